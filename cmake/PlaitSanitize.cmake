@@ -1,0 +1,16 @@
+# Sanitizers instrument every object of a build, so they are directory-wide flags, set before any target exists.
+if(PLAIT_SANITIZE STREQUAL "address")
+  set(sanitize_flags -fsanitize=address,undefined)
+elseif(PLAIT_SANITIZE STREQUAL "thread")
+  set(sanitize_flags -fsanitize=thread)
+elseif(PLAIT_SANITIZE)
+  message(FATAL_ERROR "PLAIT_SANITIZE is '${PLAIT_SANITIZE}'; expected 'address', 'thread' or nothing.")
+endif()
+
+if(PLAIT_SANITIZE)
+  if(PLAIT_PYTHON)
+    message(FATAL_ERROR "PLAIT_SANITIZE covers the C++ tests only; configure with -DPLAIT_PYTHON=OFF.")
+  endif()
+  add_compile_options(${sanitize_flags} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  add_link_options(${sanitize_flags})
+endif()

@@ -1,0 +1,29 @@
+# The C++ tests: one program for all that needs no MPI, one that runs under mpiexec, and one program for each benchmark.
+find_package(GTest REQUIRED)
+enable_testing()
+
+function(plait_test_program name library)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE src tests/cpp)
+  target_link_libraries(${name} PRIVATE ${library})
+  plait_warnings(${name})
+endfunction()
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/cpp/*_test.cpp)
+if(test_sources)
+  plait_test_program(plait_tests plait ${test_sources})
+  target_link_libraries(plait_tests PRIVATE GTest::gtest_main)
+  add_test(NAME plait_tests COMMAND plait_tests)
+endif()
+
+file(GLOB mpi_test_sources CONFIGURE_DEPENDS tests/mpi/*_test.cpp)
+if(mpi_test_sources AND plait_has_mpi)
+  plait_test_program(plait_mpi_tests plait_mpi ${mpi_test_sources})
+  target_link_libraries(plait_mpi_tests PRIVATE GTest::gtest)
+endif()
+
+file(GLOB bench_sources CONFIGURE_DEPENDS tests/cpp/*_bench.cpp)
+foreach(bench_source IN LISTS bench_sources)
+  cmake_path(GET bench_source STEM bench_name)
+  plait_test_program(${bench_name} plait ${bench_source})
+endforeach()

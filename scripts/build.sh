@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Builds libraries and extension modules and installs the package plait into .plait/env.
+#
+# usage: scripts/build.sh [--checks]     --checks also builds the C++ tests and makes warnings errors
+# The build tree .plait/build/release stays, so a second run compiles only what changed.
+set -euo pipefail
+. "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
+cd "$plait_root"
+
+settings=(-Cbuild-dir="$plait_build/release")
+case "${1:-}" in
+  "") ;;
+  --checks) settings+=(-Ccmake.define.PLAIT_TESTS=ON -Ccmake.define.PLAIT_WERROR=ON) ;;
+  *) say "unknown argument '$1'; expected --checks or nothing" >&2; exit 2 ;;
+esac
+
+take_lock
+export CMAKE_BUILD_PARALLEL_LEVEL="$plait_jobs"
+say "compiling and installing plait (log: .plait/log/build.log)"
+begin=$SECONDS
+"$plait_env/bin/python" -m pip install -v --no-build-isolation --no-deps --no-cache-dir --force-reinstall \
+  "${settings[@]}" . >"$plait_log/build.log" 2>&1 || {
+  grep -E -A 6 'error|Error' "$plait_log/build.log" | head -n 80 >&2 || true
+  say "failed; the whole log is .plait/log/build.log" >&2
+  exit 1
+}
+say "done in $((SECONDS - begin)) s"

@@ -1,0 +1,27 @@
+# Where things lie.  Sourced by the other scripts; `. scripts/env.sh` in a shell of yours puts the environment on PATH.
+
+plait_root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
+plait_private="$plait_root/.plait"   # all that setup, build and tests leave behind
+plait_env="$plait_private/env"
+plait_build="$plait_private/build"
+plait_log="$plait_private/log"
+plait_jobs="${PLAIT_JOBS:-$(nproc)}"
+
+export PATH="$plait_env/bin:$PATH"
+export VIRTUAL_ENV="$plait_env"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+# A process manager picks at most one MPI: the one named, else the environment's own.
+if [[ -n "${MPICC:-}" ]] && command -v "$MPICC" >/dev/null; then
+  plait_mpiexec="$(dirname -- "$(command -v "$MPICC")")/mpiexec"
+else
+  plait_mpiexec="$plait_env/bin/mpiexec"
+fi
+
+say() { printf '%s: %s\n' "$(basename -- "$0" .sh)" "$*"; }
+
+# Only one setup or build works in the tree at a time.
+take_lock() {
+  mkdir -p "$plait_private" "$plait_log"
+  exec 9>"$plait_private/lock"
+  flock -n 9 || { say "waiting for another setup or build in this tree"; flock 9; }
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Makes the private environment .plait/env with everything that building, running and testing need.
+#
+# System packages come from apt-get where this user may install them; otherwise their names are printed.
+# Quick when there is nothing to do.  PYTHON names another interpreter, CXX another compiler, MPICC a site's own MPI.
+set -euo pipefail
+. "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
+cd "$plait_root"
+
+python="${PYTHON:-python3}"
+compiler="${CXX:-g++}"
+extras=(build mpi plot test)
+[[ -n "${MPICC:-}" ]] || extras+=(mpich)
+
+python_works() { "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; }
+venv_works() { "$python" -c 'import ensurepip, venv' 2>/dev/null; }
+headers_there() {
+  "$python" -c 'import pathlib, sys, sysconfig; sys.exit(not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists())' \
+    2>/dev/null
+}
+compiler_works() { echo '#include <compare>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null && new_enough; }
+new_enough() {
+  local major
+  major="$("$compiler" -dumpversion | cut -d. -f1)"
+  if "$compiler" --version | grep -qi clang; then ((major >= 15)); else ((major >= 12)); fi
+}
+gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
+
+# Debian's names of what is missing, one a line.
+missing_packages() {
+  python_works || echo python3
+  venv_works || echo python3-venv
+  headers_there || echo python3-dev
+  compiler_works || echo g++
+  command -v make >/dev/null || echo make
+  gtest_there || echo libgtest-dev
+}
+
+install_missing() {
+  local as_root=()
+  ((EUID == 0)) || as_root=(sudo -n)
+  if command -v apt-get >/dev/null && { ((EUID == 0)) || sudo -n true 2>/dev/null; }; then
+    say "installing by apt-get: $*"
+    "${as_root[@]}" apt-get update -q >"$plait_log/apt.log" 2>&1 || true
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -q -y --no-install-recommends "$@" \
+      >>"$plait_log/apt.log" 2>&1 || { tail -n 20 "$plait_log/apt.log" >&2; return 1; }
+  fi
+}
+
+take_lock
+stamp="$plait_private/setup.stamp"
+wanted="$(cat pyproject.toml scripts/setup.sh scripts/requirements.py | sha256sum) $python $compiler ${extras[*]}"
+if [[ -x "$plait_env/bin/python" && -f "$stamp" && "$(<"$stamp")" == "$wanted" ]]; then
+  say "nothing to do"
+  exit 0
+fi
+
+mapfile -t packages < <(missing_packages)
+if ((${#packages[@]})); then
+  install_missing "${packages[@]}" || true
+  mapfile -t packages < <(missing_packages)
+fi
+if ((${#packages[@]})); then
+  {
+    say "these system packages are missing: ${packages[*]}"
+    say "needed are Python 3.10 with venv and headers, a C++20 compiler (GCC 12 or Clang 15), make and GoogleTest."
+    say "install them (Debian, Ubuntu: apt-get install ${packages[*]}), then run this again."
+  } >&2
+  exit 1
+fi
+say "$("$python" --version), $("$compiler" --version | head -n 1)"
+
+if ! "$plait_env/bin/python" -c 'import pip' 2>/dev/null; then
+  say "creating .plait/env"
+  rm -rf "$plait_env"
+  "$python" -m venv "$plait_env"
+fi
+say "installing Python packages (log: .plait/log/pip.log)"
+"$plait_env/bin/python" scripts/requirements.py "${extras[@]}" >"$plait_private/requirements.txt"
+"$plait_env/bin/python" -m pip install -r "$plait_private/requirements.txt" >"$plait_log/pip.log" 2>&1 ||
+  { tail -n 20 "$plait_log/pip.log" >&2; exit 1; }
+printf '%s\n' "$wanted" >"$stamp"
+say "ready"
