@@ -1,0 +1,28 @@
+# Everything here works on the private environment .plait/, which `make setup` fills; nothing else is touched.
+.DEFAULT_GOAL := help
+.PHONY: help demo test build setup bench format clean
+
+help:  ## say what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup:  ## make .plait/env with every tool and library needed
+	@scripts/setup.sh
+
+build: setup  ## compile Plait and install it into .plait/env
+	@scripts/build.sh
+
+demo: build  ## write, read back and picture a terrain under many distributions
+	@.plait/env/bin/plait demo
+
+test: setup  ## compile with warnings as errors, then run every check and test
+	@scripts/build.sh --checks
+	@scripts/test.sh
+
+bench: build  ## compare reading and writing with MPI-IO, side by side
+	@.plait/env/bin/plait bench io
+
+format: setup  ## lay out the sources by the project's style
+	@scripts/format.sh
+
+clean:  ## remove builds and logs, keep the environment
+	@rm -rf .plait/build .plait/log
