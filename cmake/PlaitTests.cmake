@@ -16,7 +16,7 @@ if(test_sources)
   add_test(NAME plait_tests COMMAND plait_tests)
 endif()
 
-file(GLOB mpi_test_sources CONFIGURE_DEPENDS tests/mpi/*_test.cpp)
+file(GLOB mpi_test_sources CONFIGURE_DEPENDS tests/mpi/*.cpp)
 if(mpi_test_sources AND plait_has_mpi)
   plait_test_program(plait_mpi_tests plait_mpi ${mpi_test_sources})
   target_link_libraries(plait_mpi_tests PRIVATE GTest::gtest)

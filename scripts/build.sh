@@ -2,12 +2,12 @@
 # Builds libraries and extension modules and installs the package plait into .plait/env.
 #
 # usage: scripts/build.sh [--checks]     --checks also builds the C++ tests and makes warnings errors
-# The build tree .plait/build/release stays, so a second run compiles only what changed.
+# The build tree under .plait/build stays, so a second run compiles only what changed.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
 
-settings=(-Cbuild-dir="$plait_build/release")
+settings=(-Cbuild-dir="$plait_release")
 case "${1:-}" in
   "") ;;
   --checks) settings+=(-Ccmake.define.PLAIT_TESTS=ON -Ccmake.define.PLAIT_WERROR=ON) ;;

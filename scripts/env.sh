@@ -4,17 +4,16 @@ plait_root="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)"
 plait_private="$plait_root/.plait"   # all that setup, build and tests leave behind
 plait_env="$plait_private/env"
 plait_build="$plait_private/build"
+plait_release="$plait_build/release${MPICC:+-site-mpi}"
 plait_log="$plait_private/log"
 plait_jobs="${PLAIT_JOBS:-$(nproc)}"
 
 export PATH="$plait_env/bin:$PATH"
 export VIRTUAL_ENV="$plait_env"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-# A process manager picks at most one MPI: the one named, else the environment's own.
+# A site's own MPI is the one that MPICC names; its mpiexec lies beside it.
 if [[ -n "${MPICC:-}" ]] && command -v "$MPICC" >/dev/null; then
-  plait_mpiexec="$(dirname -- "$(command -v "$MPICC")")/mpiexec"
-else
-  plait_mpiexec="$plait_env/bin/mpiexec"
+  PATH="$(dirname -- "$(command -v "$MPICC")"):$PATH"
 fi
 
 say() { printf '%s: %s\n' "$(basename -- "$0" .sh)" "$*"; }

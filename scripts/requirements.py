@@ -1,11 +1,11 @@
-"""Prints the requirements that pyproject.toml states: building, running and the extras named as arguments, one a line."""
+"""Prints what pyproject.toml requires for building, for running and for the extras named as arguments, one a line."""
 
 import sys
 from pathlib import Path
 
-try:
+if sys.version_info >= (3, 11):
     import tomllib
-except ModuleNotFoundError:  # Python 3.10
+else:
     from pip._vendor import tomli as tomllib
 
 

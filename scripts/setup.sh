@@ -79,5 +79,7 @@ say "installing Python packages (log: .plait/log/pip.log)"
 "$plait_env/bin/python" scripts/requirements.py "${extras[@]}" >"$plait_private/requirements.txt"
 "$plait_env/bin/python" -m pip install -r "$plait_private/requirements.txt" >"$plait_log/pip.log" 2>&1 ||
   { tail -n 20 "$plait_log/pip.log" >&2; exit 1; }
+# Two MPI libraries in one environment would leave to chance which one mpi4py loads.
+[[ -z "${MPICC:-}" ]] || "$plait_env/bin/python" -m pip uninstall -q -y mpich >>"$plait_log/pip.log" 2>&1
 printf '%s\n' "$wanted" >"$stamp"
 say "ready"

@@ -1,0 +1,80 @@
+"""Runs the stages of scripts/stages.py, times them, and sums up."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+
+from stages import LOGS, SCRATCH, STAGES, Outcome
+
+TAIL_LINES = 80
+REASONS_SHOWN = 20
+
+
+def run_stage(name: str) -> tuple[Outcome, float]:
+    """Runs one stage, prints how it went and, where it failed, the end of its log."""
+    log = LOGS / f"test-{name}.log"
+    log.unlink(missing_ok=True)
+    print(f"test: {name} ...", flush=True)
+    begin = time.monotonic()
+    outcome = STAGES[name](log)
+    if not outcome.total() and not outcome.may_be_empty:
+        outcome.failed = 1
+        outcome.reasons.append("no test ran")
+    seconds = time.monotonic() - begin
+    if outcome.failed and log.exists():
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        print("\n".join(f"  | {line}" for line in lines[-TAIL_LINES:]))
+    print(f"test: {name}: {verdict(outcome)} after {seconds:.1f} s", flush=True)
+    return outcome, seconds
+
+
+def verdict(outcome: Outcome) -> str:
+    """One word for a stage."""
+    if outcome.failed:
+        return "FAILED"
+    return "passed" if outcome.passed else "not run"
+
+
+def summary(results: dict[str, tuple[Outcome, float]], left_out: list[str]) -> None:
+    """Prints the table, the reasons below it and the last line."""
+    print(f"\n{'stage':<13}{'result':<9}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    everything = Outcome()
+    for name, (outcome, seconds) in results.items():
+        counts = f"{outcome.passed:>8}{outcome.failed:>8}{outcome.skipped:>9}"
+        print(f"{name:<13}{verdict(outcome):<9}{counts}{seconds:>9.1f}")
+        everything.add(outcome)
+    for name in left_out:
+        print(f"{name:<13}{'not run':<9}  not asked for")
+    total = sum(seconds for _, seconds in results.values())
+    print(f"{'all':<13}{verdict(everything):<9}{'':25}{total:>9.1f}\n")
+    for name, (outcome, _) in results.items():
+        for reason in outcome.reasons[:REASONS_SHOWN]:
+            print(f"{name}: {reason}")
+        if len(outcome.reasons) > REASONS_SHOWN:
+            print(f"{name}: and {len(outcome.reasons) - REASONS_SHOWN} more; see .plait/log/test-{name}.log")
+    skipped = f", {everything.skipped} skipped" if everything.skipped else ""
+    print(f"{everything.passed} passed, {everything.failed} failed{skipped}")
+
+
+def main() -> int:
+    """Runs all stages or those named; nonzero where anything failed."""
+    names = sys.argv[1:] or list(STAGES)
+    if names == ["--list"]:
+        print("\n".join(f"{name:<13}{stage.__doc__}" for name, stage in STAGES.items()))
+        return 0
+    unknown = [name for name in names if name not in STAGES]
+    if unknown:
+        print(f"test: no stage is called {', '.join(unknown)}; there are {', '.join(STAGES)}", file=sys.stderr)
+        return 2
+    try:
+        results = {name: run_stage(name) for name in names}
+    finally:
+        shutil.rmtree(SCRATCH, ignore_errors=True)
+    summary(results, [name for name in STAGES if name not in names])
+    return int(any(outcome.failed for outcome, _ in results.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

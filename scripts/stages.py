@@ -1,0 +1,252 @@
+"""The stages of the project's checks: what each runs, and how its tests are counted."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PRIVATE = ROOT / ".plait"
+LOGS = PRIVATE / "log"
+SCRATCH = Path(tempfile.mkdtemp(prefix="plait-test-"))  # run_tests.py removes it
+RELEASE = Path(os.environ.get("PLAIT_RELEASE_BUILD", PRIVATE / "build" / "release"))
+JOBS = os.environ.get("PLAIT_JOBS", "2")
+RANK_COUNTS = (1, 2, 3, 4, 6)
+
+Command = Sequence[str | Path]
+Environment = dict[str, str]
+
+
+@dataclass
+class Outcome:
+    """What one stage found."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    reasons: list[str] = field(default_factory=list)  # why something failed as a whole or did not run
+    may_be_empty: bool = False  # a stage that has nothing to run on this machine, by its own words
+
+    def add(self, other: Outcome) -> None:
+        """Adds another's counts and reasons."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.reasons += other.reasons
+
+    def total(self) -> int:
+        """Everything counted."""
+        return self.passed + self.failed + self.skipped
+
+
+def run(command: Command, log: Path, limit: float = 600, environment: Environment | None = None) -> int:
+    """Runs a command with its output appended to a log; 124 where it passes the limit in seconds."""
+    with log.open("ab") as out:
+        out.write(f"$ {' '.join(map(str, command))}\n".encode())
+        out.flush()
+        process = subprocess.Popen(
+            [str(word) for word in command],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            cwd=ROOT,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+        try:
+            return process.wait(limit)
+        except BaseException as stopped:
+            os.killpg(process.pid, 15)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                process.wait()
+            if isinstance(stopped, subprocess.TimeoutExpired):
+                out.write(f"\nstopped after {limit:.0f} s\n".encode())
+                return 124
+            raise
+
+
+def check(name: str, status: int) -> Outcome:
+    """Counts a tool that says only yes or no as one check."""
+    return Outcome(passed=1) if status == 0 else Outcome(failed=1, reasons=[f"{name} ended with status {status}"])
+
+
+def reason_for(skipped: ElementTree.Element | None) -> str:
+    """Why a test of a JUnit report did not run, on one line."""
+    if skipped is None:
+        return "disabled"
+    message = skipped.get("message", "")
+    if message == "collection skipped":  # pytest keeps the reason of a whole file in the text
+        message = (skipped.text or "").rsplit("Skipped: ", 1)[-1].rstrip("')")
+    return " ".join(message.split()) or "no reason given"
+
+
+def count_junit(report: Path, runner: str, status: int) -> Outcome:
+    """Counts the tests of a JUnit report; a runner that failed without a failed test counts as one failure."""
+    outcome = Outcome()
+    if report.exists():
+        for case in ElementTree.parse(report).iter("testcase"):
+            skipped = case.find("skipped")
+            if case.find("failure") is not None or case.find("error") is not None:
+                outcome.failed += 1
+            elif skipped is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
+                outcome.skipped += 1
+                why = (skipped.get("message") or "") if skipped is not None else ""
+                outcome.reasons.append(
+                    f"{case.get('classname')}.{case.get('name')}: {why.strip() or 'no reason given'}"
+                )
+            else:
+                outcome.passed += 1
+    if status and not outcome.failed:
+        outcome.add(check(runner, status))
+    return outcome
+
+
+def pytest(folder: str, log: Path, limit: float = 600) -> Outcome:
+    """Runs the tests of one folder in one process."""
+    if not any((ROOT / folder).rglob("test_*.py")):
+        return Outcome(reasons=[f"{folder} holds no tests"])
+    report = SCRATCH / f"{Path(folder).name}.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "timeout", f"--junitxml={report}", folder]
+    return count_junit(report, "pytest", run(command, log, limit))
+
+
+def check_format(log: Path) -> Outcome:
+    """clang-format, ruff format and ruff check."""
+    return check("scripts/format.sh --check", run(["scripts/format.sh", "--check"], log))
+
+
+def check_types(log: Path) -> Outcome:
+    """Type check of the package and of the scripts."""
+    return check("mypy", run([sys.executable, "-m", "mypy", "python/plait", "scripts"], log))
+
+
+def check_style(log: Path) -> Outcome:
+    """The project's own rules about its sources."""
+    return pytest("tests/style", log)
+
+
+def googletest(program: Path, log: Path, prefix: Command = (), environment: Environment | None = None) -> Outcome:
+    """Runs a GoogleTest program."""
+    if not program.exists():
+        return Outcome(failed=1, reasons=[f"{program.relative_to(ROOT)} is not built; run scripts/build.sh --checks"])
+    report = SCRATCH / f"{program.parent.name}-{program.name}.xml"
+    command: Command = [*prefix, program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
+    return count_junit(report, program.name, run(command, log, environment=environment))
+
+
+def cpp_release(log: Path) -> Outcome:
+    """The C++ tests as users get the library."""
+    return googletest(RELEASE / "plait_tests", log)
+
+
+def sanitized(kind: str, log: Path, environment: Environment) -> Outcome:
+    """Builds with a sanitizer in a tree of its own and runs the C++ tests there."""
+    tree = PRIVATE / "build" / kind
+    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
+    configure: Command = ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", f"-DPLAIT_SANITIZE={kind}", *options]
+    build: Command = ["cmake", "--build", tree, "--target", "plait_tests", "-j", JOBS]
+    for command in (configure, build):
+        status = run(command, log, limit=900)
+        if status:
+            return check("the build", status)
+    prefix: list[str] = []
+    # ThreadSanitizer of older compilers cannot live with many bits of address randomisation.
+    if kind == "thread" and shutil.which("setarch") and run(["setarch", "-R", "true"], log) == 0:
+        prefix = ["setarch", "-R"]
+    return googletest(tree / "plait_tests", log, prefix, environment)
+
+
+def cpp_address(log: Path) -> Outcome:
+    """AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer."""
+    options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    return sanitized("address", log, options)
+
+
+def cpp_thread(log: Path) -> Outcome:
+    """ThreadSanitizer."""
+    return sanitized("thread", log, {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"})
+
+
+def python_tests(log: Path) -> Outcome:
+    """The Python tests in one process."""
+    return pytest("tests/python", log, limit=900)
+
+
+def mpi_environment() -> Environment:
+    """One thread a rank; more ranks than cores and the superuser are welcome (Open MPI asks for both to be said)."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMPI_ALLOW_RUN_AS_ROOT")
+    return {
+        **dict.fromkeys(names, "1"),
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    }
+
+
+def mpi_pytest(ranks: int, log: Path) -> Outcome:
+    """The Python MPI tests on so many ranks, counted as rank 0 wrote them down."""
+    place = SCRATCH / f"mpi-{ranks}"
+    place.mkdir(parents=True)
+    results = place / "results.jsonl"
+    launch: Command = ["mpiexec", "-n", str(ranks), sys.executable, "scripts/mpi_pytest.py", results, place]
+    status = run([*launch, "-q", "-p", "timeout", "tests/mpi"], log, 300, mpi_environment())
+    outcome = Outcome()
+    for line in results.read_text(encoding="utf-8").splitlines() if results.exists() else []:
+        test = json.loads(line)
+        setattr(outcome, test["outcome"], getattr(outcome, test["outcome"]) + 1)
+        if test["outcome"] != "passed":
+            outcome.reasons.append(f"{ranks} ranks, {test['test']}: {test['outcome']} {test['reason']}")
+    if status and not outcome.failed:
+        outcome.add(check(f"mpiexec -n {ranks} pytest", status))
+    if status:
+        with log.open("ab") as out:
+            for other in sorted(place.glob("rank-*.log")):
+                out.write(f"--- {other.stem}\n".encode() + other.read_bytes()[-3000:])
+    return outcome
+
+
+def mpi_googletest(ranks: int, log: Path) -> Outcome:
+    """The C++ MPI tests on so many ranks; rank 0 writes the report."""
+    program = RELEASE / "plait_mpi_tests"
+    report = SCRATCH / f"mpi-{ranks}.xml"
+    command: list[str | Path] = ["mpiexec", "-n", "1", program, f"--gtest_output=xml:{report}"]
+    if ranks > 1:
+        command += [":", "-n", str(ranks - 1), program]
+    return count_junit(report, f"mpiexec -n {ranks} plait_mpi_tests", run(command, log, 300, mpi_environment()))
+
+
+def mpi_tests(log: Path) -> Outcome:
+    """Every MPI test on several numbers of ranks."""
+    if shutil.which("mpiexec") is None:
+        return Outcome(reasons=["no mpiexec was found"], may_be_empty=True)
+    outcome = Outcome()
+    for ranks in RANK_COUNTS:
+        if any((ROOT / "tests/mpi").rglob("test_*.py")):
+            outcome.add(mpi_pytest(ranks, log))
+        if (RELEASE / "plait_mpi_tests").exists():
+            outcome.add(mpi_googletest(ranks, log))
+    if not outcome.total():
+        outcome.reasons.append("tests/mpi holds no tests")
+    return outcome
+
+
+STAGES: dict[str, Callable[[Path], Outcome]] = {
+    "format": check_format,
+    "types": check_types,
+    "style": check_style,
+    "cpp": cpp_release,
+    "cpp-address": cpp_address,
+    "cpp-thread": cpp_thread,
+    "python": python_tests,
+    "mpi": mpi_tests,
+}

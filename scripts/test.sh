@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Runs every check and test, or the stages named, and ends with `N passed, M failed[, K skipped]`.
+#
+# usage: scripts/test.sh [STAGE...]      scripts/test.sh --list names the stages
+# Builds must be up to date: `make test` sees to that; here it is scripts/build.sh --checks.
+set -euo pipefail
+. "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
+cd "$plait_root"
+mkdir -p "$plait_log"
+export PLAIT_RELEASE_BUILD="$plait_release" PLAIT_JOBS="$plait_jobs"
+exec "$plait_env/bin/python" scripts/run_tests.py "$@"

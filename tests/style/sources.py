@@ -1,0 +1,37 @@
+"""What the style tests look at: the files of the project, without what git ignores."""
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+TEXT = {".cpp", ".hpp", ".h", ".inl", ".py", ".pyi", ".md", ".sh", ".cmake", ".toml", ".txt", ".in", ".yml", ".yaml"}
+CODE = {".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake"}
+
+
+@cache
+def project_files() -> list[Path]:
+    """Every file of the project, relative to its root."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        paths = [Path(name) for name in listed.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):  # an unpacked archive
+        found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
+        paths = [path for path in found if not any(part in (".plait", "__pycache__", "build") for part in path.parts)]
+    return sorted(path for path in paths if (ROOT / path).is_file())
+
+
+def files_with(suffixes: set[str], *folders: str) -> list[Path]:
+    """The files with one of these suffixes, below these folders where any are named."""
+    return [
+        path
+        for path in project_files()
+        if (path.suffix in suffixes or (not path.suffix and path.name in ("Makefile", "run")))
+        and (not folders or path.parts[0] in folders)
+    ]
+
+
+def read(path: Path) -> str:
+    """The text of a file of the project."""
+    return (ROOT / path).read_text(encoding="utf-8")

@@ -1,0 +1,38 @@
+"""Everything that `import plait` offers says what it is.
+
+The linter sees to the sources in Python; here are the names that users meet, those from the extension modules included.
+"""
+
+import inspect
+import re
+
+import pytest
+
+plait = pytest.importorskip("plait", reason="plait is not installed; run scripts/build.sh")
+
+PUBLIC = sorted(name for name in getattr(plait, "__all__", dir(plait)) if not name.startswith("_"))
+# nanobind puts the signature on the first line.
+SIGNATURE = re.compile(r"^\w+\(.*\)(?: -> .*)?$")
+
+
+def explained(thing: object) -> bool:
+    """Whether there is more than a signature."""
+    lines = (inspect.getdoc(thing) or "").splitlines()
+    return any(line.strip() and not SIGNATURE.match(line.strip()) for line in lines)
+
+
+def test_package_is_explained() -> None:
+    assert explained(plait)
+    assert PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_name_is_explained(name: str) -> None:
+    thing = getattr(plait, name)
+    if not (inspect.isclass(thing) or inspect.ismodule(thing) or callable(thing)):
+        return
+    assert explained(thing), f"plait.{name} has no docstring"
+    if inspect.isclass(thing) and not issubclass(thing, BaseException):
+        members = [member for member in vars(thing) if not member.startswith("_")]
+        bare = [member for member in members if not explained(getattr(thing, member))]
+        assert not bare, f"plait.{name}: no docstring for {bare}"

@@ -1,0 +1,75 @@
+"""What no file of the project may be or say."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sources import CODE, ROOT, TEXT, files_with, read
+
+MOST_LINES = 400
+# Longer files, each with the length that it must not pass; an entry leaves when its file shrinks below the limit.
+LONGER: dict[str, int] = {}
+
+UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
+# Places of one machine, and threads that a reader of this project cannot be sent to.
+FOREIGN = {
+    "a path of somebody's machine": re.compile(r"(?<![\w.$}])/(?:home|root|work|Users)/\w"),
+    "a registry's address": re.compile(r"\bpypi\.[o]rg|[p]ythonhosted|index-[u]rl|find-[l]inks"),
+    "an issue's number": re.compile(r"\b(?:issue|pull request|PR)s? #?\d+|[\w-]+/[\w.-]+#\d+", re.IGNORECASE),
+}
+LINK = re.compile(r"!?\[[^\]\n]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+
+
+def test_files_are_short() -> None:
+    lengths = {str(path): len(read(path).splitlines()) for path in files_with(CODE)}
+    lengths |= {path: len(read(Path(path)).splitlines()) for path in ("CMakeLists.txt", "Makefile")}
+    long = {path: lines for path, lines in lengths.items() if lines > LONGER.get(path, MOST_LINES)}
+    assert not long, f"files of more than {MOST_LINES} lines; split them by idea: {long}"
+    spare = [path for path in LONGER if lengths.get(path, 0) <= MOST_LINES]
+    assert not spare, f"no longer long, so drop them from LONGER: {spare}"
+
+
+@pytest.mark.parametrize("path", files_with(TEXT), ids=str)
+def test_text(path: Path) -> None:
+    text = read(path)
+    complaints = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if UNFINISHED.search(line):
+            complaints.append(f"{path}:{number}: unfinished: {line.strip()}")
+        complaints += [
+            f"{path}:{number}: {what}: {line.strip()}" for what, seen in FOREIGN.items() if seen.search(line)
+        ]
+        if line != line.rstrip():
+            complaints.append(f"{path}:{number}: blanks at the end of the line")
+    if text and not text.endswith("\n"):
+        complaints.append(f"{path}: no newline at the end")
+    assert not complaints, "\n".join(complaints)
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a Markdown file's headings, spelled as the usual renderers do."""
+    headings = re.findall(r"^#+\s+(.*?)\s*$", FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", files_with({".md"}), ids=str)
+def test_links_lead_somewhere(path: Path) -> None:
+    broken = []
+    for link in LINK.findall(FENCE.sub("", read(path))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (ROOT / path).parent / name if name else ROOT / path
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            broken.append(link)
+    assert not broken, f"{path} links to {broken}, which do not exist"
+
+
+@pytest.mark.parametrize("path", [p for p in files_with({".sh"}) if p.parts[0] == "scripts"], ids=str)
+def test_scripts_stop_at_errors(path: Path) -> None:
+    text = read(path)
+    if text.startswith("#!"):
+        assert text.startswith("#!/usr/bin/env bash\n")
+        assert "\nset -euo pipefail\n" in text
+        assert (ROOT / path).stat().st_mode & 0o111, f"{path} is not executable"

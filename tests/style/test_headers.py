@@ -1,0 +1,41 @@
+"""Every public header compiles alone, without a warning."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from sources import ROOT, files_with, read
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+
+
+def mpi_flags() -> list[str]:
+    """Where <mpi.h> lies, as the MPI compiler wrapper says."""
+    wrapper = shutil.which(os.environ.get("MPICC", "mpicc"))
+    if wrapper is None:
+        pytest.skip("no MPI compiler wrapper was found")
+    shown = subprocess.run([wrapper, "-show"], capture_output=True, text=True, check=True).stdout
+    return [word.replace("-I", "-isystem", 1) for word in shlex.split(shown) if word.startswith("-I")]
+
+
+@pytest.mark.parametrize("path", files_with({".hpp", ".h"}, "include"), ids=str)
+def test_header_compiles_alone(path: Path) -> None:
+    name = path.relative_to("include")
+    flags = mpi_flags() if "<mpi.h>" in read(path) else []
+    command = [
+        os.environ.get("CXX", "g++"),
+        "-std=c++20",
+        "-fsyntax-only",
+        *WARNINGS,
+        "-Iinclude",
+        *flags,
+        "-x",
+        "c++",
+        "-",
+    ]
+    text = f'#include "{name}"\n#include "{name}"\n'
+    done = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,99 @@
+"""Who may include whom.
+
+A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
+named; layouts, plans and kernels do no I/O.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from sources import ROOT, files_with, read
+
+LAYERS = ("base", "layout", "plan", "copy", "store", "transport", "engine", "file")
+STRANGERS = ({"store", "transport"},)
+PURE = {"layout", "plan", "copy"}
+SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
+MPI_PLACES = ("src/transport/mpi/", "include/plait/mpi.hpp", "bindings/", "tests/mpi/", "examples/")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+CPP = {".cpp", ".hpp", ".h", ".inl"}
+
+
+def includes(path: Path) -> list[tuple[str, bool]]:
+    """The names included by a file, each with whether it stands in quotes."""
+    return [(quoted or angled, bool(quoted)) for quoted, angled in INCLUDE.findall(read(path))]
+
+
+@cache
+def layer_of_public(name: str) -> str:
+    """The layer that a public header belongs to.
+
+    That is where the source file of the same name lies; a header without one belongs where what it includes belongs.
+    """
+    stem = Path(name).stem
+    homes = {path.parts[1] for path in files_with({".cpp"}, "src") if path.stem == stem}
+    homes |= {layer for layer in LAYERS if (ROOT / "src" / layer / stem).is_dir() or layer == stem}
+    assert len(homes) <= 1, f"{name} could belong to each of {sorted(homes)}"
+    if homes:
+        return homes.pop()
+    header = Path("include") / name
+    below = [layer_of_public(inner) for inner, _ in includes(header) if inner.startswith("plait/") and inner != name]
+    return max(below, key=LAYERS.index, default=LAYERS[0])
+
+
+def layer_included(name: str, quoted: bool) -> str | None:
+    """The layer of an included file, None for one from outside the project."""
+    if name.startswith("plait/"):
+        return layer_of_public(name)
+    return name.split("/")[0] if quoted and "/" in name else None
+
+
+SOURCES = files_with(CPP, "src")
+HEADERS = files_with(CPP, "include")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_layer_uses_only_layers_before_it(path: Path) -> None:
+    own = path.parts[1]
+    assert own in LAYERS, f"{path} lies in no layer"
+    for name, quoted in includes(path):
+        used = layer_included(name, quoted)
+        if used is None:
+            continue
+        assert used in LAYERS, f'{path} includes "{name}", which lies in no layer'
+        assert LAYERS.index(used) <= LAYERS.index(own), f'{path} ({own}) includes "{name}" ({used}), a later layer'
+        assert own == used or {own, used} not in STRANGERS, f'{path} ({own}) includes "{name}" ({used})'
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_quoted_includes_name_their_layer(path: Path) -> None:
+    bare = [name for name, quoted in includes(path) if quoted and "/" not in name]
+    assert not bare, f'{path} includes {bare}; write the path from src/, as in "layout/x.hpp"'
+
+
+@pytest.mark.parametrize("path", HEADERS, ids=str)
+def test_public_headers_stand_on_public_headers(path: Path) -> None:
+    inner = [name for name, quoted in includes(path) if quoted and not name.startswith("plait/")]
+    assert not inner, f"{path} includes {inner}, which are not installed"
+
+
+def test_mpi_stays_in_its_places() -> None:
+    strays = [
+        str(path)
+        for path in files_with(CPP)
+        if not str(path).startswith(MPI_PLACES) and any(name == "mpi.h" for name, _ in includes(path))
+    ]
+    assert not strays, f"<mpi.h> is included outside {MPI_PLACES}: {strays}"
+
+
+def test_pure_layers_do_no_io() -> None:
+    strays = [
+        f"{path}: <{name}>"
+        for path in SOURCES
+        if path.parts[1] in PURE
+        for name, _ in includes(path)
+        if name in SYSTEM_HEADERS
+    ]
+    assert not strays
