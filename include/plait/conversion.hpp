@@ -1,0 +1,54 @@
+/// Conversions: the composition of two layouts, who sends what to whom.
+///
+/// Pure: ranks are integers, no MPI and no I/O; may be used from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plait/layout.hpp"
+
+namespace plait {
+
+/// What one rank sends to, or receives from, another one (or itself).
+struct Message {
+  std::int64_t rank = 0;      ///< the other rank
+  std::int64_t elements = 0;  ///< how many elements
+  std::int64_t runs = 0;      ///< in how many stretches that are contiguous in both local arrays
+  bool operator==(const Message&) const = default;
+};
+
+/// The conversion of arrays that lie as `source` says into arrays that lie as `target` says.  Held symbolically: its size
+/// depends neither on the number of elements nor on the number of ranks.
+class Conversion {
+ public:
+  /// errors  kArgument: the layouts are of different shapes.
+  Conversion(Layout source, Layout target);
+
+  const Layout& source() const { return source_; }
+  const Layout& target() const { return target_; }
+
+  /// The messages that a rank of the source sends, by ascending rank of the receiver.
+  /// cost    O(pieces of one period for each partner in each dimension + messages), independent of the number of elements.
+  /// errors  kArgument: no such rank.
+  std::vector<Message> sends(std::int64_t rank) const;
+  /// The messages that a rank of the target receives, by ascending rank of the sender.
+  std::vector<Message> receives(std::int64_t rank) const;
+
+  /// The longest run that holds everywhere: no message has a shorter one (DeBenedictis & del Rosario 1993, section 7.4,
+  /// without the powers of two).  0 where nothing is moved.
+  std::int64_t block() const;
+
+  /// A few lines for people: both layouts, the block size, and where it costs little the traffic.
+  std::string explain() const;
+
+ private:
+  Layout source_;
+  Layout target_;
+};
+
+/// errors  kArgument: the layouts are of different shapes.
+Conversion compose(const Layout& source, const Layout& target);
+
+}  // namespace plait

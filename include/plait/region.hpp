@@ -1,0 +1,25 @@
+/// Regions: the part of an array that an access touches.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace plait {
+
+/// The indices start, start+step, ... of one dimension, `count` of them; `single` drops the dimension, as an integer
+/// index does in NumPy.
+struct Slice {
+  std::int64_t start = 0;
+  std::int64_t count = 0;
+  std::int64_t step = 1;
+  bool single = false;
+};
+
+/// One slice for each dimension of the array; empty for the whole array.
+using Region = std::vector<Slice>;
+
+/// `[0:10, 5:20:3, 7]`; `[whole]` for the whole array.
+std::string to_string(const Region& region);
+
+}  // namespace plait

@@ -1,0 +1,24 @@
+/// Small helpers that put texts together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <sstream>
+#include <string>
+
+namespace plait::base {
+
+/// The arguments printed one behind the other.
+template <typename... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+/// `(4, 8)`.
+std::string tuple_text(std::span<const std::int64_t> values);
+/// `1.5 MiB`, `640 B`.
+std::string bytes_text(std::int64_t bytes);
+
+}  // namespace plait::base

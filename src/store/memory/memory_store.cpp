@@ -1,0 +1,47 @@
+#include "store/memory/memory_store.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::store::memory {
+
+class PendingCopy : public Pending {
+ public:
+  PendingCopy(MemoryStore& store, std::vector<ReadSegment> reads, std::vector<WriteSegment> writes)
+      : store_(store), reads_(std::move(reads)), writes_(std::move(writes)) {}
+
+  void complete() override {
+    for (const ReadSegment& segment : reads_)
+      std::memcpy(segment.data, place(segment.offset, segment.bytes), static_cast<std::size_t>(segment.bytes));
+    for (const WriteSegment& segment : writes_)
+      std::memcpy(place(segment.offset, segment.bytes), segment.data, static_cast<std::size_t>(segment.bytes));
+  }
+
+ private:
+  std::byte* place(std::int64_t offset, std::int64_t bytes) {
+    if (store_.segments_++ == store_.fail_at_)
+      throw Error(ErrorKind::kSystem, base::text("cannot reach memory at offset ", offset, ": made to fail"), EIO);
+    if (offset < 0 || bytes > store_.size() - offset)
+      throw Error(ErrorKind::kSystem, base::text("cannot reach memory at offset ", offset, ": the store has ",
+                                                 store_.size(), " bytes"));
+    return store_.bytes_.data() + offset;
+  }
+
+  MemoryStore& store_;
+  std::vector<ReadSegment> reads_;
+  std::vector<WriteSegment> writes_;
+};
+
+std::unique_ptr<Pending> MemoryStore::submit_read(std::vector<ReadSegment> segments) {
+  return std::make_unique<PendingCopy>(*this, std::move(segments), std::vector<WriteSegment>{});
+}
+
+std::unique_ptr<Pending> MemoryStore::submit_write(std::vector<WriteSegment> segments) {
+  return std::make_unique<PendingCopy>(*this, std::vector<ReadSegment>{}, std::move(segments));
+}
+
+}  // namespace plait::store::memory

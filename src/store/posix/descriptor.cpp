@@ -1,0 +1,56 @@
+#include "store/posix/descriptor.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace plait::store::posix {
+
+Error system_error(const std::string& what, int code) {
+  return Error(ErrorKind::kSystem, base::text("cannot ", what, ": ", std::strerror(code)), code);
+}
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    close();
+    number_ = std::exchange(other.number_, -1);
+  }
+  return *this;
+}
+
+Descriptor::~Descriptor() { close(); }
+
+void Descriptor::close() {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+Descriptor open_file(const std::string& path, int flags, unsigned mode) {
+  while (true) {
+    const int number = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+    if (number >= 0) return Descriptor(number);
+    if (errno == EINTR) continue;
+    const int code = errno;
+    std::string hint;
+    if (code == ENOENT) {
+      std::error_code ignored;
+      const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+      hint = !folder.empty() && !std::filesystem::exists(folder, ignored)
+                 ? base::text("; the folder ", folder.string(), " does not exist")
+                 : "; check the name, or use mode \"w\" to make a new file";
+    } else if (code == EACCES || code == EPERM || code == EROFS) {
+      hint = (flags & O_ACCMODE) == O_RDONLY ? "; reading it is not permitted" : "; writing it is not permitted";
+    }
+    const Error plain = system_error(base::text("open ", path), code);
+    throw Error(ErrorKind::kSystem, plain.what() + hint, code);
+  }
+}
+
+}  // namespace plait::store::posix

@@ -1,0 +1,110 @@
+#include "store/posix/posix_store.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.hpp"
+
+namespace plait::store::posix {
+
+namespace {
+
+/// Below this a hint costs more than it can win.
+constexpr std::int64_t kLeastReadAhead = std::int64_t{256} << 10;
+/// Linux moves at most 2 GiB - 4 KiB a call.
+constexpr std::int64_t kMostBytesACall = std::int64_t{1} << 30;
+
+class PendingRead : public Pending {
+ public:
+  PendingRead(const std::string& path, int file, std::vector<ReadSegment> segments)
+      : path_(path), file_(file), segments_(std::move(segments)) {}
+
+  void complete() override {
+    for (const ReadSegment& segment : segments_) {
+      std::int64_t done = 0;
+      while (done < segment.bytes) {
+        const auto wanted = static_cast<std::size_t>(std::min(segment.bytes - done, kMostBytesACall));
+        const ssize_t got = ::pread(file_, segment.data + done, wanted, segment.offset + done);
+        if (got > 0) {
+          done += got;
+        } else if (got == 0) {
+          throw Error(ErrorKind::kSystem,
+                      base::text("cannot read ", path_, " at offset ", segment.offset + done, ": the file ends there, but ",
+                                 segment.bytes - done, " more bytes were expected; it has been truncated"));
+        } else if (errno != EINTR) {
+          throw system_error(base::text("read ", path_, " at offset ", segment.offset + done), errno);
+        }
+      }
+    }
+  }
+
+ private:
+  const std::string& path_;
+  int file_;
+  std::vector<ReadSegment> segments_;
+};
+
+class PendingWrite : public Pending {
+ public:
+  PendingWrite(const std::string& path, int file, std::vector<WriteSegment> segments)
+      : path_(path), file_(file), segments_(std::move(segments)) {}
+
+  void complete() override {
+    for (const WriteSegment& segment : segments_) {
+      std::int64_t done = 0;
+      while (done < segment.bytes) {
+        const auto wanted = static_cast<std::size_t>(std::min(segment.bytes - done, kMostBytesACall));
+        const ssize_t put = ::pwrite(file_, segment.data + done, wanted, segment.offset + done);
+        if (put >= 0) {
+          done += put;
+        } else if (errno != EINTR) {
+          throw system_error(base::text("write ", path_, " at offset ", segment.offset + done), errno);
+        }
+      }
+    }
+  }
+
+ private:
+  const std::string& path_;
+  int file_;
+  std::vector<WriteSegment> segments_;
+};
+
+}  // namespace
+
+PosixStore::PosixStore(std::string path, Access access)
+    : path_(std::move(path)), file_(open_file(path_, access == Access::kRead ? O_RDONLY : O_RDWR)) {
+  struct stat status {};
+  if (::fstat(file_.number(), &status) != 0) throw system_error(base::text("look at ", path_), errno);
+  if (S_ISDIR(status.st_mode)) throw system_error(base::text("open ", path_), EISDIR);
+  if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
+    throw Error(ErrorKind::kSystem, base::text("cannot open ", path_, ": it is not a regular file; a file with bytes at "
+                                               "offsets is needed"), ESPIPE);
+}
+
+std::int64_t PosixStore::size() {
+  const off_t end = ::lseek(file_.number(), 0, SEEK_END);
+  if (end < 0) throw system_error(base::text("look at ", path_), errno);
+  return end;
+}
+
+std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
+  for (const ReadSegment& segment : segments)
+    if (segment.bytes >= kLeastReadAhead)
+      ::posix_fadvise(file_.number(), segment.offset, segment.bytes, POSIX_FADV_WILLNEED);
+  return std::make_unique<PendingRead>(path_, file_.number(), std::move(segments));
+}
+
+std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {
+  return std::make_unique<PendingWrite>(path_, file_.number(), std::move(segments));
+}
+
+void PosixStore::sync() {
+  if (::fsync(file_.number()) != 0) throw system_error(base::text("sync ", path_), errno);
+}
+
+}  // namespace plait::store::posix

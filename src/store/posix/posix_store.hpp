@@ -1,0 +1,31 @@
+/// A file of the operating system as a store.
+#pragma once
+
+#include <string>
+
+#include "store/posix/descriptor.hpp"
+#include "store/store.hpp"
+
+namespace plait::store::posix {
+
+/// Reads and writes through the page cache.  A submitted read starts the kernel's read-ahead, so that the disk works while
+/// the caller does something else; a submitted write is in the page cache when it completes.
+class PosixStore : public Store {
+ public:
+  enum class Access : std::uint8_t { kRead, kReadWrite };
+
+  /// errors  kSystem: cannot be opened, or is not a file that has bytes at offsets (a folder, a pipe).
+  PosixStore(std::string path, Access access);
+
+  const std::string& name() const override { return path_; }
+  std::int64_t size() override;
+  std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
+  std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
+  void sync() override;
+
+ private:
+  std::string path_;
+  Descriptor file_;
+};
+
+}  // namespace plait::store::posix

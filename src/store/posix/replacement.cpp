@@ -1,0 +1,107 @@
+#include "store/posix/replacement.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "store/posix/descriptor.hpp"
+
+namespace plait::store::posix {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// `.field.npy.plait-HOST-`, in front of process and counter.
+std::string temporary_prefix(const fs::path& target) {
+  return base::text('.', target.filename().string(), ".plait-", host_name(), '-');
+}
+
+/// Removes what processes that are gone left behind.  A name that is not ours, or whose process may live, stays.
+void remove_stale(const fs::path& folder, const std::string& prefix) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    int process = 0;
+    const char* last = name.data() + name.size();
+    const auto [end, error] = std::from_chars(name.data() + prefix.size(), last, process);
+    if (error != std::errc() || end == last || *end != '-' || process <= 0) continue;
+    if (::kill(process, 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
+  }
+}
+
+void sync_path(const std::string& path, int flags) {
+  const Descriptor file = open_file(path, flags);
+  if (::fsync(file.number()) != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
+}
+
+}  // namespace
+
+Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head) {
+  static std::atomic<int> counter{0};
+  std::error_code missing;
+  const fs::path followed = fs::canonical(path, missing);
+  target_ = missing ? path : followed.string();
+  const fs::path target(target_);
+  if (fs::is_directory(target, missing)) throw system_error(base::text("write ", path), EISDIR);
+  if (::access(target_.c_str(), F_OK) == 0 && ::access(target_.c_str(), W_OK) != 0)
+    throw system_error(base::text("replace ", path), errno);
+
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  const std::string prefix = temporary_prefix(target);
+  remove_stale(folder, prefix);
+  temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++)).string();
+  const Descriptor file = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL);
+  open_ = true;
+  try {
+    struct stat old {};
+    if (::stat(target_.c_str(), &old) == 0) ::fchmod(file.number(), old.st_mode & 07777);
+    const int code = bytes == 0 ? 0 : ::posix_fallocate(file.number(), 0, bytes);
+    if (code == EOPNOTSUPP || code == EINVAL) {
+      if (::ftruncate(file.number(), bytes) != 0) throw system_error(base::text("size ", path), errno);
+    } else if (code != 0) {
+      throw system_error(base::text("reserve ", base::bytes_text(bytes), " for ", path), code);
+    }
+    std::size_t done = 0;
+    while (done < head.size()) {
+      const ssize_t put = ::pwrite(file.number(), head.data() + done, head.size() - done, static_cast<off_t>(done));
+      if (put < 0 && errno != EINTR) throw system_error(base::text("write ", path), errno);
+      if (put > 0) done += static_cast<std::size_t>(put);
+    }
+  } catch (...) {
+    discard();
+    throw;
+  }
+}
+
+Replacement::~Replacement() { discard(); }
+
+void Replacement::commit() {
+  sync_path(temporary_, O_RDONLY);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(base::text("rename to ", target_), errno);
+  open_ = false;
+  const fs::path folder = fs::path(target_).parent_path();
+  sync_path(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+}
+
+void Replacement::discard() noexcept {
+  if (open_) ::unlink(temporary_.c_str());
+  open_ = false;
+}
+
+}  // namespace plait::store::posix

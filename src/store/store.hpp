@@ -1,0 +1,48 @@
+/// Something with bytes at offsets: one interface, one folder a kind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace plait::store {
+
+/// `bytes` bytes at `offset` of the store and at `data` in memory.
+struct ReadSegment {
+  std::int64_t offset = 0;
+  std::byte* data = nullptr;
+  std::int64_t bytes = 0;
+};
+struct WriteSegment {
+  std::int64_t offset = 0;
+  const std::byte* data = nullptr;
+  std::int64_t bytes = 0;
+};
+
+/// A submitted batch.  Complete it exactly once; its memory stays untouched (writes) or undefined (reads) until then.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  /// errors  kSystem: names the store, the offset and the cause.  A read that meets the end of the store is an error.
+  virtual void complete() = 0;
+};
+
+/// threads  Any number at once, on segments that do not overlap.
+class Store {
+ public:
+  virtual ~Store() = default;
+  virtual const std::string& name() const = 0;
+  /// Bytes in the store.
+  virtual std::int64_t size() = 0;
+  virtual std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) = 0;
+  virtual std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) = 0;
+  /// Returns once all completed writes survive a loss of power.
+  virtual void sync() = 0;
+
+  void read(std::vector<ReadSegment> segments) { submit_read(std::move(segments))->complete(); }
+  void write(std::vector<WriteSegment> segments) { submit_write(std::move(segments))->complete(); }
+};
+
+}  // namespace plait::store

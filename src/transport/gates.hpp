@@ -1,0 +1,45 @@
+/// Counters on which the workers of one node wait for each other, asleep.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace plait::transport {
+
+/// Wakes all waiters of a futex word.
+void wake_all(std::atomic<std::uint32_t>& word);
+
+/// Tells while a worker waits whether those it waits for are still there.
+class Liveness {
+ public:
+  virtual ~Liveness() = default;
+  /// errors  kSystem: names a worker that has ended.
+  virtual void check() = 0;
+};
+
+/// Sleeps until `word` has reached `target`, counted modulo 2^32.
+/// cost    Sleeps by futex; with more workers than cores nothing spins (a spinning barrier costs a scheduler quantum).
+/// errors  kSystem: what `liveness` finds, looked at four times a second.
+void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness);
+
+/// What one worker's window slot has been through.  Readers raise `filled` and wait on `taken`; writers raise `taken` for a
+/// flushed slot and wait on `filled`.
+struct Slot {
+  std::atomic<std::uint32_t> filled{0};
+  std::atomic<std::uint32_t> taken{0};
+};
+
+/// The slots of all workers of a node.
+class Gates {
+ public:
+  virtual ~Gates() = default;
+  static constexpr int kSlots = 2;
+  virtual Slot& slot(int node_rank, int index) = 0;
+  virtual Liveness& liveness() = 0;
+
+  /// Adds `by` to a counter and wakes its waiters.
+  static void raise(std::atomic<std::uint32_t>& counter, std::uint32_t by = 1);
+  void wait(std::atomic<std::uint32_t>& counter, std::uint32_t target) { wait_for(counter, target, liveness()); }
+};
+
+}  // namespace plait::transport

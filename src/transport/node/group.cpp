@@ -1,0 +1,59 @@
+#include "transport/node/group.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace plait::transport::node {
+
+std::int64_t control_bytes(int members) {
+  return static_cast<std::int64_t>(sizeof(Common)) + static_cast<std::int64_t>(sizeof(Member)) * members;
+}
+
+Group::Group(std::byte* control, int rank, int size, std::unique_ptr<Liveness> liveness)
+    : common_(reinterpret_cast<Common*>(control)),
+      members_(reinterpret_cast<Member*>(control + sizeof(Common))),
+      rank_(rank),
+      size_(size),
+      liveness_(std::move(liveness)) {}
+
+Member& Group::member(int index) const { return members_[index]; }
+
+Slot& Group::slot(int node_rank, int index) { return member(node_rank).slots[static_cast<std::size_t>(index)]; }
+
+void Group::barrier() {
+  ++generation_;
+  const auto everyone = static_cast<std::uint32_t>(size_);
+  if (common_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == everyone) {
+    common_->arrived.store(0, std::memory_order_relaxed);
+    raise(common_->generation);
+    return;
+  }
+  wait(common_->generation, generation_);
+}
+
+void Group::reduce_min(std::span<std::int64_t> values) {
+  if (size_ == 1) return;
+  parity_ ^= 1U;
+  std::copy(values.begin(), values.end(), member(rank_).values[parity_].begin());
+  barrier();
+  for (int peer = 0; peer < size_; ++peer)
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::min(values[i], member(peer).values[parity_][i]);
+}
+
+void Group::broadcast(std::span<std::byte> bytes, int root) {
+  if (size_ == 1) return;
+  if (rank_ == root) std::memcpy(common_->mailbox.data(), bytes.data(), bytes.size());
+  barrier();
+  if (rank_ != root) std::memcpy(bytes.data(), common_->mailbox.data(), bytes.size());
+  barrier();
+}
+
+void Group::hand_out(std::span<std::int64_t> values) {
+  if (size_ == 1) return;
+  if (rank_ == 0) std::copy(values.begin(), values.end(), common_->result.begin());
+  barrier();
+  std::copy_n(common_->result.begin(), values.size(), values.begin());
+}
+
+}  // namespace plait::transport::node

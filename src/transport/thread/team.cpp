@@ -1,0 +1,172 @@
+#include "transport/thread/team.hpp"
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "transport/node/group.hpp"
+
+namespace plait::transport::thread {
+
+namespace {
+
+/// Threads of a process cannot end one by one without it.
+class AlwaysAlive : public Liveness {
+ public:
+  void check() override {}
+};
+
+struct FreeAligned {
+  void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
+};
+using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
+
+AlignedBytes allocate(std::int64_t bytes) {
+  return AlignedBytes(static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{64})));
+}
+
+/// Messages between threads: the sender's bytes wait where they are until the receiver has copied them.
+struct Post {
+  std::span<const std::byte> bytes;
+  bool taken = false;
+};
+
+struct Mail {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::pair<int, int>, std::deque<std::shared_ptr<Post>>> boxes;
+};
+
+class SendTicket : public Ticket {
+ public:
+  SendTicket(Mail& mail, std::shared_ptr<Post> post) : mail_(mail), post_(std::move(post)) {}
+  void complete() override {
+    std::unique_lock lock(mail_.mutex);
+    mail_.changed.wait(lock, [this] { return post_->taken; });
+  }
+
+ private:
+  Mail& mail_;
+  std::shared_ptr<Post> post_;
+};
+
+class ReceiveTicket : public Ticket {
+ public:
+  ReceiveTicket(Mail& mail, std::pair<int, int> box, std::span<std::byte> bytes) : mail_(mail), box_(box), bytes_(bytes) {}
+  void complete() override {
+    std::unique_lock lock(mail_.mutex);
+    auto& posts = mail_.boxes[box_];
+    mail_.changed.wait(lock, [&] { return !posts.empty(); });
+    const std::shared_ptr<Post> post = posts.front();
+    posts.pop_front();
+    std::memcpy(bytes_.data(), post->bytes.data(), bytes_.size());
+    post->taken = true;
+    mail_.changed.notify_all();
+  }
+
+ private:
+  Mail& mail_;
+  std::pair<int, int> box_;
+  std::span<std::byte> bytes_;
+};
+
+/// What the threads of a team have in common.
+struct Team {
+  explicit Team(int workers) : size(workers), control(allocate(node::control_bytes(workers))) {
+    std::memset(control.get(), 0, static_cast<std::size_t>(node::control_bytes(workers)));
+  }
+  int size;
+  AlignedBytes control;
+  AlignedBytes windows;
+  std::int64_t window_bytes = 0;
+  Mail mail;
+};
+
+class ThreadWindows : public SharedWindows {
+ public:
+  explicit ThreadWindows(Team& team) : team_(team) {}
+  std::byte* part(int node_rank) const override { return team_.windows.get() + node_rank * team_.window_bytes; }
+  std::int64_t bytes() const override { return team_.window_bytes; }
+
+ private:
+  Team& team_;
+};
+
+class ThreadTransport : public Transport {
+ public:
+  ThreadTransport(std::shared_ptr<Team> team, int rank)
+      : team_(std::move(team)),
+        group_(team_->control.get(), rank, team_->size, std::make_unique<AlwaysAlive>()),
+        windows_(*team_) {}
+
+  int rank() const override { return group_.rank(); }
+  int size() const override { return group_.size(); }
+  int node_rank() const override { return group_.rank(); }
+  int node_size() const override { return group_.size(); }
+  int worker_on_node(int node_rank) const override { return node_rank; }
+  int place_on_node(int worker) const override { return worker; }
+
+  SharedWindows& windows(std::int64_t bytes) override {
+    if (bytes <= capacity_) return windows_;
+    capacity_ = (bytes + 63) / 64 * 64;
+    group_.barrier();
+    if (group_.rank() == 0) {
+      team_->windows = allocate(capacity_ * group_.size());
+      team_->window_bytes = capacity_;
+    }
+    group_.barrier();
+    return windows_;
+  }
+  Gates& gates() override { return group_; }
+
+  std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
+    auto post = std::make_shared<Post>();
+    post->bytes = bytes;
+    const std::scoped_lock lock(team_->mail.mutex);
+    team_->mail.boxes[{rank(), to}].push_back(post);
+    team_->mail.changed.notify_all();
+    return std::make_unique<SendTicket>(team_->mail, std::move(post));
+  }
+  std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
+    return std::make_unique<ReceiveTicket>(team_->mail, std::pair{from, rank()}, bytes);
+  }
+
+  void reduce_min(std::span<std::int64_t> values) override { group_.reduce_min(values); }
+  void broadcast(std::span<std::byte> bytes, int root) override { group_.broadcast(bytes, root); }
+
+ private:
+  std::shared_ptr<Team> team_;
+  node::Group group_;
+  ThreadWindows windows_;
+  std::int64_t capacity_ = 0;
+};
+
+}  // namespace
+
+void run_team(int workers, const std::function<void(Transport&)>& body) {
+  auto team = std::make_shared<Team>(workers);
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));
+  const auto work = [&](int rank) {
+    try {
+      ThreadTransport transport(team, rank);
+      body(transport);
+    } catch (...) {
+      errors[static_cast<std::size_t>(rank)] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 1; rank < workers; ++rank) threads.emplace_back(work, rank);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+std::unique_ptr<Transport> make_alone() { return std::make_unique<ThreadTransport>(std::make_shared<Team>(1), 0); }
+
+}  // namespace plait::transport::thread

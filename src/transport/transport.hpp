@@ -1,0 +1,65 @@
+/// What carries data and agreements between the workers of a collective: one interface, one folder a kind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace plait::transport {
+
+/// A message on its way.  Complete each exactly once, in any order; its bytes stay untouched until then.
+class Ticket {
+ public:
+  virtual ~Ticket() = default;
+  /// Waits for the message.  errors  kSystem: the message could not be carried.
+  virtual void complete() = 0;
+};
+
+/// Memory that all workers of one node see: an equal part for each of them.
+class SharedWindows {
+ public:
+  virtual ~SharedWindows() = default;
+  /// The part of a peer, by its place on the node.
+  virtual std::byte* part(int node_rank) const = 0;
+  virtual std::int64_t bytes() const = 0;
+};
+
+class Gates;
+
+/// One worker's end.  Collective calls are made by all workers in one order.
+/// threads  One thread at a time for each end.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// Workers that share memory form a node; `node_rank` counts them from 0.
+  virtual int node_rank() const = 0;
+  virtual int node_size() const = 0;
+  /// The worker at a place of this node, and the place of a worker: -1 where it is on another node.
+  virtual int worker_on_node(int node_rank) const = 0;
+  virtual int place_on_node(int worker) const = 0;
+  bool nodes_apart() const { return node_size() != size(); }
+
+  /// Windows of at least `bytes` for each worker, kept for the next call.  Collective over the node.
+  /// errors  kSystem: the node has no room for them (on every worker of the node).
+  virtual SharedWindows& windows(std::int64_t bytes) = 0;
+  /// The counters on which workers of the node wait for each other.
+  virtual Gates& gates() = 0;
+
+  /// Starts a message; messages between two workers arrive in the order in which they were started.
+  virtual std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) = 0;
+  virtual std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) = 0;
+
+  /// Each value becomes the smallest that any worker gave.  Collective; at most kMostValues values.
+  static constexpr int kMostValues = 8;
+  virtual void reduce_min(std::span<std::int64_t> values) = 0;
+  /// Everyone gets the bytes of `root`.  Collective; at most kMostBroadcast bytes.
+  static constexpr int kMostBroadcast = 8192;
+  virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+};
+
+}  // namespace plait::transport
