@@ -27,17 +27,19 @@ class Together:
     """The pytest plugin of one rank."""
 
     def __init__(self, results: Path) -> None:
-        """Takes the file for the results; rank 0 alone writes it."""
+        """Takes the file for the results; rank 0 writes it, and a rank that ends the job."""
         self.comm = MPI.COMM_WORLD.Dup()
         self.results = results
         self.worst = ("passed", "")
+        self.failure = ""
         self.failed_elsewhere = 0
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Keeps the worst of set-up, call and tear-down; after the last of them meets the other ranks."""
         if ORDER[report.outcome] > ORDER[self.worst[0]]:
-            reason = report.longrepr[2] if report.outcome == "skipped" and report.longrepr else ""
-            self.worst = (report.outcome, str(reason))
+            reason = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+            self.worst = (report.outcome, reason.removeprefix("Skipped: "))
+            self.failure = report.longreprtext if report.failed else ""
         if report.when == "teardown":
             self.meet(report.nodeid)
             self.worst = ("passed", "")
@@ -50,8 +52,11 @@ class Together:
         limit = time.monotonic() + PATIENCE_SECONDS
         while not request.Test():
             if time.monotonic() > limit:
-                self.write(test, "failed", f"rank {self.comm.rank} waited {PATIENCE_SECONDS:.0f} s for the other ranks")
-                print(f"\nrank {self.comm.rank}: the other ranks did not finish {test}", flush=True)
+                waited = (
+                    f"{self.worst[0]} on rank {self.comm.rank}, which waited {PATIENCE_SECONDS:.0f} s for the others"
+                )
+                self.write(test, "failed", waited)
+                print(f"\n{self.failure}\n{test} {waited}", flush=True)
                 MPI.COMM_WORLD.Abort(3)
             time.sleep(0.0005)
         worst = max(theirs)
@@ -59,17 +64,17 @@ class Together:
         ranks = [rank for rank, order in enumerate(theirs) if order == worst]
         reason = self.worst[1]
         if outcome == "failed":
-            reason = f"on ranks {ranks}"
+            reason = f"failed on ranks {ranks}"
             if self.comm.rank not in ranks:
                 self.failed_elsewhere += 1
-                print(f"\n{test} passed here and failed {reason}", flush=True)
-        self.write(test, outcome, reason)
+                print(f"\n{test} passed here, {reason}", flush=True)
+        if self.comm.rank == 0:
+            self.write(test, outcome, reason)
 
     def write(self, test: str, outcome: str, reason: str) -> None:
-        """Appends one result, on rank 0."""
-        if self.comm.rank == 0:
-            with self.results.open("a", encoding="utf-8") as out:
-                out.write(json.dumps({"test": test, "outcome": outcome, "reason": reason}) + "\n")
+        """Appends one result."""
+        with self.results.open("a", encoding="utf-8") as out:
+            out.write(json.dumps({"test": test, "outcome": outcome, "reason": reason}) + "\n")
 
 
 def main() -> int:

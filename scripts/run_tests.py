@@ -6,9 +6,8 @@ import shutil
 import sys
 import time
 
-from stages import LOGS, SCRATCH, STAGES, Outcome
+from stages import LOGS, SCRATCH, STAGES, Outcome, failed_outputs
 
-TAIL_LINES = 80
 REASONS_SHOWN = 20
 
 
@@ -16,6 +15,7 @@ def run_stage(name: str) -> tuple[Outcome, float]:
     """Runs one stage, prints how it went and, where it failed, the end of its log."""
     log = LOGS / f"test-{name}.log"
     log.unlink(missing_ok=True)
+    failed_outputs.clear()
     print(f"test: {name} ...", flush=True)
     begin = time.monotonic()
     outcome = STAGES[name](log)
@@ -23,9 +23,8 @@ def run_stage(name: str) -> tuple[Outcome, float]:
         outcome.failed = 1
         outcome.reasons.append("no test ran")
     seconds = time.monotonic() - begin
-    if outcome.failed and log.exists():
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        print("\n".join(f"  | {line}" for line in lines[-TAIL_LINES:]))
+    if outcome.failed:
+        print("\n".join(f"  | {line}" for output in failed_outputs for line in output.splitlines()))
     print(f"test: {name}: {verdict(outcome)} after {seconds:.1f} s", flush=True)
     return outcome, seconds
 

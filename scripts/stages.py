@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,9 @@ SCRATCH = Path(tempfile.mkdtemp(prefix="plait-test-"))  # run_tests.py removes i
 RELEASE = Path(os.environ.get("PLAIT_RELEASE_BUILD", PRIVATE / "build" / "release"))
 JOBS = os.environ.get("PLAIT_JOBS", "2")
 RANK_COUNTS = (1, 2, 3, 4, 6)
+
+# The ends of the outputs of commands that failed, in the stage that runs.
+failed_outputs: list[str] = []
 
 Command = Sequence[str | Path]
 Environment = dict[str, str]
@@ -47,8 +51,14 @@ class Outcome:
         return self.passed + self.failed + self.skipped
 
 
+def tail(output: bytes, lines: int = 80) -> str:
+    """The last lines of an output."""
+    return "\n".join(output.decode(errors="replace").splitlines()[-lines:])
+
+
 def run(command: Command, log: Path, limit: float = 600, environment: Environment | None = None) -> int:
     """Runs a command with its output appended to a log; 124 where it passes the limit in seconds."""
+    begin = log.stat().st_size if log.exists() else 0
     with log.open("ab") as out:
         out.write(f"$ {' '.join(map(str, command))}\n".encode())
         out.flush()
@@ -62,18 +72,17 @@ def run(command: Command, log: Path, limit: float = 600, environment: Environmen
             start_new_session=True,
         )
         try:
-            return process.wait(limit)
+            status = process.wait(limit)
         except BaseException as stopped:
-            os.killpg(process.pid, 15)
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
-                process.wait()
-            if isinstance(stopped, subprocess.TimeoutExpired):
-                out.write(f"\nstopped after {limit:.0f} s\n".encode())
-                return 124
-            raise
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if not isinstance(stopped, subprocess.TimeoutExpired):
+                raise
+            out.write(f"\nstopped after {limit:.0f} s\n".encode())
+            status = 124
+    if status:
+        failed_outputs.append(tail(log.read_bytes()[begin:]))
+    return status
 
 
 def check(name: str, status: int) -> Outcome:
@@ -162,7 +171,11 @@ def sanitized(kind: str, log: Path, environment: Environment) -> Outcome:
             return check("the build", status)
     prefix: list[str] = []
     # ThreadSanitizer of older compilers cannot live with many bits of address randomisation.
-    if kind == "thread" and shutil.which("setarch") and run(["setarch", "-R", "true"], log) == 0:
+    if (
+        kind == "thread"
+        and shutil.which("setarch")
+        and subprocess.run(["setarch", "-R", "true"], check=False).returncode == 0
+    ):
         prefix = ["setarch", "-R"]
     return googletest(tree / "plait_tests", log, prefix, environment)
 
@@ -200,18 +213,18 @@ def mpi_pytest(ranks: int, log: Path) -> Outcome:
     results = place / "results.jsonl"
     launch: Command = ["mpiexec", "-n", str(ranks), sys.executable, "scripts/mpi_pytest.py", results, place]
     status = run([*launch, "-q", "-p", "timeout", "tests/mpi"], log, 300, mpi_environment())
+    lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
     outcome = Outcome()
-    for line in results.read_text(encoding="utf-8").splitlines() if results.exists() else []:
-        test = json.loads(line)
+    for test in {test["test"]: test for test in map(json.loads, lines)}.values():
         setattr(outcome, test["outcome"], getattr(outcome, test["outcome"]) + 1)
         if test["outcome"] != "passed":
-            outcome.reasons.append(f"{ranks} ranks, {test['test']}: {test['outcome']} {test['reason']}")
+            outcome.reasons.append(f"{ranks} ranks, {test['test']}: {test['reason'] or test['outcome']}")
     if status and not outcome.failed:
         outcome.add(check(f"mpiexec -n {ranks} pytest", status))
     if status:
-        with log.open("ab") as out:
-            for other in sorted(place.glob("rank-*.log")):
-                out.write(f"--- {other.stem}\n".encode() + other.read_bytes()[-3000:])
+        failed_outputs.extend(
+            f"--- {other.stem}\n{tail(other.read_bytes())}" for other in sorted(place.glob("rank-*.log"))
+        )
     return outcome
 
 
@@ -219,9 +232,9 @@ def mpi_googletest(ranks: int, log: Path) -> Outcome:
     """The C++ MPI tests on so many ranks; rank 0 writes the report."""
     program = RELEASE / "plait_mpi_tests"
     report = SCRATCH / f"mpi-{ranks}.xml"
-    command: list[str | Path] = ["mpiexec", "-n", "1", program, f"--gtest_output=xml:{report}"]
+    command: list[str | Path] = ["mpiexec", "-n", "1", program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
     if ranks > 1:
-        command += [":", "-n", str(ranks - 1), program]
+        command += [":", "-n", str(ranks - 1), program, "--gtest_brief=1"]
     return count_junit(report, f"mpiexec -n {ranks} plait_mpi_tests", run(command, log, 300, mpi_environment()))
 
 
