@@ -1,0 +1,203 @@
+// Shuffles: many short runs moved at once.  A block is up to 64 bytes of elements; it is put together in a register out of
+// a few loads, each permuted into place, and taken apart by a few permuted, masked stores.  What has to go where is found
+// once a copy, for any run, steps and order; the blocks of a row are then all alike.
+//
+// Loads may take in bytes between the first and the last source byte of the whole copy that belong to no element; stores
+// write bytes of elements only.
+
+#if defined(__AVX512VBMI__)
+
+constexpr int kBlockBytes = 64;
+constexpr int kMaximumPieces = 16;
+
+/// One load or store of a block: 64 bytes at `offset` from the block's place in the source or the target.
+struct Piece {
+  std::int64_t offset;
+  std::uint64_t memory;    ///< which of its bytes belong to elements of the block
+  std::uint64_t places;    ///< which bytes of the register it fills or takes, in loads; equal to `memory` in stores
+  alignas(64) std::uint8_t index[kBlockBytes];  ///< load: byte of memory for each place; store: place for each byte
+};
+
+/// The elements of a block are those of `inner.count` steps of a loop, `outer.count` times.
+struct Block {
+  int bytes, loads, stores;
+  Piece load[kMaximumPieces], store[kMaximumPieces];
+};
+
+inline std::uint64_t low_bits(std::int64_t count) { return count >= 64 ? ~0ULL : (1ULL << count) - 1; }
+
+/// Where the elements of a block lie at one end, in units of bytes from the block's place.
+struct Places {
+  int count;
+  std::int64_t offset[kBlockBytes];
+  int order[kBlockBytes];  ///< element numbers by rising offset
+};
+
+void sort_places(Places& places) {
+  for (int i = 0; i < places.count; ++i) {
+    int j = i;
+    for (; j > 0 && places.offset[places.order[j - 1]] > places.offset[i]; --j) places.order[j] = places.order[j - 1];
+    places.order[j] = i;
+  }
+}
+
+/// Covers the places by as few pieces of 64 bytes as possible; returns their number, 0 where there are too many.
+int cover(const Places& places, std::int64_t run_bytes, bool loading, Piece* pieces) {
+  int count = 0;
+  std::int64_t end = 0;
+  for (int i = 0; i < places.count; ++i) {
+    const int element = places.order[i];
+    const std::int64_t offset = places.offset[element];
+    if (count == 0 || offset + run_bytes > end) {
+      if (count == kMaximumPieces) return 0;
+      Piece& fresh = pieces[count++];
+      fresh.offset = offset;
+      fresh.memory = fresh.places = 0;
+      __builtin_memset(fresh.index, 0, sizeof fresh.index);
+      end = offset + kBlockBytes;
+    }
+    Piece& piece = pieces[count - 1];
+    const std::int64_t at = offset - piece.offset;
+    const std::int64_t place = element * run_bytes;
+    piece.memory |= low_bits(run_bytes) << at;
+    piece.places |= low_bits(run_bytes) << place;
+    for (std::int64_t k = 0; k < run_bytes; ++k) {
+      if (loading) {
+        piece.index[place + k] = static_cast<std::uint8_t>(at + k);
+      } else {
+        piece.index[at + k] = static_cast<std::uint8_t>(place + k);
+      }
+    }
+  }
+  return count;
+}
+
+/// Lays out a block of inner.count x outer.count runs; false where it needs too many pieces.
+bool lay_out(Block& block, std::int64_t run_bytes, Step inner, Step outer) {
+  Places source, target;
+  source.count = target.count = static_cast<int>(inner.count * outer.count);
+  block.bytes = static_cast<int>(source.count * run_bytes);
+  int element = 0;
+  for (std::int64_t j = 0; j < outer.count; ++j) {
+    for (std::int64_t i = 0; i < inner.count; ++i, ++element) {
+      source.offset[element] = j * outer.source + i * inner.source;
+      target.offset[element] = j * outer.target + i * inner.target;
+    }
+  }
+  sort_places(source);
+  sort_places(target);
+  block.loads = cover(source, run_bytes, true, block.load);
+  block.stores = cover(target, run_bytes, false, block.store);
+  return block.loads > 0 && block.stores > 0;
+}
+
+/// Any block, touching no byte that is not an element's.
+void move_block(std::byte* target, const std::byte* source, const Block& block) {
+  __m512i all = _mm512_setzero_si512();
+  for (int i = 0; i < block.loads; ++i) {
+    const Piece& piece = block.load[i];
+    const __m512i loaded = _mm512_maskz_loadu_epi8(piece.memory, source + piece.offset);
+    all = _mm512_mask_permutexvar_epi8(all, piece.places, _mm512_load_si512(piece.index), loaded);
+  }
+  for (int i = 0; i < block.stores; ++i) {
+    const Piece& piece = block.store[i];
+    _mm512_mask_storeu_epi8(target + piece.offset, piece.memory,
+                            _mm512_permutexvar_epi8(_mm512_load_si512(piece.index), all));
+  }
+}
+
+/// `row.count` blocks, kLoads whole loads and kStores masked stores each; 0 means any number.
+template <int kLoads, int kStores>
+void move_blocks(std::byte* target, const std::byte* source, const Block& block, Step row) {
+  const int loads = kLoads > 0 ? kLoads : block.loads;
+  const int stores = kStores > 0 ? kStores : block.stores;
+  constexpr int kKeptLoads = kLoads > 0 ? kLoads : 1, kKeptStores = kStores > 0 ? kStores : 1;
+  __m512i load_index[kKeptLoads], store_index[kKeptStores];
+  for (int i = 0; i < kLoads; ++i) load_index[i] = _mm512_load_si512(block.load[i].index);
+  for (int i = 0; i < kStores; ++i) store_index[i] = _mm512_load_si512(block.store[i].index);
+  for (std::int64_t n = 0; n < row.count; ++n) {
+    __m512i all = _mm512_setzero_si512();
+    for (int i = 0; i < loads; ++i) {
+      const Piece& piece = block.load[i];
+      const __m512i index = kLoads > 0 ? load_index[i < kKeptLoads ? i : 0] : _mm512_load_si512(piece.index);
+      const __m512i loaded = _mm512_loadu_si512(source + piece.offset);
+      all = _mm512_mask_permutexvar_epi8(all, piece.places, index, loaded);
+    }
+    for (int i = 0; i < stores; ++i) {
+      const Piece& piece = block.store[i];
+      const __m512i index = kStores > 0 ? store_index[i < kKeptStores ? i : 0] : _mm512_load_si512(piece.index);
+      _mm512_mask_storeu_epi8(target + piece.offset, piece.memory, _mm512_permutexvar_epi8(index, all));
+    }
+    source += row.source;
+    target += row.target;
+  }
+}
+
+using BlocksFunction = void (*)(std::byte* target, const std::byte* source, const Block& block, Step row);
+
+BlocksFunction choose_blocks(const Block& block) {
+  static constexpr BlocksFunction kGather[] = {move_blocks<0, 0>, move_blocks<1, 1>, move_blocks<2, 1>,
+                                               move_blocks<3, 1>, move_blocks<4, 1>, move_blocks<5, 1>,
+                                               move_blocks<6, 1>, move_blocks<7, 1>, move_blocks<8, 1>};
+  static constexpr BlocksFunction kScatter[] = {move_blocks<0, 0>, move_blocks<1, 1>, move_blocks<1, 2>,
+                                                move_blocks<1, 3>, move_blocks<1, 4>, move_blocks<1, 5>,
+                                                move_blocks<1, 6>, move_blocks<1, 7>, move_blocks<1, 8>};
+  if (block.stores == 1 && block.loads <= 8) return kGather[block.loads];
+  if (block.loads == 1 && block.stores <= 8) return kScatter[block.stores];
+  return move_blocks<0, 0>;
+}
+
+/// How two loops are cut into blocks: `row` blocks one after another, then what is left of a row, `column` times.
+struct Shuffle {
+  Block block, rest;
+  BlocksFunction move;
+  Step row;           ///< steps from block to block
+  bool has_rest;
+  std::int64_t reach;  ///< bytes from a block's place in the source to the end of its last load
+};
+
+/// Whether the two innermost loops are better moved in blocks; lays the blocks out where they are.  `periods` says that
+/// the inner loop is so short that a block holds it whole: then rows lie along the outer loop.
+bool lay_out_shuffle(Shuffle& shuffle, std::int64_t run_bytes, Step inner, Step outer, bool periods) {
+  const std::int64_t fitting = kBlockBytes / run_bytes;
+  const Step along = periods ? outer : inner;
+  const std::int64_t width = periods ? fitting / inner.count : fitting;
+  if (width == 0 || along.count < width || along.source < 0) return false;
+  const Step once{1, 0, 0};
+  const Step block_along{width, along.source, along.target};
+  const Step rest_along{along.count % width, along.source, along.target};
+  if (!lay_out(shuffle.block, run_bytes, periods ? inner : block_along, periods ? block_along : once)) return false;
+  const std::int64_t elements = shuffle.block.bytes / run_bytes;
+  if ((shuffle.block.loads + shuffle.block.stores) * 4 > elements * 3) return false;
+  shuffle.has_rest = rest_along.count > 0;
+  if (shuffle.has_rest && !lay_out(shuffle.rest, run_bytes, periods ? inner : rest_along, periods ? rest_along : once)) {
+    return false;
+  }
+  shuffle.move = choose_blocks(shuffle.block);
+  shuffle.row = Step{along.count / width, width * along.source, width * along.target};
+  shuffle.reach = shuffle.block.load[shuffle.block.loads - 1].offset + kBlockBytes;
+  return true;
+}
+
+/// One row.  Blocks whose loads would pass `source_end` are moved byte for byte.
+void shuffle_row(std::byte* target, const std::byte* source, const Shuffle& shuffle, const std::byte* source_end) {
+  Step row = shuffle.row;
+  const std::int64_t room = source_end - source - shuffle.reach;
+  while (row.count > 0 && (row.count - 1) * row.source > room) --row.count;
+  shuffle.move(target, source, shuffle.block, row);
+  for (std::int64_t i = row.count; i < shuffle.row.count; ++i) {
+    move_block(target + i * row.target, source + i * row.source, shuffle.block);
+  }
+  if (shuffle.has_rest) {
+    move_block(target + shuffle.row.count * row.target, source + shuffle.row.count * row.source, shuffle.rest);
+  }
+}
+
+#else
+
+/// No shuffles with this instruction set.
+struct Shuffle {};
+inline bool lay_out_shuffle(Shuffle&, std::int64_t, Step, Step, bool) { return false; }
+inline void shuffle_row(std::byte*, const std::byte*, const Shuffle&, const std::byte*) {}
+
+#endif

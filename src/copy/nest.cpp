@@ -1,0 +1,74 @@
+#include "copy/nest.hpp"
+
+#include <algorithm>
+
+#include "plait/error.hpp"
+
+namespace plait::copy {
+namespace {
+
+void remove_loop(Nest& nest, int position) {
+  std::copy(nest.loops + position + 1, nest.loops + nest.depth, nest.loops + position);
+  --nest.depth;
+}
+
+/// Lengthens the run by a loop that goes on where the run ends.
+bool absorb_one(Nest& nest) {
+  for (int i = 0; i < nest.depth; ++i) {
+    const Loop& loop = nest.loops[i];
+    if (loop.source_step == nest.run_bytes && loop.target_step == nest.run_bytes) {
+      nest.run_bytes *= loop.count;
+      remove_loop(nest, i);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Joins two loops of which the outer goes on where the inner ends, on both sides.
+bool fuse_one(Nest& nest) {
+  for (int i = 0; i < nest.depth; ++i) {
+    for (int j = 0; j < nest.depth; ++j) {
+      Loop& inner = nest.loops[i];
+      const Loop& outer = nest.loops[j];
+      if (i != j && outer.source_step == inner.count * inner.source_step &&
+          outer.target_step == inner.count * inner.target_step) {
+        inner.count *= outer.count;
+        remove_loop(nest, j);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Nest normalise(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops) {
+  Nest nest;
+  nest.target = target;
+  nest.source = source;
+  if (element_bytes <= 0 || std::ranges::any_of(loops, [](const Loop& loop) { return loop.count <= 0; })) return nest;
+  nest.run_bytes = element_bytes;
+  for (Loop loop : loops) {
+    if (loop.count == 1) continue;
+    if (nest.depth == kMaximumLoops) {
+      throw Error(ErrorKind::kArgument,
+                  "A copy has more than 64 loops of two or more steps, which no memory holds; check the loops' counts.");
+    }
+    if (loop.target_step < 0) {  // Walk the loop from its other end.
+      nest.target += (loop.count - 1) * loop.target_step;
+      nest.source += (loop.count - 1) * loop.source_step;
+      loop.target_step = -loop.target_step;
+      loop.source_step = -loop.source_step;
+    }
+    nest.loops[nest.depth++] = loop;
+  }
+  while (absorb_one(nest) || fuse_one(nest)) {
+  }
+  std::sort(nest.loops, nest.loops + nest.depth,
+            [](const Loop& a, const Loop& b) { return a.target_step < b.target_step; });
+  return nest;
+}
+
+}  // namespace plait::copy

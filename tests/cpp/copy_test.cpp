@@ -1,0 +1,176 @@
+// strided_copy() against a plain loop over bytes, with every instruction set that this processor runs.
+#include "copy/strided_copy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "copy/instruction_set.hpp"
+
+namespace {
+
+using plait::copy::Loop;
+using plait::copy::strided_copy;
+using Bytes = std::vector<std::byte>;
+
+struct Copy {
+  std::int64_t element_bytes;
+  std::vector<Loop> loops;
+};
+
+/// Lowest byte and end of one side, relative to the first element.
+struct Extent {
+  std::int64_t low = 0, high = 0;
+};
+
+Extent extent(const Copy& copy, std::int64_t Loop::*step) {
+  Extent result{0, copy.element_bytes};
+  for (const Loop& loop : copy.loops) {
+    if (loop.count == 0) return {0, 0};
+    (loop.*step < 0 ? result.low : result.high) += (loop.count - 1) * loop.*step;
+  }
+  return result;
+}
+
+void naive_copy(std::byte* target, const std::byte* source, const Copy& copy, std::size_t level = 0) {
+  if (level == copy.loops.size()) {
+    for (std::int64_t i = 0; i < copy.element_bytes; ++i) target[i] = source[i];
+    return;
+  }
+  const Loop& loop = copy.loops[level];
+  for (std::int64_t i = 0; i < loop.count; ++i) {
+    naive_copy(target + i * loop.target_step, source + i * loop.source_step, copy, level + 1);
+  }
+}
+
+std::string print(const Copy& copy) {
+  std::string text = "element " + std::to_string(copy.element_bytes);
+  for (const Loop& loop : copy.loops) {
+    text += " [" + std::to_string(loop.count) + " source " + std::to_string(loop.source_step) + " target " +
+            std::to_string(loop.target_step) + "]";
+  }
+  return text;
+}
+
+/// Copies between buffers that end exactly where the views do (so that a sanitizer sees every byte too many), and
+/// compares the whole target: bytes between the elements must keep their values.
+void check(const Copy& copy) {
+  const Extent from = extent(copy, &Loop::source_step), to = extent(copy, &Loop::target_step);
+  if (from.high == 0 || to.high == 0) return;
+  Bytes source(static_cast<std::size_t>(from.high - from.low)), target(static_cast<std::size_t>(to.high - to.low));
+  for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::byte>((i * 2654435761u) >> 13);
+  std::fill(target.begin(), target.end(), std::byte{0xA5});
+  Bytes expected = target;
+  naive_copy(expected.data() - to.low, source.data() - from.low, copy);
+  for (const auto& set : plait::copy::instruction_sets()) {
+    ASSERT_TRUE(plait::copy::use_instruction_set(set.name));
+    Bytes result = target;
+    strided_copy(result.data() - to.low, source.data() - from.low, copy.element_bytes, copy.loops);
+    ASSERT_TRUE(result == expected) << set.name << ": " << print(copy);
+  }
+  plait::copy::use_instruction_set(plait::copy::instruction_sets()[0].name);
+}
+
+/// Steps for one side that keep elements apart, dealt to the loops in random order.
+void deal_steps(Copy& copy, std::int64_t Loop::*step, std::mt19937& random, bool target) {
+  std::vector<std::size_t> order(copy.loops.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (random() % 3 != 0) std::shuffle(order.begin(), order.end(), random);
+  std::int64_t free = copy.element_bytes;
+  for (const std::size_t i : order) {
+    Loop& loop = copy.loops[i];
+    switch (random() % 6) {
+      case 0: free += copy.element_bytes * static_cast<std::int64_t>(random() % 5); break;
+      case 1: free += static_cast<std::int64_t>(random() % 40); break;
+      default: break;
+    }
+    loop.*step = free;
+    free *= std::max<std::int64_t>(loop.count, 1);
+    if (random() % 8 == 0) loop.*step = -(loop.*step);
+    if (!target && random() % 32 == 0) loop.*step = 0;  // A source may be read again and again.
+  }
+}
+
+TEST(StridedCopy, CopiesRandomNests) {
+  std::mt19937 random(20240611);
+  const std::int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 100};
+  for (int round = 0; round < 6000; ++round) {
+    Copy copy{sizes[random() % std::size(sizes)], std::vector<Loop>(random() % 6)};
+    std::int64_t elements = 1;
+    for (Loop& loop : copy.loops) {
+      loop.count = static_cast<std::int64_t>(random() % 21);
+      if (random() % 3 == 0) loop.count = 1 + loop.count % 4;
+      if (loop.count == 0 && random() % 8 != 0) loop.count = 1;
+      if (elements * std::max<std::int64_t>(loop.count, 1) > 20000) loop.count = 1;
+      elements *= std::max<std::int64_t>(loop.count, 1);
+    }
+    deal_steps(copy, &Loop::source_step, random, false);
+    deal_steps(copy, &Loop::target_step, random, true);
+    const Extent from = extent(copy, &Loop::source_step), to = extent(copy, &Loop::target_step);
+    if (from.high - from.low > 4'000'000 || to.high - to.low > 4'000'000) continue;
+    ASSERT_NO_FATAL_FAILURE(check(copy));
+  }
+}
+
+TEST(StridedCopy, GathersAndScattersEveryStride) {
+  for (const std::int64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 31, 32, 48, 64, 96, 128}) {
+    for (std::int64_t stride = 1; stride <= 20; ++stride) {
+      for (const std::int64_t count : {std::int64_t{1}, std::int64_t{7}, std::int64_t{64}, 5000 / size + 301}) {
+        ASSERT_NO_FATAL_FAILURE(check({size, {{count, stride * size, size}}}));
+        ASSERT_NO_FATAL_FAILURE(check({size, {{count, size, stride * size}}}));
+        ASSERT_NO_FATAL_FAILURE(check({size, {{count, stride * size, 3 * size}}}));
+      }
+      // Several rows, long and very short.
+      ASSERT_NO_FATAL_FAILURE(check({size, {{70, stride * size, size}, {9, 75 * stride * size, 70 * size}}}));
+      ASSERT_NO_FATAL_FAILURE(check({size, {{70, size, stride * size}, {9, 70 * size, 75 * stride * size}}}));
+      for (const std::int64_t inner : {2, 3, 5, 8}) {
+        const std::int64_t far = (inner + 3) * stride * size, outer = 4500 / (inner * size) + 30;
+        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, stride * size, size}, {outer, far, inner * size}}}));
+        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, size, stride * size}, {outer, inner * size, far}}}));
+        ASSERT_NO_FATAL_FAILURE(check({size, {{inner, size, stride * size}, {outer, 50 * size, far}}}));
+      }
+    }
+  }
+}
+
+TEST(StridedCopy, TransposesEverySize) {
+  for (const std::int64_t size : {1, 2, 4, 8, 16, 3, 12, 24, 64}) {
+    for (const std::int64_t rows : {2, 3, 5, 8, 15, 16, 17, 31, 64, 65, 129, 300}) {
+      for (const std::int64_t columns : {2, 4, 7, 8, 16, 19, 63, 64, 100, 257, 700}) {
+        ASSERT_NO_FATAL_FAILURE(
+            check({size, {{columns, size, rows * size}, {rows, columns * size, size}}}));
+      }
+    }
+    // Padded rows on both sides, and a third dimension.
+    ASSERT_NO_FATAL_FAILURE(
+        check({size, {{3, 70 * 90 * size, 70 * size}, {77, size, 3 * 70 * size}, {61, 90 * size, size}}}));
+    ASSERT_NO_FATAL_FAILURE(
+        check({size, {{5, 128 * 64 * size, 64 * 128 * size}, {128, size, 64 * size}, {64, 128 * size, size}}}));
+  }
+}
+
+TEST(StridedCopy, CopiesOneElementWithoutLoops) { ASSERT_NO_FATAL_FAILURE(check({8, {}})); }
+
+TEST(StridedCopy, CopiesNothingForACountOfZero) {
+  std::byte target{1};
+  const std::byte source{2};
+  const Loop loops[] = {{3, 1, 1}, {0, 5, 5}};
+  strided_copy(&target, &source, 1, loops);
+  EXPECT_EQ(target, std::byte{1});
+}
+
+TEST(InstructionSet, IsOneOfThoseOffered) {
+  EXPECT_FALSE(plait::copy::use_instruction_set("abacus"));
+  for (const auto& set : plait::copy::instruction_sets()) {
+    ASSERT_TRUE(plait::copy::use_instruction_set(set.name));
+    EXPECT_STREQ(plait::copy::instruction_set(), set.name);
+  }
+  plait::copy::use_instruction_set(plait::copy::instruction_sets()[0].name);
+}
+
+}  // namespace
