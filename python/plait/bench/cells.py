@@ -1,0 +1,61 @@
+"""The distributions that are measured, named as in the literature on two-phase access."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import plait
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One distribution of a two-dimensional array that lies in its file in Fortran order, column by column."""
+
+    name: str
+    dist: tuple[str, str]
+    """The distribution of rows and of columns, as layouts spell it."""
+
+    def grid(self, ranks: int) -> tuple[int, int]:
+        """Return the ranks along rows and columns, 1 where a dimension is not dealt."""
+        if self.dist[0] == "*":
+            return 1, ranks
+        if self.dist[1] == "*":
+            return ranks, 1
+        return near_square(ranks)
+
+    def layout(self, extent: int, ranks: int) -> plait.Layout:
+        """Return the layout of an array of `extent` × `extent`, with local arrays in Fortran order."""
+        dealt = [size for size, text in zip(self.grid(ranks), self.dist, strict=True) if text != "*"]
+        return plait.Layout((extent, extent), list(self.dist), grid=tuple(dealt), order="F")
+
+    @property
+    def text(self) -> str:
+        """The distribution as layouts spell it, without shape and grid."""
+        return f"({', '.join(self.dist)})"
+
+
+CELLS = (
+    Cell("column-block", ("*", "block")),
+    Cell("column-cyclic", ("*", "cyclic")),
+    Cell("row-block", ("block", "*")),
+    Cell("row-cyclic", ("cyclic", "*")),
+    Cell("block-block", ("block", "block")),
+    Cell("block-cyclic", ("block", "cyclic")),
+    Cell("cyclic(16)-cyclic(16)", ("cyclic(16)", "cyclic(16)")),
+    Cell("cyclic-cyclic", ("cyclic", "cyclic")),
+)
+"""All cells.  The first one is the conforming layout of the file: each rank reads one contiguous range."""
+
+CONFORMING = CELLS[0]
+
+
+def near_square(ranks: int) -> tuple[int, int]:
+    """Return the grid of two dimensions that is nearest to a square."""
+    across = next(d for d in range(math.isqrt(ranks), 0, -1) if ranks % d == 0)
+    return ranks // across, across
+
+
+def by_name(name: str) -> Cell:
+    """Return the cell of that name."""
+    return next(cell for cell in CELLS if cell.name == name)

@@ -1,0 +1,152 @@
+"""The ranks of `plait bench io`, started by the driver as ``mpiexec -n P python -m plait.bench.io_ranks JOB``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+import plait
+from plait.bench.access import Access
+from plait.bench.cells import CONFORMING, Cell, by_name
+from plait.bench.job import MPI_IO, REDISTRIBUTION, Job, report
+from plait.bench.pattern import pattern
+
+_CHUNK = 1 << 24  # bytes of the file written at a time
+
+
+class _Ranks:
+    """All ranks together, seen from one of them."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._comm = MPI.COMM_WORLD
+        self._path = Path(job.path)
+        self._dtype = np.dtype(job.case.dtype)
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._tell("hello", mpi=MPI.Get_library_version().rstrip("\0\n"), ranks=self._comm.size)
+        self._make_file()
+        for name in self._job.cells:
+            if self._job.trial:
+                self._try_cell(by_name(name))
+            else:
+                self._measure_cell(by_name(name))
+
+    def _tell(self, event: str, **fields: Any) -> None:
+        if self._comm.rank == 0:
+            report(event, **fields)
+
+    def _make_file(self) -> None:
+        """Fill the file with the known pattern, each rank its share of columns, unless it is there already."""
+        extent = self._job.case.extent
+        size = extent * extent * self._dtype.itemsize
+        if self._path.exists() and self._path.stat().st_size == size:
+            self._comm.Barrier()
+            return
+        self._comm.Barrier()
+        if self._comm.rank == 0:
+            with self._path.open("wb") as file:
+                file.truncate(size)
+        self._comm.Barrier()
+        begin, end = (extent * rank // self._comm.size for rank in (self._comm.rank, self._comm.rank + 1))
+        column_bytes = max(1, extent * self._dtype.itemsize)
+        step = max(1, _CHUNK // column_bytes)
+        rows = np.arange(extent, dtype=np.int64)
+        with self._path.open("r+b") as file:
+            for first in range(begin, end, step):
+                columns = np.arange(first, min(first + step, end), dtype=np.int64)
+                file.seek(first * column_bytes)
+                file.write(pattern(rows, columns, extent, self._dtype).T.tobytes())
+        self._comm.Barrier()
+
+    def _open(self, cell: Cell, accesses: list[str]) -> Access:
+        return Access(self._comm, self._path, self._job.case, cell, accesses)
+
+    def _accesses(self, cell: Cell) -> list[str]:
+        skipped = {access for name, access in self._job.skip if name == cell.name}
+        if cell == CONFORMING:
+            skipped.add(REDISTRIBUTION)  # there is none
+        return [access for access in self._job.accesses if access not in skipped]
+
+    def _try_cell(self, cell: Cell) -> None:
+        """Measure each access once, telling the driver before and after."""
+        for access in self._accesses(cell):
+            try:
+                with self._open(cell, [access]) as files:
+                    files.prepare(0)
+                    self._tell("start", cell=cell.name, access=access)
+                    seconds, view = self._time(files, access)
+            except (plait.Error, MPI.Exception) as error:
+                self._tell("failed", cell=cell.name, access=access, text=str(error))
+            else:
+                self._tell("done", cell=cell.name, access=access, seconds=seconds + view)
+
+    def _measure_cell(self, cell: Cell) -> None:
+        """Measure all accesses round by round, each right after the other, and check all data."""
+        accesses = self._accesses(cell)
+        samples: dict[str, list[float]] = {access: [] for access in accesses}
+        views: list[float] = []
+        wrong: set[str] = set()
+        with self._open(cell, accesses) as files:
+            for number in range(-1, self._job.rounds):  # the first round warms up both sides and is not counted
+                for place, access in enumerate(accesses):
+                    files.prepare(1 + (number + 1) * len(accesses) + place)
+                    seconds, view = self._time(files, access)
+                    if not self._all(files.correct(access)):
+                        wrong.add(access)
+                    if number < 0:
+                        continue
+                    samples[access].append(seconds)
+                    if access == MPI_IO:
+                        views.append(view)
+                if number >= 0:
+                    self._tell("round", cell=cell.name, round=number)
+            layout = str(files.layout)
+        self._tell("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong))
+
+    def _time(self, files: Access, access: str) -> tuple[float, float]:
+        """Return the seconds of one access, the slowest rank's, and those of setting the view before it."""
+        view = self._slowest(files.set_view) if access == MPI_IO else 0.0
+        return self._slowest(lambda: files.run(access)), view
+
+    def _slowest(self, action: Callable[[], None]) -> float:
+        self._comm.Barrier()
+        begin = time.perf_counter()
+        action()
+        mine = np.array([time.perf_counter() - begin])
+        slowest = np.empty(1)
+        self._comm.Allreduce(mine, slowest, op=MPI.MAX)
+        return float(slowest[0])
+
+    def _all(self, mine: bool) -> bool:
+        everyone = np.empty(1, dtype=np.int32)
+        self._comm.Allreduce(np.array([mine], dtype=np.int32), everyone, op=MPI.MIN)
+        return bool(everyone[0])
+
+
+def main() -> None:
+    """Run the job that the command line names."""
+    job = Job.load(Path(sys.argv[1]))
+    # The default action ends the process even inside a system or MPI call, should the driver have died.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, job.limit)
+    try:
+        _Ranks(job).run()
+    except Exception as error:
+        traceback.print_exc()
+        report("error", text=f"rank {MPI.COMM_WORLD.rank}: {type(error).__name__}: {error}")
+        sys.stdout.flush()
+        MPI.COMM_WORLD.Abort(1)
+
+
+if __name__ == "__main__":
+    main()

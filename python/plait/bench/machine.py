@@ -1,0 +1,66 @@
+"""Says on what the benchmark ran."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from pathlib import Path
+
+import plait
+
+
+def describe_machine(folder: Path) -> dict[str, str]:
+    """Return processor, cores, memory, system, file system of `folder`, and versions, in words."""
+    return {
+        "processor": _processor(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory": _memory(),
+        "system": f"{platform.system()} {platform.release()}",
+        "file system": file_system(folder),
+        "plait": getattr(plait, "__version__", "unknown"),
+        "python": platform.python_version(),
+    }
+
+
+def shorten_library(version: str) -> str:
+    """Return name and version of an MPI library out of its long description."""
+    words = " ".join(version.split())
+    mpich = re.search(r"MPICH Version:\s*(\S+)", words)
+    if mpich:
+        return f"MPICH {mpich.group(1)}"
+    openmpi = re.search(r"Open MPI v?([\d.]+\w*)", words)
+    if openmpi:
+        return f"Open MPI {openmpi.group(1)}"
+    return words[:60]
+
+
+def file_system(folder: Path) -> str:
+    """Return the type of the file system that a folder is on."""
+    best, kind = "", "unknown"
+    place = str(folder.resolve())
+    try:
+        lines = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return kind
+    for line in lines:
+        _, point, name, *_ = line.split(" ")
+        point = point.replace("\\040", " ")
+        inside = place == point or place.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, kind = point, name
+    return kind
+
+
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return model.group(1).strip() if model else platform.machine()
+
+
+def _memory() -> str:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{total / 2**30:.0f} GiB"

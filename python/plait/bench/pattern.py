@@ -1,0 +1,34 @@
+"""The known content of the benchmark's arrays, computed from indices, so that each byte can be checked anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Indices = npt.NDArray[np.int64]
+
+
+def pattern(rows: Indices, columns: Indices, extent: int, dtype: np.dtype[Any], round_: int = 0) -> npt.NDArray[Any]:
+    """Return the elements at the product of `rows` and `columns`, in Fortran order.
+
+    extent  rows of the whole array
+    round_  changes every element, so that what an earlier round wrote cannot pass for this one's
+
+    Doubles are all different.  Bytes cannot be; neighbours in either direction differ.
+    """
+    if dtype.itemsize == 1:
+        down = (rows * 131 + (rows >> 8) * 13).astype(np.uint8)
+        across = (columns * 71 + (columns >> 8) * 29 + round_ * 101).astype(np.uint8)
+    else:
+        down = rows.astype(dtype)
+        across = (columns * extent + round_ * extent * extent).astype(dtype)
+    return (across[:, np.newaxis] + down[np.newaxis, :]).T
+
+
+def same_bytes(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> bool:
+    """Return whether two arrays of the same memory order agree in shape, type and every byte."""
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    return bool(np.array_equal(left.ravel(order="K").view(np.uint8), right.ravel(order="K").view(np.uint8)))

@@ -1,0 +1,5 @@
+"""Lets `python -m plait.cli` stand for `plait`."""
+
+from plait.cli import main
+
+main(prog_name="plait")

@@ -1,0 +1,128 @@
+"""`plait bench`: measures Plait beside MPI-IO on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+import click
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from plait.bench.io import IoSettings, run_io
+from plait.bench.job import Operation
+from plait.bench.results import IoResults
+from plait.bench.table import results_table
+from plait.cli.support import UserError, messages, output
+
+_OPERATIONS: dict[str, tuple[Operation, ...]] = {"read": ("read",), "write": ("write",), "both": ("read", "write")}
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench io
+  plait bench io --size 1000 --rounds 3 --both
+  plait bench io --doubles 3000 --ranks 4 --json results.json --png results.png
+  plait bench io --bytes 5000 --no-mpiio --dir /scratch
+"""
+
+
+@click.group("bench")
+def bench_command() -> None:
+    """Measure Plait beside MPI-IO on this machine."""
+
+
+@bench_command.command("io", epilog=_EXAMPLES)
+@click.option("--size", type=click.IntRange(min=1), help="Rows and columns of both arrays, doubles and bytes.")
+@click.option(
+    "--doubles", type=click.IntRange(min=1), help="Measure an array of doubles of this many rows and columns."
+)
+@click.option("--bytes", "bytes_", type=click.IntRange(min=1), help="The same for an array of bytes.")
+@click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each access.")
+@click.option(
+    "--cut",
+    type=click.FloatRange(min=0.1),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up an access by MPI-IO, or a direct one, that takes longer.",
+)
+@click.option("--read", "operation", flag_value="read", default=True, help="Measure reading (the default).")
+@click.option("--write", "operation", flag_value="write", help="Measure writing into an existing file.")
+@click.option("--both", "operation", flag_value="both", help="Measure reading and writing.")
+@click.option(
+    "--json",
+    "json_",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Write all samples as JSON; - writes them to standard output instead of the table.",
+)
+@click.option("--png", type=click.Path(dir_okay=False, path_type=Path), help="Draw a chart to this file.")
+@click.option(
+    "--dir", "directory", type=click.Path(file_okay=False), help="Folder for the files.  [default: a temporary one]"
+)
+@click.option("--no-mpiio", is_flag=True, help="Leave MPI-IO out.")
+def io_command(
+    size: int | None,
+    doubles: int | None,
+    bytes_: int | None,
+    ranks: int,
+    rounds: int,
+    cut: float,
+    operation: Literal["read", "write", "both"],
+    json_: str | None,
+    png: Path | None,
+    directory: str | None,
+    no_mpiio: bool,
+) -> None:
+    """Read or write a file under eight distributions, by Plait and by MPI-IO, side by side.
+
+    The file holds a square array column by column.  Without a size, 3000 x 3000 doubles and 5000 x 5000 bytes are
+    measured.  Every byte of every access is checked.  Exit code 1 tells of wrong data.
+    """
+    if size is not None and (doubles is not None or bytes_ is not None):
+        raise UserError("--size sets both arrays; give either --size, or --doubles and --bytes")
+    if size is None and doubles is None and bytes_ is None:
+        doubles, bytes_ = IoSettings.doubles, IoSettings.bytes
+    settings = IoSettings(
+        doubles=size or doubles or 0,
+        bytes=size or bytes_ or 0,
+        ranks=ranks,
+        rounds=rounds,
+        cut=cut,
+        operations=_OPERATIONS[operation],
+        mpiio=not no_mpiio,
+        directory=directory,
+    )
+    results = run_with_progress(settings)
+    text = json.dumps(results.to_json(), indent=2)
+    if json_ == "-":
+        click.echo(text)
+    else:
+        output().print(results_table(results))
+    if json_ is not None and json_ != "-":
+        Path(json_).write_text(text + "\n", encoding="utf-8")
+        messages().print(f"samples written to {json_}", soft_wrap=True)
+    if png is not None:
+        from plait.bench.chart import draw_chart
+
+        draw_chart(results, png)
+        messages().print(f"chart written to {png}", soft_wrap=True)
+    if any(results.wrong()):
+        raise SystemExit(1)
+
+
+def run_with_progress(settings: IoSettings) -> IoResults:
+    """Run the benchmark with a progress bar on standard error."""
+    bar = Progress(
+        BarColumn(30),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=messages(),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("starting the ranks", total=1.0)
+        return run_io(settings, lambda text, share: bar.update(task, description=text, completed=share))

@@ -1,0 +1,5 @@
+import click
+
+
+@click.command("demo")
+def demo_command() -> None: ...

@@ -1,0 +1,43 @@
+"""What the commands share: errors that end in one line, and consoles."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import Any
+
+import click
+from rich.console import Console
+
+import plait
+
+
+class UserError(click.ClickException):
+    """A mistake in what the user asked for: printed as one line, exit code 2."""
+
+    exit_code = 2
+
+
+class Commands(click.Group):
+    """A group of commands whose errors, of Plait or of the system, are shown in one line and without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except (plait.Error, OSError) as error:
+            raise UserError(" ".join(str(error).split())) from error
+
+
+def output() -> Console:
+    """Return the console for results.  Colour only on a terminal, and never where NO_COLOR is set."""
+    width = None if sys.stdout.isatty() else shutil.get_terminal_size((100, 40)).columns
+    return Console(width=width, highlight=False, no_color=True if os.environ.get("NO_COLOR") else None)
+
+
+def messages() -> Console:
+    """Return the console for progress and remarks, on standard error."""
+    return Console(stderr=True, highlight=False, no_color=True if os.environ.get("NO_COLOR") else None)

@@ -1,0 +1,129 @@
+"""Tables about layouts and conversions, for the terminal."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from rich import box
+from rich.console import Group, RenderableType
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+import plait
+from plait.draw.owners import grid_coordinates
+from plait.draw.palette import rank_hex
+from plait.draw.traffic import Traffic
+
+_RANKS_SHOWN = 32
+_LARGEST_LISTED = 1_000_000  # indices of a larger dimension are not listed, for it would take memory
+
+
+def rank_text(rank: int) -> Text:
+    """Return a rank number on its colour."""
+    return Text(f" {rank} ", style=Style(color="#000000", bgcolor=rank_hex(rank)))
+
+
+def rank_table(layout: plait.Layout, rank: int | None = None) -> RenderableType:
+    """Return a table of what each rank (or the one named) holds."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("rank", justify="right")
+    table.add_column("grid", no_wrap=True)
+    table.add_column("local shape", no_wrap=True)
+    table.add_column("elements", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    listed = all(extent <= _LARGEST_LISTED for extent in layout.shape)
+    if listed:
+        table.add_column("indices", overflow="ellipsis", no_wrap=True)
+    ranks = [rank] if rank is not None else list(range(min(layout.size, _RANKS_SHOWN)))
+    for number in ranks:
+        shape = layout.local_shape(number)
+        elements = math.prod(shape)
+        row: list[RenderableType] = [
+            rank_text(number),
+            tuple_text(grid_coordinates(layout, number)),
+            "x".join(map(str, shape)) or "scalar",
+            f"{elements:,}",
+            f"{elements / layout.elements:.1%}" if layout.elements else "",
+        ]
+        if listed:
+            row.append(" × ".join(indices_text(chosen) for chosen in layout.indices(number)))
+        table.add_row(*row)
+    if rank is None and layout.size > _RANKS_SHOWN:
+        return Group(table, Text(f"The first {_RANKS_SHOWN} of {layout.size:,} ranks; --rank R shows another."))
+    return table
+
+
+def tuple_text(values: tuple[int, ...]) -> str:
+    """Return ``(1, 0)``, and ``(1)`` for a single value, as layouts are spelled."""
+    return f"({', '.join(map(str, values))})"
+
+
+def indices_text(indices: npt.NDArray[np.int64], limit: int = 3) -> str:
+    """Return the stretches of ascending indices: ``0..2, 6..8``; of many, the first ones and the last one."""
+    if len(indices) == 0:
+        return "none"
+    breaks = np.flatnonzero(np.diff(indices) != 1) + 1
+    begins = indices[np.concatenate(([0], breaks))]
+    ends = indices[np.concatenate((breaks - 1, [len(indices) - 1]))]
+
+    def stretch(k: int) -> str:
+        return str(begins[k]) if begins[k] == ends[k] else f"{begins[k]}..{ends[k]}"
+
+    if len(begins) <= limit + 1:
+        return ", ".join(stretch(k) for k in range(len(begins)))
+    return f"{', '.join(stretch(k) for k in range(limit))} … {stretch(len(begins) - 1)}"
+
+
+def traffic_table(traffic: Traffic, itemsize: int | None, width: int) -> RenderableType:
+    """Return the matrix of who sends how much to whom, in elements, or in bytes where `itemsize` is given."""
+    unit = itemsize or 1
+    values = traffic.elements * unit
+    cell = max(len(f"{int(values.sum()):,}"), 6) + 3
+    columns = max(1, min(values.shape[1], (width - 2 * cell) // cell))
+    rows = min(values.shape[0], _RANKS_SHOWN)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
+    table.title = f"{'Bytes' if itemsize else 'Elements'} from each rank (row) to each rank (column)"
+    table.add_column("", justify="right")
+    for target in range(columns):
+        table.add_column(rank_text(target), justify="right", no_wrap=True)
+    table.add_column("all", justify="right", no_wrap=True)
+    for source in range(rows):
+        cells: list[RenderableType] = [rank_text(source)]
+        cells += [_amount(int(values[source, target]), source == target) for target in range(columns)]
+        table.add_row(*cells, f"{int(values[source].sum()):,}", end_section=source == rows - 1)
+    totals = [f"{int(values[:, target].sum()):,}" for target in range(columns)]
+    table.add_row("all", *totals, f"{int(values.sum()):,}")
+    parts: list[RenderableType] = [table]
+    if rows < traffic.sources or columns < traffic.targets:
+        shown = f"{rows} of {traffic.sources:,} rows and {columns} of {traffic.targets:,} columns"
+        parts.append(Text(f"Shown: {shown}.", style="italic"))
+    return Group(*parts)
+
+
+def _amount(value: int, stays: bool) -> Text:
+    if value == 0:
+        return Text("·", style="dim")
+    return Text(f"[{value:,}]" if stays else f"{value:,}", style="dim" if stays else "")
+
+
+def traffic_summary(traffic: Traffic, itemsize: int | None) -> Text:
+    """Return the totals of a conversion in words."""
+    total = traffic.kept + traffic.moved
+    unit = itemsize or 1
+    noun = "bytes" if itemsize else "elements"
+
+    def line(amount: int) -> str:
+        return f"{amount * unit:,} {noun} ({amount / total:.1%})" if total else f"0 {noun}"
+
+    scope = "" if traffic.complete else f" (first {traffic.elements.shape[0]} × {traffic.elements.shape[1]} ranks)"
+    block = f"{traffic.block:,} element{'' if traffic.block == 1 else 's'}"
+    if itemsize:
+        block += f", {traffic.block * itemsize:,} bytes"
+    return Text(
+        f"block size  {block}: the longest run that is contiguous on both sides\n"
+        f"kept        {line(traffic.kept)} stay on their rank, in brackets above{scope}\n"
+        f"moved       {line(traffic.moved)} in {traffic.messages:,} messages{scope}"
+    )
