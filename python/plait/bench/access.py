@@ -31,8 +31,9 @@ class Access:
         """Open the file in all ways that `accesses` name."""
         self._comm, self._path, self._case = comm, path, case
         self._dtype = np.dtype(case.dtype)
-        self.layout = cell.layout(case.extent, comm.size)
-        self._conforming = CONFORMING.layout(case.extent, comm.size)
+        shape = (case.extent, case.extent)
+        self.layout = cell.layout(shape, comm.size)
+        self._conforming = CONFORMING.layout(shape, comm.size)
         self._indices = self.layout.indices(comm.rank)
         self._conforming_indices = self._conforming.indices(comm.rank)
         self._round = 0

@@ -10,7 +10,7 @@ import plait
 
 @dataclass(frozen=True)
 class Cell:
-    """One distribution of a two-dimensional array that lies in its file in Fortran order, column by column."""
+    """One distribution of a two-dimensional array."""
 
     name: str
     dist: tuple[str, str]
@@ -24,10 +24,10 @@ class Cell:
             return ranks, 1
         return near_square(ranks)
 
-    def layout(self, extent: int, ranks: int) -> plait.Layout:
-        """Return the layout of an array of `extent` × `extent`, with local arrays in Fortran order."""
+    def layout(self, shape: tuple[int, int], ranks: int, order: str = "F") -> plait.Layout:
+        """Return the layout of an array of this shape, with local arrays in this order."""
         dealt = [size for size, text in zip(self.grid(ranks), self.dist, strict=True) if text != "*"]
-        return plait.Layout((extent, extent), list(self.dist), grid=tuple(dealt), order="F")
+        return plait.Layout(shape, list(self.dist), grid=tuple(dealt), order=order)
 
     @property
     def text(self) -> str:
@@ -45,9 +45,10 @@ CELLS = (
     Cell("cyclic(16)-cyclic(16)", ("cyclic(16)", "cyclic(16)")),
     Cell("cyclic-cyclic", ("cyclic", "cyclic")),
 )
-"""All cells.  The first one is the conforming layout of the file: each rank reads one contiguous range."""
+"""All cells."""
 
 CONFORMING = CELLS[0]
+"""The conforming layout of a file in Fortran order, column by column: each rank reads one contiguous range."""
 
 
 def near_square(ranks: int) -> tuple[int, int]:

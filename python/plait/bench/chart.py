@@ -86,6 +86,4 @@ def _group(cell: CellResult) -> str:
     if cell.speed_up is None:
         return name
     bound = "> " if MPI_IO in cell.over else ""
-    return (
-        f"{name}\n{bound}{factor(cell.speed_up)} faster" if cell.speed_up >= 1 else f"{name}\n{factor(cell.speed_up)}"
-    )
+    return f"{name}\nspeed-up {bound}{factor(cell.speed_up)}"

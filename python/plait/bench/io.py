@@ -12,7 +12,7 @@ from pathlib import Path
 import plait
 from plait.bench.cells import CELLS
 from plait.bench.job import DIRECT, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case, Job, Operation
-from plait.bench.launch import Event, LaunchError, RankProgram, StalledError
+from plait.bench.launch import Event, LaunchError, RankProgram, StalledError, find_mpiexec
 from plait.bench.machine import describe_machine, shorten_library
 from plait.bench.results import CaseResult, CellResult, IoResults
 
@@ -52,8 +52,7 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
 
     errors  plait.Error: no MPI, no room, ranks that fail
     """
-    if importlib.util.find_spec("mpi4py") is None:
-        raise LaunchError("the benchmark needs mpi4py; install it with: pip install 'plait[mpi,mpich]'")
+    require_mpi()
     cases = settings.cases()
     if not cases:
         raise plait.ArgumentError("there is nothing to measure; give a size above 0")
@@ -71,6 +70,13 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
 
             results.append(_CaseRun(settings, case, folder, machine, step).run())
     return IoResults(machine, asdict(settings), results)
+
+
+def require_mpi() -> None:
+    """Check that ranks can be started.  errors  LaunchError, with what to install"""
+    if importlib.util.find_spec("mpi4py") is None:
+        raise LaunchError("ranks need mpi4py, which is not installed; try: pip install 'plait[mpi,mpich]'")
+    find_mpiexec()
 
 
 def _check_room(folder: Path, cases: list[Case]) -> None:

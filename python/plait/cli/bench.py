@@ -114,14 +114,16 @@ def io_command(
 
 
 def run_with_progress(settings: IoSettings) -> IoResults:
-    """Run the benchmark with a progress bar on standard error."""
+    """Run the benchmark with a progress bar on standard error, where that is a terminal."""
+    console = messages()
     bar = Progress(
         BarColumn(30),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
-        console=messages(),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
     with bar:
         task = bar.add_task("starting the ranks", total=1.0)

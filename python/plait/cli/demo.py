@@ -1,5 +1,138 @@
+"""`plait demo`: real data through eight distributions, a picture, and a short benchmark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
 import click
+import numpy as np
+import numpy.typing as npt
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import plait
+from plait.bench.io import IoSettings, require_mpi
+from plait.bench.launch import LaunchError, RankProgram
+from plait.bench.table import milliseconds, results_table
+from plait.cli.bench import run_with_progress
+from plait.cli.support import UserError, output
+
+_PATIENCE = 60.0  # seconds that the ranks may stay silent
+
+_EXAMPLES = """
+\b
+Examples:
+  plait demo
+  plait demo --ranks 6 --dir /tmp/plait-demo
+"""
 
 
-@click.command("demo")
-def demo_command() -> None: ...
+@click.command("demo", epilog=_EXAMPLES)
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("plait-demo"),
+    show_default=True,
+    help="Folder for the data and the picture.",
+)
+@click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
+@click.option("--no-bench", is_flag=True, help="Leave the benchmark out.")
+def demo_command(directory: Path, ranks: int, no_bench: bool) -> None:
+    """Write terrain data from several ranks, read it back under eight distributions, and compare with MPI-IO.
+
+    The data is the elevation model that comes with matplotlib.  It takes about a minute.
+    """
+    console = output()
+    require_mpi()
+    elevation = _load_elevation()
+    directory.mkdir(parents=True, exist_ok=True)
+    rows, columns = elevation.shape
+    console.print(f"[bold]1.[/bold] Elevation around the Jacksboro fault: {rows} x {columns} {elevation.dtype} values.")
+    outcome = _write_and_read(elevation, directory, ranks)
+    path = directory / "elevation.npy"
+    console.print(
+        f"[bold]2.[/bold] {ranks} ranks wrote {path} together, in {milliseconds(outcome.write_seconds)} ms.\n"
+        f"   Each held its part of: {outcome.write_layout}",
+        soft_wrap=True,
+    )
+    same = np.array_equal(np.load(path), elevation)
+    console.print(f"   numpy.load reads the same array: {'yes' if same else 'NO'}.")
+    console.print("[bold]3.[/bold] The ranks read it back under eight distributions:")
+    _print_reads(console, outcome)
+    picture = directory / "elevation.png"
+    _draw(elevation, outcome, ranks, picture)
+    console.print(f"[bold]4.[/bold] Picture of who owns what: {picture}", soft_wrap=True)
+    good = same and all(read.correct for read in outcome.reads)
+    if not no_bench:
+        console.print("[bold]5.[/bold] A short benchmark beside MPI-IO (plait bench io measures more):\n")
+        settings = IoSettings(doubles=1500, bytes=0, ranks=ranks, rounds=3, cut=3.0, directory=str(directory))
+        results = run_with_progress(settings)
+        console.print(results_table(results))
+        good = good and not any(results.wrong())
+    if not good:
+        raise UserError("some data was wrong; see above")
+
+
+@dataclass(frozen=True)
+class _Read:
+    layout: str
+    seconds: float
+    correct: bool
+
+
+@dataclass
+class _Outcome:
+    write_layout: str = ""
+    write_seconds: float = 0.0
+    reads: list[_Read] = field(default_factory=list)
+
+
+def _load_elevation() -> npt.NDArray[Any]:
+    try:
+        from matplotlib import cbook
+    except ImportError as error:
+        raise plait.Error("the demo needs matplotlib; install it with: pip install 'plait[plot]'") from error
+    sample: Any = cbook.get_sample_data("jacksboro_fault_dem.npz")
+    with sample:
+        return np.ascontiguousarray(sample["elevation"])
+
+
+def _write_and_read(elevation: npt.NDArray[Any], directory: Path, ranks: int) -> _Outcome:
+    """Let the ranks do their work; they get the array as a file, to compare with what they read."""
+    reference = directory / "reference.npy"
+    np.save(reference, elevation, allow_pickle=False)
+    outcome = _Outcome()
+    arguments = [str(reference.resolve()), str((directory / "elevation.npy").resolve())]
+    try:
+        with RankProgram(ranks, "plait.bench.demo_ranks", arguments) as program:
+            for event in program.events(_PATIENCE):
+                if event["event"] == "written":
+                    outcome.write_layout, outcome.write_seconds = event["layout"], event["seconds"]
+                elif event["event"] == "read":
+                    outcome.reads.append(_Read(event["layout"], event["seconds"], event["correct"]))
+    finally:
+        reference.unlink(missing_ok=True)
+    if not outcome.reads:
+        raise LaunchError("the ranks ended before they had read anything")
+    return outcome
+
+
+def _print_reads(console: Console, outcome: _Outcome) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("layout", no_wrap=True)
+    table.add_column("milliseconds", justify="right")
+    table.add_column("every byte as NumPy has it")
+    for read in outcome.reads:
+        table.add_row(read.layout, milliseconds(read.seconds), "[green]yes" if read.correct else "[bold red]NO")
+    console.print(table)
+
+
+def _draw(elevation: npt.NDArray[Any], outcome: _Outcome, ranks: int, path: Path) -> None:
+    from plait.draw.terrain import terrain_png
+
+    caption = f"One file, eight distributions over {ranks} ranks (close-up: the middle)"
+    terrain_png(elevation, [plait.Layout.parse(read.layout) for read in outcome.reads], caption, path)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_CELLS = 400  # bands drawn along one dimension
+_CELLS = 128  # bands drawn along one dimension
+_FIRST_CELLS = 48  # bands drawn where there are more: few, so that they can be told apart
 _NUMBERED = 40  # bands along one dimension up to which each cell carries its rank
 _LEGEND = 16  # ranks named in the legend
 _SLABS = 12
@@ -34,9 +35,10 @@ def new_figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError as error:
         raise plait.Error("pictures need matplotlib; install it with: pip install 'plait[plot]'") from error
-    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    figure = Figure(figsize=(width, height), dpi=150, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
     FigureCanvasAgg(figure)
     return figure
 
@@ -53,7 +55,7 @@ def layout_png(layout: plait.Layout, path: Path) -> None:
     across = math.ceil(math.sqrt(len(panels)))
     down = math.ceil(len(panels) / across)
     width, height = _panel_size(panels[0])
-    figure = new_figure(max(6.5, width * across), max(2.2, height * down + 1.2))
+    figure = new_figure(max(6.5, width * across), max(2.2, height * down + 0.8))
     axes = figure.subplots(down, across, squeeze=False)
     for axis in axes.flat[len(panels) :]:
         axis.set_axis_off()
@@ -93,10 +95,10 @@ _Panel = tuple[Axis, Axis, "Band | None", npt.NDArray[np.int64]]
 
 def _panels(layout: plait.Layout) -> list[_Panel]:
     """Return rows, columns, slab and owners of each panel: one, or one for each slab of a 3-D array."""
-    columns = divide(layout, layout.ndim - 1, _CELLS, tail=False)
+    columns = _divide(layout, layout.ndim - 1)
     if layout.ndim == 1:
         return [(Axis(1, (Band(0, 1),)), columns, None, owner_table(layout, [columns.points])[np.newaxis, :])]
-    rows = divide(layout, layout.ndim - 2, _CELLS, tail=False)
+    rows = _divide(layout, layout.ndim - 2)
     if layout.ndim == 2:
         return [(rows, columns, None, owner_table(layout, [rows.points, columns.points]))]
     slabs = divide(layout, 0, _SLABS, merge=True, tail=False)
@@ -104,11 +106,16 @@ def _panels(layout: plait.Layout) -> list[_Panel]:
     return [(rows, columns, band, owners[k]) for k, band in enumerate(slabs.bands)]
 
 
+def _divide(layout: plait.Layout, dimension: int) -> Axis:
+    axis = divide(layout, dimension, _CELLS, tail=False)
+    return axis if axis.gap is None else divide(layout, dimension, _FIRST_CELLS, tail=False)
+
+
 def _panel_size(panel: _Panel) -> tuple[float, float]:
     """Return width and height in inches that suit the shape of a panel."""
     rows, columns = _edges(panel[0])[-1], _edges(panel[1])[-1]
     ratio = min(max(rows / columns, 0.08), 1.6)
-    return 7.0, 7.0 * ratio + 0.6
+    return 6.5, 5.8 * ratio + 0.7
 
 
 def _edges(axis: Axis) -> list[int]:
@@ -132,10 +139,14 @@ def _draw(axis: Axes, layout: plait.Layout, panel: _Panel) -> None:
     axis.set_ylim(row_edges[-1], 0)
     ratio = row_edges[-1] / column_edges[-1]
     axis.set_aspect("equal" if 0.2 <= ratio <= 2 else "auto")
-    for line, edges in ((axis.xaxis, columns), (axis.yaxis, rows)):
-        line.set_major_locator(MaxNLocator(nbins=10, integer=True))
-        if edges.extent == 1 and layout.ndim == 1:
-            line.set_visible(False)
+    for line, bands in ((axis.xaxis, columns), (axis.yaxis, rows)):
+        if bands.single and len(bands.bands) <= _NUMBERED:
+            labelled = bands.points[:: -(-len(bands.bands) // 20)]
+            line.set_ticks([k + 0.5 for k in labelled], labels=[str(k) for k in labelled])
+            line.set_tick_params(length=0)
+        else:
+            line.set_major_locator(MaxNLocator(nbins=8, integer=True))
+    axis.yaxis.set_visible(layout.ndim > 1)
     if layout.ndim > 1:
         axis.set_ylabel(_axis_label("row", rows))
     axis.set_xlabel(_axis_label("column" if layout.ndim > 1 else "element", columns))
@@ -164,7 +175,7 @@ def _draw_matrix(axis: Axes, traffic: Traffic, itemsize: int | None) -> None:
 
     values = traffic.elements[:_MATRIX, :_MATRIX] * (itemsize or 1)
     shown = np.ma.masked_equal(values, 0)
-    axis.imshow(shown, cmap="Greys", vmin=0, vmax=max(1, int(values.max()) * 1.6), aspect="auto")
+    axis.imshow(shown, cmap="Greys", vmin=0, vmax=max(1, int(values.max()) * 3), aspect="auto")
     for k in range(min(values.shape)):
         axis.add_patch(Rectangle((k - 0.47, k - 0.47), 0.94, 0.94, fill=False, edgecolor="#0072b2", linewidth=1.5))
     if max(values.shape) <= 12:

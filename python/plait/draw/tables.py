@@ -17,7 +17,7 @@ from plait.draw.owners import grid_coordinates
 from plait.draw.palette import rank_hex
 from plait.draw.traffic import Traffic
 
-_RANKS_SHOWN = 32
+_RANKS_SHOWN = 16
 _LARGEST_LISTED = 1_000_000  # indices of a larger dimension are not listed, for it would take memory
 
 
@@ -84,19 +84,20 @@ def traffic_table(traffic: Traffic, itemsize: int | None, width: int) -> Rendera
     cell = max(len(f"{int(values.sum()):,}"), 6) + 3
     columns = max(1, min(values.shape[1], (width - 2 * cell) // cell))
     rows = min(values.shape[0], _RANKS_SHOWN)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
-    table.title = f"{'Bytes' if itemsize else 'Elements'} from each rank (row) to each rank (column)"
+    total = "all" if traffic.complete else f"first {max(values.shape)}"
+    title = Text(f"{'Bytes' if itemsize else 'Elements'} from each rank (row) to each rank (column)", style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", justify="right")
     for target in range(columns):
         table.add_column(rank_text(target), justify="right", no_wrap=True)
-    table.add_column("all", justify="right", no_wrap=True)
+    table.add_column(total, justify="right", no_wrap=True)
     for source in range(rows):
         cells: list[RenderableType] = [rank_text(source)]
         cells += [_amount(int(values[source, target]), source == target) for target in range(columns)]
         table.add_row(*cells, f"{int(values[source].sum()):,}", end_section=source == rows - 1)
     totals = [f"{int(values[:, target].sum()):,}" for target in range(columns)]
-    table.add_row("all", *totals, f"{int(values.sum()):,}")
-    parts: list[RenderableType] = [table]
+    table.add_row(total, *totals, f"{int(values.sum()):,}")
+    parts: list[RenderableType] = [title, table]
     if rows < traffic.sources or columns < traffic.targets:
         shown = f"{rows} of {traffic.sources:,} rows and {columns} of {traffic.targets:,} columns"
         parts.append(Text(f"Shown: {shown}.", style="italic"))

@@ -22,8 +22,6 @@ class Traffic:
     targets: int
     block: int
     """The longest run of elements that is contiguous on both sides everywhere."""
-    delivered: int
-    """Elements that the target ranks hold in all; more than the array has where it is replicated."""
 
     @property
     def complete(self) -> bool:
@@ -62,5 +60,4 @@ def measure(conversion: plait.Conversion, limit: int = 256) -> Traffic:
         if rank < rows:
             # What does not come from elsewhere is there already, whether or not it is listed as a message.
             table[rank, rank] = math.prod(target.local_shape(rank)) - from_others
-    delivered = int(table.sum()) if target.size == columns and source.size == rows else target.elements
-    return Traffic(table, source.size, target.size, int(conversion.block), delivered)
+    return Traffic(table, source.size, target.size, int(conversion.block))

@@ -1,0 +1,176 @@
+"""Pictures of layouts: which indices are shown, who owns them, and what conversions move."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import plait
+from plait.draw import divide, grid_coordinates, measure, owner_table, rank_hex
+from plait.draw.tables import indices_text, traffic_summary
+from plait.draw.terminal import View, local_place, render_layout
+
+LAYOUTS = [
+    "8x12 (block, cyclic(3)) onto (2, 2)",
+    "8x12 (cyclic, *) onto (3) ranks=F",
+    "7x5 (balanced, gen_block(1, 0, 4)) onto (2, 3) ranks=F order=F",
+    "30 (cyclic(4)) onto (4)",
+    "5x4x6 (block, cyclic, block) onto (2, 2, 2)",
+    "3x3 (*, *)",
+]
+
+
+def every_index(layout):
+    return itertools.product(*(range(extent) for extent in layout.shape))
+
+
+def shown(layout, view=None, width=100, height=40):
+    console = Console(width=width, height=height, force_terminal=False, no_color=True)
+    with console.capture() as capture:
+        console.print(render_layout(layout, view or View(), width, height))
+    return capture.get()
+
+
+@pytest.mark.parametrize("text", LAYOUTS)
+def test_owner_table_agrees_with_each_ranks_indices(text):
+    layout = plait.Layout.parse(text)
+    expected = np.empty(layout.shape, dtype=np.int64)
+    for rank in range(layout.size):
+        expected[np.ix_(*layout.indices(rank))] = rank
+    assert np.array_equal(owner_table(layout, [range(extent) for extent in layout.shape]), expected)
+
+
+@pytest.mark.parametrize("text", LAYOUTS)
+def test_each_band_has_one_owner_and_bands_cover_the_dimension(text):
+    layout = plait.Layout.parse(text)
+    for dimension, extent in enumerate(layout.shape):
+        axis = divide(layout, dimension, 1000, merge=True)
+        assert [band.begin for band in axis.bands] == [0, *(band.end for band in axis.bands[:-1])]
+        assert axis.bands[-1].end == extent
+        for band in axis.bands:
+            index = [0] * layout.ndim
+            owners = set()
+            for index[dimension] in range(band.begin, band.end):
+                owners.add(layout.owners(tuple(index)))
+            assert len(owners) == 1
+
+
+def test_a_huge_dimension_is_divided_without_counting_it_out():
+    layout = plait.Layout((10**15,), "(cyclic(3)) onto (4)")
+    axis = divide(layout, 0, 20)
+    assert len(axis.bands) <= 20
+    assert str(axis.bands[0]) == "0..2"
+    assert axis.bands[-1].end == 10**15
+    assert axis.describe("elements") == f"elements 0..47 and {10**15 - 7}..{10**15 - 1} of {10**15}"
+
+
+@pytest.mark.parametrize("text", LAYOUTS)
+def test_grid_coordinates_are_all_different_and_in_the_grid(text):
+    layout = plait.Layout.parse(text)
+    places = [grid_coordinates(layout, rank) for rank in range(layout.size)]
+    assert len(set(places)) == layout.size
+    assert all(0 <= c < extent for place in places for c, extent in zip(place, layout.grid, strict=True))
+
+
+def test_grid_coordinates_follow_the_order_of_ranks():
+    assert grid_coordinates(plait.Layout((4, 6), "(block, block) onto (2, 3)"), 1) == (0, 1)
+    assert grid_coordinates(plait.Layout((4, 6), "(block, block) onto (2, 3) ranks=F"), 1) == (1, 0)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_local_place_counts_through_the_local_array(order):
+    layout = plait.Layout((6, 9), ["cyclic", "cyclic(2)"], grid=(2, 3), order=order)
+    for rank in range(layout.size):
+        shape = layout.local_shape(rank)
+        numbers = np.arange(math.prod(shape)).reshape(shape, order=order)
+        for i, row in enumerate(layout.indices(rank)[0]):
+            for j, column in enumerate(layout.indices(rank)[1]):
+                assert local_place(layout, (int(row), int(column)), rank) == numbers[i, j]
+
+
+def test_two_dimensions_are_drawn_as_a_grid_of_ranks():
+    lines = shown(plait.Layout((2, 4), "(block, cyclic) onto (2, 2)")).splitlines()
+    assert [line.split() for line in lines[:3]] == [
+        ["0", "1", "2", "3"],
+        ["0", "0", "1", "0", "1"],
+        ["1", "2", "3", "2", "3"],
+    ]
+
+
+def test_one_rank_alone_hides_the_others():
+    text = shown(plait.Layout((4,), "(cyclic) onto (2)"), View(rank=1))
+    assert text.splitlines()[1].split() == ["·", "1", "·", "1"]
+
+
+def test_places_are_drawn_instead_of_ranks():
+    text = shown(plait.Layout((6,), "(cyclic) onto (2)"), View(places=True))
+    assert text.splitlines()[1].split() == ["0", "0", "1", "1", "2", "2"]
+
+
+@pytest.mark.parametrize("shape", [(3000, 3000), (5, 3000, 40), (100000,), (1, 1), (1,), (2, 2, 2)])
+@pytest.mark.parametrize("kind", ["cyclic", "block", "cyclic(7)"])
+@pytest.mark.parametrize("size", [(60, 20), (200, 60)])
+def test_pictures_fit_the_terminal(shape, kind, size):
+    layout = plait.Layout(shape, [kind] * len(shape), grid=(2,) * len(shape))
+    lines = shown(layout, width=size[0], height=size[1]).splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= size[0]
+    assert len(shape) == 3 or len(lines) <= size[1]
+
+
+def test_a_large_array_says_what_is_shown():
+    assert "Shown: rows 0.." in shown(plait.Layout((3000, 3000), "(cyclic, *) onto (4)"))
+    assert "Shown" not in shown(plait.Layout((3000, 3000), "(block, *) onto (4)"))
+
+
+def test_more_dimensions_than_three_are_left_to_the_tables():
+    assert "no flat picture" in shown(plait.Layout((2, 2, 2, 2), "(block, *, *, *) onto (2)"))
+
+
+def test_an_empty_array_is_said_to_be_empty():
+    assert "no elements" in shown(plait.Layout((0, 4), "(block, *) onto (2)"))
+
+
+def test_traffic_counts_each_element_once():
+    source = plait.Layout((8, 12), "(block, cyclic(3)) onto (2, 2)")
+    target = plait.Layout((8, 12), "(cyclic, *) onto (3)")
+    traffic = measure(plait.compose(source, target))
+    expected = np.zeros((4, 3), dtype=np.int64)
+    for index in every_index(source):
+        expected[source.owners(index)[0], target.owners(index)[0]] += 1
+    assert np.array_equal(traffic.elements, expected)
+    assert traffic.kept + traffic.moved == 96
+    assert traffic.messages == 9
+    assert traffic.complete
+    assert "72 elements (75.0%) in 9 messages" in traffic_summary(traffic, None).plain
+    assert "576 bytes (75.0%)" in traffic_summary(traffic, 8).plain
+
+
+def test_traffic_of_many_ranks_is_bounded():
+    source = plait.Layout((64, 64), "(block, block) onto (8, 8)")
+    target = plait.Layout((64, 64), "(*, block) onto (64)")
+    traffic = measure(plait.compose(source, target), limit=10)
+    assert traffic.elements.shape == (10, 10)
+    assert not traffic.complete
+    assert "first 10 × 10 ranks" in traffic_summary(traffic, None).plain
+
+
+@pytest.mark.parametrize(
+    ("indices", "text"),
+    [
+        ([], "none"),
+        ([4], "4"),
+        ([0, 1, 2], "0..2"),
+        ([0, 1, 4, 5], "0..1, 4..5"),
+        ([0, 2, 4, 6, 8, 10], "0, 2, 4 … 10"),
+    ],
+)
+def test_indices_are_written_as_stretches(indices, text):
+    assert indices_text(np.array(indices, dtype=np.int64)) == text
+
+
+def test_ranks_have_colours_of_their_own():
+    colours = [rank_hex(rank) for rank in range(64)]
+    assert len(set(colours)) == 64
+    assert all(len(colour) == 7 for colour in colours)
