@@ -107,7 +107,8 @@ class Layout {
   /// The inverse of to_local().  errors  kArgument: outside the local array.
   Extents to_global(std::span<const std::int64_t> local, std::int64_t rank) const;
 
-  /// Two layouts are equal when each rank holds the same elements in the same local order, however they were spelled.
+  /// Two layouts are equal when each rank has the same indices of each dimension, and so the same elements, in the same
+  /// local order, however they were spelled.
   bool operator==(const Layout& other) const;
 
   /// The one normal form: equal layouts have the same one.

@@ -61,19 +61,55 @@ Distribution preferred(const Distribution& given, std::int64_t size, std::int64_
   return given;
 }
 
+/// Dimensions of no index tell ranks apart by nothing: of a row of them between two other dealt dimensions only the product
+/// of the grid extents can be seen, which becomes the extent of the first one.  With at most one other dealt dimension the
+/// same ranks can often be counted both ways; then they are counted in C order.
+void merge_empty_dimensions(const Extents& shape, Extents& extents, Order& ranks) {
+  struct Gap {
+    std::int64_t product = 1;
+    std::size_t first_empty = 0;
+    bool has_empty = false;
+  };
+  std::vector<Gap> gaps(1);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) {
+      Gap& gap = gaps.back();
+      if (!gap.has_empty) gap.first_empty = d;
+      gap.has_empty = true;
+      gap.product *= extents[d];
+      extents[d] = 1;
+    } else if (extents[d] > 1) {
+      gaps.emplace_back();
+    }
+  }
+  if (gaps.size() <= 2 && ranks == Order::kFortran) {
+    Gap& front = gaps.front();
+    Gap& back = gaps.back();
+    if ((back.product == 1 || front.has_empty) && (front.product == 1 || back.has_empty)) {
+      std::swap(front.product, back.product);
+      ranks = Order::kC;
+    }
+  }
+  for (const Gap& gap : gaps)
+    if (gap.has_empty) extents[gap.first_empty] = gap.product;
+}
+
 }  // namespace
 
 Layout Layout::normal_form() const {
+  Extents extents;
+  for (const Dimension& dimension : per_dimension_) extents.push_back(dimension.extent);
+  Order ranks = ranks_;
+  if (elements_ == 0) merge_empty_dimensions(shape_, extents, ranks);
   std::vector<Distribution> distributions;
   Extents grid;
   int long_dimensions = 0;  // of more than one index on some rank
   for (std::size_t d = 0; d < shape_.size(); ++d) {
-    const Dimension& dealt = per_dimension_[d];
-    if (dealt.extent == 1) {
+    if (extents[d] == 1) {
       distributions.push_back(Distribution::collapsed());
     } else {
-      distributions.push_back(preferred(distributions_[d], shape_[d], dealt.extent));
-      grid.push_back(dealt.extent);
+      distributions.push_back(preferred(distributions_[d], shape_[d], extents[d]));
+      grid.push_back(extents[d]);
     }
     std::int64_t longest = 0;
     const auto& sizes = distributions_[d].sizes;
@@ -84,7 +120,7 @@ Layout Layout::normal_form() const {
     }
     if (longest > 1) ++long_dimensions;
   }
-  const Order ranks = grid.size() <= 1 ? Order::kC : ranks_;
+  if (grid.size() <= 1) ranks = Order::kC;
   const Order order = long_dimensions <= 1 || elements_ == 0 ? Order::kC : order_;
   return Layout(shape_, std::move(distributions), std::move(grid), ranks, order);
 }

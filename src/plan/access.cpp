@@ -55,20 +55,29 @@ void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_rea
 }
 
 void AccessPlan::choose_window(std::int64_t memory_bytes) {
-  const std::int64_t buffers = kSlots + (nodes_apart_ ? 2 : 0);
-  const std::int64_t most = memory_bytes / buffers / element_bytes_;
+  const std::int64_t most = memory_bytes / buffers() / element_bytes_;
   if (most < 1)
     throw Error(ErrorKind::kArgument,
-                base::text("memory=", memory_bytes, " bytes hold no window: ", buffers, " buffers of one element of ",
-                           element_bytes_, " bytes are needed; use at least ", buffers * element_bytes_, " bytes"));
+                base::text("memory=", memory_bytes, " bytes hold no window: ", buffers(), " buffers of one element of ",
+                           element_bytes_, " bytes are needed; use at least ", buffers() * element_bytes_, " bytes"));
   window_ = std::min({most, std::max<std::int64_t>(kWindowBytes / element_bytes_, 1), share_});
   if (window_ > unit_) window_ -= window_ % unit_;
   steps_ = section_.elements == 0 ? 0 : base::ceil_divide(share_, window_);
 }
 
+int AccessPlan::buffers() const {
+  const bool sieves = !write_ && !section_.contiguous() && section_.contiguous_elements() * element_bytes_ < kSieveGap;
+  return kSlots + (nodes_apart_ ? 2 : 0) + (sieves ? 1 : 0);
+}
+
+std::int64_t AccessPlan::sieve_bytes() const {
+  const bool sieves = buffers() > kSlots + (nodes_apart_ ? 2 : 0);
+  return sieves ? std::min(window_ * element_bytes_, std::max(kSieveBytes, element_bytes_)) : 0;
+}
+
 std::int64_t AccessPlan::staging_bytes() const {
-  if (strategy_ == Strategy::kDirect) return 0;
-  return (kSlots + (nodes_apart_ ? 2 : 0)) * window_ * element_bytes_;
+  if (strategy_ == Strategy::kDirect || section_.elements == 0) return 0;
+  return (kSlots + (nodes_apart_ ? 2 : 0)) * window_ * element_bytes_ + sieve_bytes();
 }
 
 AccessPlan::Range AccessPlan::share(std::int64_t reader) const {

@@ -46,6 +46,11 @@ inline constexpr std::int64_t kDefaultMemory = std::int64_t{32} << 20;
 inline constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
 /// Two windows a reader: one fills while the other one is dealt out.
 inline constexpr int kSlots = 2;
+/// Runs shorter than this that lie nearer to each other than this are read together with what lies between them: reading so
+/// many bytes costs about as much as one more request.
+inline constexpr std::int64_t kSieveGap = 4096;
+/// The stretch that such a read covers at most.
+inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
 /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
 inline constexpr std::int64_t kStorageUnit = 4096;
 
@@ -68,6 +73,8 @@ class AccessPlan {
   std::int64_t steps() const { return steps_; }
   /// The most staging memory that a rank uses.
   std::int64_t staging_bytes() const;
+  /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.
+  std::int64_t sieve_bytes() const;
 
   /// A stretch of the section's places.
   struct Range {
@@ -100,6 +107,7 @@ class AccessPlan {
  private:
   void choose_shares(std::int64_t data_offset, std::int64_t wanted_readers);
   void choose_window(std::int64_t memory_bytes);
+  int buffers() const;
   std::int64_t largest_rank() const;
   std::int64_t runs_in_file(std::int64_t rank) const;
   std::int64_t runs_in_window(std::int64_t rank) const;

@@ -1,0 +1,131 @@
+/// Files: distributed arrays in a store, read and written in any layout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plait/comm.hpp"
+#include "plait/layout.hpp"
+#include "plait/region.hpp"
+
+namespace plait {
+
+/// What a file holds.
+struct ArrayType {
+  Extents shape;
+  /// The type of an element as .npy files spell it (`<f8`), or empty where only its size is known.
+  std::string dtype;
+  std::int64_t element_bytes = 0;
+  Order order = Order::kC;
+};
+
+enum class Mode : std::uint8_t {
+  kRead,      ///< `r`
+  kWrite,     ///< `w`: a new file, which appears whole when the File is closed, or not at all
+  kReadWrite  ///< `r+`: parts of an existing array, in place
+};
+
+struct FileOptions {
+  /// What the array is: needed for raw files and in mode `w`; checked against a .npy file's own header otherwise.
+  std::optional<Extents> shape;
+  std::optional<std::string> dtype;
+  std::int64_t element_bytes = 0;  ///< needed with a dtype that is not a simple .npy spelling; 0: derived from dtype
+  std::optional<Order> order;      ///< of the array in the file; default C, a .npy file says its own
+  std::int64_t offset = 0;         ///< raw files: where the array begins, in bytes
+  /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
+  std::int64_t memory = 0;
+  std::string strategy;      ///< "", "direct" or "two-phase"; "": PLAIT_STRATEGY of rank 0, or automatic
+  std::int64_t readers = 0;  ///< ranks that touch the store in two-phase accesses; 0: as many as help
+};
+
+/// A rank's part of an array in memory.  `steps` are the distances of neighbours in each dimension in bytes, of any sign;
+/// empty for a dense array in the layout's order.
+template <typename Byte>
+struct ArrayPart {
+  Byte* data = nullptr;
+  Extents steps;
+};
+using MutablePart = ArrayPart<std::byte>;
+using ConstPart = ArrayPart<const std::byte>;
+
+/// Seconds of the last access on this process: in the store, copying, waiting for others, in all.
+struct AccessTimes {
+  double io = 0;
+  double copy = 0;
+  double wait = 0;
+  double total = 0;
+};
+
+/// A nonblocking access.  The arrays must stay alive, and untouched, until wait() returns.
+class Request {
+ public:
+  class Impl;
+  explicit Request(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  /// Waits for the access.  errors  What the blocking call would throw, each time it is asked.
+  void wait();
+  /// Whether wait() would return at once.
+  bool test() const;
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+/// An open array file.
+///
+/// Every call is collective over the Comm: all its processes make it with equal arguments (their own parts apart), and all
+/// get the same result or the same Error.  With an MPI Comm a process passes one part, that of the layout's rank with its
+/// own number; alone it passes the parts of all ranks of the layout, in order.
+/// threads  One thread at a time for each File.
+class File {
+ public:
+  /// Opens `path`: a .npy file, or raw elements.
+  /// errors  kArgument: a shape or dtype that is missing or does not match, bad options.
+  ///         kSystem: missing file or folder, no permission, a short or damaged file, no space for a new one.
+  static File open(const std::string& path, Mode mode, const FileOptions& options = {}, const Comm& comm = {});
+
+  File(File&&) noexcept;
+  File& operator=(File&&) noexcept;
+  /// A File that was not closed is: in mode `w` its new file is discarded.
+  ~File();
+
+  const std::string& path() const;
+  Mode mode() const;
+  const ArrayType& type() const;
+
+  /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.
+  /// cost    At most `memory` bytes of staging a rank; planning is independent of the number of elements.
+  /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store failed;
+  ///         the parts are undefined then.
+  void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {});
+  /// The reverse.  A failed write in mode `w` discards the new file.
+  void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
+
+  /// The same, carried out in order by a thread of this File while the program goes on.  With MPI on several nodes the
+  /// library must have been initialised for MPI_THREAD_MULTIPLE.
+  Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {});
+  Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
+
+  /// What read() or write() would do, in lines for people.  Not collective.
+  std::string explain(const Layout& layout, const Region& region = {}, bool write = false) const;
+  AccessTimes last_times() const;
+
+  /// Makes a new file appear under its name, durably (mode `w`), or waits until parts written in place are durable.
+  void close();
+  /// Closes without keeping a new file.  Other ranks that are in a collective call get an error.
+  void abandon();
+  bool is_open() const;
+
+  class Impl;
+
+ private:
+  explicit File(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace plait

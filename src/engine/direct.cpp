@@ -1,0 +1,87 @@
+#include "engine/direct.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "engine/stopwatch.hpp"
+#include "plan/runs.hpp"
+
+namespace plait::engine {
+
+namespace {
+
+/// Calls visit(file offset in bytes, place in the array in bytes, bytes) for each run of a rank, each nest in file order.
+template <typename Visit>
+void for_each_run(const Access& access, const LocalArray& array, Visit&& visit) {
+  const plan::AccessPlan& plan = access.plan;
+  const plan::Section& section = plan.section();
+  const std::vector<IndexSet> sets = plan.index_sets(array.rank);
+  std::vector<plan::Pieces> pieces;
+  Extents file_steps;
+  for (std::size_t d = 0; d < sets.size(); ++d) {
+    pieces.push_back(plan::intersect(IndexSet::range(0, section.shape[d]), sets[d]));
+    file_steps.push_back(section.steps[d] * plan.element_bytes());
+  }
+  const std::int64_t base = access.data_offset + section.origin * plan.element_bytes();
+  plan::for_each_nest(pieces, file_steps, plan.local_steps(array.steps), [&](plan::Nest nest) {
+    const std::int64_t run = plan::take_run(nest, plan.element_bytes());
+    std::sort(nest.loops.begin(), nest.loops.end(),
+              [](const plan::NestLoop& a, const plan::NestLoop& b) { return a.a_step > b.a_step; });
+    std::vector<std::int64_t> index(nest.loops.size(), 0);
+    std::int64_t file = base + nest.a;
+    std::int64_t place = nest.b;
+    while (true) {
+      visit(file, place, run);
+      std::size_t i = nest.loops.size();
+      for (; i > 0; --i) {
+        const plan::NestLoop& loop = nest.loops[i - 1];
+        file += loop.a_step;
+        place += loop.b_step;
+        if (++index[i - 1] < loop.count) break;
+        index[i - 1] = 0;
+        file -= loop.a_step * loop.count;
+        place -= loop.b_step * loop.count;
+      }
+      if (i == 0) break;
+    }
+  });
+}
+
+/// Workers that see all arrays share them out.
+bool is_mine(const Access& access, const LocalArray& array) {
+  return !access.sees_all_arrays || array.rank % access.transport.size() == access.transport.rank();
+}
+
+/// Segments of one batch: bounds the memory of a part of many short runs.
+constexpr std::size_t kBatch = 1024;
+
+}  // namespace
+
+void read_direct(const Access& access) {
+  const Stopwatch watch(access.times.io);
+  for (const LocalArray& array : access.arrays) {
+    if (!is_mine(access, array)) continue;
+    std::vector<store::ReadSegment> batch;
+    for_each_run(access, array, [&](std::int64_t offset, std::int64_t place, std::int64_t bytes) {
+      batch.push_back({offset, array.data + place, bytes});
+      if (batch.size() == kBatch) access.store.read(std::exchange(batch, {}));
+    });
+    if (!batch.empty()) access.store.read(std::move(batch));
+  }
+}
+
+void write_direct(const Access& access) {
+  const Stopwatch watch(access.times.io);
+  for (const LocalArray& array : access.arrays) {
+    if (!is_mine(access, array)) continue;
+    std::vector<store::WriteSegment> batch;
+    for_each_run(access, array, [&](std::int64_t offset, std::int64_t place, std::int64_t bytes) {
+      batch.push_back({offset, array.data + place, bytes});
+      if (batch.size() == kBatch) access.store.write(std::exchange(batch, {}));
+    });
+    if (!batch.empty()) access.store.write(std::move(batch));
+  }
+}
+
+}  // namespace plait::engine

@@ -1,0 +1,43 @@
+/// The part of a two-phase access that crosses nodes: packed messages in a pairwise schedule.
+#pragma once
+
+#include <vector>
+
+#include "engine/access.hpp"
+#include "engine/dealer.hpp"
+
+namespace plait::engine {
+
+/// In round d of a step each worker sends to the worker d behind it and receives from the one d before it (the pairwise
+/// exchange of Bordawekar 1993, figure 16, for any number of workers), skipping pairs that have nothing in common; so nobody
+/// is flooded, and one message each way is in memory at a time.
+/// pre   Where nodes are apart each worker holds the one rank of its own number.
+class NodeExchange {
+ public:
+  explicit NodeExchange(const Access& access);
+
+  /// Reading: sends what other nodes own of this worker's window, receives what this rank owns of their windows.
+  void deliver(std::int64_t step, const std::byte* window);
+  /// Writing: sends this rank's parts of other nodes' windows, receives their parts of this worker's window.
+  void collect(std::int64_t step, std::byte* window);
+
+ private:
+  /// A worker on another node, by its distance in the schedule.
+  struct Peer {
+    std::int64_t distance = 0;
+    int worker = 0;
+    std::int64_t elements = 0;
+  };
+  std::vector<Peer> owners_of_my_window(std::int64_t step, bool behind) const;
+  std::vector<Peer> readers_of_my_part(std::int64_t step, bool behind) const;
+  Peer peer(int worker, std::int64_t elements, bool behind) const;
+  template <typename Pack, typename Unpack>
+  void exchange(std::vector<Peer> to, std::vector<Peer> from, Pack&& pack, Unpack&& unpack);
+
+  const Access& access_;
+  std::vector<Dealer> mine_;
+  std::vector<std::byte> outgoing_;
+  std::vector<std::byte> incoming_;
+};
+
+}  // namespace plait::engine

@@ -1,0 +1,113 @@
+#include <exception>
+
+#include "engine/dealer.hpp"
+#include "engine/node_exchange.hpp"
+#include "engine/stopwatch.hpp"
+#include "engine/two_phase.hpp"
+#include "engine/window_io.hpp"
+#include "transport/gates.hpp"
+
+namespace plait::engine {
+
+namespace {
+
+using Range = plan::AccessPlan::Range;
+using transport::Gates;
+
+class Reader {
+ public:
+  explicit Reader(const Access& access)
+      : access_(access),
+        plan_(access.plan),
+        transport_(access.transport),
+        sharers_(access.sees_all_arrays ? 1 : transport_.node_size()),
+        slot_bytes_(plan_.window() * plan_.element_bytes()),
+        windows_(transport_.windows(plan::kSlots * slot_bytes_)),
+        io_(plan_, access.store, access.data_offset),
+        remote_(access) {
+    for (const LocalArray& array : access.arrays) dealers_.emplace_back(plan_, array.rank);
+  }
+
+  void run() {
+    fill(0);
+    for (std::int64_t step = 0; step < plan_.steps(); ++step) {
+      if (step + 1 < plan_.steps()) fill(step + 1);
+      for (int i = 0; i < sharers_; ++i)
+        take((transport_.node_rank() + i) % transport_.node_size(), step);
+      remote_.deliver(step, window(transport_.node_rank(), step));
+      // The own slot is free for the next window only once the messages are packed as well.
+      taken(transport_.node_rank(), step);
+    }
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::byte* window(int node_rank, std::int64_t step) const {
+    return windows_.part(node_rank) + step % plan::kSlots * slot_bytes_;
+  }
+  transport::Slot& slot(int node_rank, std::int64_t step) const {
+    return transport_.gates().slot(node_rank, static_cast<int>(step % plan::kSlots));
+  }
+  /// How often the slot of a step has been used once this step is through.
+  static std::uint32_t uses(std::int64_t step) { return static_cast<std::uint32_t>(step / plan::kSlots + 1); }
+
+  void fill(std::int64_t step) {
+    const Range range = plan_.window(transport_.rank(), step);
+    transport::Slot& own = slot(transport_.node_rank(), step);
+    if (!range.empty()) {
+      {
+        const Stopwatch watch(access_.times.wait);
+        const auto everyone = static_cast<std::uint32_t>(sharers_);
+        transport_.gates().wait(own.taken, everyone * (uses(step) - 1));
+      }
+      const Stopwatch watch(access_.times.io);
+      try {
+        if (!error_) {
+          io_.start_read(range, window(transport_.node_rank(), step));
+          io_.finish_read();
+        }
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+    }
+    Gates::raise(own.filled);
+  }
+
+  void take(int peer, std::int64_t step) {
+    const Range range = plan_.window(transport_.worker_on_node(peer), step);
+    if (!range.empty()) {
+      {
+        const Stopwatch watch(access_.times.wait);
+        transport_.gates().wait(slot(peer, step).filled, uses(step));
+      }
+      const Stopwatch watch(access_.times.copy);
+      for (std::size_t i = 0; i < dealers_.size(); ++i)
+        dealers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
+    }
+    if (peer != transport_.node_rank()) taken(peer, step);
+  }
+
+  void taken(int peer, std::int64_t step) {
+    // Only the slot's owner waits, and only for all of them.
+    const std::uint32_t before = slot(peer, step).taken.fetch_add(1, std::memory_order_acq_rel);
+    if (before + 1 == static_cast<std::uint32_t>(sharers_) * uses(step))
+      transport::wake_all(slot(peer, step).taken);
+  }
+
+  const Access& access_;
+  const plan::AccessPlan& plan_;
+  transport::Transport& transport_;
+  int sharers_;  // workers that meet in one window: all of the node, or the owner alone where it sees all arrays
+  std::int64_t slot_bytes_;
+  transport::SharedWindows& windows_;
+  WindowIo io_;
+  NodeExchange remote_;
+  std::vector<Dealer> dealers_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+void read_two_phase(const Access& access) { Reader(access).run(); }
+
+}  // namespace plait::engine

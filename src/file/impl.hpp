@@ -1,0 +1,65 @@
+/// The inside of a File.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/text.hpp"
+#include "engine/array.hpp"
+#include "file/worker.hpp"
+#include "plait/error.hpp"
+#include "plait/file.hpp"
+#include "plan/access.hpp"
+#include "store/posix/replacement.hpp"
+#include "store/store.hpp"
+#include "transport/transport.hpp"
+
+namespace plait {
+
+class File::Impl {
+ public:
+  Comm comm;
+  std::string path;
+  Mode mode = Mode::kRead;
+  ArrayType type;
+  std::int64_t data_offset = 0;
+  plan::AccessOptions access_options;
+  std::unique_ptr<store::Store> store;
+  std::unique_ptr<store::posix::Replacement> replacement;  // mode `w`, on rank 0
+  AccessTimes times;
+  bool open = false;
+  bool broken = false;  // a collective failed in a way that no later one can mend
+  bool dirty = false;
+  file::Worker worker;  // last, so that it has ended before what it works on goes
+
+  /// Carries out a read or a write.  The parts are read or written as `write` says.
+  void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
+  plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write) const;
+  void close();
+  void abandon();
+  void check_open() const;
+
+ private:
+  void run(transport::Transport& transport, const Layout& layout, const std::vector<MutablePart>& parts,
+           const Region& region, bool write, AccessTimes& spent);
+  int useful_threads(const Layout& layout) const;
+  /// Drops what cannot become whole any more.
+  void fail() noexcept;
+  /// Calls `body` with this process's transport, or one of a process that is alone.
+  void with_transport(const std::function<void(transport::Transport&)>& body);
+};
+
+namespace file {
+
+/// Opens a File's store on every rank.  Collective.
+void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport);
+
+/// Checks that the parts are as many as this process holds and turns them into arrays with steps for every dimension.
+std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::vector<MutablePart>& parts,
+                                             std::int64_t element_bytes, const Comm& comm);
+
+/// Whether later collectives are pointless: a rank has gone or has given up.
+bool ends_protocol(const Error& error);
+
+}  // namespace file
+}  // namespace plait

@@ -1,0 +1,58 @@
+/// A thread that carries out nonblocking accesses in order.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "plait/file.hpp"
+
+namespace plait {
+
+/// The state that a Request shares with the thread.
+class Request::Impl {
+ public:
+  void finish(std::exception_ptr error);
+  void wait();
+  bool done() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::exception_ptr error_;
+};
+
+namespace file {
+
+/// The thread starts with the first task.
+class Worker {
+ public:
+  Worker() = default;
+  /// Finishes what was started.
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  std::shared_ptr<Request::Impl> start(std::function<void()> task);
+  /// Runs a task behind those that were started: on the caller's own thread where there are none.
+  void run(const std::function<void()>& task);
+
+ private:
+  void loop();
+  bool idle();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<std::function<void()>, std::shared_ptr<Request::Impl>>> tasks_;
+  bool busy_ = false;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace file
+}  // namespace plait

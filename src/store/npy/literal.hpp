@@ -1,0 +1,28 @@
+/// The few Python literals that .npy headers use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace plait::store::npy {
+
+/// A string, an integer, True or False, a tuple or list, or a dictionary; `text` is where it stood.
+struct Literal {
+  enum class Kind : std::uint8_t { kString, kInteger, kBool, kSequence, kDictionary };
+  Kind kind = Kind::kInteger;
+  std::string string;
+  std::int64_t integer = 0;  // also 0 and 1 for kBool
+  std::vector<Literal> items;
+  std::vector<std::pair<std::string, Literal>> entries;
+  std::string text;
+
+  const Literal* find(std::string_view key) const;
+};
+
+/// errors  kArgument: anything else, or nested deeper than 16.
+Literal parse_literal(std::string_view text);
+
+}  // namespace plait::store::npy

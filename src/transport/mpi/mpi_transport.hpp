@@ -1,0 +1,15 @@
+/// Workers that are MPI processes.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "transport/transport.hpp"
+
+namespace plait::transport::mpi {
+
+/// Collective over `communicator`.  errors  kSystem: MPI is not initialised, no shared memory.
+std::shared_ptr<Transport> make_transport(MPI_Comm communicator);
+
+}  // namespace plait::transport::mpi

@@ -1,0 +1,28 @@
+/// A piece of memory that all processes of a node map.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace plait::transport::mpi {
+
+/// POSIX shared memory whose name is gone before the constructor returns, so that nothing stays behind whatever is killed.
+class Segment {
+ public:
+  /// All zero at first.  Collective over `node`, and failures are agreed over `everyone`, which contains it.
+  /// errors  kSystem, on all of `everyone`: no room, no shared memory.
+  Segment(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace plait::transport::mpi
