@@ -46,7 +46,7 @@ def test_owner_table_agrees_with_each_ranks_indices(text):
 def test_each_band_has_one_owner_and_bands_cover_the_dimension(text):
     layout = plait.Layout.parse(text)
     for dimension, extent in enumerate(layout.shape):
-        axis = divide(layout, dimension, 1000, merge=True)
+        axis = divide(layout, dimension, 1000, unit="band")
         assert [band.begin for band in axis.bands] == [0, *(band.end for band in axis.bands[:-1])]
         assert axis.bands[-1].end == extent
         for band in axis.bands:
@@ -117,6 +117,11 @@ def test_pictures_fit_the_terminal(shape, kind, size):
     lines = shown(layout, width=size[0], height=size[1]).splitlines()
     assert max(len(line.rstrip()) for line in lines) <= size[0]
     assert len(shape) == 3 or len(lines) <= size[1]
+
+
+def test_places_are_never_merged_into_bands():
+    text = shown(plait.Layout((3000, 4), "(*, block) onto (2)"), View(places=True))
+    assert ["2", "4", "5", "4", "5"] in [line.split() for line in text.splitlines()]
 
 
 def test_a_large_array_says_what_is_shown():

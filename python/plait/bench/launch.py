@@ -55,7 +55,7 @@ def find_mpiexec() -> str:
 def _command(ranks: int, module: str, arguments: list[str]) -> list[str]:
     launcher = find_mpiexec()
     version = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
-    more = ["--oversubscribe"] if "Open MPI" in version.stdout + version.stderr else []
+    more = ["--map-by", "slot:OVERSUBSCRIBE"] if "Open MPI" in version.stdout + version.stderr else []
     return [launcher, *more, "-n", str(ranks), sys.executable, "-m", module, *arguments]
 
 
@@ -123,9 +123,10 @@ class RankProgram:
 
     def _last_words(self) -> str:
         self._errors.seek(0)
-        lines = [line.strip() for line in [*self._noise, *self._errors.read().splitlines()] if line.strip()]
-        telling = [line for line in lines if "Error" in line or "error" in line]
-        return (telling or lines or ["they left no message"])[-1]
+        lines = [*self._noise, *self._errors.read().splitlines()]
+        lines = [line.strip() for line in lines if any(letter.isalnum() for letter in line)]
+        telling = [line for line in lines if "error" in line.lower()]
+        return telling[-1] if telling else " ".join(lines[:3]) or "they left no message"
 
     def end(self) -> None:
         """End the ranks if they still run, and release everything."""

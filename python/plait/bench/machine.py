@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import re
+from importlib import metadata
 from pathlib import Path
-
-import plait
 
 
 def describe_machine(folder: Path) -> dict[str, str]:
@@ -18,7 +17,7 @@ def describe_machine(folder: Path) -> dict[str, str]:
         "memory": _memory(),
         "system": f"{platform.system()} {platform.release()}",
         "file system": file_system(folder),
-        "plait": getattr(plait, "__version__", "unknown"),
+        "plait": _plait_version(),
         "python": platform.python_version(),
     }
 
@@ -50,6 +49,13 @@ def file_system(folder: Path) -> str:
         if inside and len(point) >= len(best):
             best, kind = point, name
     return kind
+
+
+def _plait_version() -> str:
+    try:
+        return metadata.version("plait")
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _processor() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
 
 import click
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -48,7 +47,7 @@ def bench_command() -> None:
     metavar="SECONDS",
     help="Give up an access by MPI-IO, or a direct one, that takes longer.",
 )
-@click.option("--read", "operation", flag_value="read", default=True, help="Measure reading (the default).")
+@click.option("--read", "operation", flag_value="read", help="Measure reading (the default).")
 @click.option("--write", "operation", flag_value="write", help="Measure writing into an existing file.")
 @click.option("--both", "operation", flag_value="both", help="Measure reading and writing.")
 @click.option(
@@ -70,7 +69,7 @@ def io_command(
     ranks: int,
     rounds: int,
     cut: float,
-    operation: Literal["read", "write", "both"],
+    operation: str | None,
     json_: str | None,
     png: Path | None,
     directory: str | None,
@@ -91,7 +90,7 @@ def io_command(
         ranks=ranks,
         rounds=rounds,
         cut=cut,
-        operations=_OPERATIONS[operation],
+        operations=_OPERATIONS[operation or "read"],
         mpiio=not no_mpiio,
         directory=directory,
     )

@@ -112,7 +112,7 @@ def _show(layout: plait.Layout, view: View, itemsize: int | None) -> None:
     if view.places:
         order = "C: the last index" if layout.order == "C" else "F: the first index"
         console.print(f"Numbers: place in the memory of the owner (order {order} varies fastest).", style="italic")
-    console.print(rank_table(layout, view.rank))
+    console.print(rank_table(layout, view.rank, console.width))
 
 
 def _show_conversion(source: plait.Layout, target: plait.Layout, itemsize: int | None, png: Path | None) -> None:

@@ -11,8 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal
 
 import plait
+
+Unit = Literal["fit", "band", "index"]
 
 _TAIL = 3  # bands kept from the end of a dimension that does not fit
 
@@ -57,17 +60,17 @@ class Axis:
         return f"{name} {head}{tail} of {self.extent}"
 
 
-def divide(layout: plait.Layout, dimension: int, limit: int, *, merge: bool = False, tail: bool = True) -> Axis:
+def divide(layout: plait.Layout, dimension: int, limit: int, *, unit: Unit = "fit", tail: bool = True) -> Axis:
     """Return at most `limit` bands of a dimension.
 
-    merge  show whole bands even where each index would fit
-    tail   where the bands do not fit, show the last ones too, not only the first ones
+    unit  "index": bands of one index; "band": whole bands; "fit": indices where all of them fit, else whole bands
+    tail  where not everything fits, show the last bands too, not only the first ones
     """
     extent = layout.shape[dimension]
     limit = max(limit, 1)
-    if extent <= limit and not merge:
-        return Axis(extent, tuple(Band(i, i + 1) for i in range(extent)))
-    begins = _band_begins(layout.dist[dimension], extent, _coordinates(layout, dimension))
+    begins: Sequence[int] = range(extent)
+    if unit == "band" or (unit == "fit" and extent > limit):
+        begins = _band_begins(layout.dist[dimension], extent, _coordinates(layout, dimension))
 
     def band(k: int) -> Band:
         return Band(begins[k], begins[k + 1] if k + 1 < len(begins) else extent)

@@ -101,7 +101,7 @@ def _panels(layout: plait.Layout) -> list[_Panel]:
     rows = _divide(layout, layout.ndim - 2)
     if layout.ndim == 2:
         return [(rows, columns, None, owner_table(layout, [rows.points, columns.points]))]
-    slabs = divide(layout, 0, _SLABS, merge=True, tail=False)
+    slabs = divide(layout, 0, _SLABS, unit="band", tail=False)
     owners = owner_table(layout, [slabs.points, rows.points, columns.points])
     return [(rows, columns, band, owners[k]) for k, band in enumerate(slabs.bands)]
 

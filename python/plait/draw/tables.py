@@ -18,6 +18,7 @@ from plait.draw.palette import rank_hex
 from plait.draw.traffic import Traffic
 
 _RANKS_SHOWN = 16
+_WIDE = 64  # columns that a table with indices needs
 _LARGEST_LISTED = 1_000_000  # indices of a larger dimension are not listed, for it would take memory
 
 
@@ -26,15 +27,15 @@ def rank_text(rank: int) -> Text:
     return Text(f" {rank} ", style=Style(color="#000000", bgcolor=rank_hex(rank)))
 
 
-def rank_table(layout: plait.Layout, rank: int | None = None) -> RenderableType:
-    """Return a table of what each rank (or the one named) holds."""
+def rank_table(layout: plait.Layout, rank: int | None = None, width: int = 100) -> RenderableType:
+    """Return a table of what each rank (or the one named) holds, without the indices where `width` is small."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("rank", justify="right")
+    table.add_column("rank", justify="right", no_wrap=True, min_width=4)
     table.add_column("grid", no_wrap=True)
     table.add_column("local shape", no_wrap=True)
     table.add_column("elements", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
-    listed = all(extent <= _LARGEST_LISTED for extent in layout.shape)
+    listed = width >= _WIDE and all(extent <= _LARGEST_LISTED for extent in layout.shape)
     if listed:
         table.add_column("indices", overflow="ellipsis", no_wrap=True)
     ranks = [rank] if rank is not None else list(range(min(layout.size, _RANKS_SHOWN)))

@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.text import Text
 
 import plait
-from plait.draw.axis import Axis, Band, divide
+from plait.draw.axis import Axis, Band, Unit, divide
 from plait.draw.owners import owner_table
 from plait.draw.palette import rank_hex
 
@@ -29,6 +29,11 @@ class View:
     rank: int | None = None
     places: bool = False
     """Write the place of each element in its owner's local array, instead of the owner."""
+
+    @property
+    def unit(self) -> Unit:
+        """What one cell stands for: places differ from index to index, owners from band to band."""
+        return "index" if self.places else "fit"
 
 
 def local_place(layout: plait.Layout, index: tuple[int, ...], rank: int) -> int:
@@ -73,18 +78,27 @@ def _header_width(layout: plait.Layout) -> int:
 def _picture_1d(layout: plait.Layout, view: View, digits: int, limit: int) -> RenderableType:
     if layout.ndim == 0:
         return Text.assemble("scalar ", _cell(0, "0", 1, view))
-    axis = divide(layout, 0, limit)
+    axis = divide(layout, 0, limit, unit=view.unit)
     owners = owner_table(layout, [axis.points])
     labels = _labels(layout, view, [axis.points], owners)
-    grid = _Grid(_one_row(), axis, owners[np.newaxis, :], labels[np.newaxis, :], digits, view, show_rows=False)
+    grid = _Grid(
+        _one_row(),
+        axis,
+        owners[np.newaxis, :],
+        labels[np.newaxis, :],
+        digits,
+        view,
+        min(48, limit * (digits + 1)),
+        show_rows=False,
+    )
     return Group(grid, *_notes([axis.describe("elements")]))
 
 
 def _picture_2d(layout: plait.Layout, view: View, digits: int, limit: int, height: int) -> RenderableType:
-    rows, columns = divide(layout, 0, max(4, height - 4)), divide(layout, 1, limit)
+    rows, columns = divide(layout, 0, max(4, height - 4), unit=view.unit), divide(layout, 1, limit, unit=view.unit)
     owners = owner_table(layout, [rows.points, columns.points])
     labels = _labels(layout, view, [rows.points, columns.points], owners)
-    grid = _Grid(rows, columns, owners, labels, digits, view)
+    grid = _Grid(rows, columns, owners, labels, digits, view, min(48, limit * (digits + 1)))
     return Group(grid, *_notes([rows.describe("rows"), columns.describe("columns")]))
 
 
@@ -92,12 +106,12 @@ def _picture_3d(layout: plait.Layout, view: View, digits: int, width: int, heigh
     """Draw one slab for each band of the first dimension, as many side by side as fit."""
     rows_limit = max(4, min(height // 2, 16))
     columns_limit = max(4, min((width - 10) // (digits + 1), 40))
-    rows, columns = divide(layout, 1, rows_limit), divide(layout, 2, columns_limit)
-    slabs = divide(layout, 0, _MAX_SLABS, merge=not view.places)
+    rows, columns = divide(layout, 1, rows_limit, unit=view.unit), divide(layout, 2, columns_limit, unit=view.unit)
+    slabs = divide(layout, 0, _MAX_SLABS, unit="index" if view.places else "band")
     points = [slabs.points, rows.points, columns.points]
     owners = owner_table(layout, points)
     labels = _labels(layout, view, points, owners)
-    grids = [_Grid(rows, columns, owners[k], labels[k], digits, view) for k in range(len(slabs.bands))]
+    grids = [_Grid(rows, columns, owners[k], labels[k], digits, view, 24) for k in range(len(slabs.bands))]
     per_line = max(1, (width + 3) // (grids[0].width + 3))
     lines: list[RenderableType] = []
     for begin in range(0, len(grids), per_line):
@@ -138,7 +152,10 @@ def _cell(owner: int, label: str, width: int, view: View) -> tuple[str, Style]:
 
 
 class _Grid:
-    """A grid of labelled cells, with the indices of its rows and columns."""
+    """A grid of labelled cells, with the indices of its rows and columns.
+
+    area  characters along which a few wide bands may be spread out
+    """
 
     def __init__(
         self,
@@ -148,13 +165,14 @@ class _Grid:
         labels: npt.NDArray[np.str_],
         digits: int,
         view: View,
+        area: int = 1,
         show_rows: bool = True,
     ) -> None:
         self._rows, self._columns, self._owners, self._labels = rows, columns, owners, labels
         self._view = view
         self._cell = digits
         # Few wide bands read better as areas than as single cells.
-        self._across = 1 if columns.single else max(1, min(12, 48 // (len(columns.bands) * (digits + 1))))
+        self._across = 1 if columns.single else max(1, min(12, area // (len(columns.bands) * (digits + 1))))
         self._down = 1 if rows.single else max(1, min(3, 12 // len(rows.bands)))
         self._header = max((len(str(band)) for band in rows.bands), default=0) if show_rows else 0
 
@@ -207,10 +225,10 @@ class _Grid:
             label = str(band) if len(str(band)) < self._across * (self._cell + 1) else str(band.begin)
             # A single index stands above the last digit of its cell, a band above the beginning of its area.
             start = place + max(0, self._cell - len(label)) if self._across == 1 else place
-            if k == 0 or start > line.cell_len - self._indent:
-                line.append(" " * (start - (line.cell_len - self._indent)) + label)
+            free = line.cell_len - self._indent
+            if (k == 0 or start > free) and start + len(label) <= self.width - self._indent:
+                line.append(" " * (start - free) + label)
             place += self._across * (self._cell + 1)
-        line.truncate(self.width)
         return self._pad(line)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
