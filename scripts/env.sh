@@ -8,13 +8,14 @@ plait_release="$plait_build/release${MPICC:+-site-mpi}"
 plait_log="$plait_private/log"
 plait_jobs="${PLAIT_JOBS:-$(nproc)}"
 
-export PATH="$plait_env/bin:$PATH"
 export VIRTUAL_ENV="$plait_env"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 # A site's own MPI is the one that MPICC names; its mpiexec lies beside it.
+plait_path="$plait_env/bin"
 if [[ -n "${MPICC:-}" ]] && command -v "$MPICC" >/dev/null; then
-  PATH="$(dirname -- "$(command -v "$MPICC")"):$PATH"
+  plait_path+=":$(dirname -- "$(command -v "$MPICC")")"
 fi
+export PATH="$plait_path:$PATH"
 
 say() { printf '%s: %s\n' "$(basename -- "$0" .sh)" "$*"; }
 
