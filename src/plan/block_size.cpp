@@ -9,63 +9,131 @@ namespace {
 
 using Kind = Distribution::Kind;
 
-/// Where one dimension is cut: at multiples of `block` below the size, or at the listed places.
-struct Cuts {
-  std::int64_t block = 0;
-  Extents places;  // used where block is 0
+/// The shortest runs of one dimension.  A run that is the whole local array of both its ranks goes on in the next slower
+/// dimension; any other one ends.
+struct Shortest {
+  std::int64_t ending = INT64_MAX;
+  std::int64_t whole = INT64_MAX;
 };
 
-Cuts cuts_of(const Layout& normal, int d) {
-  const Distribution& distribution = normal.distributions()[static_cast<std::size_t>(d)];
-  const std::int64_t size = normal.shape()[static_cast<std::size_t>(d)];
-  const std::int64_t extent = normal.coordinates_in(d);
-  switch (distribution.kind) {
-    case Kind::kCollapsed:
-      return {size, {}};
-    case Kind::kCyclic:
-      return {distribution.block, {}};
-    case Kind::kBlock:
-      return {distribution.block != 0 ? distribution.block : std::max<std::int64_t>((size - 1) / extent + 1, 1), {}};
-    default: {
-      Cuts result;
-      for (std::int64_t c = 0; c < extent; ++c) result.places.push_back(normal.index_set(d, c).begin);
-      return result;
+/// One dimension of one side as a row of blocks with an owner each.
+class Side {
+ public:
+  Side(const Layout& normal, int d) : layout_(normal), dimension_(d), size_(normal.shape()[static_cast<std::size_t>(d)]) {
+    const Distribution& distribution = normal.distributions()[static_cast<std::size_t>(d)];
+    if (distribution.kind == Kind::kCollapsed) {
+      block_ = size_;
+    } else if (distribution.kind == Kind::kBlock || distribution.kind == Kind::kCyclic) {
+      block_ = distribution.block != 0 ? distribution.block : (size_ - 1) / normal.coordinates_in(d) + 1;
     }
   }
+
+  /// Length of all blocks but the last one, 0 where they differ.
+  std::int64_t block() const { return block_; }
+  IndexSet set_with(std::int64_t index) const { return layout_.index_set(dimension_, layout_.owner(dimension_, index)); }
+  /// The first index behind the block of `index`.
+  std::int64_t block_end(std::int64_t index) const {
+    if (block_ == 0) return set_with(index).end;
+    const std::int64_t left = block_ - index % block_;
+    return left < size_ - index ? index + left : size_;
+  }
+
+ private:
+  const Layout& layout_;
+  int dimension_;
+  std::int64_t size_;
+  std::int64_t block_ = 0;
+};
+
+/// Takes up the common stretch [begin, end) of two blocks.
+void add(Shortest& shortest, const Side& a, const Side& b, std::int64_t begin, std::int64_t end) {
+  const IndexSet in_a = a.set_with(begin);
+  const IndexSet in_b = b.set_with(begin);
+  const std::int64_t length = end - begin;
+  if (in_a.size() == length && in_b.size() == length) {
+    shortest.whole = std::min(shortest.whole, length);
+    return;
+  }
+  // Behind the same gap on both sides it continues the run before it, and some other stretch is shorter than both.
+  const std::int64_t place_a = in_a.rank_of(begin);
+  const std::int64_t place_b = in_b.rank_of(begin);
+  if (place_a > 0 && place_b > 0 && in_a.at(place_a - 1) == in_b.at(place_b - 1)) return;
+  shortest.ending = std::min(shortest.ending, length);
 }
 
-/// The shortest distance of two neighbouring cuts of either side, the ends of the dimension included.
-std::int64_t shortest_gap(const Cuts& a, const Cuts& b, std::int64_t size) {
-  const auto next = [size](const Cuts& cuts, std::int64_t x) {  // the first cut behind x
-    if (cuts.block != 0) {
-      const std::int64_t left = cuts.block - x % cuts.block;
-      return left < size - x ? x + left : size;
-    }
-    const auto found = std::upper_bound(cuts.places.begin(), cuts.places.end(), x);
-    return found == cuts.places.end() ? size : *found;
-  };
-  // Behind one period of both the cuts repeat; the rest of the dimension can only add its ragged end.
-  const std::int64_t floor = a.block != 0 && b.block != 0 ? std::gcd(a.block, b.block) : 1;
-  std::int64_t end = size;
-  if (a.block != 0 && b.block != 0 && a.block / floor < size / b.block) end = a.block / floor * b.block;
-  std::int64_t shortest = size;
-  for (std::int64_t x = 0; x < end && shortest > floor;) {
-    const std::int64_t stop = std::min(next(a, x), next(b, x));
-    shortest = std::min(shortest, stop - x);
-    x = stop;
+/// The least i*step mod modulus above 0 for 1 <= i <= most, counted downwards from the modulus where `below` says so;
+/// INT64_MAX where there is none.  By the continued fraction of step/modulus.  cost  O(log modulus).
+std::int64_t least_residue(std::int64_t step, std::int64_t modulus, std::int64_t most, bool below) {
+  step %= modulus;
+  if (most < 1 || step == 0) return INT64_MAX;
+  if (below) step = modulus - step;
+  // The least residue so far and the least distance to the modulus so far, with the i where they stand.
+  std::int64_t low = step;
+  std::int64_t low_at = 1;
+  std::int64_t high = modulus - step;
+  std::int64_t high_at = 1;
+  while (low != high) {
+    std::int64_t& larger = low > high ? low : high;
+    std::int64_t& larger_at = low > high ? low_at : high_at;
+    const std::int64_t smaller = std::min(low, high);
+    const std::int64_t smaller_at = low > high ? high_at : low_at;
+    const std::int64_t steps = std::min((larger - 1) / smaller, (most - larger_at) / smaller_at);
+    if (steps < 1) break;
+    larger -= steps * smaller;
+    larger_at += steps * smaller_at;
   }
-  if (end < size) {
-    const std::int64_t last_a = a.block == 0 ? 0 : (size - 1) / a.block * a.block;
-    const std::int64_t last_b = b.block == 0 ? 0 : (size - 1) / b.block * b.block;
-    shortest = std::min(shortest, size - std::max(last_a, last_b));
-  } else if (a.block != 0 && b.block != 0) {
-    const std::int64_t last = std::max((size - 1) / a.block * a.block, (size - 1) / b.block * b.block);
-    shortest = std::min(shortest, size - last);
+  return low;
+}
+
+/// The shortest stretch between a multiple of one block and the next multiple of the other, before the last cut.
+std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64_t size) {
+  const std::int64_t smaller = std::min(block_a, block_b);
+  const std::int64_t larger = std::max(block_a, block_b);
+  const std::int64_t last_larger = (size - 1) / larger;  // the last cut of each side, in blocks
+  const std::int64_t last_smaller = (size - 1) / smaller;
+  std::int64_t shortest = last_smaller > 0 ? smaller : INT64_MAX;
+  shortest = std::min(shortest, least_residue(larger, smaller, last_larger, false));
+  // The last cut of the larger blocks may have none of the smaller ones behind it.
+  const bool last_has_next = last_larger * larger < last_smaller * smaller;
+  return std::min(shortest, least_residue(larger, smaller, last_larger - (last_has_next ? 0 : 1), true));
+}
+
+/// Two rows of equal blocks.  Only the last stretch can be whole on both sides, or go on behind equal gaps: any other one
+/// has a cut of one side alone at one of its ends, or is as long as the smaller block, as the stretch from 0 on is.
+Shortest of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
+  Shortest shortest;
+  if (a.block() != b.block()) {
+    shortest.ending = shortest_gap(a.block(), b.block(), size);
+  } else if (size > a.block()) {
+    add(shortest, a, b, 0, a.block());
+  }
+  const std::int64_t last_a = (size - 1) / a.block() * a.block();
+  const std::int64_t last_b = (size - 1) / b.block() * b.block();
+  add(shortest, a, b, std::max(last_a, last_b), size);
+  return shortest;
+}
+
+/// Walks the blocks of the side whose blocks differ; the equal blocks of the other side are skipped.
+Shortest of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
+  const std::int64_t block = std::max(a.block(), b.block());
+  Shortest shortest;
+  for (std::int64_t x = 0; x < size;) {
+    const std::int64_t end_a = a.block_end(x);
+    const std::int64_t end_b = b.block_end(x);
+    const std::int64_t end = std::min(end_a, end_b);
+    add(shortest, a, b, x, end);
+    x = end;
+    const std::int64_t uneven_end = std::max(end_a, end_b);
+    if (block == 0 || x % block != 0 || (a.block() == 0 ? end_a : end_b) != uneven_end) continue;
+    if (uneven_end - x > block) {
+      add(shortest, a, b, x, x + block);
+      x = (uneven_end - 1) / block * block;
+    }
   }
   return shortest;
 }
 
-/// The shortest local extent of one dimension on any coordinate that has one.
+/// The shortest local extent of a dimension on any coordinate that has one.
 std::int64_t shortest_extent(const Layout& layout, int d) {
   const std::int64_t size = layout.shape()[static_cast<std::size_t>(d)];
   const Distribution& distribution = layout.distributions()[static_cast<std::size_t>(d)];
@@ -78,6 +146,20 @@ std::int64_t shortest_extent(const Layout& layout, int d) {
   for (const std::int64_t c : {last, (last + 1) % layout.coordinates_in(d)})
     if (const std::int64_t extent = layout.index_set(d, c).size(); extent > 0) shortest = std::min(shortest, extent);
   return shortest;
+}
+
+bool cut_alike(const Layout& a, const Layout& b, int d) {
+  return a.distributions()[static_cast<std::size_t>(d)] == b.distributions()[static_cast<std::size_t>(d)] &&
+         a.coordinates_in(d) == b.coordinates_in(d);
+}
+
+Shortest shortest_runs(const Layout& a, const Layout& b, int d) {
+  if (cut_alike(a, b, d)) return {INT64_MAX, shortest_extent(a, d)};
+  const Side side_a(a, d);
+  const Side side_b(b, d);
+  const std::int64_t size = a.shape()[static_cast<std::size_t>(d)];
+  const bool equal_blocks = side_a.block() != 0 && side_b.block() != 0;
+  return equal_blocks ? of_equal_blocks(side_a, side_b, size) : of_uneven_blocks(side_a, side_b, size);
 }
 
 /// Dimensions that are longer than 1 on some rank, fastest first.
@@ -93,29 +175,25 @@ std::vector<int> long_dimensions(const Layout& normal) {
   return result;
 }
 
-bool cut_alike(const Layout& a, const Layout& b, int d) {
-  return a.distributions()[static_cast<std::size_t>(d)] == b.distributions()[static_cast<std::size_t>(d)] &&
-         a.coordinates_in(d) == b.coordinates_in(d);
-}
-
 }  // namespace
 
 std::int64_t block_size(const Layout& source, const Layout& target) {
   if (source.elements() == 0) return 0;
   const Layout a = source.normal_form();
   const Layout b = target.normal_form();
-  // The normal form prefers C order where the order says nothing about one side; the other side may still need it.
   const std::vector<int> fastest_a = long_dimensions(a);
   const std::vector<int> fastest_b = long_dimensions(b);
-  std::int64_t block = 1;
+  std::int64_t shortest = INT64_MAX;  // of the runs that end in a dimension seen so far
+  std::int64_t fused = 1;             // the shortest run that is whole in all of them
   for (std::size_t i = 0; i < std::min(fastest_a.size(), fastest_b.size()); ++i) {
     const int d = fastest_a[i];
-    if (fastest_b[i] != d) return block;
-    if (!cut_alike(a, b, d))
-      return block * shortest_gap(cuts_of(a, d), cuts_of(b, d), a.shape()[static_cast<std::size_t>(d)]);
-    block *= shortest_extent(a, d);
+    if (fastest_b[i] != d) break;
+    const Shortest found = shortest_runs(a, b, d);
+    if (found.ending != INT64_MAX) shortest = std::min(shortest, fused * found.ending);
+    if (found.whole == INT64_MAX) return shortest;
+    fused *= found.whole;
   }
-  return block;
+  return std::min(shortest, fused);
 }
 
 }  // namespace plait::plan

@@ -9,8 +9,9 @@ namespace plait::plan {
 
 /// The shortest run over all messages of the conversion, 0 where nothing is moved.
 ///
-/// Dimensions that are cut alike on both sides fuse into longer runs, fastest first.
-/// cost  O(dimensions), and for a dimension that is cut differently O(min(N / larger block, smaller block / gcd)).
+/// Runs that are whole on both sides fuse with the next slower dimension, fastest first.
+/// cost  O(dimensions * log N); a `balanced` or `gen_block` dimension that the other side deals differently costs
+/// O(its coordinates * log of them).
 std::int64_t block_size(const Layout& source, const Layout& target);
 
 }  // namespace plait::plan

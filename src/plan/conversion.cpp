@@ -21,23 +21,20 @@ std::vector<Message> messages(const Layout& mine, std::int64_t rank, const Layou
   if (total == 0) return result;
   result.reserve(total);
 
-  const Extents my_shape = mine.local_shape(rank);
   const std::size_t dimensions = by_dimension.size();
   std::vector<std::size_t> chosen(dimensions, 0);
-  std::vector<const plan::Pieces*> pieces(dimensions);
+  std::vector<const plan::Overlap*> overlaps(dimensions);
   Extents coordinates(dimensions);
-  Extents shape(dimensions);
   for (std::size_t n = 0; n < total; ++n) {
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < dimensions; ++d) {
       const plan::Partner& partner = by_dimension[d][chosen[d]];
-      pieces[d] = &partner.pieces;
+      overlaps[d] = &partner.overlap;
       coordinates[d] = partner.coordinate;
-      shape[d] = other.index_set(static_cast<int>(d), partner.coordinate).size();
-      elements *= plan::elements(partner.pieces);
+      elements *= partner.overlap.elements;
     }
-    result.push_back({other.rank_at(coordinates), elements,
-                      plan::runs_of_product(pieces, my_shape, mine.order(), shape, other.order())});
+    result.push_back(
+        {other.rank_at(coordinates), elements, plan::runs_of_product(overlaps, mine.order(), other.order())});
     for (std::size_t d = dimensions; d-- > 0;) {
       if (++chosen[d] < by_dimension[d].size()) break;
       chosen[d] = 0;

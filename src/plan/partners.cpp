@@ -1,12 +1,11 @@
 #include "plan/partners.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace plait::plan {
 
 namespace {
-
-std::int64_t members_of_first_block(const IndexSet& set) { return set.contiguous() ? set.size() : set.length; }
 
 /// Coordinates that own an index of a wrapping set, found block by block of that set.
 std::vector<std::int64_t> walk_blocks(const IndexSet& set, const Layout& layout, int dimension) {
@@ -34,7 +33,7 @@ std::vector<std::int64_t> solve_blocks(const IndexSet& set, const Layout& layout
   std::vector<std::int64_t> found;
   const std::int64_t extent = layout.coordinates_in(dimension);
   const std::int64_t k = block_zero.length;
-  const std::int64_t g = solve_congruence(set.stride, block_zero.stride).divisor;
+  const std::int64_t g = std::gcd(set.stride, block_zero.stride);
   if (g <= set.length + k - 1) {
     found.resize(static_cast<std::size_t>(extent));
     for (std::int64_t c = 0; c < extent; ++c) found[static_cast<std::size_t>(c)] = c;
@@ -58,12 +57,27 @@ std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, in
   const bool wraps = !block_zero.contiguous();
   if (!wraps) return walk_blocks(set, layout, dimension);
   const std::int64_t blocks = (set.end - set.begin) / set.stride + 1;
-  const std::int64_t steps_of_walk = blocks * (members_of_first_block(set) / block_zero.length + 1);
-  const std::int64_t g = solve_congruence(set.stride, block_zero.stride).divisor;
-  const std::int64_t steps_of_solution = std::min(
-      layout.coordinates_in(dimension), (block_zero.stride / g + 1) * (set.length / block_zero.length + 2));
+  const std::int64_t steps_of_walk = blocks * (set.length / block_zero.length + 1);
+  const std::int64_t g = std::gcd(set.stride, block_zero.stride);
+  const std::int64_t steps_of_solution =
+      g <= set.length + block_zero.length - 1
+          ? layout.coordinates_in(dimension)
+          : (block_zero.stride / g + 1) * (set.length / block_zero.length + 2);
   if (steps_of_walk <= steps_of_solution) return walk_blocks(set, layout, dimension);
   return solve_blocks(set, layout, dimension, block_zero);
+}
+
+Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t extent_b) {
+  Overlap result{elements(pieces), runs(pieces), extent_a, extent_b, false};
+  bool first = false;
+  bool last = false;
+  for (const Piece& piece : pieces) {
+    first = first || (piece.a == 0 && piece.b == 0);
+    last = last || (piece.a + (piece.count - 1) * piece.a_step + piece.length == extent_a &&
+                    piece.b + (piece.count - 1) * piece.b_step + piece.length == extent_b);
+  }
+  result.at_both_ends = first && last;
+  return result;
 }
 
 std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std::int64_t rank, const Layout& other) {
@@ -73,8 +87,11 @@ std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std:
     const IndexSet& set = sets[static_cast<std::size_t>(d)];
     std::vector<Partner> found;
     for (const std::int64_t coordinate : partners(set, other, d)) {
-      Pieces pieces = intersect(set, other.index_set(d, coordinate));
-      if (!pieces.empty()) found.push_back({coordinate, std::move(pieces)});
+      const IndexSet others = other.index_set(d, coordinate);
+      Pieces pieces = intersect(set, others);
+      if (pieces.empty()) continue;
+      const Overlap overlap = overlap_of(pieces, set.size(), others.size());
+      found.push_back({coordinate, std::move(pieces), overlap});
     }
     result.push_back(std::move(found));
   }
@@ -87,38 +104,47 @@ Extents dense_strides(const Extents& shape, Order order) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::size_t d = order == Order::kC ? shape.size() - 1 - i : i;
     strides[d] = step;
-    step *= shape[d];
+    // Beside an empty dimension the others may be of any size, and no step is ever taken.
+    if (__builtin_mul_overflow(step, shape[d], &step)) step = 0;
   }
   return strides;
 }
 
-std::int64_t runs_of_product(const std::vector<const Pieces*>& pieces, const Extents& shape_a, Order order_a,
-                             const Extents& shape_b, Order order_b) {
-  const Extents strides_a = dense_strides(shape_a, order_a);
-  const Extents strides_b = dense_strides(shape_b, order_b);
-  std::vector<bool> fused(pieces.size(), false);
-  std::int64_t run = 1;
-  std::int64_t count = 1;
-  for (bool searching = true; searching;) {
-    searching = false;
-    for (std::size_t d = 0; d < pieces.size(); ++d) {
-      const std::int64_t length = elements(*pieces[d]);
-      if (length == 0) return 0;
-      if (fused[d] || length == 1 || strides_a[d] != run || strides_b[d] != run) continue;
-      fused[d] = true;
-      const std::int64_t parts = runs(*pieces[d]);
-      if (parts == 1) {
-        run *= length;
-        searching = true;
-      } else {
-        count *= parts;
-      }
-      break;
-    }
+namespace {
+
+/// Elements that are directly behind another one in both local arrays, where both have the same order: a dimension moves
+/// on by one while all faster ones go from their last index back to their first one.
+std::int64_t joints_same_order(const std::vector<const Overlap*>& overlaps, Order order, std::int64_t total) {
+  std::int64_t joints = 0;
+  std::int64_t slower = total;
+  for (std::size_t i = 0; i < overlaps.size(); ++i) {
+    const Overlap& overlap = *overlaps[order == Order::kC ? overlaps.size() - 1 - i : i];
+    slower /= overlap.elements;
+    joints += (overlap.elements - overlap.runs) * slower;
+    if (!overlap.at_both_ends) break;
   }
-  for (std::size_t d = 0; d < pieces.size(); ++d)
-    if (!fused[d]) count *= elements(*pieces[d]);
-  return count;
+  return joints;
+}
+
+/// The same where one local array is in C order and the other one in Fortran order: only a dimension that is the fastest
+/// one of both can move on.
+std::int64_t joints_mixed_order(const std::vector<const Overlap*>& overlaps, Order order_a) {
+  const auto long_in_c = [&](const Overlap* o) { return (order_a == Order::kC ? o->extent_a : o->extent_b) > 1; };
+  const auto long_in_fortran = [&](const Overlap* o) { return (order_a == Order::kC ? o->extent_b : o->extent_a) > 1; };
+  const auto fastest_in_c = std::find_if(overlaps.rbegin(), overlaps.rend(), long_in_c);
+  const auto fastest_in_fortran = std::find_if(overlaps.begin(), overlaps.end(), long_in_fortran);
+  if (fastest_in_c == overlaps.rend() || fastest_in_fortran == overlaps.end()) return 0;
+  if (*fastest_in_c != *fastest_in_fortran) return 0;
+  return (*fastest_in_c)->elements - (*fastest_in_c)->runs;
+}
+
+}  // namespace
+
+std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, Order order_a, Order order_b) {
+  std::int64_t total = 1;
+  for (const Overlap* overlap : overlaps) total *= overlap->elements;
+  if (total == 0) return 0;
+  return total - (order_a == order_b ? joints_same_order(overlaps, order_a, total) : joints_mixed_order(overlaps, order_a));
 }
 
 }  // namespace plait::plan

@@ -1,0 +1,101 @@
+// IndexSet against lists of indices.
+#include "plait/index_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oracle.hpp"
+
+namespace {
+
+using oracle::at;
+using oracle::list_of;
+using plait::Extents;
+using plait::IndexSet;
+
+constexpr std::int64_t kUniverse = 26;
+
+void check(const IndexSet& set) {
+  const Extents list = list_of(set);
+  const auto size = static_cast<std::int64_t>(list.size());
+  ASSERT_EQ(set.size(), size);
+  ASSERT_EQ(set.empty(), list.empty());
+  std::int64_t runs = 0;
+  for (std::int64_t i = 0; i < size; ++i) {
+    ASSERT_EQ(set.at(i), list[at(i)]);
+    if (i == 0 || list[at(i)] != list[at(i - 1)] + 1) ++runs;
+  }
+  ASSERT_EQ(set.runs(), runs);
+  for (std::int64_t x = -2; x <= kUniverse + 2; ++x) {
+    const auto found = std::lower_bound(list.begin(), list.end(), x);
+    ASSERT_EQ(set.contains(x), found != list.end() && *found == x) << x;
+    ASSERT_EQ(set.next(x), found == list.end() ? set.end : *found) << x;
+    if (x >= set.begin && x <= set.end) {
+      ASSERT_EQ(set.rank_of(x), found - list.begin()) << x;
+    }
+  }
+}
+
+TEST(IndexSet, AgreesWithListsOnAllSmallSets) {
+  for (std::int64_t origin = 0; origin <= 4; ++origin) {
+    for (std::int64_t end = origin; end <= 20; ++end) {
+      check(IndexSet::range(origin, end));
+      for (std::int64_t stride = 1; stride <= 8; ++stride)
+        for (std::int64_t length = 1; length <= stride; ++length) {
+          SCOPED_TRACE(testing::Message() << origin << '+' << length << '/' << stride << " below " << end);
+          check(IndexSet::blocks(origin, length, stride, end));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+    }
+  }
+}
+
+TEST(IndexSet, ClipsAtBothEnds) {
+  for (std::int64_t stride = 1; stride <= 6; ++stride) {
+    for (std::int64_t length = 1; length <= stride; ++length) {
+      const IndexSet whole = IndexSet::blocks(3, length, stride, 20);
+      const Extents list = list_of(whole);
+      for (std::int64_t lo = 0; lo <= 22; ++lo) {
+        for (std::int64_t hi = 0; hi <= 22; ++hi) {
+          SCOPED_TRACE(testing::Message() << length << '/' << stride << " clipped to " << lo << ',' << hi);
+          const IndexSet clipped = whole.clip(lo, hi);
+          Extents kept;
+          for (const std::int64_t x : list)
+            if (x >= lo && x < hi) kept.push_back(x);
+          ASSERT_EQ(list_of(clipped), kept);
+          check(clipped);
+          const IndexSet twice = clipped.clip(5, 15);
+          check(twice);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST(IndexSet, ReversedRangesAreEmpty) {
+  EXPECT_TRUE(IndexSet::range(7, 3).empty());
+  EXPECT_EQ(IndexSet::range(7, 3).runs(), 0);
+  EXPECT_TRUE(IndexSet::blocks(7, 1, 2, 3).empty());
+  EXPECT_TRUE(IndexSet().empty());
+}
+
+TEST(IndexSet, CountsNearTheEndOfTheIntegers) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  const IndexSet all = IndexSet::range(0, kHuge);
+  EXPECT_EQ(all.size(), kHuge);
+  EXPECT_EQ(all.at(kHuge - 1), kHuge - 1);
+  EXPECT_EQ(all.runs(), 1);
+  const IndexSet odd = IndexSet::blocks(1, 1, 2, INT64_MAX);
+  EXPECT_EQ(odd.size(), INT64_MAX / 2);
+  EXPECT_EQ(odd.at(odd.size() - 1), INT64_MAX - 2);
+  EXPECT_EQ(odd.next(INT64_MAX - 3), INT64_MAX - 2);
+  EXPECT_EQ(odd.next(INT64_MAX - 1), INT64_MAX);
+  EXPECT_EQ(odd.runs(), INT64_MAX / 2);
+  EXPECT_EQ(odd.clip(kHuge, kHuge + 10).size(), 5);
+  const IndexSet rare = IndexSet::blocks(5, kHuge / 2, kHuge, INT64_MAX);
+  EXPECT_EQ(rare.size(), kHuge);
+  EXPECT_EQ(rare.runs(), 2);
+  EXPECT_EQ(rare.next(kHuge / 2 + 5), kHuge + 5);
+}
+
+}  // namespace

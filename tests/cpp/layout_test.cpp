@@ -1,0 +1,242 @@
+// Layouts of several dimensions: grids, local arrays, normal forms and errors, against the element-by-element map.
+#include "plait/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "oracle.hpp"
+
+namespace {
+
+using oracle::at;
+using oracle::expect_refused;
+using plait::Distribution;
+using plait::Extents;
+using plait::IndexSet;
+using plait::Layout;
+using plait::Order;
+
+constexpr Order kOrders[] = {Order::kC, Order::kFortran};
+
+/// All layouts of a shape with one distribution of the list for each dimension and each grid of at most `most` ranks.
+template <typename Visit>
+void for_each_layout(const Extents& shape, std::int64_t most, std::int64_t most_cyclic, Visit&& visit) {
+  std::vector<Distribution> chosen;
+  Extents grid;
+  const std::function<void(std::int64_t)> choose = [&](std::int64_t left) {
+    const std::size_t d = chosen.size();
+    if (d == shape.size()) {
+      for (const Order ranks : kOrders)
+        for (const Order order : kOrders) visit(Layout(shape, chosen, grid, ranks, order));
+      return;
+    }
+    chosen.push_back(Distribution::collapsed());
+    choose(left);
+    chosen.pop_back();
+    for (std::int64_t extent = 1; extent <= left; ++extent) {
+      grid.push_back(extent);
+      for (const Distribution& distribution : oracle::distributions_for(shape[d], extent, most_cyclic)) {
+        chosen.push_back(distribution);
+        choose(left / extent);
+        chosen.pop_back();
+      }
+      grid.pop_back();
+    }
+  };
+  choose(most);
+}
+
+/// The layout's own answers for every element and every rank.
+void check_against_map(const Layout& layout) {
+  const oracle::ArrayMap map = oracle::map_of(layout);
+  ASSERT_EQ(static_cast<std::size_t>(layout.size()), map.local_shapes.size());
+  ASSERT_EQ(static_cast<std::size_t>(layout.elements()), map.places.size());
+  for (std::int64_t rank = 0; rank < layout.size(); ++rank) {
+    ASSERT_EQ(layout.local_shape(rank), map.local_shapes[at(rank)]) << "rank " << rank;
+    const std::vector<IndexSet> sets = layout.index_sets(rank);
+    for (std::size_t d = 0; d < sets.size(); ++d) ASSERT_EQ(oracle::list_of(sets[d]), map.indices[at(rank)][d]);
+    ASSERT_EQ(layout.rank_at(layout.coordinates(rank)), rank);
+  }
+  std::size_t element = 0;
+  oracle::for_each_index(layout.shape(), [&](const Extents& index) {
+    const oracle::Place& place = map.places[element++];
+    ASSERT_EQ(layout.owner(index), place.rank);
+    const Extents local = layout.to_local(index, place.rank);
+    ASSERT_EQ(oracle::offset_of(local, map.local_shapes[at(place.rank)], layout.order()), place.offset);
+    ASSERT_EQ(layout.to_global(local, place.rank), index);
+  });
+}
+
+TEST(Layout, AgreesWithTheElementMap) {
+  std::int64_t count = 0;
+  for (const Extents& shape : {Extents{5, 3}, Extents{1, 4}, Extents{0, 2}, Extents{7, 6}}) {
+    for_each_layout(shape, 6, 3, [&](const Layout& layout) {
+      if (++count % (3 * oracle::kThinning) != 0 || testing::Test::HasFatalFailure()) return;
+      SCOPED_TRACE(oracle::spelled(layout));
+      check_against_map(layout);
+    });
+  }
+  for_each_layout({3, 2, 5}, 6, 2, [&](const Layout& layout) {
+    if (++count % (61 * oracle::kThinning) != 0 || testing::Test::HasFatalFailure()) return;
+    SCOPED_TRACE(oracle::spelled(layout));
+    check_against_map(layout);
+  });
+}
+
+TEST(Layout, GridsCountRowsOrColumnsFirst) {
+  const std::vector<Distribution> distributions{Distribution::block_of(), Distribution::collapsed(),
+                                                Distribution::cyclic(), Distribution::balanced()};
+  const Layout c({8, 2, 9, 5}, distributions, {2, 3, 4});
+  EXPECT_EQ(c.size(), 24);
+  EXPECT_EQ(c.elements(), 720);
+  EXPECT_EQ(c.coordinates(0), (Extents{0, 0, 0, 0}));
+  EXPECT_EQ(c.coordinates(1), (Extents{0, 0, 0, 1}));
+  EXPECT_EQ(c.coordinates(4), (Extents{0, 0, 1, 0}));
+  EXPECT_EQ(c.coordinates(12), (Extents{1, 0, 0, 0}));
+  EXPECT_EQ(c.coordinates_in(0), 2);
+  EXPECT_EQ(c.coordinates_in(1), 1);
+  const Layout fortran({8, 2, 9, 5}, distributions, {2, 3, 4}, Order::kFortran);
+  EXPECT_EQ(fortran.coordinates(1), (Extents{1, 0, 0, 0}));
+  EXPECT_EQ(fortran.coordinates(2), (Extents{0, 0, 1, 0}));
+  EXPECT_EQ(fortran.coordinates(6), (Extents{0, 0, 0, 1}));
+  EXPECT_FALSE(c == fortran);
+}
+
+TEST(Layout, ScalarsAndManyDimensions) {
+  const Layout scalar;
+  EXPECT_EQ(scalar.dimensions(), 0);
+  EXPECT_EQ(scalar.size(), 1);
+  EXPECT_EQ(scalar.elements(), 1);
+  EXPECT_EQ(scalar.owner(Extents{}), 0);
+  EXPECT_EQ(scalar.local_shape(0), Extents{});
+  EXPECT_EQ(scalar.local_elements(0), 1);
+  EXPECT_EQ(to_string(scalar), "scalar ()");
+  EXPECT_EQ(Layout::parse("scalar ()"), scalar);
+
+  const Extents ones(32, 2);
+  std::vector<Distribution> distributions(32, Distribution::collapsed());
+  distributions[5] = Distribution::cyclic();
+  distributions[31] = Distribution::block_of();
+  const Layout wide(ones, distributions, {2, 2});
+  EXPECT_EQ(wide.elements(), std::int64_t{1} << 32);
+  EXPECT_EQ(wide.local_elements(3), std::int64_t{1} << 30);
+  EXPECT_EQ(Layout::parse(to_string(wide)), wide);
+  expect_refused([&] { Layout(Extents(33, 1), std::vector<Distribution>(33), {}); },
+                 "the shape has 33 dimensions; at most 32 are supported");
+}
+
+TEST(Layout, SaysWhatIsWrong) {
+  const auto block = Distribution::block_of();
+  expect_refused([&] { Layout({4}, {block, block}, {2, 2}); }, "the shape 4 has 1 dimensions, but 2 distributions");
+  expect_refused([&] { Layout({4, -1}, {block, block}, {2, 2}); }, "dimension 1 has the negative size -1");
+  expect_refused([&] { Layout({4, 4}, {block, block}, {4}); }, "the grid (4) has 1 dimensions, but 2 dimensions");
+  expect_refused([&] { Layout({4}, {Distribution::collapsed()}, {1}); }, "the grid (1) has 1 dimensions, but 0");
+  expect_refused([&] { Layout({4, 4}, {block, block}, {4, 0}); }, "the grid (4, 0) has an extent below 1");
+  expect_refused([&] { Layout({4}, {block}, {-2}); }, "extent below 1");
+  expect_refused([&] { Layout({10}, {Distribution::block_of(2)}, {4}); },
+                 "dimension 0: block(2) on 4 coordinates holds only 8 of 10 indices; use block(3) or more");
+  expect_refused([&] { Layout({10}, {Distribution::block_of(-2)}, {4}); }, "block(-2)");
+  expect_refused([&] { Layout({10}, {Distribution::cyclic(0)}, {4}); }, "cyclic(0) needs a block of 1 or more");
+  expect_refused([&] { Layout({10}, {Distribution::cyclic(-3)}, {4}); }, "cyclic(-3)");
+  expect_refused([&] { Layout({10}, {Distribution::gen_block({5, 5})}, {3}); }, "gen_block has 2 sizes for 3 coordinates");
+  expect_refused([&] { Layout({10}, {Distribution::gen_block({5, 4})}, {2}); }, "sum to 9, but the dimension has 10");
+  expect_refused([&] { Layout({10}, {Distribution::gen_block({12, -2})}, {2}); }, "negative size -2");
+  expect_refused([&] { Layout({10}, {Distribution::gen_block({INT64_MAX, 1})}, {2}); }, "2^63");
+  const std::int64_t huge = std::int64_t{1} << 62;
+  expect_refused([&] { Layout({huge, 2}, {block, block}, {1, 1}); }, "number of elements");
+  expect_refused([&] { Layout({4, 4}, {block, block}, {huge, 2}); }, "number of ranks");
+  EXPECT_EQ(Layout({huge, 0, huge}, {block, block, block}, {1, 1, 1}).elements(), 0);
+
+  const Layout layout({6, 4}, {block, Distribution::cyclic()}, {2, 2});
+  expect_refused([&] { (void)layout.coordinates(4); }, "there is no rank 4; the layout has the ranks 0 to 3");
+  expect_refused([&] { (void)layout.local_shape(-1); }, "there is no rank -1");
+  expect_refused([&] { (void)layout.owner(Extents{6, 0}); }, "the index (6, 0) lies outside the array 6x4");
+  expect_refused([&] { (void)layout.owner(Extents{0, -1}); }, "(0, -1) lies outside");
+  expect_refused([&] { (void)layout.owner(Extents{0}); }, "1 entries for an array of 2 dimensions");
+  expect_refused([&] { (void)layout.to_local(Extents{0, 1}, 0); }, "rank 0 does not own the element (0, 1); rank 1 does");
+  expect_refused([&] { (void)layout.to_global(Extents{3, 0}, 0); },
+                 "the local index (3, 0) lies outside the local array (3, 2) of rank 0");
+  expect_refused([&] { (void)layout.to_global(Extents{-1, 0}, 0); }, "(-1, 0)");
+  expect_refused([&] { (void)layout.to_global(Extents{0}, 0); }, "(0)");
+}
+
+/// Two layouts are equal when each rank has the same indices of each dimension, and the same element at each place.
+void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t most_cyclic, std::int64_t every) {
+  struct Seen {
+    Layout layout;
+    std::string text;
+    oracle::ArrayMap map;
+  };
+  std::vector<Seen> by_map;  // one for each meaning
+  std::map<std::string, std::size_t> by_text;
+  std::map<std::string, std::size_t> by_meaning;
+  std::int64_t count = 0;
+  for_each_layout(shape, most, most_cyclic, [&](const Layout& layout) {
+    if (++count % every != 0 || testing::Test::HasFatalFailure()) return;
+    SCOPED_TRACE(oracle::spelled(layout));
+    const oracle::ArrayMap map = oracle::map_of(layout);
+    std::string meaning;
+    for (const auto& place : map.places) meaning += std::to_string(place.rank) + ':' + std::to_string(place.offset) + ' ';
+    meaning += testing::PrintToString(map.indices);
+    const std::string text = to_string(layout);
+    const auto [first, fresh] = by_meaning.try_emplace(meaning, by_map.size());
+    if (fresh) by_map.push_back({layout, text, map});
+    const Seen& same = by_map[first->second];
+    ASSERT_EQ(text, same.text) << "equal to " << oracle::spelled(same.layout);
+    ASSERT_TRUE(layout == same.layout) << "equal to " << oracle::spelled(same.layout);
+    const auto [spelling, fresh_text] = by_text.try_emplace(text, first->second);
+    ASSERT_EQ(spelling->second, first->second) << "the same text, but not equal to "
+                                               << oracle::spelled(by_map[spelling->second].layout);
+    const Layout normal = layout.normal_form();
+    ASSERT_TRUE(oracle::map_of(normal) == map) << "normal form " << oracle::spelled(normal);
+    ASSERT_EQ(normal, layout);
+    if (!fresh) return;
+    const Layout parsed = Layout::parse(text);
+    ASSERT_EQ(parsed, layout);
+    ASSERT_EQ(to_string(parsed), text);
+    ASSERT_TRUE(oracle::map_of(parsed) == map);
+  });
+  // Different meanings differ for operator== too, not by their texts alone.
+  const std::size_t step = by_map.size() / 150 + 1;
+  for (std::size_t i = 0; i < by_map.size(); i += step)
+    for (std::size_t j = 0; j < by_map.size(); j += step) {
+      ASSERT_EQ(by_map[i].layout == by_map[j].layout, i == j)
+          << oracle::spelled(by_map[i].layout) << " and " << oracle::spelled(by_map[j].layout);
+    }
+}
+
+TEST(Layout, EqualLayoutsHaveOneNormalFormAndOneText) {
+  for (std::int64_t n = 0; n <= 9; ++n) {
+    SCOPED_TRACE(n);
+    check_normal_forms({n}, 6, 6, 1);
+  }
+  for (std::int64_t n = 0; n <= 5; ++n)
+    for (std::int64_t m = 0; m <= 5; ++m) {
+      SCOPED_TRACE(testing::Message() << n << 'x' << m);
+      check_normal_forms({n, m}, 4, 3, oracle::kThinning);
+    }
+  for (const Extents& shape : {Extents{0, 2, 0}, Extents{2, 0, 1}, Extents{1, 1, 2}, Extents{0, 0, 0}, Extents{2, 1, 3}}) {
+    SCOPED_TRACE(testing::PrintToString(shape));
+    check_normal_forms(shape, 6, 2, 5 * oracle::kThinning);
+  }
+}
+
+TEST(Layout, PrintsTheNormalForm) {
+  const auto text = [](const char* spelling) { return to_string(Layout::parse(spelling)); };
+  EXPECT_EQ(text("8x12 (block, cyclic(3)) onto (2, 2)"), "8x12 (block, cyclic(3)) onto (2, 2)");
+  EXPECT_EQ(text("8x12 (*, *)"), "8x12 (*, *)");
+  EXPECT_EQ(text("8x12 (block, *) onto (1)"), "8x12 (*, *)");
+  EXPECT_EQ(text("8 (cyclic(4)) onto (2)"), "8 (block) onto (2)");
+  EXPECT_EQ(text("8 (gen_block(4, 4)) onto (2)"), "8 (block) onto (2)");
+  EXPECT_EQ(text("8 (gen_block(3, 3, 2)) onto (3)"), "8 (block) onto (3)");
+  EXPECT_EQ(text("7 (gen_block(3, 2, 2)) onto (3)"), "7 (balanced) onto (3)");
+  EXPECT_EQ(text("7 (gen_block(5, 2, 0)) onto (3)"), "7 (block(5)) onto (3)");
+  EXPECT_EQ(text("7 (gen_block(0, 5, 2)) onto (3)"), "7 (gen_block(0, 5, 2)) onto (3)");
+  EXPECT_EQ(text("4x4 (block, block) onto (2, 2) ranks=F order=F"), "4x4 (block, block) onto (2, 2) ranks=F order=F");
+  EXPECT_EQ(text("4x4 (block, *) onto (4) ranks=F order=F"), "4x4 (block, *) onto (4)");
+  EXPECT_EQ(text("4x4 (block, *) onto (2) ranks=F order=F"), "4x4 (block, *) onto (2) order=F");
+}
+
+}  // namespace

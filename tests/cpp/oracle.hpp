@@ -1,0 +1,271 @@
+// What layouts and conversions mean, spelled out element by element; nothing here uses the library's own arithmetic.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "plait/conversion.hpp"
+#include "plait/error.hpp"
+#include "plait/layout.hpp"
+
+namespace oracle {
+
+using plait::Distribution;
+using plait::Extents;
+using plait::IndexSet;
+using plait::Layout;
+using plait::Order;
+
+// Sanitizers cost a factor of ten or more: there the enumerations take every so many cases only.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+inline constexpr std::int64_t kThinning = 16;
+#else
+inline constexpr bool kSanitized = false;
+inline constexpr std::int64_t kThinning = 1;
+#endif
+
+inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// Indices of a set, from the definition alone.
+inline Extents list_of(const IndexSet& set) {
+  Extents result;
+  for (std::int64_t x = set.begin; x < set.end; ++x)
+    if ((x - set.origin) % set.stride < set.length) result.push_back(x);
+  return result;
+}
+
+/// The coordinate that owns each index of a dimension, dealt out one block after the other.
+inline Extents owner_map(const Distribution& distribution, std::int64_t size, std::int64_t extent) {
+  Extents owners;
+  const auto deal = [&](std::int64_t coordinate, std::int64_t count) {
+    for (std::int64_t i = 0; i < count && static_cast<std::int64_t>(owners.size()) < size; ++i)
+      owners.push_back(coordinate);
+  };
+  switch (distribution.kind) {
+    case Distribution::Kind::kCollapsed:
+      deal(0, size);
+      break;
+    case Distribution::Kind::kBlock: {
+      std::int64_t block = distribution.block;
+      if (block == 0)
+        while (block * extent < size) ++block;
+      for (std::int64_t c = 0; c < extent; ++c) deal(c, block);
+      break;
+    }
+    case Distribution::Kind::kCyclic:
+      for (std::int64_t c = 0; static_cast<std::int64_t>(owners.size()) < size; c = (c + 1) % extent)
+        deal(c, distribution.block);
+      break;
+    case Distribution::Kind::kBalanced:
+      for (std::int64_t c = 0, left = size; c < extent; ++c) {
+        std::int64_t share = 0;  // the remaining indices over the remaining coordinates, rounded up
+        while (share * (extent - c) < left) ++share;
+        deal(c, share);
+        left -= share;
+      }
+      break;
+    case Distribution::Kind::kGenBlock:
+      for (std::int64_t c = 0; c < extent; ++c) deal(c, distribution.sizes[at(c)]);
+      break;
+  }
+  return owners;
+}
+
+/// Where one element lies.
+struct Place {
+  std::int64_t rank = 0;
+  std::int64_t offset = 0;  // in the rank's local array
+  bool operator==(const Place&) const = default;
+};
+
+/// A layout, element by element.
+struct ArrayMap {
+  std::vector<Place> places;                  // one for each element, in C order of the global index
+  std::vector<Extents> local_shapes;          // one for each rank
+  std::vector<std::vector<Extents>> indices;  // for each rank its indices of each dimension
+  bool operator==(const ArrayMap&) const = default;
+};
+
+/// Grid coordinates of each rank, one for each dealt dimension.
+inline std::vector<Extents> grid_walk(const Extents& grid, Order ranks) {
+  std::int64_t total = 1;
+  for (const std::int64_t extent : grid) total *= extent;
+  std::vector<Extents> result;
+  Extents place(grid.size(), 0);
+  for (std::int64_t rank = 0; rank < total; ++rank) {
+    result.push_back(place);
+    for (std::size_t i = 0; i < grid.size(); ++i) {
+      const std::size_t g = ranks == Order::kC ? grid.size() - 1 - i : i;
+      if (++place[g] < grid[g]) break;
+      place[g] = 0;
+    }
+  }
+  return result;
+}
+
+/// Calls visit(index) for each element of an array in C order.
+template <typename Visit>
+void for_each_index(const Extents& shape, Visit&& visit) {
+  for (const std::int64_t size : shape)
+    if (size == 0) return;
+  Extents index(shape.size(), 0);
+  while (true) {
+    visit(static_cast<const Extents&>(index));
+    std::size_t d = shape.size();
+    while (d > 0 && ++index[d - 1] == shape[d - 1]) index[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+/// Place of an index in a dense array.
+inline std::int64_t offset_of(const Extents& index, const Extents& shape, Order order) {
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::size_t d = order == Order::kC ? i : shape.size() - 1 - i;
+    offset = offset * shape[d] + index[d];
+  }
+  return offset;
+}
+
+inline ArrayMap map_of(const Layout& layout) {
+  const std::size_t dimensions = layout.shape().size();
+  std::vector<Extents> owners(dimensions);  // coordinate of each index
+  std::vector<Extents> local(dimensions);   // its place among the indices of that coordinate
+  std::vector<Extents> counts(dimensions);  // number of indices of each coordinate
+  std::vector<std::ptrdiff_t> grid_of(dimensions, -1);
+  std::ptrdiff_t dealt = 0;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    const Distribution& distribution = layout.distributions()[d];
+    const bool collapsed = distribution.kind == Distribution::Kind::kCollapsed;
+    const std::int64_t extent = collapsed ? 1 : layout.grid()[at(dealt)];
+    if (!collapsed) grid_of[d] = dealt++;
+    owners[d] = owner_map(distribution, layout.shape()[d], extent);
+    counts[d].assign(at(extent), 0);
+    for (const std::int64_t owner : owners[d]) local[d].push_back(counts[d][at(owner)]++);
+  }
+  ArrayMap map;
+  const std::vector<Extents> ranks = grid_walk(layout.grid(), layout.ranks());
+  for (const Extents& place : ranks) {
+    Extents shape(dimensions);
+    std::vector<Extents> indices(dimensions);
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      const std::int64_t coordinate = grid_of[d] < 0 ? 0 : place[at(grid_of[d])];
+      shape[d] = counts[d][at(coordinate)];
+      for (std::size_t i = 0; i < owners[d].size(); ++i)
+        if (owners[d][i] == coordinate) indices[d].push_back(static_cast<std::int64_t>(i));
+    }
+    map.local_shapes.push_back(shape);
+    map.indices.push_back(indices);
+  }
+  // Ranks by their grid place, read as a number in C order.
+  std::vector<std::int64_t> rank_at(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    rank_at[at(offset_of(ranks[rank], layout.grid(), Order::kC))] = static_cast<std::int64_t>(rank);
+  Extents grid_place(layout.grid().size());
+  Extents local_index(dimensions);
+  for_each_index(layout.shape(), [&](const Extents& index) {
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      if (grid_of[d] >= 0) grid_place[at(grid_of[d])] = owners[d][at(index[d])];
+      local_index[d] = local[d][at(index[d])];
+    }
+    const std::int64_t rank = rank_at[at(offset_of(grid_place, layout.grid(), Order::kC))];
+    map.places.push_back({rank, offset_of(local_index, map.local_shapes[at(rank)], layout.order())});
+  });
+  return map;
+}
+
+/// One message, counted element by element.
+struct Traffic {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t elements = 0;
+  std::int64_t runs = 0;
+  bool operator==(const Traffic&) const = default;
+};
+
+struct Conversion {
+  std::vector<Traffic> traffic;    // by sender, then by receiver
+  std::int64_t shortest_run = 0;  // 0 where nothing is moved
+};
+
+inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> moves;
+  for (std::size_t i = 0; i < source.places.size(); ++i)
+    moves.emplace_back(source.places[i].rank, target.places[i].rank, source.places[i].offset, target.places[i].offset);
+  std::sort(moves.begin(), moves.end());
+  Conversion result;
+  std::int64_t run = 0;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const auto& [from, to, a, b] = moves[i];
+    const bool same_pair = i > 0 && std::get<0>(moves[i - 1]) == from && std::get<1>(moves[i - 1]) == to;
+    const bool same_run = same_pair && std::get<2>(moves[i - 1]) + 1 == a && std::get<3>(moves[i - 1]) + 1 == b;
+    if (!same_pair) result.traffic.push_back({from, to, 0, 0});
+    ++result.traffic.back().elements;
+    if (!same_run) {
+      if (run > 0) result.shortest_run = result.shortest_run == 0 ? run : std::min(result.shortest_run, run);
+      ++result.traffic.back().runs;
+      run = 0;
+    }
+    ++run;
+  }
+  if (run > 0) result.shortest_run = result.shortest_run == 0 ? run : std::min(result.shortest_run, run);
+  return result;
+}
+
+/// The layout as it was given, not its normal form.
+inline std::string spelled(const Layout& layout) {
+  std::string text = plait::shape_to_string(layout.shape()) + " (";
+  for (const Distribution& distribution : layout.distributions()) text += plait::to_string(distribution) + ", ";
+  text += ") onto (";
+  for (const std::int64_t extent : layout.grid()) text += std::to_string(extent) + ", ";
+  return text + ")" + (layout.ranks() == Order::kFortran ? " ranks=F" : "") +
+         (layout.order() == Order::kFortran ? " order=F" : "");
+}
+
+/// Runs `call` and expects an argument error whose message has `part` in it.
+template <typename Call>
+void expect_refused(Call&& call, const std::string& part) {
+  try {
+    call();
+    ADD_FAILURE() << "expected an error with: " << part;
+  } catch (const plait::Error& error) {
+    EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+        << "the message is: " << error.what() << "\nexpected in it: " << part;
+  }
+}
+
+/// Distributions worth trying for one dimension on so many coordinates; all of them are valid.
+inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64_t extent, std::int64_t most_cyclic) {
+  std::vector<Distribution> result{Distribution::block_of(), Distribution::balanced()};
+  const std::int64_t least = (size + extent - 1) / extent;
+  for (const std::int64_t block : {least, least + 1, size, size + 3})
+    if (block > 0 && block >= least) result.push_back(Distribution::block_of(block));
+  for (std::int64_t k = 1; k <= most_cyclic; ++k) result.push_back(Distribution::cyclic(k));
+  Extents rising(at(extent), 0);
+  Extents front(at(extent), 0);
+  Extents holes(at(extent), 0);
+  std::int64_t left = size;
+  for (std::int64_t c = 0; c < extent; ++c) {
+    const std::int64_t share = c + 1 == extent ? left : std::min(left, c + 1);
+    rising[at(c)] = share;
+    left -= share;
+  }
+  front[at(extent - 1)] = size;
+  left = size;
+  for (std::int64_t c = extent % 2 == 0 ? 1 : 0; c < extent; c += 2) {
+    const std::int64_t share = c + 2 >= extent ? left : std::min<std::int64_t>(left, 2);
+    holes[at(c)] = share;
+    left -= share;
+  }
+  for (const Extents& sizes : {rising, front, holes}) result.push_back(Distribution::gen_block(sizes));
+  return result;
+}
+
+}  // namespace oracle
