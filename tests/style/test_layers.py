@@ -30,11 +30,14 @@ def includes(path: Path) -> list[tuple[str, bool]]:
 def layer_of_public(name: str) -> str:
     """The layer that a public header belongs to.
 
-    That is where the source file of the same name lies; a header without one belongs where what it includes belongs.
+    That is where the source file of the same name lies, or of several the one that includes it; a header without one
+    belongs where what it includes belongs.
     """
     stem = Path(name).stem
-    homes = {path.parts[1] for path in files_with({".cpp"}, "src") if path.stem == stem}
-    homes |= {layer for layer in LAYERS if (ROOT / "src" / layer / stem).is_dir() or layer == stem}
+    sources = [path for path in files_with({".cpp"}, "src") if path.stem == stem]
+    homes = {path.parts[1] for path in sources if (name, True) in includes(path)}
+    homes = homes or {path.parts[1] for path in sources}
+    homes = homes or {layer for layer in LAYERS if (ROOT / "src" / layer / stem).is_dir() or layer == stem}
     assert len(homes) <= 1, f"{name} could belong to each of {sorted(homes)}"
     if homes:
         return homes.pop()
