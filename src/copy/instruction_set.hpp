@@ -13,8 +13,9 @@ namespace plait::copy {
 /// The kernels of one instruction set.
 struct InstructionSet {
   const char* name;
-  /// Copies a nest in normal form (see nest.hpp) whose run is `run_bytes` > 0.
-  void (*copy)(std::byte* target, const std::byte* source, std::int64_t run_bytes, const Loop* loops, int depth);
+  /// Copies a nest in normal form (see nest.hpp) whose run is `run_bytes` > 0; past the caches where `streamed`.
+  void (*copy)(std::byte* target, const std::byte* source, std::int64_t run_bytes, const Loop* loops, int depth,
+               bool streamed);
 };
 
 /// Those that this build holds and this processor runs, best first; never empty.

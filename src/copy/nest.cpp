@@ -54,7 +54,8 @@ Nest normalise(std::byte* target, const std::byte* source, std::int64_t element_
     if (loop.count == 1) continue;
     if (nest.depth == kMaximumLoops) {
       throw Error(ErrorKind::kArgument,
-                  "A copy has more than 64 loops of two or more steps, which no memory holds; check the loops' counts.");
+                  "A copy has more than 64 loops of two or more steps, which no memory holds; "
+                  "check the counts of its loops.");
     }
     if (loop.target_step < 0) {  // Walk the loop from its other end.
       nest.target += (loop.count - 1) * loop.target_step;

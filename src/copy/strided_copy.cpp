@@ -5,10 +5,25 @@
 
 namespace plait::copy {
 
-void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops) {
+namespace {
+
+/// A target this large does not stay in the caches in any case.
+constexpr std::int64_t kStreamedBytes = 16 << 20;
+
+bool is_large(const Nest& nest) {
+  std::int64_t bytes = nest.run_bytes;
+  for (int i = 0; i < nest.depth && bytes < kStreamedBytes; ++i) bytes *= nest.loops[i].count;
+  return bytes >= kStreamedBytes;
+}
+
+}  // namespace
+
+void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
+                  Landing landing) {
   const Nest nest = normalise(target, source, element_bytes, loops);
   if (nest.run_bytes == 0) return;
-  current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth);
+  current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth,
+                             landing == Landing::kMemory || (landing == Landing::kAutomatic && is_large(nest)));
 }
 
 }  // namespace plait::copy

@@ -1,7 +1,7 @@
 // The choice of kernels for a nest in normal form, and the loops around them.
 
 constexpr std::int64_t kStripBytes = 16 * 1024;     ///< of cache lines, at each end, that a strip of a row may touch
-constexpr std::int64_t kShuffleBytes = 4 * 1024;    ///< copies below this do not repay laying out a shuffle
+constexpr std::int64_t kShuffleRuns = 2 * 1024;     ///< fewer runs do not repay laying out a shuffle
 constexpr std::int64_t kColumnStrip = 512;          ///< rows of a block of two loops that run across each other
 constexpr std::int64_t kShortLoop = 8;              ///< loops below this cost more than their work
 
@@ -41,15 +41,16 @@ bool has_periods(const Ordered& nest) {
   return nest.depth > 1 && nest.loops[0].count * nest.run_bytes <= 64 && nest.loops[1].source >= 0;
 }
 
-/// Runs the loops in the given order.
-void run_in_order(const Ordered& nest, bool shuffled) {
-  Shuffle shuffle;
-  const bool periods = has_periods(nest);
-  if (shuffled && lay_out_shuffle(shuffle, nest.run_bytes, nest.loops[0], loop_or_once(nest, 1), periods)) {
-    walk(nest, nest.depth - 1, periods ? 2 : 1, nest.target, nest.source,
-         [&](std::byte* target, const std::byte* source) { shuffle_row(target, source, shuffle, nest.source_end); });
-    return;
-  }
+bool lay_out_shuffle(Shuffle& shuffle, const Ordered& nest) {
+  return lay_out_shuffle(shuffle, nest.run_bytes, nest.loops[0], loop_or_once(nest, 1), has_periods(nest));
+}
+
+void run_shuffle(const Ordered& nest, const Shuffle& shuffle) {
+  walk(nest, nest.depth - 1, has_periods(nest) ? 2 : 1, nest.target, nest.source,
+       [&](std::byte* target, const std::byte* source) { shuffle_row(target, source, shuffle, nest.source_end); });
+}
+
+void run_rows(const Ordered& nest) {
   const RowsFunction rows = choose_rows(nest.run_bytes);
   const Step inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
   walk(nest, nest.depth - 1, 2, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
@@ -95,7 +96,14 @@ void run_across(Ordered nest, int column, bool shuffled) {
   nest.loops[1] = kept;
   run_strips(nest, 1, 1, kColumnStrip, [&](const Ordered& columns) {
     run_strips(columns, 0, 1, strip_length(columns.loops[0]),
-               [&](const Ordered& blocks) { run_in_order(blocks, shuffled); });
+               [&](const Ordered& blocks) {
+                 Shuffle shuffle;
+                 if (shuffled && lay_out_shuffle(shuffle, blocks)) {
+                   run_shuffle(blocks, shuffle);
+                 } else {
+                   run_rows(blocks);
+                 }
+               });
   });
 }
 
@@ -104,13 +112,13 @@ void run_short(Ordered nest) {
   int row = 1;
   while (row < nest.depth - 1 && nest.loops[row].count < 2 * kShortLoop) ++row;
   if (nest.loops[row].count < 2 * kShortLoop) {
-    run_in_order(nest, false);
+    run_rows(nest);
     return;
   }
   const Step kept = nest.loops[row];
   for (int i = row; i > 0; --i) nest.loops[i] = nest.loops[i - 1];
   nest.loops[0] = kept;
-  run_strips(nest, 0, row, strip_length(kept), [](const Ordered& strips) { run_in_order(strips, false); });
+  run_strips(nest, 0, row, strip_length(kept), [](const Ordered& strips) { run_rows(strips); });
 }
 
 /// The loop with the smallest source step.
@@ -122,15 +130,107 @@ int innermost_of_source(const Ordered& nest) {
   return best;
 }
 
-bool worth_shuffling(const Ordered& nest) {
-  std::int64_t bytes = nest.run_bytes;
-  for (int i = 0; i < nest.depth && bytes < kShuffleBytes; ++i) bytes *= nest.loops[i].count;
-  if (bytes < kShuffleBytes) return false;
-  Shuffle shuffle;
-  return lay_out_shuffle(shuffle, nest.run_bytes, nest.loops[0], loop_or_once(nest, 1), has_periods(nest));
+bool has_many_runs(const Ordered& nest) {
+  std::int64_t runs = 1;
+  for (int i = 0; i < nest.depth && runs < kShuffleRuns; ++i) runs *= nest.loops[i].count;
+  return runs >= kShuffleRuns;
 }
 
-void execute(std::byte* target, const std::byte* source, std::int64_t run_bytes, const Loop* loops, int depth) {
+/// Runs the loops in order, whatever kernel suits them; `shuffle` only where it is laid out for this nest.
+void run_one_way(const Ordered& nest, const Shuffle* shuffle) {
+  if (shuffle != nullptr) {
+    run_shuffle(nest, *shuffle);
+  } else if (nest.depth > 1 && nest.loops[0].count < kShortLoop) {
+    run_short(nest);
+  } else {
+    run_rows(nest);
+  }
+}
+
+/// The innermost loops of a nest, cut to `count` steps of the last of them, with the kernel that suits them.
+struct StagedPart {
+  Ordered nest;
+  std::int64_t bytes;
+  Shuffle shuffle;
+  bool shuffled;
+
+  void prepare(const Ordered& whole, int level, std::int64_t count, bool shuffling) {
+    nest = whole;
+    nest.depth = level + 1;
+    nest.loops[level].count = count;
+    bytes = count * whole.loops[level].target;
+    shuffled = count > 0 && shuffling && lay_out_shuffle(shuffle, nest);
+  }
+
+  void run(Stage& stage, std::byte* target, const std::byte* source) {
+    nest.target = stage.begin(target);
+    nest.source = source;
+    run_one_way(nest, shuffled ? &shuffle : nullptr);
+    stage.end(bytes);
+  }
+};
+
+/// Streams a nest whose innermost loops go through the target without gaps; false, doing nothing, where the stretches
+/// without gaps are short.
+bool run_streamed(const Ordered& nest) {
+  if (nest.run_bytes > kStageBytes) {
+    const Step inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
+    walk(nest, nest.depth - 1, 2, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
+      streamed_rows(target, source, nest.run_bytes, inner, outer);
+    });
+    return true;
+  }
+  std::int64_t bytes = nest.run_bytes;
+  int level = -1;
+  while (level + 1 < nest.depth && nest.loops[level + 1].target == bytes && bytes * 2 <= kStageBytes) {
+    bytes *= nest.loops[++level].count;
+  }
+  if (level < 0 || bytes < kStageBytes / 4) return false;
+  const Step loop = nest.loops[level];
+  const std::int64_t length = smaller(kStageBytes / loop.target, loop.count), strips = loop.count / length;
+  const bool shuffling = nest.run_bytes < 64 && has_many_runs(nest);
+  Stage stage;
+  StagedPart part, rest;
+  part.prepare(nest, level, length, shuffling);
+  rest.prepare(nest, level, loop.count % length, shuffling);
+  walk(nest, nest.depth - 1, level + 1, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
+    for (std::int64_t i = 0; i < strips; ++i) {
+      part.run(stage, target + i * length * loop.target, source + i * length * loop.source);
+    }
+    if (rest.bytes > 0) rest.run(stage, target + strips * length * loop.target, source + strips * length * loop.source);
+  });
+  stage.flush();
+  return true;
+}
+
+/// Copies a nest that is sorted by target step.
+void run_sorted(Ordered nest, bool streamed) {
+  const int column = innermost_of_source(nest);
+  if (column != 0 && nest.run_bytes < 64) {
+    if (const TransposeFunction transpose = choose_transpose(nest.run_bytes, nest.loops[0], nest.loops[column])) {
+      const Step row = nest.loops[0], across = nest.loops[column];
+      nest.loops[column] = nest.loops[1];
+      nest.loops[1] = across;
+      walk(nest, nest.depth - 1, 2, nest.target, nest.source,
+           [&](std::byte* to, const std::byte* from) { transpose(to, from, row, across); });
+      return;
+    }
+    if (nest.loops[0].count > kShortLoop) {
+      run_across(nest, column, has_many_runs(nest));
+      return;
+    }
+  }
+  if (streamed && run_streamed(nest)) return;
+  if (nest.run_bytes >= 64) {
+    run_rows(nest);
+    return;
+  }
+  Shuffle shuffle;
+  run_one_way(nest, has_many_runs(nest) && lay_out_shuffle(shuffle, nest) ? &shuffle : nullptr);
+}
+
+void execute(std::byte* target, const std::byte* source, std::int64_t run_bytes, const Loop* loops, int depth,
+             bool streamed) {
   Ordered nest;
   nest.target = target;
   nest.source = source;
@@ -141,31 +241,11 @@ void execute(std::byte* target, const std::byte* source, std::int64_t run_bytes,
     nest.loops[i] = Step{loops[i].count, loops[i].source_step, loops[i].target_step};
     nest.source_end += larger(nest.loops[i].source, 0) * (nest.loops[i].count - 1);
   }
-  if (depth == 0) {
+  streamed = streamed && kStreams;
+  if (depth == 0 && !streamed) {
     __builtin_memcpy(target, source, static_cast<std::size_t>(run_bytes));
     return;
   }
-  if (run_bytes >= 64) {
-    run_in_order(nest, false);
-    return;
-  }
-  const int column = innermost_of_source(nest);
-  if (column != 0) {
-    if (const TransposeFunction transpose = choose_transpose(run_bytes, nest.loops[0], nest.loops[column])) {
-      const Step row = nest.loops[0], across = nest.loops[column];
-      nest.loops[column] = nest.loops[1];
-      nest.loops[1] = across;
-      walk(nest, nest.depth - 1, 2, target, source,
-           [&](std::byte* to, const std::byte* from) { transpose(to, from, row, across); });
-      return;
-    }
-  }
-  const bool shuffled = worth_shuffling(nest);
-  if (column != 0 && nest.loops[0].count > kShortLoop) {
-    run_across(nest, column, shuffled);
-  } else if (!shuffled && nest.depth > 1 && nest.loops[0].count < kShortLoop) {
-    run_short(nest);
-  } else {
-    run_in_order(nest, shuffled);
-  }
+  run_sorted(nest, streamed);
+  if (streamed) finish_streaming();
 }

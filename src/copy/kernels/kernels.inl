@@ -1,5 +1,5 @@
-// All kernels of one instruction set.  A translation unit defines PLAIT_KERNELS (a namespace) and PLAIT_KERNELS_NAME and
-// includes this file once.
+// All kernels of one instruction set.  A translation unit defines PLAIT_KERNELS (a namespace) and PLAIT_KERNELS_NAME
+// and includes this file once.
 //
 // Nothing here may call an inline function of the standard library or of another header: the linker keeps one copy of
 // such a function for the whole program, and it could be the one compiled for this instruction set.
@@ -37,6 +37,7 @@ inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 #include "copy/kernels/vectors.inl"
 #include "copy/kernels/rows.inl"
 #include "copy/kernels/shuffle.inl"
+#include "copy/kernels/stream.inl"
 #include "copy/kernels/transpose.inl"
 #include "copy/kernels/execute.inl"
 

@@ -1,8 +1,9 @@
 // Copies of one run after another at constant steps: two nested loops, without any set-up.
 
-using RowsFunction = void (*)(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner, Step outer);
+using RowsFunction = void (*)(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner,
+                              Step outer);
 
-/// A run of fixed length: the compiler turns each copy into one or two moves.
+/// A run of fixed length that one move, or a few whole vectors, hold.
 template <int kBytes>
 void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Step inner, Step outer) {
   for (std::int64_t j = 0; j < outer.count; ++j) {
@@ -10,10 +11,10 @@ void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Step i
     std::byte* to = target + j * outer.target;
     std::int64_t left = inner.count;
     for (; left >= 4; left -= 4) {
-      // All loads first: the compiler cannot know that source and target do not overlap.
-      unsigned char runs[4][kBytes];
-      for (int k = 0; k < 4; ++k) __builtin_memcpy(runs[k], from + k * inner.source, kBytes);
-      for (int k = 0; k < 4; ++k) __builtin_memcpy(to + k * inner.target, runs[k], kBytes);
+      __builtin_memcpy(to, from, kBytes);
+      __builtin_memcpy(to + inner.target, from + inner.source, kBytes);
+      __builtin_memcpy(to + 2 * inner.target, from + 2 * inner.source, kBytes);
+      __builtin_memcpy(to + 3 * inner.target, from + 3 * inner.source, kBytes);
       from += 4 * inner.source;
       to += 4 * inner.target;
     }
@@ -33,11 +34,8 @@ void paired_rows(std::byte* target, const std::byte* source, std::int64_t run_by
     const std::byte* from = source + j * outer.source;
     std::byte* to = target + j * outer.target;
     for (std::int64_t i = 0; i < inner.count; ++i) {
-      unsigned char head[kHalf], tail[kHalf];
-      __builtin_memcpy(head, from, kHalf);
-      __builtin_memcpy(tail, from + second, kHalf);
-      __builtin_memcpy(to, head, kHalf);
-      __builtin_memcpy(to + second, tail, kHalf);
+      __builtin_memcpy(to, from, kHalf);
+      __builtin_memcpy(to + second, from + second, kHalf);
       from += inner.source;
       to += inner.target;
     }
@@ -72,13 +70,20 @@ void long_rows(std::byte* target, const std::byte* source, std::int64_t run_byte
 constexpr std::int64_t kLongRun = 1024;
 
 RowsFunction choose_rows(std::int64_t run_bytes) {
-  static constexpr RowsFunction kShort[] = {
-      nullptr,        fixed_rows<1>,  fixed_rows<2>,  fixed_rows<3>,  fixed_rows<4>,  fixed_rows<5>,
-      fixed_rows<6>,  fixed_rows<7>,  fixed_rows<8>,  fixed_rows<9>,  fixed_rows<10>, fixed_rows<11>,
-      fixed_rows<12>, fixed_rows<13>, fixed_rows<14>, fixed_rows<15>, fixed_rows<16>};
-  if (run_bytes <= 16) return kShort[run_bytes];
-  if (run_bytes == 24) return fixed_rows<24>;
-  if (run_bytes == 32) return fixed_rows<32>;
+  switch (run_bytes) {
+    case 1: return fixed_rows<1>;
+    case 2: return fixed_rows<2>;
+    case 3: return paired_rows<2>;
+    case 4: return fixed_rows<4>;
+    case 8: return fixed_rows<8>;
+    case 16: return fixed_rows<16>;
+    case 32: return fixed_rows<32>;
+    case 64: return fixed_rows<64>;
+    case 128: return fixed_rows<128>;
+    default: break;
+  }
+  if (run_bytes < 8) return paired_rows<4>;
+  if (run_bytes < 16) return paired_rows<8>;
   if (run_bytes < 32) return paired_rows<16>;
   if (run_bytes < 64) return paired_rows<32>;
   if (run_bytes < kLongRun) return block_rows;

@@ -1,6 +1,6 @@
 // Transposes: the loop along which the target is contiguous is not the one along which the source is.
 
-/// One register tile of kLanes * 16 bytes (rows of the source) by 16 bytes (columns).  Each of log2(16 / kUnit) rounds of
+/// One register tile of kBytes bytes of rows of the source by 16 bytes of columns.  Each of log2(16 / kUnit) rounds of
 /// `unpack` moves one bit of the row number into the column number.
 template <int kBytes, int kUnit>
 inline void transpose_tile(std::byte* target, std::int64_t target_step, const std::byte* source,
@@ -25,8 +25,9 @@ inline void transpose_tile(std::byte* target, std::int64_t target_step, const st
 template <int kBytes, int kUnit>
 void transpose_blocks(std::byte* target, const std::byte* source, Step row, Step column) {
   constexpr std::int64_t kTileRows = kBytes / kUnit, kTileColumns = 16 / kUnit;
-  constexpr std::int64_t kBlockRows = 256 / kUnit < kTileRows ? kTileRows : 256 / kUnit;
-  constexpr std::int64_t kBlockColumns = 256 / kUnit;
+  // A block at each end fits L2 together, and long pieces of a row spare the translation of addresses.
+  constexpr std::int64_t kBlockRows = 512 / kUnit, kBlockColumns = 512 / kUnit;
+  static_assert(kBlockRows % kTileRows == 0);
   for (std::int64_t c0 = 0; c0 < column.count; c0 += kBlockColumns) {
     const std::int64_t c1 = smaller(c0 + kBlockColumns, column.count);
     for (std::int64_t r0 = 0; r0 < row.count; r0 += kBlockRows) {
@@ -50,7 +51,9 @@ TransposeFunction choose_transpose_of(std::int64_t unit, std::int64_t rows, std:
   if constexpr (kBytes < 16) {
     return nullptr;
   } else {
-    if (rows * unit < kBytes || columns * unit < 16) return choose_transpose_of<kBytes / 2>(unit, rows, columns);
+    if (rows * unit < kBytes || columns * unit < 16) {
+      return choose_transpose_of<kBytes / 2>(unit, rows, columns);
+    }
     switch (unit) {
       case 1: return transpose_blocks<kBytes, 1>;
       case 2: return transpose_blocks<kBytes, 2>;

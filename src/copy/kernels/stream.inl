@@ -1,0 +1,87 @@
+// Streamed copies: the target goes past the caches, whole lines at a time, which saves reading each line before it is
+// written.  Short runs are first put together in a small stage, which stays in cache.
+
+constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kStageBytes = 8 * 1024;
+
+#if defined(__x86_64__)
+constexpr bool kStreams = true;
+
+/// One line to an address that is a multiple of kLine.
+inline void stream_line(std::byte* to, const std::byte* from) {
+#if defined(__AVX512VBMI__)
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
+#elif defined(__AVX2__)
+  for (int i = 0; i < 64; i += 32) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i),
+                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
+  }
+#else
+  for (int i = 0; i < 64; i += 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+  }
+#endif
+}
+
+/// Orders streamed stores before everything that other threads see later.
+inline void finish_streaming() { _mm_sfence(); }
+#else
+constexpr bool kStreams = false;
+inline void stream_line(std::byte* to, const std::byte* from) { __builtin_memcpy(to, from, kLine); }
+inline void finish_streaming() {}
+#endif
+
+inline std::int64_t place_in_line(const std::byte* p) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(kLine));
+}
+
+void stream_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  const std::int64_t head = smaller((kLine - place_in_line(to)) % kLine, bytes);
+  if (head > 0) __builtin_memcpy(to, from, static_cast<std::size_t>(head));
+  std::int64_t done = head;
+  for (; done + kLine <= bytes; done += kLine) stream_line(to + done, from + done);
+  if (done < bytes) __builtin_memcpy(to + done, from + done, static_cast<std::size_t>(bytes - done));
+}
+
+void streamed_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner, Step outer) {
+  for (std::int64_t j = 0; j < outer.count; ++j) {
+    for (std::int64_t i = 0; i < inner.count; ++i) {
+      stream_bytes(target + j * outer.target + i * inner.target, source + j * outer.source + i * inner.source,
+                   run_bytes);
+    }
+  }
+}
+
+/// Pieces of the target on their way out.  The last, partial line of a piece waits for the piece that goes on there.
+struct Stage {
+  alignas(64) std::byte bytes[kStageBytes + 2 * kLine];  ///< byte i belongs at place i % kLine of a line
+  std::byte* waiting = nullptr;                          ///< where the waiting bytes belong in the target
+  std::int64_t waiting_bytes = 0;
+
+  void flush() {
+    if (waiting_bytes > 0) {
+      __builtin_memcpy(waiting, bytes + place_in_line(waiting), static_cast<std::size_t>(waiting_bytes));
+    }
+    waiting_bytes = 0;
+  }
+
+  /// Where to put a piece of at most kStageBytes bytes that belongs at `target`.
+  std::byte* begin(std::byte* target) {
+    if (waiting + waiting_bytes != target) flush();
+    if (waiting_bytes == 0) waiting = target;
+    return bytes + place_in_line(target);
+  }
+
+  /// The piece is there.
+  void end(std::int64_t piece_bytes) {
+    waiting_bytes += piece_bytes;
+    const std::int64_t first = place_in_line(waiting);
+    const std::int64_t whole = (first + waiting_bytes) / kLine * kLine - first;
+    if (whole <= 0) return;
+    stream_bytes(waiting, bytes + first, whole);
+    waiting += whole;
+    waiting_bytes -= whole;
+    const std::byte* left = bytes + first + whole;
+    for (std::int64_t i = 0; i < waiting_bytes; i += 16) __builtin_memcpy(bytes + i, left + i, 16);
+  }
+};

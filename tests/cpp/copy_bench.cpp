@@ -1,0 +1,180 @@
+// Prints the rates of strided_copy() beside those of memcpy for the same number of bytes.
+//
+// Windows: one end is a window, still in cache; the other streams through an array of 64 MiB ("stream": bound by
+// memory) or stays in cache as well ("hot": bound by the kernels and L2).
+// Transposes: both ends are large.  The best of several rounds counts, as other programs only ever slow one down.
+// An argument names the instruction set; without one all that this processor runs are measured.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "copy/instruction_set.hpp"
+#include "copy/strided_copy.hpp"
+
+namespace {
+
+using plait::copy::Landing;
+using plait::copy::Loop;
+using plait::copy::strided_copy;
+
+constexpr std::int64_t kStreamWindow = 1 << 20, kHotWindow = 256 << 10, kArray = 64 << 20;
+constexpr int kRounds = 11;
+
+/// Memory in large pages where the system gives them, as NumPy's large arrays are.
+class Memory {
+ public:
+  explicit Memory(std::int64_t bytes) {
+    constexpr std::size_t kPage = 2 << 20;
+    const std::size_t rounded = (static_cast<std::size_t>(bytes) + kPage - 1) / kPage * kPage;
+    data_ = static_cast<std::byte*>(std::aligned_alloc(kPage, rounded));
+    if (data_ == nullptr) throw std::bad_alloc();
+    madvise(data_, rounded, MADV_HUGEPAGE);
+    std::memset(data_, 1, rounded);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { std::free(data_); }
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_;
+};
+
+double best_seconds(const std::function<void()>& work) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    best = std::min(best, taken.count());
+  }
+  return best;
+}
+
+void print(const char* name, std::int64_t run, double bytes, double seconds, double memcpy_seconds) {
+  std::printf("  %-44s %8.3f ns/run %8.2f GB/s %5.0f %% of memcpy\n", name, seconds / bytes * double(run) * 1e9,
+              bytes / seconds / 1e9, 100 * memcpy_seconds / seconds);
+}
+
+/// Element of `run` bytes and loops (count, step in the window, step in the array); the bytes that they move.
+struct Case {
+  const char* name;
+  std::int64_t run;
+  std::vector<Loop> loops;
+
+  std::int64_t bytes() const {
+    std::int64_t result = run;
+    for (const Loop& loop : loops) result *= loop.count;
+    return result;
+  }
+};
+
+std::vector<Case> window_cases(std::int64_t window) {
+  return {
+      {"all bytes", window, {}},
+      {"8-byte elements, every 4th", 8, {{window / 32, 32, 8}}},
+      {"8-byte elements, every 3rd", 8, {{window / 24, 24, 8}}},
+      {"8-byte elements, every 16th", 8, {{window / 128, 128, 8}}},
+      {"4-byte elements, every 4th", 4, {{window / 16, 16, 4}}},
+      {"1-byte elements, every 4th", 1, {{window / 4, 4, 1}}},
+      {"1-byte elements, every 3rd", 1, {{window / 3, 3, 1}}},
+      {"1-byte elements, every 32nd", 1, {{window / 32, 32, 1}}},
+      {"12-byte elements, every 2nd", 12, {{window / 24, 24, 12}}},
+      {"8-byte 2x2 cyclic, rows of 3000", 8, {{1500, 16, 8}, {window / 48000, 2 * 24000, 12000}}},
+      {"1-byte 2x2 cyclic, rows of 5000", 1, {{2500, 2, 1}, {window / 10000, 2 * 5000, 2500}}},
+      {"8-byte cyclic(3) on 4, rows of 12 elements", 8, {{3, 8, 8}, {window / 96, 96, 24}}},
+      {"8-byte 2 of every 8 in 4-element rows of 40", 8, {{2, 16, 8}, {2, 160, 16}, {window / 320, 320, 32}}},
+      {"8-byte runs of 2 into padded rows", 8, {{2, 32, 8}, {window / 64, 64, 40}}},
+      {"128-byte runs, every 256", 128, {{window / 256, 256, 128}}},
+      {"64-byte runs, every 256", 64, {{window / 256, 256, 64}}},
+      {"32-byte runs, every 128", 32, {{window / 128, 128, 32}}},
+      {"1000-byte runs, every 4000", 1000, {{window / 4000, 4000, 1000}}},
+  };
+}
+
+enum class Mode { kHot, kStream, kPastCaches };
+
+void bench_windows(bool gather, Mode mode, const Memory& window, const Memory& array) {
+  const bool hot = mode == Mode::kHot;
+  const Landing landing = mode == Mode::kPastCaches ? Landing::kMemory : Landing::kCaches;
+  std::printf(" %s, %s%s\n", gather ? "gather: window to array" : "scatter: array to window", hot ? "hot" : "stream",
+              landing == Landing::kMemory ? " past the caches" : "");
+  for (Case& item : window_cases(hot ? kHotWindow : kStreamWindow)) {
+    std::int64_t extent = item.run;
+    for (Loop& loop : item.loops) {
+      extent += (loop.count - 1) * loop.target_step;
+      if (!gather) std::swap(loop.source_step, loop.target_step);
+    }
+    const std::int64_t calls = kArray / extent / (hot ? 4 : 1);
+    const auto each = [&](const auto& copy) {
+      for (std::int64_t i = 0; i < calls; ++i) {
+        std::byte* part = array.data() + (hot ? 0 : i * extent);
+        gather ? copy(part, window.data()) : copy(window.data(), part);
+      }
+    };
+    const double seconds = best_seconds([&] {
+      each([&](std::byte* to, const std::byte* from) { strided_copy(to, from, item.run, item.loops, landing); });
+    });
+    const auto bytes = static_cast<std::size_t>(item.bytes());
+    const double reference =
+        best_seconds([&] { each([&](std::byte* to, const std::byte* from) { std::memcpy(to, from, bytes); }); });
+    print(item.name, item.run, double(item.bytes() * calls), seconds, reference);
+  }
+}
+
+void bench_transpose(std::int64_t unit, std::int64_t rows, std::int64_t columns) {
+  const auto bytes = static_cast<std::size_t>(unit * rows * columns);
+  const Memory source(unit * rows * columns), target(unit * rows * columns);
+  const Loop loops[] = {{rows, columns * unit, unit}, {columns, unit, rows * unit}};
+  const double seconds = best_seconds([&] { strided_copy(target.data(), source.data(), unit, loops); });
+  const double reference = best_seconds([&] { std::memcpy(target.data(), source.data(), bytes); });
+  char name[64];
+  std::snprintf(name, sizeof name, "transpose %dx%d of %d bytes", int(rows), int(columns), int(unit));
+  print(name, unit, double(bytes), seconds, reference);
+}
+
+void bench_all() {
+  std::printf("%s\n", plait::copy::instruction_set());
+  const Memory window(kStreamWindow), array(kArray);
+  for (const Mode mode : {Mode::kHot, Mode::kStream}) {
+    for (const bool gather : {true, false}) bench_windows(gather, mode, window, array);
+  }
+  bench_windows(true, Mode::kPastCaches, window, array);
+  std::printf(" transposes\n");
+  bench_transpose(8, 3000, 3000);
+  bench_transpose(8, 2048, 4096);
+  bench_transpose(1, 5000, 5000);
+  bench_transpose(1, 8192, 8192);
+  bench_transpose(4, 3001, 4099);
+  bench_transpose(2, 5000, 5000);
+  bench_transpose(16, 1500, 2500);
+  bench_transpose(12, 1500, 2500);
+  bench_transpose(8, 3, 3000000);
+  bench_transpose(8, 3000000, 3);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count > 1 && !plait::copy::use_instruction_set(arguments[1])) {
+    std::fprintf(stderr, "Instruction set %s is not available here; leave it out to measure all.\n", arguments[1]);
+    return 1;
+  }
+  if (count > 1) {
+    bench_all();
+  } else {
+    for (const auto& set : plait::copy::instruction_sets()) {
+      plait::copy::use_instruction_set(set.name);
+      bench_all();
+    }
+  }
+}
