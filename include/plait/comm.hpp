@@ -8,22 +8,29 @@ namespace plait {
 namespace transport {
 class Transport;
 }
+namespace file {
+class Worker;
+}
 
-/// One process alone, or the processes of an MPI communicator (plait/mpi.hpp).
+/// One process alone, or the processes of an MPI communicator (plait/mpi.hpp).  Copies are the same Comm.  All collectives on
+/// one Comm, of all its files, are carried out in the order in which they were called or started.
 class Comm {
  public:
   /// One process, which holds all ranks of any layout and moves them on as many threads as help.
   Comm() = default;
-  explicit Comm(std::shared_ptr<transport::Transport> transport) : transport_(std::move(transport)) {}
+  explicit Comm(std::shared_ptr<transport::Transport> transport);
 
-  bool alone() const { return transport_ == nullptr; }
+  bool alone() const { return state_ == nullptr; }
   int rank() const;
   int size() const;
   /// Internal.
-  transport::Transport* transport() const { return transport_.get(); }
+  transport::Transport* transport() const;
+  /// Internal: what carries out nonblocking calls; none where the process is alone.
+  std::shared_ptr<file::Worker> worker() const;
 
  private:
-  std::shared_ptr<transport::Transport> transport_;
+  struct State;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace plait

@@ -88,6 +88,8 @@ class File {
   /// errors  kArgument: a shape or dtype that is missing or does not match, bad options.
   ///         kSystem: missing file or folder, no permission, a short or damaged file, no space for a new one.
   static File open(const std::string& path, Mode mode, const FileOptions& options = {}, const Comm& comm = {});
+  /// Takes part in the open() of the other ranks with an error of this one: all throw it.
+  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
 
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
@@ -110,6 +112,10 @@ class File {
   /// library must have been initialised for MPI_THREAD_MULTIPLE.
   Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {});
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
+
+  /// Takes part in the call that the other ranks make next with a kArgument error of this one: all throw it.  For callers
+  /// that find their own arguments wrong, so that the others do not wait for them.
+  [[noreturn]] void refuse(const std::string& message);
 
   /// What read() or write() would do, in lines for people.  Not collective.
   std::string explain(const Layout& layout, const Region& region = {}, bool write = false) const;

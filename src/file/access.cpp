@@ -17,6 +17,20 @@ bool ends_protocol(const Error& error) {
   return error.system_code() == EOWNERDEAD || error.system_code() == ECANCELED;
 }
 
+void refuse(const Comm& comm, const std::string& message) {
+  const Error error(ErrorKind::kArgument, message);
+  if (comm.alone()) throw error;
+  engine::prepare(*comm.transport());
+  engine::agree(*comm.transport(), std::make_exception_ptr(error));
+  throw error;
+}
+
+std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
+  std::vector<MutablePart> result;
+  for (const ConstPart& part : parts) result.push_back({const_cast<std::byte*>(part.data), part.steps});
+  return result;
+}
+
 std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::vector<MutablePart>& parts,
                                              std::int64_t element_bytes, const Comm& comm) {
   const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
@@ -125,6 +139,16 @@ void File::Impl::run(transport::Transport& transport, const Layout& layout, cons
                   }));
   }
   spent = {engine_times.io, engine_times.copy, engine_times.wait, engine_times.total};
+}
+
+void File::Impl::refuse(const std::string& message) {
+  check_open();
+  try {
+    file::refuse(comm, message);
+  } catch (const Error& error) {
+    if (file::ends_protocol(error)) fail();
+    throw;
+  }
 }
 
 void File::Impl::fail() noexcept {

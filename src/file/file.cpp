@@ -7,36 +7,52 @@
 
 namespace plait {
 
-namespace {
+struct Comm::State {
+  std::shared_ptr<transport::Transport> transport;
+  std::shared_ptr<file::Worker> worker = std::make_shared<file::Worker>();
+};
 
-/// One path serves reads and writes; a write never changes the parts.
-std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
-  std::vector<MutablePart> result;
-  for (const ConstPart& part : parts) result.push_back({const_cast<std::byte*>(part.data), part.steps});
-  return result;
-}
-
-}  // namespace
-
-int Comm::rank() const { return transport_ ? transport_->rank() : 0; }
-int Comm::size() const { return transport_ ? transport_->size() : 1; }
+Comm::Comm(std::shared_ptr<transport::Transport> transport) : state_(std::make_shared<State>(State{std::move(transport)})) {}
+int Comm::rank() const { return state_ ? state_->transport->rank() : 0; }
+int Comm::size() const { return state_ ? state_->transport->size() : 1; }
+transport::Transport* Comm::transport() const { return state_ ? state_->transport.get() : nullptr; }
+std::shared_ptr<file::Worker> Comm::worker() const { return state_ ? state_->worker : nullptr; }
 
 File::File(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 File::File(File&&) noexcept = default;
-File& File::operator=(File&&) noexcept = default;
-File::~File() = default;
+File& File::operator=(File&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+File::~File() {
+  // What was started on the File's own arrays ends before they go.
+  if (impl_) impl_->worker->run([] {});
+}
 
 File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   impl->mode = mode;
   impl->comm = comm;
-  if (comm.alone()) {
-    file::open_store(*impl, options, *transport::thread::make_alone());
-  } else {
-    file::open_store(*impl, options, *comm.transport());
-  }
+  impl->worker = comm.alone() ? std::make_shared<file::Worker>() : comm.worker();
+  impl->worker->run([&] {
+    if (comm.alone()) {
+      file::open_store(*impl, options, *transport::thread::make_alone());
+    } else {
+      file::open_store(*impl, options, *comm.transport());
+    }
+  });
   return File(std::move(impl));
+}
+
+void File::refuse_open(const std::string& message, const Comm& comm) {
+  if (!comm.alone()) comm.worker()->run([&] { file::refuse(comm, message); });
+  file::refuse(comm, message);
+}
+
+void File::refuse(const std::string& message) {
+  impl_->worker->run([&] { impl_->refuse(message); });
+  __builtin_unreachable();
 }
 
 const std::string& File::path() const { return impl_->path; }
@@ -46,21 +62,21 @@ bool File::is_open() const { return impl_->open; }
 AccessTimes File::last_times() const { return impl_->times; }
 
 void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region) {
-  impl_->worker.run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, false); });
+  impl_->worker->run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, false); });
 }
 
 void File::write(const Layout& layout, std::span<const ConstPart> parts, const Region& region) {
-  impl_->worker.run([&] { impl_->access(layout, as_mutable(parts), region, true); });
+  impl_->worker->run([&] { impl_->access(layout, file::as_mutable(parts), region, true); });
 }
 
 Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region) {
-  return Request(impl_->worker.start(
+  return Request(impl_->worker->start(
       [file = impl_.get(), layout, parts = std::move(parts), region] { file->access(layout, parts, region, false); }));
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
-  return Request(impl_->worker.start(
-      [file = impl_.get(), layout, parts = as_mutable(parts), region] { file->access(layout, parts, region, true); }));
+  return Request(impl_->worker->start(
+      [file = impl_.get(), layout, parts = file::as_mutable(parts), region] { file->access(layout, parts, region, true); }));
 }
 
 std::string File::explain(const Layout& layout, const Region& region, bool write) const {
@@ -71,11 +87,11 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
 }
 
 void File::close() {
-  impl_->worker.run([this] { impl_->close(); });
+  impl_->worker->run([this] { impl_->close(); });
 }
 
 void File::abandon() {
-  impl_->worker.run([this] { impl_->abandon(); });
+  impl_->worker->run([this] { impl_->abandon(); });
 }
 
 }  // namespace plait

@@ -30,13 +30,14 @@ class File::Impl {
   bool open = false;
   bool broken = false;  // a collective failed in a way that no later one can mend
   bool dirty = false;
-  file::Worker worker;  // last, so that it has ended before what it works on goes
+  std::shared_ptr<file::Worker> worker;
 
   /// Carries out a read or a write.  The parts are read or written as `write` says.
   void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
   plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write) const;
   void close();
   void abandon();
+  void refuse(const std::string& message);
   void check_open() const;
 
  private:
@@ -57,6 +58,12 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
 /// Checks that the parts are as many as this process holds and turns them into arrays with steps for every dimension.
 std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::vector<MutablePart>& parts,
                                              std::int64_t element_bytes, const Comm& comm);
+
+/// Brings an argument error of this rank to the agreement that the others are at.
+[[noreturn]] void refuse(const Comm& comm, const std::string& message);
+
+/// The same parts; one path serves reads and writes, and a write never changes them.
+std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts);
 
 /// Whether later collectives are pointless: a rank has gone or has given up.
 bool ends_protocol(const Error& error);

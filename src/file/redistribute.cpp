@@ -16,12 +16,6 @@ namespace plait {
 
 namespace {
 
-std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
-  std::vector<MutablePart> result;
-  for (const ConstPart& part : parts) result.push_back({const_cast<std::byte*>(part.data), part.steps});
-  return result;
-}
-
 void in_one_process(const Layout& source, std::span<const engine::LocalArray> from, const Layout& target,
                     std::span<const engine::LocalArray> to, std::int64_t element_bytes) {
   constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
@@ -46,7 +40,7 @@ void redistribute(const Layout& source, std::span<const ConstPart> source_parts,
     if (element_bytes < 1) throw Error(ErrorKind::kArgument, base::text("elements of ", element_bytes, " bytes cannot be"));
     if (memory_bytes < 0) throw Error(ErrorKind::kArgument, base::text("memory=", memory_bytes, " is negative"));
     const Conversion same_shape(source, target);
-    from = file::local_arrays(source, as_mutable(source_parts), element_bytes, comm);
+    from = file::local_arrays(source, file::as_mutable(source_parts), element_bytes, comm);
     to = file::local_arrays(target, {target_parts.begin(), target_parts.end()}, element_bytes, comm);
   });
   if (comm.alone()) {
@@ -54,17 +48,19 @@ void redistribute(const Layout& source, std::span<const ConstPart> source_parts,
     in_one_process(source, from, target, to, element_bytes);
     return;
   }
-  transport::Transport& transport = *comm.transport();
-  engine::prepare(transport);
-  engine::agree(transport,
-                base::text("redistribute(", to_string(source), " -> ", to_string(target), ", ", element_bytes,
-                           "-byte elements, memory ", memory_bytes, ')'),
-                checked);
-  engine::agree(transport, engine::caught([&] {
-                  if (source.elements() == 0) return;
-                  engine::redistribute(source, from[0], target, to[0], element_bytes,
-                                       memory_bytes == 0 ? plan::kDefaultMemory : memory_bytes, transport);
-                }));
+  comm.worker()->run([&] {
+    transport::Transport& transport = *comm.transport();
+    engine::prepare(transport);
+    engine::agree(transport,
+                  base::text("redistribute(", to_string(source), " -> ", to_string(target), ", ", element_bytes,
+                             "-byte elements, memory ", memory_bytes, ')'),
+                  checked);
+    engine::agree(transport, engine::caught([&] {
+                    if (source.elements() == 0) return;
+                    engine::redistribute(source, from[0], target, to[0], element_bytes,
+                                         memory_bytes == 0 ? plan::kDefaultMemory : memory_bytes, transport);
+                  }));
+  });
 }
 
 }  // namespace plait

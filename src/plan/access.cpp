@@ -28,7 +28,9 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
                 base::text("the layout is of an array ", shape_to_string(layout_.shape()), ", but the ",
                            section_.layout_shape.size() == section_.shape.size() ? "accessed part of the file" : "region",
                            " is ", shape_to_string(section_.layout_shape)));
-  base::checked_multiply(std::max<std::int64_t>(section_.elements, 1), element_bytes_, "bytes of the array");
+  // With room for shares and windows that are rounded up to storage units.
+  base::checked_multiply(base::checked_add(section_.elements, 2 * kStorageUnit, "elements of the array"), element_bytes_,
+                         "bytes of the array");
   if (options.readers < 0 || options.readers > workers)
     throw Error(ErrorKind::kArgument, base::text("readers=", options.readers, ", but there are ", workers,
                                                  " workers; use 1 to ", workers, ", or 0 for the best number"));
@@ -40,10 +42,24 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
                                                                                                : Strategy::kTwoPhase;
 }
 
+namespace {
+
+/// How many elements the section's first one lies behind an element that begins on a storage unit; where the offset lets no
+/// element begin there, behind one that begins as little behind as can be.
+std::int64_t elements_behind_unit(std::int64_t data_offset, std::int64_t origin, std::int64_t element_bytes) {
+  const std::int64_t common = std::gcd(kStorageUnit, element_bytes);
+  const std::int64_t unit = kStorageUnit / common;
+  // s * element_bytes = data_offset + origin * element_bytes modulo the storage unit.
+  const std::int64_t inverse = solve_congruence(element_bytes / common, unit).inverse;
+  return (origin % unit + data_offset / common % unit * inverse) % unit;
+}
+
+}  // namespace
+
 void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_readers) {
   constexpr std::int64_t kLeastShareBytes = std::int64_t{64} << 10;
   unit_ = kStorageUnit / std::gcd(kStorageUnit, element_bytes_);
-  shift_ = section_.contiguous() ? (data_offset % kStorageUnit / element_bytes_ + section_.origin % unit_) % unit_ : 0;
+  shift_ = section_.contiguous() ? elements_behind_unit(data_offset, section_.origin, element_bytes_) : 0;
   std::int64_t readers = wanted_readers;
   if (readers == 0) {
     const std::int64_t helpful = base::ceil_divide(section_.elements, std::max<std::int64_t>(kLeastShareBytes / element_bytes_, 1));
@@ -62,7 +78,12 @@ void AccessPlan::choose_window(std::int64_t memory_bytes) {
                            element_bytes_, " bytes are needed; use at least ", buffers() * element_bytes_, " bytes"));
   window_ = std::min({most, std::max<std::int64_t>(kWindowBytes / element_bytes_, 1), share_});
   if (window_ > unit_) window_ -= window_ % unit_;
-  steps_ = section_.elements == 0 ? 0 : base::ceil_divide(share_, window_);
+  // Windows of whole units are counted from a unit on, others from where the share begins; share(1) is a whole one where
+  // there are three or more.
+  const std::int64_t longest = window_ < unit_ ? std::max({share(0).size(), share(1).size(), share(readers_ - 1).size()})
+                               : readers_ > 1  ? share_
+                                               : section_.elements + shift_;
+  steps_ = section_.elements == 0 ? 0 : base::ceil_divide(longest, window_);
 }
 
 int AccessPlan::buffers() const {
@@ -88,10 +109,10 @@ AccessPlan::Range AccessPlan::share(std::int64_t reader) const {
 }
 
 AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) const {
-  // Counted from where the share would begin on a storage unit, so that windows begin on units as well.
   const Range whole = share(reader);
   if (whole.empty()) return whole;
-  const std::int64_t origin = reader * share_ - shift_;
+  // Counted from where the share would begin on a storage unit, so that windows begin on units as well.
+  const std::int64_t origin = window_ < unit_ ? whole.begin : reader * share_ - shift_;
   const std::int64_t begin = origin + step * window_;
   return {std::clamp(begin, whole.begin, whole.end), std::clamp(begin + window_, whole.begin, whole.end)};
 }

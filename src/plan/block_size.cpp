@@ -117,7 +117,7 @@ Shortest of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
 Shortest of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
   const std::int64_t block = std::max(a.block(), b.block());
   Shortest shortest;
-  for (std::int64_t x = 0; x < size;) {
+  for (std::int64_t x = 0; x < size && shortest.ending > 1;) {
     const std::int64_t end_a = a.block_end(x);
     const std::int64_t end_b = b.block_end(x);
     const std::int64_t end = std::min(end_a, end_b);

@@ -57,18 +57,22 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   for (std::size_t d = 0; d < dimensions; ++d) {
     slices[d] = region.empty() ? Slice{0, file_shape[d], 1, false} : region[d];
     check_slice(slices[d], d, file_shape[d]);
+    // Numbers that are never used may be of any size, as in a[0:1:10**18].
+    if (slices[d].count <= 1) slices[d].step = 1;
+    if (slices[d].count == 0) slices[d].start = 0;
     if (slices[d].single) continue;
     layout_of[d] = static_cast<int>(layout_shape.size());
     layout_shape.push_back(slices[d].count);
   }
-  std::int64_t distance = 1;
+  const bool empty_file = std::find(file_shape.begin(), file_shape.end(), 0) != file_shape.end();
+  std::int64_t distance = empty_file ? 0 : 1;
   for (std::size_t i = dimensions; i-- > 0;) {
     const std::size_t d = file_order == Order::kC ? i : dimensions - 1 - i;
     shape[i] = slices[d].count;
     steps[i] = distance * slices[d].step;
     origin += distance * slices[d].start;
     layout_dimension[i] = layout_of[d];
-    distance = base::checked_multiply(distance, std::max<std::int64_t>(file_shape[d], 1), "elements of the file");
+    distance = base::checked_multiply(distance, file_shape[d], "elements of the file");
   }
   elements = base::checked_product(shape, "elements of the region");
 }
@@ -141,6 +145,7 @@ class BoxCutter {
 }  // namespace
 
 std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end) {
+  if (begin >= end) return {};
   BoxCutter cutter(shape, begin);
   cutter.cut(0, 0, begin, end);
   return cutter.take();

@@ -1,0 +1,11 @@
+/// The parts of the extension module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace plait::python {
+
+void bind_layout(nanobind::module_& module);
+void bind_file(nanobind::module_& module);
+
+}  // namespace plait::python

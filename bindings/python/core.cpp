@@ -1,0 +1,35 @@
+// The extension module plait._core: layouts, conversions, files and redistribution, without MPI.
+
+#include "bind.hpp"
+#include "plait/comm.hpp"
+#include "plait/error.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+/// Throws plait.ArgumentError or plait.StoreError in Python.
+void translate(const std::exception_ptr& error, void*) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const plait::Error& known) {
+    const bool argument = known.kind() == plait::ErrorKind::kArgument;
+    const nb::object type = nb::module_::import_("plait._errors").attr(argument ? "ArgumentError" : "StoreError");
+    nb::object value = type(known.what());
+    if (!argument && known.system_code() != 0) value.attr("errno") = known.system_code();
+    PyErr_SetObject(type.ptr(), value.ptr());
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  module.doc() = "Compiled core of Plait; use the package plait.";
+  nb::register_exception_translator(translate);
+  nb::class_<plait::Comm>(module, "Comm", "The processes that take part in collective calls.")
+      .def(nb::init<>(), "One process alone.")
+      .def_prop_ro("rank", &plait::Comm::rank)
+      .def_prop_ro("size", &plait::Comm::size);
+  plait::python::bind_layout(module);
+  plait::python::bind_file(module);
+}

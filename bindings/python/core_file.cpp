@@ -1,0 +1,132 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+
+#include "bind.hpp"
+#include "plait/error.hpp"
+#include "plait/file.hpp"
+#include "plait/redistribute.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+namespace {
+
+nb::tuple to_tuple(const Extents& values) {
+  nb::list list;
+  for (const std::int64_t value : values) list.append(value);
+  return nb::tuple(list);
+}
+
+/// Of (address, steps in bytes) of each local array.
+template <typename Byte>
+std::vector<ArrayPart<Byte>> parts_of(const nb::sequence& parts) {
+  std::vector<ArrayPart<Byte>> result;
+  for (const nb::handle part : parts)
+    result.push_back({reinterpret_cast<Byte*>(nb::cast<std::uintptr_t>(part[0])), nb::cast<Extents>(part[1])});
+  return result;
+}
+
+/// (start, count, step, single) for each dimension.
+Region region_of(const nb::sequence& slices) {
+  Region region;
+  for (const nb::handle slice : slices)
+    region.push_back({nb::cast<std::int64_t>(slice[0]), nb::cast<std::int64_t>(slice[1]),
+                      nb::cast<std::int64_t>(slice[2]), nb::cast<bool>(slice[3])});
+  return region;
+}
+
+Mode mode_named(const std::string& name) {
+  if (name == "r") return Mode::kRead;
+  if (name == "w") return Mode::kWrite;
+  if (name == "r+") return Mode::kReadWrite;
+  throw Error(ErrorKind::kArgument, "mode \"" + name + "\" is not known; use \"r\", \"w\" or \"r+\"");
+}
+
+File open(const std::string& path, const std::string& mode, const Comm& comm, const std::optional<Extents>& shape,
+          const std::optional<std::string>& dtype, std::int64_t element_bytes, const std::optional<std::string>& order,
+          std::int64_t offset, std::int64_t memory, const std::string& strategy, std::int64_t readers) {
+  FileOptions options;
+  options.shape = shape;
+  options.dtype = dtype;
+  options.element_bytes = element_bytes;
+  if (order) options.order = *order == "F" ? Order::kFortran : Order::kC;
+  options.offset = offset;
+  options.memory = memory;
+  options.strategy = strategy;
+  options.readers = readers;
+  const Mode opened = mode_named(mode);
+  const nb::gil_scoped_release release;
+  return File::open(path, opened, options, comm);
+}
+
+}  // namespace
+
+void bind_file(nb::module_& module) {
+  nb::class_<Request>(module, "Request")
+      .def("wait", &Request::wait, nb::call_guard<nb::gil_scoped_release>())
+      .def("test", &Request::test);
+
+  nb::class_<File>(module, "File")
+      .def_prop_ro("path", &File::path)
+      .def_prop_ro("shape", [](const File& self) { return to_tuple(self.type().shape); })
+      .def_prop_ro("dtype", [](const File& self) { return self.type().dtype; })
+      .def_prop_ro("element_bytes", [](const File& self) { return self.type().element_bytes; })
+      .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
+      .def_prop_ro("is_open", &File::is_open)
+      .def("read",
+           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
+             const auto arrays = parts_of<std::byte>(parts);
+             const Region slices = region_of(region);
+             const nb::gil_scoped_release release;
+             self.read(layout, arrays, slices);
+           })
+      .def("write",
+           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
+             const auto arrays = parts_of<const std::byte>(parts);
+             const Region slices = region_of(region);
+             const nb::gil_scoped_release release;
+             self.write(layout, arrays, slices);
+           })
+      .def("start_read",
+           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
+             return self.start_read(layout, parts_of<std::byte>(parts), region_of(region));
+           })
+      .def("start_write",
+           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
+             return self.start_write(layout, parts_of<const std::byte>(parts), region_of(region));
+           })
+      .def("refuse", &File::refuse, nb::call_guard<nb::gil_scoped_release>())
+      .def("explain",
+           [](const File& self, const Layout& layout, const nb::sequence& region, bool write) {
+             return self.explain(layout, region_of(region), write);
+           })
+      .def("last_times",
+           [](const File& self) {
+             const AccessTimes times = self.last_times();
+             return std::tuple(times.io, times.copy, times.wait, times.total);
+           })
+      .def("close", &File::close, nb::call_guard<nb::gil_scoped_release>())
+      .def("abandon", &File::abandon, nb::call_guard<nb::gil_scoped_release>());
+
+  module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
+             "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a);
+  module.def("refuse", &File::refuse_open, nb::call_guard<nb::gil_scoped_release>());
+  module.def("redistribute",
+             [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,
+                std::int64_t element_bytes, const Comm& comm) {
+               const auto sources = parts_of<const std::byte>(from);
+               const auto targets = parts_of<std::byte>(to);
+               const nb::gil_scoped_release release;
+               redistribute(source, sources, target, targets, element_bytes, comm);
+             });
+}
+
+}  // namespace plait::python

@@ -1,0 +1,24 @@
+// The extension module plait._mpi: MPI communicators as Comm.
+
+#include <mpi.h>
+#include <nanobind/nanobind.h>
+
+#include "plait/mpi.hpp"
+
+namespace nb = nanobind;
+
+NB_MODULE(_mpi, module) {
+  module.doc() = "The MPI transport of Plait; use the comm argument of plait.open and plait.redistribute.";
+  nb::module_::import_("plait._core");
+  // mpi4py hands communicators over as Fortran handles, so that nothing here depends on how it was built.
+  module.def("make_comm", [](int handle) {
+    const nb::gil_scoped_release release;
+    return plait::make_comm(MPI_Comm_f2c(handle));
+  });
+  module.def("library_version", [] {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    return nb::str(text, static_cast<std::size_t>(length));
+  });
+}

@@ -1,0 +1,22 @@
+"""Plait, the Parallel Layout-Aware I/O Toolkit: distributed arrays between programs and disks, in any layout."""
+
+from importlib.metadata import version as _version
+
+from ._core import Conversion, Layout, Message, compose
+from ._errors import ArgumentError, Error, StoreError
+from ._file import File, Request, open, redistribute
+
+__version__ = _version("plait")
+__all__ = [
+    "ArgumentError",
+    "Conversion",
+    "Error",
+    "File",
+    "Layout",
+    "Message",
+    "Request",
+    "StoreError",
+    "compose",
+    "open",
+    "redistribute",
+]

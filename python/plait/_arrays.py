@@ -1,0 +1,65 @@
+"""Local arrays: what callers pass, what the core needs, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ._core import Comm, Layout
+from ._errors import ArgumentError
+
+Array = npt.NDArray[Any]
+#: One local array, or those of all ranks of a layout in one process.
+Arrays = Array | Sequence[Array]
+#: Address and steps in bytes of each local array.
+Parts = list[tuple[int, tuple[int, ...]]]
+
+
+def ranks_held(layout: Layout, comm: Comm, alone: bool) -> range:
+    """Return the ranks of a layout whose arrays this process holds."""
+    return range(layout.size) if alone else range(comm.rank, comm.rank + 1)
+
+
+def new_arrays(layout: Layout, ranks: range, dtype: np.dtype[Any]) -> list[Array]:
+    """Make uninitialised local arrays."""
+    order: Literal["C", "F"] = "F" if layout.order == "F" else "C"
+    return [np.empty(layout.local_shape(rank), dtype, order=order) for rank in ranks]
+
+
+def check_arrays(
+    arrays: Arrays | None, layout: Layout, ranks: range, dtype: np.dtype[Any], what: str, writable: bool = False
+) -> list[Array]:
+    """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
+    if isinstance(arrays, (list, tuple)):
+        found = [np.asarray(array) for array in arrays]
+        if len(found) != len(ranks):
+            raise ArgumentError(
+                f"{what} has {len(found)} local arrays, but {layout} needs {len(ranks)}; pass one for each rank"
+            )
+    elif len(ranks) == 1:
+        found = [np.asanyarray(arrays)]
+    else:
+        raise ArgumentError(
+            f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; pass a list of local arrays"
+        )
+    for rank, array in zip(ranks, found, strict=True):
+        shape = layout.local_shape(rank)
+        if array.shape != shape:
+            raise ArgumentError(
+                f"{what} of rank {rank} has the shape {array.shape}, but {layout} gives that rank {shape}"
+            )
+        if array.dtype != dtype:
+            raise ArgumentError(
+                f"{what} of rank {rank} has dtype {array.dtype}, but the array has {dtype}; convert it with astype"
+            )
+        if writable and not array.flags.writeable:
+            raise ArgumentError(f"{what} of rank {rank} is read-only; pass an array that can be written")
+    return found
+
+
+def parts_of(arrays: list[Array]) -> Parts:
+    """Return address and steps of each array."""
+    return [(array.__array_interface__["data"][0], array.strides) for array in arrays]

@@ -1,0 +1,299 @@
+"""Files: distributed arrays in a store."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
+from ._comm import CommLike, comm_of
+from ._core import Layout
+from ._errors import ArgumentError
+from ._region import Region, Slices, region_shape, slices_of
+
+
+class Request:
+    """A nonblocking read or write. The arrays belong to it until :meth:`wait` returns."""
+
+    def __init__(self, request: _core.Request, arrays: list[Array], result: Any) -> None:
+        """Made by :meth:`File.iread` and :meth:`File.iwrite`."""
+        self._request = request
+        self._arrays = arrays  # kept alive
+        self._result = result
+
+    def wait(self) -> Any:
+        """Wait for the access and return what the blocking call would; raise what it would raise."""
+        self._request.wait()
+        return self._result
+
+    def test(self) -> bool:
+        """Tell whether :meth:`wait` would return at once."""
+        return self._request.test()
+
+
+class File:
+    """A distributed array in a store. Made by :func:`plait.open`.
+
+    Every call is collective: all ranks of the communicator make it with equal arguments (their own arrays apart), and all
+    get the same result or the same error. One thread at a time may use a File.
+    """
+
+    def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
+        """Made by :func:`plait.open`."""
+        self._core = core
+        self._mode = mode
+        self._comm = comm
+        self._alone = alone
+        self._dtype = _dtype_of(core.dtype, core.element_bytes)
+
+    @property
+    def url(self) -> str:
+        """The name that the file was opened with."""
+        return self._core.path
+
+    @property
+    def mode(self) -> str:
+        """The mode that the file was opened in: r, w or r+."""
+        return self._mode
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the whole array."""
+        return self._core.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements."""
+        return self._dtype
+
+    @property
+    def order(self) -> str:
+        """The order of the elements in the file: C or F."""
+        return self._core.order
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file is closed."""
+        return not self._core.is_open
+
+    def read(self, layout: Layout | None = None, out: Arrays | None = None, region: Region | None = None) -> Any:
+        """Read the elements that this process's rank owns under a layout.
+
+        layout  how the array (or the region) is dealt to the ranks; without a communicator it may be left out, for the
+                whole array on one rank
+        out     the local array to fill, of shape ``layout.local_shape(rank)`` and any strides; a new one is made otherwise
+        region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
+
+        Returns the local array. Without a communicator this process holds all ranks: a layout of several ranks gives a
+        list of their local arrays.
+        At most the file's ``memory`` bytes of staging are used on each rank; planning does not depend on the array's size.
+        Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the file
+        cannot be read; ``out`` is undefined then.
+        """
+        layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
+        self._core.read(layout, parts_of(arrays), slices)
+        return self._as_given(arrays, out)
+
+    def write(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> None:
+        """Write the local arrays of all ranks; the reverse of :meth:`read`.
+
+        Elements outside the region keep their values in mode r+ and are zero in mode w until they are written.
+        In mode w the file appears when it is closed; a write that fails discards it.
+        """
+        layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
+        self._core.write(layout, parts_of(arrays), slices)
+
+    def iread(self, layout: Layout | None = None, out: Arrays | None = None, region: Region | None = None) -> Request:
+        """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
+        layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
+        request = self._core.start_read(layout, parts_of(arrays), slices)
+        return Request(request, arrays, self._as_given(arrays, out))
+
+    def iwrite(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> Request:
+        """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
+        layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
+        return Request(self._core.start_write(layout, parts_of(arrays), slices), arrays, None)
+
+    def explain(self, layout: Layout | None = None, region: Region | None = None, write: bool = False) -> str:
+        """Return what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory, predicted time."""
+        slices = slices_of(region, self.shape)
+        return self._core.explain(self._layout_for(layout, slices), slices, write)
+
+    def last_times(self) -> dict[str, float]:
+        """Return the seconds of this process's last access: in the store, copying, waiting for others, in all."""
+        io, copy, wait, total = self._core.last_times()
+        return {"io": io, "copy": copy, "wait": wait, "total": total}
+
+    def close(self) -> None:
+        """Close the file. In mode w the new file appears now, durably; in mode r+ what was written is made durable."""
+        self._core.close()
+
+    def __enter__(self) -> File:
+        """Return the file itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file; a block that ends with an exception discards a new file instead."""
+        if kind is None:
+            self.close()
+        else:
+            self._core.abandon()
+
+    def __repr__(self) -> str:
+        """Say what the file holds."""
+        state = "closed " if self.closed else ""
+        shape = "x".join(map(str, self.shape)) or "scalar"
+        return f"<{state}plait.File {self.url!r} mode={self.mode!r} {shape} {self.dtype}>"
+
+    def _layout_for(self, layout: Layout | None, slices: Slices) -> Layout:
+        if layout is not None:
+            return layout
+        if self._comm.size > 1:
+            raise ArgumentError(
+                f"{self._comm.size} ranks need a layout that says which part each of them has, "
+                f'such as plait.Layout(file.shape, "(block, *)", grid=({self._comm.size},))'
+            )
+        shape = region_shape(slices, self.shape)
+        return Layout(shape, ["*"] * len(shape), order=self.order)
+
+    def _prepare(
+        self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, writable: bool
+    ) -> tuple[Layout, Slices, list[Array]]:
+        """Check the arguments of an access. What one rank finds wrong is raised on all of them."""
+        try:
+            return self._checked(layout, given, region, what, writable)
+        except ArgumentError as error:
+            self._core.refuse(str(error))
+        except Exception as error:
+            self._core.refuse(f"{type(error).__name__}: {error}")
+
+    def _checked(
+        self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, writable: bool
+    ) -> tuple[Layout, Slices, list[Array]]:
+        slices = slices_of(region, self.shape)
+        if layout is None and what == "array" and isinstance(given, np.ndarray) and self._comm.size == 1:
+            layout = Layout(given.shape, ["*"] * given.ndim)
+        layout = self._layout_for(layout, slices)
+        if not self._alone and layout.size != self._comm.size:
+            raise ArgumentError(
+                f"the layout {layout} is for {layout.size} ranks, but the communicator has {self._comm.size}; "
+                f"use a grid of {self._comm.size} ranks"
+            )
+        if layout.shape != region_shape(slices, self.shape):
+            raise ArgumentError(
+                f"the layout is of an array {layout.shape}, but the {'region' if slices else 'array in the file'} "
+                f"is {region_shape(slices, self.shape)}"
+            )
+        ranks = ranks_held(layout, self._comm, self._alone)
+        if given is None and what == "out":
+            return layout, slices, new_arrays(layout, ranks, self.dtype)
+        return layout, slices, check_arrays(given, layout, ranks, self.dtype, what, writable)
+
+    def _as_given(self, arrays: list[Array], out: Arrays | None) -> Any:
+        if out is not None:
+            return out
+        return arrays[0] if len(arrays) == 1 else arrays
+
+
+def _dtype_of(descr: str, element_bytes: int) -> np.dtype[Any]:
+    if not descr:
+        return np.dtype((np.void, element_bytes))
+    return np.lib.format.descr_to_dtype(ast.literal_eval(descr) if descr.startswith("[") else descr)
+
+
+def _descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:
+    """Return a dtype as .npy headers spell it, and its bytes."""
+    wanted = np.dtype(dtype)
+    if wanted.hasobject:
+        raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
+    descr = np.lib.format.dtype_to_descr(wanted)
+    return (descr if isinstance(descr, str) else repr(descr)), wanted.itemsize
+
+
+def open(
+    url: str | os.PathLike[str],
+    mode: Literal["r", "w", "r+"] = "r",
+    *,
+    comm: CommLike = None,
+    shape: Sequence[int] | int | None = None,
+    dtype: npt.DTypeLike | None = None,
+    order: Literal["C", "F"] | None = None,
+    offset: int = 0,
+    memory: int = 0,
+    strategy: Literal["automatic", "direct", "two-phase"] | None = None,
+    readers: int = 0,
+) -> File:
+    """Open a distributed array in a file. Collective over ``comm``.
+
+    url       a ``.npy`` file, or any other name for raw elements
+    mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
+              writes parts of an existing array in place
+    comm      an mpi4py communicator; without one everything runs in this process, which then holds all ranks
+    shape, dtype  needed in mode w and for raw files; checked against the header of a .npy file otherwise
+    order     order of the elements in a new or raw file, "C" (default) or "F"
+    offset    bytes in front of the array in a raw file
+    memory    most staging memory of each rank in bytes; by default PLAIT_MEMORY, or 32 MiB
+    strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
+    readers   how many ranks touch the file in two-phase accesses; by default as many as help
+
+    Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError where
+    the file cannot be opened: on every rank the same.
+    """
+    own = comm_of(comm)
+    try:
+        path = os.fspath(url)
+        if order not in (None, "C", "F"):
+            raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
+        if mode not in ("r", "w", "r+"):
+            raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
+        extents = None if shape is None else [shape] if isinstance(shape, int) else [int(extent) for extent in shape]
+        descr, element_bytes = (None, 0) if dtype is None else _descr_of(dtype)
+    except Exception as error:  # raised on all ranks, so that none waits for this one
+        _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
+    core = _core.open(
+        path, mode, own, extents, descr, element_bytes, order, offset, memory, strategy or "", readers
+    )
+    return File(core, mode, own, alone=comm is None)
+
+
+def redistribute(array: Arrays, src: Layout, dst: Layout, comm: CommLike = None) -> Any:
+    """Copy an array that lies as ``src`` says into a new one that lies as ``dst`` says. Collective over ``comm``.
+
+    With a communicator each rank passes its local array and gets its new one. Without one this process holds all ranks: it
+    passes the list of all local arrays of ``src`` (or the one array of a layout of one rank) and gets those of ``dst``.
+    Raises plait.ArgumentError where shapes, layouts and ranks do not fit together.
+    """
+    own = comm_of(comm)
+    alone = comm is None
+    try:
+        sources, targets, dtype = _to_redistribute(array, src, dst, own, alone)
+    except Exception as error:  # raised on all ranks, so that none waits for this one
+        _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
+    _core.redistribute(src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own)
+    return targets[0] if len(targets) == 1 else targets
+
+
+def _to_redistribute(
+    array: Arrays, src: Layout, dst: Layout, own: _core.Comm, alone: bool
+) -> tuple[list[Array], list[Array], np.dtype[Any]]:
+    if not alone and (src.size != own.size or dst.size != own.size):
+        raise ArgumentError(
+            f"{src} and {dst} are for {src.size} and {dst.size} ranks, but the communicator has {own.size}"
+        )
+    if src.shape != dst.shape:
+        raise ArgumentError(f"a conversion needs two layouts of one shape; got {src} and {dst}")
+    first = array[0] if isinstance(array, (list, tuple)) and array else array
+    dtype = np.asarray(first).dtype
+    if dtype.hasobject:
+        raise ArgumentError(f"dtype {dtype} holds Python objects, which cannot be moved")
+    sources = check_arrays(array, src, ranks_held(src, own, alone), dtype, "array")
+    return sources, new_arrays(dst, ranks_held(dst, own, alone), dtype), dtype
