@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ class Access:
         self._expected = (self._local.copy(order="F"), self._outer.copy(order="F"))
         self._converted: npt.NDArray[Any] | None = None
 
-    def _open_plait(self, strategy: str | None) -> plait.File:
+    def _open_plait(self, strategy: Literal["direct"] | None) -> plait.File:
         file = plait.open(
             str(self._path),
             "r" if self._case.operation == "read" else "r+",
