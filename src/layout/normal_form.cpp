@@ -13,7 +13,8 @@ namespace {
 
 using Kind = Distribution::Kind;
 
-/// Whether coordinate c has the indices [c*block, (c+1)*block) for all c, where `sizes` are those of consecutive blocks.
+/// Whether coordinate c has the indices [c*block, (c+1)*block) for all c, where `sizes` are those of consecutive
+/// blocks.
 bool equal_blocks(const Extents& sizes, std::int64_t total, std::int64_t block) {
   std::int64_t left = total;
   for (const std::int64_t size : sizes) {
@@ -30,7 +31,8 @@ bool balanced_blocks(const Extents& sizes, std::int64_t total) {
   return true;
 }
 
-/// The preferred spelling of a dealt dimension; the first of block, balanced, block(m), gen_block, cyclic(k) that says it.
+/// The preferred spelling of a dealt dimension; the first of block, balanced, block(m), gen_block, cyclic(k) that says
+/// it.
 Distribution preferred(const Distribution& given, std::int64_t size, std::int64_t extent) {
   const std::int64_t ceiling = std::max<std::int64_t>(base::ceil_divide(size, extent), 1);
   if (size == 0) return Distribution::block_of();
@@ -55,15 +57,14 @@ Distribution preferred(const Distribution& given, std::int64_t size, std::int64_
       if (block > 0 && equal_blocks(given.sizes, size, block)) return Distribution::block_of(block);
       return given;
     }
-    case Kind::kCollapsed:
-      break;
+    case Kind::kCollapsed: break;
   }
   return given;
 }
 
-/// Dimensions of no index tell ranks apart by nothing: of a row of them between two other dealt dimensions only the product
-/// of the grid extents can be seen, which becomes the extent of the first one.  With at most one other dealt dimension the
-/// same ranks can often be counted both ways; then they are counted in C order.
+/// Dimensions of no index tell ranks apart by nothing: of a row of them between two other dealt dimensions only the
+/// product of the grid extents can be seen, which becomes the extent of the first one.  With at most one other dealt
+/// dimension the same ranks can often be counted both ways; then they are counted in C order.
 void merge_empty_dimensions(const Extents& shape, Extents& extents, Order& ranks) {
   struct Gap {
     std::int64_t product = 1;

@@ -24,13 +24,14 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
       options_(options),
       model_(model) {
   if (layout_.shape() != section_.layout_shape)
-    throw Error(ErrorKind::kArgument,
-                base::text("the layout is of an array ", shape_to_string(layout_.shape()), ", but the ",
-                           section_.layout_shape.size() == section_.shape.size() ? "accessed part of the file" : "region",
-                           " is ", shape_to_string(section_.layout_shape)));
+    throw Error(
+        ErrorKind::kArgument,
+        base::text("the layout is of an array ", shape_to_string(layout_.shape()), ", but the ",
+                   section_.layout_shape.size() == section_.shape.size() ? "accessed part of the file" : "region",
+                   " is ", shape_to_string(section_.layout_shape)));
   // With room for shares and windows that are rounded up to storage units.
-  base::checked_multiply(base::checked_add(section_.elements, 2 * kStorageUnit, "elements of the array"), element_bytes_,
-                         "bytes of the array");
+  base::checked_multiply(base::checked_add(section_.elements, 2 * kStorageUnit, "elements of the array"),
+                         element_bytes_, "bytes of the array");
   if (options.readers < 0 || options.readers > workers)
     throw Error(ErrorKind::kArgument, base::text("readers=", options.readers, ", but there are ", workers,
                                                  " workers; use 1 to ", workers, ", or 0 for the best number"));
@@ -44,8 +45,8 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
 
 namespace {
 
-/// How many elements the section's first one lies behind an element that begins on a storage unit; where the offset lets no
-/// element begin there, behind one that begins as little behind as can be.
+/// How many elements the section's first one lies behind an element that begins on a storage unit; where the offset
+/// lets no element begin there, behind one that begins as little behind as can be.
 std::int64_t elements_behind_unit(std::int64_t data_offset, std::int64_t origin, std::int64_t element_bytes) {
   const std::int64_t common = std::gcd(kStorageUnit, element_bytes);
   const std::int64_t unit = kStorageUnit / common;
@@ -62,7 +63,8 @@ void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_rea
   shift_ = section_.contiguous() ? elements_behind_unit(data_offset, section_.origin, element_bytes_) : 0;
   std::int64_t readers = wanted_readers;
   if (readers == 0) {
-    const std::int64_t helpful = base::ceil_divide(section_.elements, std::max<std::int64_t>(kLeastShareBytes / element_bytes_, 1));
+    const std::int64_t helpful =
+        base::ceil_divide(section_.elements, std::max<std::int64_t>(kLeastShareBytes / element_bytes_, 1));
     readers = std::clamp<std::int64_t>(helpful, 1, workers_);
   }
   const std::int64_t raw = base::ceil_divide(std::max<std::int64_t>(section_.elements + shift_, 1), readers);
@@ -78,11 +80,12 @@ void AccessPlan::choose_window(std::int64_t memory_bytes) {
                            element_bytes_, " bytes are needed; use at least ", buffers() * element_bytes_, " bytes"));
   window_ = std::min({most, std::max<std::int64_t>(kWindowBytes / element_bytes_, 1), share_});
   if (window_ > unit_) window_ -= window_ % unit_;
-  // Windows of whole units are counted from a unit on, others from where the share begins; share(1) is a whole one where
-  // there are three or more.
-  const std::int64_t longest = window_ < unit_ ? std::max({share(0).size(), share(1).size(), share(readers_ - 1).size()})
-                               : readers_ > 1  ? share_
-                                               : section_.elements + shift_;
+  // Windows of whole units are counted from a unit on, others from where the share begins; share(1) is a whole one
+  // where there are three or more.
+  const std::int64_t longest = window_ < unit_
+                                   ? std::max({share(0).size(), share(1).size(), share(readers_ - 1).size()})
+                               : readers_ > 1 ? share_
+                                              : section_.elements + shift_;
   steps_ = section_.elements == 0 ? 0 : base::ceil_divide(longest, window_);
 }
 
@@ -142,8 +145,8 @@ std::int64_t AccessPlan::next_owned(const std::vector<IndexSet>& sets, std::int6
     index[d] = place % section_.shape[d];
     place /= section_.shape[d];
   }
-  // The first dimension whose index is not owned moves up to the next owned one and resets all faster ones; where there is
-  // none, the next slower dimension moves on.
+  // The first dimension whose index is not owned moves up to the next owned one and resets all faster ones; where there
+  // is none, the next slower dimension moves on.
   std::size_t d = 0;
   while (d < dimensions) {
     const IndexSet& set = sets[d];
@@ -247,7 +250,8 @@ double AccessPlan::predicted_seconds(Strategy strategy) const {
   const double touching = static_cast<double>(requests(strategy)) * model_.request_seconds;
   if (strategy == Strategy::kDirect) return hosted * touching + part / model_.store_bytes_per_second;
   const double share = static_cast<double>(std::min(share_, section_.elements) * element_bytes_);
-  const double dealing = hosted * static_cast<double>(runs_in_window(rank)) * model_.run_seconds + part / model_.copy_bytes_per_second;
+  const double dealing =
+      hosted * static_cast<double>(runs_in_window(rank)) * model_.run_seconds + part / model_.copy_bytes_per_second;
   const double waiting = workers_ > 1 ? static_cast<double>(steps_ + 1) * model_.step_seconds : 0;
   return touching + share / model_.window_bytes_per_second + dealing + waiting;
 }

@@ -9,8 +9,8 @@ namespace {
 
 using Kind = Distribution::Kind;
 
-/// The shortest runs of one dimension.  A run that is the whole local array of both its ranks goes on in the next slower
-/// dimension; any other one ends.
+/// The shortest runs of one dimension.  A run that is the whole local array of both its ranks goes on in the next
+/// slower dimension; any other one ends.
 struct Shortest {
   std::int64_t ending = INT64_MAX;
   std::int64_t whole = INT64_MAX;
@@ -19,7 +19,8 @@ struct Shortest {
 /// One dimension of one side as a row of blocks with an owner each.
 class Side {
  public:
-  Side(const Layout& normal, int d) : layout_(normal), dimension_(d), size_(normal.shape()[static_cast<std::size_t>(d)]) {
+  Side(const Layout& normal, int d)
+      : layout_(normal), dimension_(d), size_(normal.shape()[static_cast<std::size_t>(d)]) {
     const Distribution& distribution = normal.distributions()[static_cast<std::size_t>(d)];
     if (distribution.kind == Kind::kCollapsed) {
       block_ = size_;
@@ -30,7 +31,9 @@ class Side {
 
   /// Length of all blocks but the last one, 0 where they differ.
   std::int64_t block() const { return block_; }
-  IndexSet set_with(std::int64_t index) const { return layout_.index_set(dimension_, layout_.owner(dimension_, index)); }
+  IndexSet set_with(std::int64_t index) const {
+    return layout_.index_set(dimension_, layout_.owner(dimension_, index));
+  }
   /// The first index behind the block of `index`.
   std::int64_t block_end(std::int64_t index) const {
     if (block_ == 0) return set_with(index).end;
@@ -98,8 +101,8 @@ std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64
   return std::min(shortest, least_residue(larger, smaller, last_larger - (last_has_next ? 0 : 1), true));
 }
 
-/// Two rows of equal blocks.  Only the last stretch can be whole on both sides, or go on behind equal gaps: any other one
-/// has a cut of one side alone at one of its ends, or is as long as the smaller block, as the stretch from 0 on is.
+/// Two rows of equal blocks.  Only the last stretch can be whole on both sides, or go on behind equal gaps: any other
+/// one has a cut of one side alone at one of its ends, or is as long as the smaller block, as the stretch from 0 on is.
 Shortest of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
   Shortest shortest;
   if (a.block() != b.block()) {

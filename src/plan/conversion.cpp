@@ -49,8 +49,8 @@ std::vector<Message> messages(const Layout& mine, std::int64_t rank, const Layou
 Conversion::Conversion(Layout source, Layout target) : source_(std::move(source)), target_(std::move(target)) {
   if (source_.shape() != target_.shape())
     throw Error(ErrorKind::kArgument,
-                base::text("a conversion needs two layouts of one shape; the source is ", shape_to_string(source_.shape()),
-                           ", the target ", shape_to_string(target_.shape())));
+                base::text("a conversion needs two layouts of one shape; the source is ",
+                           shape_to_string(source_.shape()), ", the target ", shape_to_string(target_.shape())));
 }
 
 std::vector<Message> Conversion::sends(std::int64_t rank) const { return messages(source_, rank, target_); }
@@ -68,7 +68,7 @@ std::string Conversion::explain() const {
     out << "moves   nothing between ranks: the layouts are equal\n";
     return out.str();
   }
-  if (source_.size() > kMostRanks) {
+  if (std::max(source_.size(), target_.size()) > kMostRanks) {
     const std::vector<Message> first = sends(0);
     std::int64_t elements = 0;
     for (const Message& message : first) elements += message.elements;
@@ -86,8 +86,8 @@ std::string Conversion::explain() const {
       }
     }
   }
-  out << "moves   " << source_.elements() - kept << " of " << source_.elements() << " elements between ranks, in " << count
-      << " messages\n";
+  out << "moves   " << source_.elements() - kept << " of " << source_.elements() << " elements between ranks, in "
+      << count << " messages\n";
   return out.str();
 }
 

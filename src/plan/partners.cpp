@@ -18,7 +18,8 @@ std::vector<std::int64_t> walk_blocks(const IndexSet& set, const Layout& layout,
     // Behind the last owner's own stretch: the set's blocks that lie inside one block of the other side are skipped.
     const IndexSet last = layout.index_set(dimension, layout.owner(dimension, stop - 1));
     const std::int64_t block_left =
-        last.contiguous() ? last.end - stop : std::max<std::int64_t>(last.length - (stop - 1 - last.origin) % last.stride - 1, 0);
+        last.contiguous() ? last.end - stop
+                          : std::max<std::int64_t>(last.length - (stop - 1 - last.origin) % last.stride - 1, 0);
     x = set.next(block_left < set.end - stop ? stop + block_left : set.end);
   }
   std::sort(found.begin(), found.end());
@@ -26,8 +27,8 @@ std::vector<std::int64_t> walk_blocks(const IndexSet& set, const Layout& layout,
   return found;
 }
 
-/// Coordinates of a cyclic dimension whose blocks can meet a wrapping set: the block at c*k and the set's blocks approach
-/// each other in steps of g = gcd of the two strides.
+/// Coordinates of a cyclic dimension whose blocks can meet a wrapping set: the block at c*k and the set's blocks
+/// approach each other in steps of g = gcd of the two strides.
 std::vector<std::int64_t> solve_blocks(const IndexSet& set, const Layout& layout, int dimension,
                                        const IndexSet& block_zero) {
   std::vector<std::int64_t> found;
@@ -59,10 +60,9 @@ std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, in
   const std::int64_t blocks = (set.end - set.begin) / set.stride + 1;
   const std::int64_t steps_of_walk = blocks * (set.length / block_zero.length + 1);
   const std::int64_t g = std::gcd(set.stride, block_zero.stride);
-  const std::int64_t steps_of_solution =
-      g <= set.length + block_zero.length - 1
-          ? layout.coordinates_in(dimension)
-          : (block_zero.stride / g + 1) * (set.length / block_zero.length + 2);
+  const std::int64_t steps_of_solution = g <= set.length + block_zero.length - 1
+                                             ? layout.coordinates_in(dimension)
+                                             : (block_zero.stride / g + 1) * (set.length / block_zero.length + 2);
   if (steps_of_walk <= steps_of_solution) return walk_blocks(set, layout, dimension);
   return solve_blocks(set, layout, dimension, block_zero);
 }
@@ -112,8 +112,8 @@ Extents dense_strides(const Extents& shape, Order order) {
 
 namespace {
 
-/// Elements that are directly behind another one in both local arrays, where both have the same order: a dimension moves
-/// on by one while all faster ones go from their last index back to their first one.
+/// Elements that are directly behind another one in both local arrays, where both have the same order: a dimension
+/// moves on by one while all faster ones go from their last index back to their first one.
 std::int64_t joints_same_order(const std::vector<const Overlap*>& overlaps, Order order, std::int64_t total) {
   std::int64_t joints = 0;
   std::int64_t slower = total;
@@ -126,8 +126,8 @@ std::int64_t joints_same_order(const std::vector<const Overlap*>& overlaps, Orde
   return joints;
 }
 
-/// The same where one local array is in C order and the other one in Fortran order: only a dimension that is the fastest
-/// one of both can move on.
+/// The same where one local array is in C order and the other one in Fortran order: only a dimension that is the
+/// fastest one of both can move on.
 std::int64_t joints_mixed_order(const std::vector<const Overlap*>& overlaps, Order order_a) {
   const auto long_in_c = [&](const Overlap* o) { return (order_a == Order::kC ? o->extent_a : o->extent_b) > 1; };
   const auto long_in_fortran = [&](const Overlap* o) { return (order_a == Order::kC ? o->extent_b : o->extent_a) > 1; };
@@ -144,7 +144,8 @@ std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, Order 
   std::int64_t total = 1;
   for (const Overlap* overlap : overlaps) total *= overlap->elements;
   if (total == 0) return 0;
-  return total - (order_a == order_b ? joints_same_order(overlaps, order_a, total) : joints_mixed_order(overlaps, order_a));
+  return total -
+         (order_a == order_b ? joints_same_order(overlaps, order_a, total) : joints_mixed_order(overlaps, order_a));
 }
 
 }  // namespace plait::plan

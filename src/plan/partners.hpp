@@ -9,9 +9,9 @@
 
 namespace plait::plan {
 
-/// The coordinates of `dimension` of `layout` that can own an index of `set`, ascending: all that do, and where both sides
-/// are cyclic perhaps some that would if the dimension were longer.
-/// cost  O(coordinates found), or O(blocks of the set) where that is less; never a scan of all indices.
+/// The coordinates of `dimension` of `layout` that can own an index of `set`, ascending: all that do, and where both
+/// sides are cyclic perhaps some that would if the dimension were longer. cost  O(coordinates found), or O(blocks of
+/// the set) where that is less; never a scan of all indices.
 std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, int dimension);
 
 /// What one dimension of a message adds to its number of elements and runs.  `a` is one local array, `b` the other one.
@@ -33,8 +33,8 @@ struct Partner {
   Overlap overlap;
 };
 
-/// The partners of one rank of `mine` in `other`, for each dimension.  In the pieces, `a` is the place in the local array
-/// of `mine` and `b` the one in the local array of `other`.
+/// The partners of one rank of `mine` in `other`, for each dimension.  In the pieces, `a` is the place in the local
+/// array of `mine` and `b` the one in the local array of `other`.
 std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std::int64_t rank, const Layout& other);
 
 /// Steps from one element to the next of each dimension of a dense array, in elements.

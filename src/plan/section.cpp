@@ -30,8 +30,9 @@ namespace {
 
 void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
   const auto refuse = [&](const std::string& found) {
-    throw Error(ErrorKind::kArgument, base::text("region, dimension ", dimension, ": ", found, ", but the dimension has ",
-                                                 size, " indices; use a slice inside it with a step of 1 or more"));
+    throw Error(ErrorKind::kArgument,
+                base::text("region, dimension ", dimension, ": ", found, ", but the dimension has ", size,
+                           " indices; use a slice inside it with a step of 1 or more"));
   };
   if (slice.step < 1) refuse(base::text("the step is ", slice.step));
   if (slice.count < 0 || slice.start < 0) refuse(base::text("start ", slice.start, ", count ", slice.count));
@@ -45,9 +46,9 @@ void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
 
 Section::Section(const Extents& file_shape, Order file_order, const Region& region) {
   if (!region.empty() && region.size() != file_shape.size())
-    throw Error(ErrorKind::kArgument, base::text("the region ", to_string(region), " has ", region.size(),
-                                                 " dimensions, the array ", shape_to_string(file_shape), " has ",
-                                                 file_shape.size(), "; give one slice for each"));
+    throw Error(ErrorKind::kArgument,
+                base::text("the region ", to_string(region), " has ", region.size(), " dimensions, the array ",
+                           shape_to_string(file_shape), " has ", file_shape.size(), "; give one slice for each"));
   const std::size_t dimensions = file_shape.size();
   shape.resize(dimensions);
   steps.resize(dimensions);

@@ -80,8 +80,9 @@ std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
     sizes[at(c)] = c + 1 == extent ? left : std::min(left, c);
     left -= sizes[at(c)];
   }
-  return {Distribution::block_of(),  Distribution::block_of(size / extent + 2), Distribution::balanced(),
-          Distribution::cyclic(),    Distribution::cyclic(2),                   Distribution::cyclic(3),
+  return {Distribution::block_of(),      Distribution::block_of(size / extent + 2),
+          Distribution::balanced(),      Distribution::cyclic(),
+          Distribution::cyclic(2),       Distribution::cyclic(3),
           Distribution::gen_block(sizes)};
 }
 
@@ -157,9 +158,8 @@ TEST(Conversion, ScalarsAndShapesThatDiffer) {
   const Mapped scalar{Layout()};
   check(scalar, scalar);
   EXPECT_EQ(plait::compose(Layout(), Layout()).block(), 1);
-  oracle::expect_refused(
-      [] { plait::compose(Layout::parse("8x12 (*, *)"), Layout::parse("12x8 (*, *)")); },
-      "a conversion needs two layouts of one shape; the source is 8x12, the target 12x8");
+  oracle::expect_refused([] { plait::compose(Layout::parse("8x12 (*, *)"), Layout::parse("12x8 (*, *)")); },
+                         "a conversion needs two layouts of one shape; the source is 8x12, the target 12x8");
   const plait::Conversion conversion(Layout::parse("8 (block) onto (2)"), Layout::parse("8 (cyclic) onto (3)"));
   oracle::expect_refused([&] { (void)conversion.sends(2); }, "there is no rank 2");
   oracle::expect_refused([&] { (void)conversion.receives(3); }, "there is no rank 3");
@@ -175,7 +175,8 @@ TEST(Conversion, TheMixedCase) {
 }
 
 TEST(Conversion, ExplainsItself) {
-  const plait::Conversion conversion(Layout::parse("8x12 (block, *) onto (4)"), Layout::parse("8x12 (*, block) onto (4)"));
+  const plait::Conversion conversion(Layout::parse("8x12 (block, *) onto (4)"),
+                                     Layout::parse("8x12 (*, block) onto (4)"));
   const std::string text = conversion.explain();
   EXPECT_NE(text.find("8x12 (block, *) onto (4)"), std::string::npos);
   EXPECT_NE(text.find("8x12 (*, block) onto (4)"), std::string::npos);
@@ -183,7 +184,8 @@ TEST(Conversion, ExplainsItself) {
   EXPECT_NE(text.find("72 of 96 elements between ranks, in 12 messages"), std::string::npos) << text;
   const plait::Conversion none(conversion.source(), conversion.source());
   EXPECT_NE(none.explain().find("nothing between ranks"), std::string::npos);
-  const plait::Conversion large(Layout::parse("1000x12 (block, *) onto (100)"), Layout::parse("1000x12 (*, block) onto (4)"));
+  const plait::Conversion large(Layout::parse("1000x12 (block, *) onto (100)"),
+                                Layout::parse("1000x12 (*, block) onto (4)"));
   EXPECT_NE(large.explain().find("rank 0  sends 120 elements in 4 messages"), std::string::npos) << large.explain();
 }
 
@@ -245,7 +247,8 @@ TEST(Conversion, MovingInTwoStepsIsMovingInOne) {
       const Mapped& a = layouts[random() % layouts.size()];
       const Mapped& b = layouts[random() % layouts.size()];
       const Mapped& c = layouts[random() % layouts.size()];
-      SCOPED_TRACE(oracle::spelled(a.layout) + "  to  " + oracle::spelled(b.layout) + "  to  " + oracle::spelled(c.layout));
+      SCOPED_TRACE(oracle::spelled(a.layout) + "  to  " + oracle::spelled(b.layout) + "  to  " +
+                   oracle::spelled(c.layout));
       const auto at_b = move_through(a.layout, b.layout, parts_of(a));
       ASSERT_EQ(at_b, parts_of(b));
       ASSERT_EQ(move_through(b.layout, c.layout, at_b), parts_of(c));

@@ -140,7 +140,8 @@ TEST(Layout, SaysWhatIsWrong) {
   expect_refused([&] { Layout({10}, {Distribution::block_of(-2)}, {4}); }, "block(-2)");
   expect_refused([&] { Layout({10}, {Distribution::cyclic(0)}, {4}); }, "cyclic(0) needs a block of 1 or more");
   expect_refused([&] { Layout({10}, {Distribution::cyclic(-3)}, {4}); }, "cyclic(-3)");
-  expect_refused([&] { Layout({10}, {Distribution::gen_block({5, 5})}, {3}); }, "gen_block has 2 sizes for 3 coordinates");
+  expect_refused([&] { Layout({10}, {Distribution::gen_block({5, 5})}, {3}); },
+                 "gen_block has 2 sizes for 3 coordinates");
   expect_refused([&] { Layout({10}, {Distribution::gen_block({5, 4})}, {2}); }, "sum to 9, but the dimension has 10");
   expect_refused([&] { Layout({10}, {Distribution::gen_block({12, -2})}, {2}); }, "negative size -2");
   expect_refused([&] { Layout({10}, {Distribution::gen_block({INT64_MAX, 1})}, {2}); }, "2^63");
@@ -155,7 +156,8 @@ TEST(Layout, SaysWhatIsWrong) {
   expect_refused([&] { (void)layout.owner(Extents{6, 0}); }, "the index (6, 0) lies outside the array 6x4");
   expect_refused([&] { (void)layout.owner(Extents{0, -1}); }, "(0, -1) lies outside");
   expect_refused([&] { (void)layout.owner(Extents{0}); }, "1 entries for an array of 2 dimensions");
-  expect_refused([&] { (void)layout.to_local(Extents{0, 1}, 0); }, "rank 0 does not own the element (0, 1); rank 1 does");
+  expect_refused([&] { (void)layout.to_local(Extents{0, 1}, 0); },
+                 "rank 0 does not own the element (0, 1); rank 1 does");
   expect_refused([&] { (void)layout.to_global(Extents{3, 0}, 0); },
                  "the local index (3, 0) lies outside the local array (3, 2) of rank 0");
   expect_refused([&] { (void)layout.to_global(Extents{-1, 0}, 0); }, "(-1, 0)");
@@ -178,8 +180,13 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t mo
     SCOPED_TRACE(oracle::spelled(layout));
     const oracle::ArrayMap map = oracle::map_of(layout);
     std::string meaning;
-    for (const auto& place : map.places) meaning += std::to_string(place.rank) + ':' + std::to_string(place.offset) + ' ';
-    meaning += testing::PrintToString(map.indices);
+    for (const auto& place : map.places)
+      meaning += std::to_string(place.rank) + ':' + std::to_string(place.offset) + ' ';
+    for (const auto& of_rank : map.indices)
+      for (const Extents& indices : of_rank) {
+        meaning += '/';
+        for (const std::int64_t index : indices) meaning += static_cast<char>('0' + index);
+      }
     const std::string text = to_string(layout);
     const auto [first, fresh] = by_meaning.try_emplace(meaning, by_map.size());
     if (fresh) by_map.push_back({layout, text, map});
@@ -187,8 +194,8 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t mo
     ASSERT_EQ(text, same.text) << "equal to " << oracle::spelled(same.layout);
     ASSERT_TRUE(layout == same.layout) << "equal to " << oracle::spelled(same.layout);
     const auto [spelling, fresh_text] = by_text.try_emplace(text, first->second);
-    ASSERT_EQ(spelling->second, first->second) << "the same text, but not equal to "
-                                               << oracle::spelled(by_map[spelling->second].layout);
+    ASSERT_EQ(spelling->second, first->second)
+        << "the same text, but not equal to " << oracle::spelled(by_map[spelling->second].layout);
     const Layout normal = layout.normal_form();
     ASSERT_TRUE(oracle::map_of(normal) == map) << "normal form " << oracle::spelled(normal);
     ASSERT_EQ(normal, layout);
@@ -217,7 +224,8 @@ TEST(Layout, EqualLayoutsHaveOneNormalFormAndOneText) {
       SCOPED_TRACE(testing::Message() << n << 'x' << m);
       check_normal_forms({n, m}, 4, 3, oracle::kThinning);
     }
-  for (const Extents& shape : {Extents{0, 2, 0}, Extents{2, 0, 1}, Extents{1, 1, 2}, Extents{0, 0, 0}, Extents{2, 1, 3}}) {
+  for (const Extents& shape :
+       {Extents{0, 2, 0}, Extents{2, 0, 1}, Extents{1, 1, 2}, Extents{0, 0, 0}, Extents{2, 1, 3}}) {
     SCOPED_TRACE(testing::PrintToString(shape));
     check_normal_forms(shape, 6, 2, 5 * oracle::kThinning);
   }

@@ -12,7 +12,8 @@ using plait::Layout;
 using plait::Order;
 
 TEST(Notation, ReadsEveryPart) {
-  const Layout layout = Layout::parse("8x12x3x7x5 (block, cyclic(3), *, gen_block(3, 0, 4), balanced) onto (2, 2, 3, 1) ranks=F order=F");
+  const Layout layout =
+      Layout::parse("8x12x3x7x5 (block, cyclic(3), *, gen_block(3, 0, 4), balanced) onto (2, 2, 3, 1) ranks=F order=F");
   EXPECT_EQ(layout.shape(), (Extents{8, 12, 3, 7, 5}));
   EXPECT_EQ(layout.grid(), (Extents{2, 2, 3, 1}));
   EXPECT_EQ(layout.ranks(), Order::kFortran);
@@ -26,8 +27,8 @@ TEST(Notation, CaseAndWhiteSpaceDoNotMatter) {
   const Layout expected({8, 12}, {Distribution::block_of(5), Distribution::cyclic(3)}, {2, 2}, Order::kFortran);
   for (const char* text :
        {"8x12 (block(5), cyclic(3)) onto (2, 2) ranks=F", "8X12(BLOCK(5),CYCLIC(3))ONTO(2,2)RANKS=f",
-        "  8x12\t( Block ( 5 ) ,Cyclic( 3 ) )\n onto ( 2,2 )  ranks = F  ", "8x12 (block(5), cyclic(3)) ranks=F onto (2, 2)",
-        "8x12 (block(5), cyclic(3)) order=C ranks=F onto (2, 2)"}) {
+        "  8x12\t( Block ( 5 ) ,Cyclic( 3 ) )\n onto ( 2,2 )  ranks = F  ",
+        "8x12 (block(5), cyclic(3)) ranks=F onto (2, 2)", "8x12 (block(5), cyclic(3)) order=C ranks=F onto (2, 2)"}) {
     EXPECT_EQ(Layout::parse(text), expected) << text;
   }
 }
@@ -52,7 +53,8 @@ TEST(Notation, SaysWhereItStumbles) {
   refuse("8x (block)", "position 4: found \"(\", expected the size of a dimension");
   refuse("8xx (block)", "position 3: found \"x\"");
   refuse("huge (block)", "position 1: found \"huge\", expected a shape such as 8x12");
-  refuse("8x12 (block, rows) onto (2, 2)", "position 14: found \"rows\", expected *, block, block(m), balanced, cyclic");
+  refuse("8x12 (block, rows) onto (2, 2)",
+         "position 14: found \"rows\", expected *, block, block(m), balanced, cyclic");
   refuse("8x12 (block, ) onto (2, 2)", "position 14: found \")\"");
   refuse("8x12 (block cyclic)", "position 13: found \"cyclic\", expected ',' or ')'");
   refuse("8x12 (block, cyclic", "position 20: found the end of the text, expected ',' or ')'");
@@ -72,7 +74,8 @@ TEST(Notation, SaysWhereItStumbles) {
   refuse("8 (block) onto (2) ranks=X", "position 26: found \"X\", expected C or F");
   refuse("8 (block) onto (2) order=C order=F", "each at most once");
   refuse("8 (block) onto (2))", "position 19: found \")\"");
-  refuse("99999999999999999999 (block) onto (2)", "position 1: found \"99999999999999999999\", expected a number below 2^63");
+  refuse("99999999999999999999 (block) onto (2)",
+         "position 1: found \"99999999999999999999\", expected a number below 2^63");
   refuse("8 (cyclic(9223372036854775808)) onto (2)", "expected a number below 2^63");
   refuse("(block) onto (2)", "no shape; put it in front");
   refuse("8 (block)", "names no grid; add one");

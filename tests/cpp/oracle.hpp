@@ -48,9 +48,7 @@ inline Extents owner_map(const Distribution& distribution, std::int64_t size, st
       owners.push_back(coordinate);
   };
   switch (distribution.kind) {
-    case Distribution::Kind::kCollapsed:
-      deal(0, size);
-      break;
+    case Distribution::Kind::kCollapsed: deal(0, size); break;
     case Distribution::Kind::kBlock: {
       std::int64_t block = distribution.block;
       if (block == 0)
@@ -190,7 +188,7 @@ struct Traffic {
 };
 
 struct Conversion {
-  std::vector<Traffic> traffic;    // by sender, then by receiver
+  std::vector<Traffic> traffic;   // by sender, then by receiver
   std::int64_t shortest_run = 0;  // 0 where nothing is moved
 };
 

@@ -1,0 +1,132 @@
+// The promise that a conversion's cost depends on pieces and partners, never on the number of elements: bytes allocated
+// and time, with every allocation of this program counted.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <ctime>
+#include <new>
+
+#include "oracle.hpp"
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define PLAIT_COUNTS_ALLOCATIONS 1
+#endif
+
+#ifdef PLAIT_COUNTS_ALLOCATIONS
+
+namespace {
+
+std::atomic<std::int64_t> live_bytes{0};
+std::atomic<std::int64_t> peak_bytes{0};
+
+constexpr std::size_t kHeader = 2 * sizeof(std::max_align_t);
+
+}  // namespace
+
+// Each block is preceded by its size.
+void* operator new(std::size_t bytes) {
+  auto* block = static_cast<std::byte*>(std::malloc(bytes + kHeader));
+  if (block == nullptr) throw std::bad_alloc();
+  *reinterpret_cast<std::size_t*>(block) = bytes;
+  const std::int64_t live = live_bytes += static_cast<std::int64_t>(bytes);
+  std::int64_t peak = peak_bytes;
+  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
+  }
+  return block + kHeader;
+}
+
+void operator delete(void* address) noexcept {
+  if (address == nullptr) return;
+  auto* block = static_cast<std::byte*>(address) - kHeader;
+  live_bytes -= static_cast<std::int64_t>(*reinterpret_cast<std::size_t*>(block));
+  std::free(block);
+}
+
+void operator delete(void* address, std::size_t) noexcept { operator delete(address); }
+
+#endif
+
+namespace {
+
+using plait::Layout;
+using plait::Message;
+
+/// The most bytes that were live at a time during `call`, beyond those before it; 0 where they are not counted.
+template <typename Call>
+std::int64_t peak_of(Call&& call) {
+#ifdef PLAIT_COUNTS_ALLOCATIONS
+  const std::int64_t before = live_bytes;
+  peak_bytes = before;
+  call();
+  return peak_bytes - before;
+#else
+  call();
+  return 0;
+#endif
+}
+
+TEST(ConversionCost, AMillionRanksAndATrillionElements) {
+  const Layout source = Layout::parse("1000000x1000000 (block, *) onto (1000000)");
+  const Layout target = Layout::parse("1000000x1000000 (cyclic, cyclic) onto (1000, 1000)");
+  const plait::Conversion conversion = plait::compose(source, target);
+  const std::clock_t start = std::clock();
+  const std::int64_t peak = peak_of([&] {
+    const std::vector<Message> sent = conversion.sends(123'456);
+    const std::vector<Message> received = conversion.receives(123'456);
+    ASSERT_EQ(sent.size(), 1000U);
+    ASSERT_EQ(received.size(), 1000U);
+    for (std::size_t i = 0; i < 1000; ++i) {
+      EXPECT_EQ(sent[i], (Message{456'000 + static_cast<std::int64_t>(i), 1000, 1000}));
+      EXPECT_EQ(received[i], (Message{123 + 1000 * static_cast<std::int64_t>(i), 1000, 1000}));
+    }
+    EXPECT_EQ(conversion.block(), 1);
+  });
+  EXPECT_LT(peak, 1 << 20);
+#ifdef PLAIT_COUNTS_ALLOCATIONS
+  EXPECT_GE(peak, 2000 * static_cast<std::int64_t>(sizeof(Message)));  // the library's allocations are counted
+#endif
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, oracle::kSanitized ? 1 : 0.05);
+}
+
+TEST(ConversionCost, TheSameForAnyNumberOfElements) {
+  for (const auto& [from, to] : {std::pair{"(cyclic(6)) onto (5)", "(cyclic(4)) onto (7)"},
+                                 std::pair{"(cyclic) onto (64)", "(cyclic(3)) onto (10)"}}) {
+    std::int64_t first = 0;
+    for (std::int64_t size = 10'000; size <= 1'000'000'000'000'000; size *= 10) {
+      const plait::Conversion conversion(Layout::parse(from, {size}), Layout::parse(to, {size}));
+      const std::int64_t peak = peak_of([&] {
+        for (const std::int64_t rank : {0, 1, 3}) {
+          std::int64_t elements = 0;
+          for (const Message& message : conversion.sends(rank)) elements += message.elements;
+          EXPECT_EQ(elements, conversion.source().local_elements(rank));
+          (void)conversion.receives(rank);
+        }
+      });
+      if (first == 0) first = peak;
+      // Ragged ends differ a little.
+      EXPECT_LE(peak, first + first / 2 + 512) << size;
+      EXPECT_LT(peak, 64 << 10);
+    }
+  }
+}
+
+TEST(ConversionCost, ManyCoordinatesOnBothSides) {
+  const std::clock_t start = std::clock();
+  // Strides of about 10^12 on both sides: one rank meets a handful of the million others.
+  const plait::Conversion conversion(Layout::parse("1000000000000000 (cyclic(1000000)) onto (1000000)"),
+                                     Layout::parse("1000000000000000 (cyclic(1000003)) onto (999983)"));
+  const std::int64_t peak = peak_of([&] {
+    for (const std::int64_t rank : {0, 77, 999'000}) {
+      std::int64_t elements = 0;
+      for (const Message& message : conversion.sends(rank)) elements += message.elements;
+      EXPECT_EQ(elements, conversion.source().local_elements(rank));
+    }
+  });
+  EXPECT_LT(peak, 4 << 20);
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, oracle::kSanitized ? 5 : 0.5);
+}
+
+}  // namespace
