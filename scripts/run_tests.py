@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 import time
 
@@ -67,6 +68,8 @@ def main() -> int:
     if unknown:
         print(f"test: no stage is called {', '.join(unknown)}; there are {', '.join(STAGES)}", file=sys.stderr)
         return 2
+    # A request to end becomes an exception, so that the running command is ended too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         results = {name: run_stage(name) for name in names}
     finally:

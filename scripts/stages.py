@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -186,9 +187,32 @@ def cpp_address(log: Path) -> Outcome:
     return sanitized("address", log, options)
 
 
+# What a test that can meet a data race includes.
+THREADED = re.compile(
+    r'#include [<"](?:thread|atomic|store/|transport/|engine/|file/|plait/(?:file|redistribute|comm)\.)'
+)
+
+
+def threaded_suites() -> tuple[list[str], list[str]]:
+    """The test suites that use threads, and the others."""
+    threaded, others = set(), set()
+    for source in (ROOT / "tests/cpp").glob("*_test.cpp"):
+        text = source.read_text(encoding="utf-8")
+        suites = re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,", text, re.MULTILINE)
+        (threaded if THREADED.search(text) else others).update(suites)
+    return sorted(threaded), sorted(others - threaded)
+
+
 def cpp_thread(log: Path) -> Outcome:
-    """ThreadSanitizer."""
-    return sanitized("thread", log, {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"})
+    """ThreadSanitizer, over the tests that use threads."""
+    options = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
+    threaded, others = threaded_suites()
+    if threaded:
+        options["GTEST_FILTER"] = ":".join(f"*{suite}.*" for suite in threaded)
+    outcome = sanitized("thread", log, options)
+    if threaded and others:
+        outcome.reasons.append(f"left out, because they use no threads: {', '.join(others)}")
+    return outcome
 
 
 def python_tests(log: Path) -> Outcome:
