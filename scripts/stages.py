@@ -195,7 +195,8 @@ THREADED = re.compile(
 
 def threaded_suites() -> tuple[list[str], list[str]]:
     """The test suites that use threads, and the others."""
-    threaded, others = set(), set()
+    threaded: set[str] = set()
+    others: set[str] = set()
     for source in (ROOT / "tests/cpp").glob("*_test.cpp"):
         text = source.read_text(encoding="utf-8")
         suites = re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,", text, re.MULTILINE)
@@ -208,7 +209,7 @@ def cpp_thread(log: Path) -> Outcome:
     options = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
     threaded, others = threaded_suites()
     if threaded:
-        options["GTEST_FILTER"] = ":".join(f"*{suite}.*" for suite in threaded)
+        options["GTEST_FILTER"] = ":".join(f"*{suite}.*:*{suite}/*" for suite in threaded)
     outcome = sanitized("thread", log, options)
     if threaded and others:
         outcome.reasons.append(f"left out, because they use no threads: {', '.join(others)}")
