@@ -171,7 +171,8 @@ TEST(StridedCopy, CopiesLongStretchesOfTarget) {
     for (const std::int64_t gap : {std::int64_t{0}, size, std::int64_t{64}}) {
       const std::int64_t row = count * size + gap;
       ASSERT_NO_FATAL_FAILURE(check({size, {{count, 2 * size, size}, {3, 2 * row, row}}}));
-      ASSERT_NO_FATAL_FAILURE(check({size, {{3, 2 * size, size}, {count, 7 * size, 3 * size}, {2, 22 * row, 3 * row}}}));
+      ASSERT_NO_FATAL_FAILURE(
+          check({size, {{3, 2 * size, size}, {count, 7 * size, 3 * size}, {2, 22 * row, 3 * row}}}));
       ASSERT_NO_FATAL_FAILURE(check({size, {{count, -2 * size, size}, {3, 2 * row, -row}}}));
     }
   }

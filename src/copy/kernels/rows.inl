@@ -3,6 +3,18 @@
 using RowsFunction = void (*)(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner,
                               Step outer);
 
+/// Copies kBytes bytes.  Moves of 16 bytes: on Zen 4 wider ones write a target that is out of cache at half the rate,
+/// and no faster in cache.
+template <int kBytes>
+inline void move_run(std::byte* to, const std::byte* from) {
+  if constexpr (kBytes > 16 && kVectorBytes > 0) {
+    static_assert(kBytes % 16 == 0);
+    for (int i = 0; i < kBytes; i += 16) Vector<16>::load(from + i, 0).store(to + i);
+  } else {
+    __builtin_memcpy(to, from, kBytes);
+  }
+}
+
 /// A run of fixed length that one move, or a few whole vectors, hold.
 template <int kBytes>
 void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Step inner, Step outer) {
@@ -11,15 +23,15 @@ void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Step i
     std::byte* to = target + j * outer.target;
     std::int64_t left = inner.count;
     for (; left >= 4; left -= 4) {
-      __builtin_memcpy(to, from, kBytes);
-      __builtin_memcpy(to + inner.target, from + inner.source, kBytes);
-      __builtin_memcpy(to + 2 * inner.target, from + 2 * inner.source, kBytes);
-      __builtin_memcpy(to + 3 * inner.target, from + 3 * inner.source, kBytes);
+      move_run<kBytes>(to, from);
+      move_run<kBytes>(to + inner.target, from + inner.source);
+      move_run<kBytes>(to + 2 * inner.target, from + 2 * inner.source);
+      move_run<kBytes>(to + 3 * inner.target, from + 3 * inner.source);
       from += 4 * inner.source;
       to += 4 * inner.target;
     }
     for (; left > 0; --left) {
-      __builtin_memcpy(to, from, kBytes);
+      move_run<kBytes>(to, from);
       from += inner.source;
       to += inner.target;
     }
@@ -34,8 +46,8 @@ void paired_rows(std::byte* target, const std::byte* source, std::int64_t run_by
     const std::byte* from = source + j * outer.source;
     std::byte* to = target + j * outer.target;
     for (std::int64_t i = 0; i < inner.count; ++i) {
-      __builtin_memcpy(to, from, kHalf);
-      __builtin_memcpy(to + second, from + second, kHalf);
+      move_run<kHalf>(to, from);
+      move_run<kHalf>(to + second, from + second);
       from += inner.source;
       to += inner.target;
     }
@@ -49,8 +61,8 @@ void block_rows(std::byte* target, const std::byte* source, std::int64_t run_byt
     const std::byte* from = source + j * outer.source;
     std::byte* to = target + j * outer.target;
     for (std::int64_t i = 0; i < inner.count; ++i) {
-      for (std::int64_t k = 0; k < last; k += 64) __builtin_memcpy(to + k, from + k, 64);
-      __builtin_memcpy(to + last, from + last, 64);
+      for (std::int64_t k = 0; k < last; k += 64) move_run<64>(to + k, from + k);
+      move_run<64>(to + last, from + last);
       from += inner.source;
       to += inner.target;
     }
