@@ -20,7 +20,7 @@ say "compiling and installing plait (log: .plait/log/build.log)"
 begin=$SECONDS
 "$plait_env/bin/python" -m pip install -v --no-build-isolation --no-deps --no-cache-dir --force-reinstall \
   "${settings[@]}" . >"$plait_log/build.log" 2>&1 || {
-  grep -E -A 6 'error|Error' "$plait_log/build.log" | head -n 80 >&2 || true
+  grep -E -A 6 'error:|Error' "$plait_log/build.log" | head -n 80 >&2 || tail -n 20 "$plait_log/build.log" >&2
   say "failed; the whole log is .plait/log/build.log" >&2
   exit 1
 }
