@@ -88,17 +88,16 @@ std::int64_t least_residue(std::int64_t step, std::int64_t modulus, std::int64_t
   return low;
 }
 
-/// The shortest stretch between a multiple of one block and the next multiple of the other, before the last cut.
+/// The shortest stretch between a multiple of one block and the next multiple of the other, the last stretch left out.
 std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64_t size) {
   const std::int64_t smaller = std::min(block_a, block_b);
   const std::int64_t larger = std::max(block_a, block_b);
-  const std::int64_t last_larger = (size - 1) / larger;  // the last cut of each side, in blocks
-  const std::int64_t last_smaller = (size - 1) / smaller;
-  std::int64_t shortest = last_smaller > 0 ? smaller : INT64_MAX;
-  shortest = std::min(shortest, least_residue(larger, smaller, last_larger, false));
-  // The last cut of the larger blocks may have none of the smaller ones behind it.
-  const bool last_has_next = last_larger * larger < last_smaller * smaller;
-  return std::min(shortest, least_residue(larger, smaller, last_larger - (last_has_next ? 0 : 1), true));
+  const std::int64_t cuts = (size - 1) / larger;
+  // Before and behind each cut of the larger blocks.  Where the last cut has none of the other side behind it, the last
+  // stretch is shorter still, and counts itself.
+  const std::int64_t before = least_residue(larger, smaller, cuts, false);
+  const std::int64_t behind = least_residue(larger, smaller, cuts, true);
+  return std::min({size > smaller ? smaller : INT64_MAX, before, behind});
 }
 
 /// Two rows of equal blocks.  Only the last stretch can be whole on both sides, or go on behind equal gaps: any other
@@ -128,10 +127,8 @@ Shortest of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
     x = end;
     const std::int64_t uneven_end = std::max(end_a, end_b);
     if (block == 0 || x % block != 0 || (a.block() == 0 ? end_a : end_b) != uneven_end) continue;
-    if (uneven_end - x > block) {
-      add(shortest, a, b, x, x + block);
-      x = (uneven_end - 1) / block * block;
-    }
+    // Behind the first stretch of an uneven block, at most as long as an equal one, whole equal blocks follow.
+    if (uneven_end - x > block) x = (uneven_end - 1) / block * block;
   }
   return shortest;
 }
