@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "copy/strided_copy.hpp"
 #include "plan/partners.hpp"
 #include "plan/runs.hpp"
 
@@ -14,6 +13,9 @@ using Range = plan::AccessPlan::Range;
 
 /// A nest of at most two loops for each of 32 dimensions.
 using Loops = std::array<copy::Loop, 2 * kMaxDimensions>;
+
+/// Local arrays from this size on pass the caches: the rest of them would have pushed out what was just dealt.
+constexpr std::int64_t kLargeArray = std::int64_t{4} << 20;
 
 /// The nest as it stands: side a is copied to side b.
 std::span<const copy::Loop> a_to_b(const plan::Nest& nest, Loops& loops) {
@@ -49,7 +51,9 @@ Dealer::Dealer(const plan::AccessPlan& plan, std::int64_t rank)
     : plan_(plan),
       sets_(plan.index_sets(rank)),
       window_steps_(plan::dense_strides(plan.section().shape, Order::kC)),
-      no_steps_(sets_.size(), 0) {
+      no_steps_(sets_.size(), 0),
+      array_landing_(plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArray ? copy::Landing::kMemory
+                                                                                              : copy::Landing::kCaches) {
   for (std::int64_t& step : window_steps_) step *= plan.element_bytes();
 }
 
@@ -82,7 +86,8 @@ std::int64_t Dealer::elements(Range range) const {
 void Dealer::window_to_array(Range range, const std::byte* window, const LocalArray& array) const {
   Loops loops;
   for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
-    copy::strided_copy(array.data + nest.b, window + offset + nest.a, plan_.element_bytes(), a_to_b(nest, loops));
+    copy::strided_copy(array.data + nest.b, window + offset + nest.a, plan_.element_bytes(), a_to_b(nest, loops),
+                       array_landing_);
   });
 }
 

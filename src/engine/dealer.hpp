@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "copy/strided_copy.hpp"
 #include "engine/array.hpp"
 #include "plan/access.hpp"
 
@@ -41,6 +42,7 @@ class Dealer {
   std::vector<IndexSet> sets_;
   Extents window_steps_;  // bytes, one for each section dimension
   Extents no_steps_;
+  copy::Landing array_landing_;
 };
 
 }  // namespace plait::engine

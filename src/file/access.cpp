@@ -119,24 +119,29 @@ void File::Impl::run(transport::Transport& transport, const Layout& layout, cons
     engine::prepare(transport);
     std::unique_ptr<plan::AccessPlan> made;
     std::vector<engine::LocalArray> arrays;
-    const auto planned = engine::caught([&] {
+    auto mine = engine::caught([&] {
       if (write && mode == Mode::kRead)
         throw Error(ErrorKind::kArgument, base::text(path, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
       made = std::make_unique<plan::AccessPlan>(
           plan(layout, region, transport.size(), transport.nodes_apart(), write));
       arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
     });
-    engine::agree(transport,
-                  base::text(write ? "write" : "read", '(', to_string(layout), ", region ", to_string(region), ')'), planned);
-    const engine::Access access{*made, *store, data_offset, transport, arrays, comm.alone(), engine_times};
-    if (write) dirty = true;
-    engine::agree(transport, engine::caught([&] {
-                    if (write) {
-                      engine::write(access);
-                    } else {
-                      engine::read(access);
-                    }
-                  }));
+    const auto move = [&] {
+      const engine::Access access{*made, *store, data_offset, transport, arrays, comm.alone(), engine_times};
+      if (write) {
+        dirty = true;
+        engine::write(access);
+      } else {
+        engine::read(access);
+      }
+    };
+    const std::string call =
+        base::text(write ? "write" : "read", '(', to_string(layout), ", region ", to_string(region), ')');
+    // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
+    const bool independent = !mine && !write && made->strategy() == plan::Strategy::kDirect;
+    if (independent) mine = engine::caught(move);
+    engine::agree(transport, call, mine);
+    if (!independent) engine::agree(transport, engine::caught(move));
   }
   spent = {engine_times.io, engine_times.copy, engine_times.wait, engine_times.total};
 }

@@ -247,7 +247,8 @@ double AccessPlan::predicted_seconds(Strategy strategy) const {
   const std::int64_t rank = largest_rank();
   const auto hosted = static_cast<double>(base::ceil_divide(layout_.size(), workers_));
   const double part = hosted * static_cast<double>(layout_.local_elements(rank) * element_bytes_);
-  const double touching = static_cast<double>(requests(strategy)) * model_.request_seconds;
+  const double touching =
+      static_cast<double>(requests(strategy)) * (write_ ? model_.write_request_seconds : model_.request_seconds);
   if (strategy == Strategy::kDirect) return hosted * touching + part / model_.store_bytes_per_second;
   const double share = static_cast<double>(std::min(share_, section_.elements) * element_bytes_);
   const double dealing =

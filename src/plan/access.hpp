@@ -24,7 +24,8 @@ const char* to_string(Strategy strategy);
 /// What the planner assumes of a machine, in seconds and bytes per second for one rank.  The defaults were fitted to
 /// `plait bench io` on a 2-core virtual machine with the file in the page cache.
 struct CostModel {
-  double request_seconds = 0.8e-6;        ///< one read or write call, besides its bytes
+  double request_seconds = 0.8e-6;        ///< one read call, besides its bytes
+  double write_request_seconds = 20e-6;   ///< one write call: writers of one file queue for its lock
   double store_bytes_per_second = 4e9;    ///< from the page cache into cold memory
   double window_bytes_per_second = 7e9;   ///< from the page cache into a window that stays in the processor's cache
   double copy_bytes_per_second = 7e9;     ///< between a window and an array

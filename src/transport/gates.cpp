@@ -1,9 +1,11 @@
 #include "transport/gates.hpp"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <climits>
 #include <ctime>
 
@@ -15,7 +17,25 @@ void wake_all(std::atomic<std::uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+namespace {
+
+/// Yields the core to whoever can run until the word is there or the time is up.
+bool yield_for_a_while(std::atomic<std::uint32_t>& word, std::uint32_t target) {
+  constexpr auto kLongest = std::chrono::microseconds(100);
+  const auto reached = [&] { return static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0; };
+  if (reached()) return true;
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    ::sched_yield();
+    if (reached()) return true;
+  } while (std::chrono::steady_clock::now() - start < kLongest);
+  return false;
+}
+
+}  // namespace
+
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness) {
+  if (yield_for_a_while(word, target)) return;
   const timespec quarter_second{0, 250'000'000};
   while (true) {
     const std::uint32_t seen = word.load(std::memory_order_acquire);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,14 +19,31 @@ constexpr std::int64_t kLeastReadAhead = std::int64_t{256} << 10;
 /// Linux moves at most 2 GiB - 4 KiB a call.
 constexpr std::int64_t kMostBytesACall = std::int64_t{1} << 30;
 
+void start_read_ahead(int file, const ReadSegment& segment) {
+  if (segment.bytes >= kLeastReadAhead) ::posix_fadvise(file, segment.offset, segment.bytes, POSIX_FADV_WILLNEED);
+}
+
+/// Reads what is cached from the front of a segment; returns its bytes.
+std::int64_t read_cached(int file, const ReadSegment& segment) {
+  iovec part{segment.data, static_cast<std::size_t>(std::min(segment.bytes, kMostBytesACall))};
+  return std::max<ssize_t>(::preadv2(file, &part, 1, segment.offset, RWF_NOWAIT), 0);
+}
+
 class PendingRead : public Pending {
  public:
-  PendingRead(const std::string& path, int file, std::vector<ReadSegment> segments)
-      : path_(path), file_(file), segments_(std::move(segments)) {}
+  PendingRead(const std::string& path, int file, std::atomic<bool>& cold, std::vector<ReadSegment> segments)
+      : path_(path), file_(file), cold_(cold), segments_(std::move(segments)) {}
 
   void complete() override {
     for (const ReadSegment& segment : segments_) {
       std::int64_t done = 0;
+      if (segment.bytes >= kLeastReadAhead && !cold_) {
+        done = read_cached(file_, segment);
+        if (done < std::min(segment.bytes, kMostBytesACall)) {
+          cold_ = true;
+          start_read_ahead(file_, segment);
+        }
+      }
       while (done < segment.bytes) {
         const auto wanted = static_cast<std::size_t>(std::min(segment.bytes - done, kMostBytesACall));
         const ssize_t got = ::pread(file_, segment.data + done, wanted, segment.offset + done);
@@ -45,6 +63,7 @@ class PendingRead : public Pending {
  private:
   const std::string& path_;
   int file_;
+  std::atomic<bool>& cold_;
   std::vector<ReadSegment> segments_;
 };
 
@@ -93,10 +112,9 @@ std::int64_t PosixStore::size() {
 }
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
-  for (const ReadSegment& segment : segments)
-    if (segment.bytes >= kLeastReadAhead)
-      ::posix_fadvise(file_.number(), segment.offset, segment.bytes, POSIX_FADV_WILLNEED);
-  return std::make_unique<PendingRead>(path_, file_.number(), std::move(segments));
+  if (cold_)
+    for (const ReadSegment& segment : segments) start_read_ahead(file_.number(), segment);
+  return std::make_unique<PendingRead>(path_, file_.number(), cold_, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {
