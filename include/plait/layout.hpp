@@ -111,6 +111,12 @@ class Layout {
   /// local order, however they were spelled.
   bool operator==(const Layout& other) const;
 
+  /// Whether the two were spelled alike; cheaper than ==, and never true for layouts that differ.
+  bool spelled_like(const Layout& other) const {
+    return shape_ == other.shape_ && grid_ == other.grid_ && distributions_ == other.distributions_ &&
+           ranks_ == other.ranks_ && order_ == other.order_;
+  }
+
   /// The one normal form: equal layouts have the same one.
   Layout normal_form() const;
 

@@ -14,6 +14,7 @@ struct Slice {
   std::int64_t count = 0;
   std::int64_t step = 1;
   bool single = false;
+  bool operator==(const Slice&) const = default;
 };
 
 /// One slice for each dimension of the array; empty for the whole array.

@@ -87,63 +87,99 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
   }
 }
 
+const File::Impl::Planned& File::Impl::planned(const Layout& layout, const Region& region, int workers,
+                                               bool nodes_apart, bool write) {
+  const bool serves = last_ && last_->write == write && last_->workers == workers && last_->region == region &&
+                      last_->layout.spelled_like(layout);
+  if (!serves) {
+    last_ = nullptr;
+    last_ = std::make_unique<Planned>(Planned{layout, region, workers, write,
+                                              plan(layout, region, workers, nodes_apart, write),
+                                              call_text(layout, region, write)});
+  }
+  return *last_;
+}
+
+std::string File::Impl::call_text(const Layout& layout, const Region& region, bool write) {
+  return base::text(write ? "write" : "read", '(', to_string(layout), ", region ", to_string(region), ')');
+}
+
+void File::Impl::check_mode(bool write) const {
+  if (write && mode == Mode::kRead)
+    throw Error(ErrorKind::kArgument,
+                base::text(path, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
+}
+
 void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write) {
+  check_open();
   try {
-    if (!comm.alone()) {
-      run(*comm.transport(), layout, parts, region, write, times);
-      return;
+    if (comm.alone()) {
+      run_alone(layout, parts, region, write);
+    } else {
+      run_together(layout, parts, region, write);
     }
-    check_open();
-    const int threads = useful_threads(layout);
-    if (threads == 1) {
-      run(*transport::thread::make_alone(), layout, parts, region, write, times);
-      return;
-    }
-    std::vector<AccessTimes> spent(static_cast<std::size_t>(threads));
-    transport::thread::run_team(threads, [&](transport::Transport& transport) {
-      run(transport, layout, parts, region, write, spent[static_cast<std::size_t>(transport.rank())]);
-    });
-    times = *std::max_element(spent.begin(), spent.end(), [](auto& a, auto& b) { return a.total < b.total; });
   } catch (const Error& error) {
     if ((write && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || file::ends_protocol(error)) fail();
     throw;
   }
 }
 
-void File::Impl::run(transport::Transport& transport, const Layout& layout, const std::vector<MutablePart>& parts,
-                     const Region& region, bool write, AccessTimes& spent) {
-  engine::Times engine_times;
+void File::Impl::run(transport::Transport& transport, const Planned& planned,
+                     std::span<const engine::LocalArray> arrays, engine::Times& spent) {
+  const engine::Access access{planned.plan, *store, data_offset, transport, arrays, comm.alone(), spent};
+  if (planned.write) {
+    engine::write(access);
+  } else {
+    engine::read(access);
+  }
+}
+
+void File::Impl::run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
+                              bool write) {
+  engine::Times spent;
   {
-    const engine::Stopwatch watch(engine_times.total);
-    if (!comm.alone()) check_open();
+    const engine::Stopwatch watch(spent.total);
+    transport::Transport& transport = *comm.transport();
     engine::prepare(transport);
-    std::unique_ptr<plan::AccessPlan> made;
+    const Planned* ready = nullptr;
     std::vector<engine::LocalArray> arrays;
     auto mine = engine::caught([&] {
-      if (write && mode == Mode::kRead)
-        throw Error(ErrorKind::kArgument, base::text(path, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
-      made = std::make_unique<plan::AccessPlan>(
-          plan(layout, region, transport.size(), transport.nodes_apart(), write));
+      check_mode(write);
+      ready = &planned(layout, region, transport.size(), transport.nodes_apart(), write);
       arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
     });
-    const auto move = [&] {
-      const engine::Access access{*made, *store, data_offset, transport, arrays, comm.alone(), engine_times};
-      if (write) {
-        dirty = true;
-        engine::write(access);
-      } else {
-        engine::read(access);
-      }
-    };
-    const std::string call =
-        base::text(write ? "write" : "read", '(', to_string(layout), ", region ", to_string(region), ')');
+    const auto move = [&] { run(transport, *ready, arrays, spent); };
     // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
-    const bool independent = !mine && !write && made->strategy() == plan::Strategy::kDirect;
+    const bool independent = !mine && !write && ready->plan.strategy() == plan::Strategy::kDirect;
     if (independent) mine = engine::caught(move);
-    engine::agree(transport, call, mine);
+    engine::agree(transport, mine ? call_text(layout, region, write) : ready->call, mine);
+    if (write) dirty = true;
     if (!independent) engine::agree(transport, engine::caught(move));
   }
-  spent = {engine_times.io, engine_times.copy, engine_times.wait, engine_times.total};
+  times = {spent.io, spent.copy, spent.wait, spent.total};
+}
+
+void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
+                           bool write) {
+  check_mode(write);
+  const int threads = useful_threads(layout);
+  std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
+  const Planned& ready = planned(layout, region, threads, false, write);
+  const std::vector<engine::LocalArray> arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+  if (write) dirty = true;
+  const auto work = [&](transport::Transport& transport) {
+    engine::Times& own = spent[static_cast<std::size_t>(transport.rank())];
+    const engine::Stopwatch watch(own.total);
+    engine::prepare(transport);
+    engine::agree(transport, engine::caught([&] { run(transport, ready, arrays, own); }));
+  };
+  if (threads == 1) {
+    work(*transport::thread::make_alone());
+  } else {
+    transport::thread::run_team(threads, work);
+  }
+  const auto& longest = *std::max_element(spent.begin(), spent.end(), [](auto& a, auto& b) { return a.total < b.total; });
+  times = {longest.io, longest.copy, longest.wait, longest.total};
 }
 
 void File::Impl::refuse(const std::string& message) {

@@ -1,8 +1,11 @@
 /// The inside of a File.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/text.hpp"
 #include "engine/array.hpp"
@@ -41,13 +44,30 @@ class File::Impl {
   void check_open() const;
 
  private:
-  void run(transport::Transport& transport, const Layout& layout, const std::vector<MutablePart>& parts,
-           const Region& region, bool write, AccessTimes& spent);
+  /// A plan and what it was made for; programs repeat their accesses.
+  struct Planned {
+    Layout layout;
+    Region region;
+    int workers;
+    bool write;
+    plan::AccessPlan plan;
+    std::string call;  // in words, to agree on
+  };
+  /// The last plan where it serves again, or a new one.
+  const Planned& planned(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write);
+  static std::string call_text(const Layout& layout, const Region& region, bool write);
+  void run(transport::Transport& transport, const Planned& planned, std::span<const engine::LocalArray> arrays,
+           engine::Times& times);
+  void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
+  void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
+  void check_mode(bool write) const;
   int useful_threads(const Layout& layout) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
   /// Calls `body` with this process's transport, or one of a process that is alone.
   void with_transport(const std::function<void(transport::Transport&)>& body);
+
+  std::unique_ptr<Planned> last_;
 };
 
 namespace file {
