@@ -1,0 +1,205 @@
+"""Draws the figures of docs/concepts from the layouts that they show.
+
+usage: python scripts/figures.py            writes docs/concepts/figures/*.svg
+       python scripts/figures.py --check    says which of them are out of date; status 1 where any is
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import plait
+from plait.draw.palette import UNOWNED, rank_hex
+
+FOLDER = Path(__file__).parent.parent / "docs/concepts/figures"
+CELL = 32
+FONT = "font-family='Helvetica, Arial, sans-serif'"
+
+
+class Svg:
+    """A picture of rectangles and texts, which grows with what is put on it."""
+
+    def __init__(self) -> None:
+        """Starts empty."""
+        self.parts: list[str] = []
+        self.width = 0.0
+        self.height = 0.0
+
+    def grow(self, x: float, y: float) -> None:
+        """Makes sure that a point lies inside."""
+        self.width, self.height = max(self.width, x), max(self.height, y)
+
+    def cell(self, x: float, y: float, fill: str, text: object = "", width: float = CELL) -> None:
+        """A square of an array with a number in its middle."""
+        self.parts.append(
+            f"<rect x='{x:g}' y='{y:g}' width='{width:g}' height='{CELL}' fill='{fill}' stroke='#ffffff' "
+            "stroke-width='1.5'/>"
+        )
+        self.grow(x + width, y + CELL)
+        self.text(x + width / 2, y + CELL / 2 + 5, text, anchor="middle")
+
+    def text(
+        self, x: float, y: float, text: object, anchor: str = "start", size: int = 14, colour: str = "#222"
+    ) -> None:
+        """A line of text on a base line; about 0.6 of its size wide for each letter."""
+        self.parts.append(
+            f"<text x='{x:g}' y='{y:g}' {FONT} font-size='{size}' text-anchor='{anchor}' fill='{colour}'>"
+            f"{escape(str(text))}</text>"
+        )
+        before = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+        self.grow(x + 0.6 * size * len(str(text)) * (1 - before), y + 4)
+
+    def bracket(self, x: float, y: float, width: float, text: str) -> None:
+        """A line below cells that says what they are."""
+        self.parts.append(
+            f"<path d='M{x + 3:g} {y:g} v6 h{width - 6:g} v-6' fill='none' stroke='#444' stroke-width='1.5'/>"
+        )
+        self.text(x + width / 2, y + 22, text, anchor="middle", size=13)
+
+    def save(self, margin: float = 12) -> str:
+        """The picture as SVG, on white so that it can be read on any page."""
+        width, height = self.width + 2 * margin, self.height + 2 * margin
+        body = "\n".join(self.parts)
+        return (
+            f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{-margin:g} {-margin:g} {width:g} {height:g}' "
+            f"width='{width:g}' height='{height:g}'>\n"
+            f"<rect x='{-margin:g}' y='{-margin:g}' width='{width:g}' height='{height:g}' fill='#ffffff'/>\n"
+            f"{body}\n</svg>\n"
+        )
+
+
+def owner(layout: plait.Layout, *index: int) -> int:
+    """The one rank that owns an element."""
+    return layout.owners(index)[0]
+
+
+def place(layout: plait.Layout, *index: int) -> int:
+    """Where an element lies in the memory of its owner, counted in elements."""
+    rank = owner(layout, *index)
+    local, shape = layout.to_local(index, rank), layout.local_shape(rank)
+    dimensions = range(layout.ndim) if layout.order == "C" else reversed(range(layout.ndim))
+    result = 0
+    for d in dimensions:
+        result = result * shape[d] + local[d]
+    return result
+
+
+def distributions() -> Svg:
+    """One row for each way to deal a dimension."""
+    svg = Svg()
+    left = 250
+    rows = [
+        ("12 (*)", ""),
+        ("12 (block) onto (4)", "3, 3, 3, 3"),
+        ("12 (block(5)) onto (4)", "5, 5, 2, 0"),
+        ("12 (gen_block(1, 5, 0, 6)) onto (4)", "1, 5, 0, 6"),
+        ("12 (cyclic) onto (4)", "3, 3, 3, 3"),
+        ("12 (cyclic(2)) onto (4)", "4, 4, 2, 2"),
+        ("12 (cyclic(3)) onto (3)", "6, 3, 3"),
+        ("10 (block) onto (4)", "3, 3, 3, 1"),
+        ("10 (balanced) onto (4)", "3, 3, 2, 2"),
+    ]
+    for i in range(12):
+        svg.text(left + (i + 0.5) * CELL, 12, i, anchor="middle", size=12, colour="#666")
+    svg.text(left + 12 * CELL + 16, 12, "indices of each rank", size=12, colour="#666")
+    for row, (text, sizes) in enumerate(rows):
+        y = 20 + row * (CELL + 8)
+        layout = plait.Layout.parse(text)
+        found = [layout.local_shape(rank)[0] for rank in range(layout.size)]
+        if sizes and sizes != ", ".join(map(str, found)):
+            raise ValueError(f"{text} deals {found}")
+        svg.text(left - 12, y + CELL / 2 + 5, text, anchor="end")
+        for i in range(layout.shape[0]):
+            rank = owner(layout, i)
+            svg.cell(left + i * CELL, y, rank_hex(rank), rank)
+        svg.text(left + 12 * CELL + 16, y + CELL / 2 + 5, sizes or "12", colour="#666")
+    return svg
+
+
+def grid() -> Svg:
+    """A 6x4 array on 2x2 ranks: owners under both rank orders, places under both memory orders."""
+    svg = Svg()
+    text = "6x4 (cyclic(2), block) onto (2, 2)"
+    panels = [
+        ("owner, ranks=C", "", owner),
+        ("owner, ranks=F", " ranks=F", owner),
+        ("place, order=C", "", place),
+        ("place, order=F", " order=F", place),
+    ]
+    for number, (title, option, value) in enumerate(panels):
+        layout = plait.Layout.parse(text + option)
+        left = 24 + number * (4 * CELL + 44)
+        svg.text(left, 12, title, size=13)
+        for j in range(4):
+            svg.text(left + (j + 0.5) * CELL, 32, j, anchor="middle", size=12, colour="#666")
+        for i in range(6):
+            svg.text(left - 8, 40 + (i + 0.65) * CELL, i, anchor="end", size=12, colour="#666")
+            for j in range(4):
+                svg.cell(left + j * CELL, 40 + i * CELL, rank_hex(owner(layout, i, j)), value(layout, i, j))
+    return svg
+
+
+def period() -> Svg:
+    """Two cyclic layouts, and the pieces in which they meet."""
+    svg = Svg()
+    source = plait.Layout.parse("24 (cyclic(2)) onto (2)")
+    target = plait.Layout.parse("24 (cyclic(3)) onto (2)")
+    left = 140
+    for i in range(24):
+        svg.text(left + (i + 0.5) * CELL, 12, i, anchor="middle", size=12, colour="#666")
+    for row, (name, layout) in enumerate((("cyclic(2) onto (2)", source), ("cyclic(3) onto (2)", target))):
+        y = 20 + row * (CELL + 6)
+        svg.text(left - 10, y + CELL / 2 + 5, name, anchor="end")
+        for i in range(24):
+            svg.cell(left + i * CELL, y, rank_hex(owner(layout, i)), owner(layout, i))
+    y = 20 + 2 * (CELL + 6) + 8
+    svg.text(left - 10, y + CELL / 2 + 5, "rank 0 to rank 0", anchor="end")
+    for i in range(24):
+        both = owner(source, i) == 0 and owner(target, i) == 0
+        svg.cell(left + i * CELL, y, rank_hex(0) if both else UNOWNED, i if both else "")
+    svg.bracket(left, y + CELL + 4, 12 * CELL, "one period: lcm(4, 6) = 12 indices, two pieces")
+    svg.bracket(left + 12 * CELL, y + CELL + 4, 12 * CELL, "the same two pieces, 6 places further on both sides")
+    return svg
+
+
+def shares() -> Svg:
+    """A range of places of an array in a file, and the boxes that it is."""
+    svg = Svg()
+    begin, end = 4, 17
+    boxes = [range(4, 6), range(6, 12), range(12, 17)]
+    colours = {place: rank_hex(number) for number, box in enumerate(boxes) for place in box}
+    svg.text(0, 12, f"places [{begin}, {end}) of a 4x6 array in C order, as they lie in the file", size=13)
+    for i in range(24):
+        svg.cell(i * CELL, 22, colours.get(i, UNOWNED), i)
+    svg.text(0, 88, "the same elements in the array: three boxes", size=13)
+    for i in range(4):
+        for j in range(6):
+            svg.cell(j * CELL, 98 + i * CELL, colours.get(6 * i + j, UNOWNED), 6 * i + j)
+    notes = ["row 0, columns 4 to 5", "row 1, columns 0 to 5", "row 2, columns 0 to 4"]
+    for number, note in enumerate(notes):
+        svg.cell(8 * CELL, 104 + number * (CELL + 8), rank_hex(number))
+        svg.text(9 * CELL + 10, 104 + number * (CELL + 8) + CELL / 2 + 5, note)
+    return svg
+
+
+def main() -> int:
+    """Writes or checks all figures."""
+    check = "--check" in sys.argv[1:]
+    stale = []
+    for draw in (distributions, grid, period, shares):
+        path = FOLDER / f"{draw.__name__}.svg"
+        picture = draw().save()
+        if not check:
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            path.write_text(picture, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != picture:
+            stale.append(path.name)
+    if stale:
+        print(f"out of date: {', '.join(stale)}; run python scripts/figures.py", file=sys.stderr)
+    return int(bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
