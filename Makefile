@@ -15,7 +15,6 @@ demo: build  ## write, read back and picture a terrain under many distributions
 	@.plait/env/bin/plait demo
 
 test: setup  ## compile with warnings as errors, then run every check and test
-	@scripts/build.sh --checks
 	@scripts/test.sh
 
 bench: build  ## compare reading and writing with MPI-IO, side by side

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from stages import LOGS, SCRATCH, STAGES, Outcome, failed_outputs
+from stages import LOGS, NEED_THE_BUILD, SCRATCH, STAGES, Outcome, failed_outputs
 
 REASONS_SHOWN = 20
 
@@ -68,10 +68,15 @@ def main() -> int:
     if unknown:
         print(f"test: no stage is called {', '.join(unknown)}; there are {', '.join(STAGES)}", file=sys.stderr)
         return 2
+    results: dict[str, tuple[Outcome, float]] = {}
     # A request to end becomes an exception, so that the running command is ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        results = {name: run_stage(name) for name in names}
+        for name in names:
+            if name in NEED_THE_BUILD and "build" in results and results["build"][0].failed:
+                results[name] = Outcome(reasons=["not run, because the build failed"]), 0.0
+            else:
+                results[name] = run_stage(name)
     finally:
         shutil.rmtree(SCRATCH, ignore_errors=True)
     summary(results, [name for name in STAGES if name not in names])

@@ -131,6 +131,11 @@ def pytest(folder: str, log: Path, limit: float = 600) -> Outcome:
     return count_junit(report, "pytest", run(command, log, limit))
 
 
+def build(log: Path) -> Outcome:
+    """Libraries, modules and C++ tests, with warnings as errors."""
+    return check("scripts/build.sh --checks", run(["scripts/build.sh", "--checks"], log, limit=1800))
+
+
 def check_format(log: Path) -> Outcome:
     """clang-format, ruff format and ruff check."""
     return check("scripts/format.sh --check", run(["scripts/format.sh", "--check"], log))
@@ -149,7 +154,7 @@ def check_style(log: Path) -> Outcome:
 def googletest(program: Path, log: Path, prefix: Command = (), environment: Environment | None = None) -> Outcome:
     """Runs a GoogleTest program."""
     if not program.exists():
-        return Outcome(failed=1, reasons=[f"{program.relative_to(ROOT)} is not built; run scripts/build.sh --checks"])
+        return Outcome(failed=1, reasons=[f"{program.relative_to(ROOT)} is not built; run scripts/test.sh build"])
     report = SCRATCH / f"{program.parent.name}-{program.name}.xml"
     command: Command = [*prefix, program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
     return count_junit(report, program.name, run(command, log, environment=environment))
@@ -279,6 +284,7 @@ def mpi_tests(log: Path) -> Outcome:
 
 
 STAGES: dict[str, Callable[[Path], Outcome]] = {
+    "build": build,
     "format": check_format,
     "types": check_types,
     "style": check_style,
@@ -288,3 +294,4 @@ STAGES: dict[str, Callable[[Path], Outcome]] = {
     "python": python_tests,
     "mpi": mpi_tests,
 }
+NEED_THE_BUILD = ("cpp", "python", "mpi")

@@ -2,7 +2,7 @@
 # Runs every check and test, or the stages named, and ends with `N passed, M failed[, K skipped]`.
 #
 # usage: scripts/test.sh [STAGE...]      scripts/test.sh --list names the stages
-# Builds must be up to date: `make test` sees to that; here it is scripts/build.sh --checks.
+# Of stages named one by one, only `build` builds; it needs what scripts/setup.sh makes.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 cd "$plait_root"
