@@ -91,14 +91,18 @@ class _Ranks:
                 self._tell("done", cell=cell.name, access=access, seconds=seconds + view)
 
     def _measure_cell(self, cell: Cell) -> None:
-        """Measure all accesses round by round, each right after the other, and check all data."""
+        """Measure all accesses round by round and check all data.
+
+        Every other round runs them backwards, so that none always profits from what another left in the caches.
+        """
         accesses = self._accesses(cell)
         samples: dict[str, list[float]] = {access: [] for access in accesses}
         views: list[float] = []
         wrong: set[str] = set()
         with self._open(cell, accesses) as files:
             for number in range(-1, self._job.rounds):  # the first round warms up both sides and is not counted
-                for place, access in enumerate(accesses):
+                order = accesses if number % 2 == 0 else accesses[::-1]
+                for place, access in enumerate(order):
                     files.prepare(1 + (number + 1) * len(accesses) + place)
                     seconds, view = self._time(files, access)
                     if not self._all(files.correct(access)):
@@ -114,18 +118,23 @@ class _Ranks:
         self._tell("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong))
 
     def _time(self, files: Access, access: str) -> tuple[float, float]:
-        """Return the seconds of one access, the slowest rank's, and those of setting the view before it."""
-        view = self._slowest(files.set_view) if access == MPI_IO else 0.0
-        return self._slowest(lambda: files.run(access)), view
+        """Return the seconds of one access and those of setting the view before it."""
+        view = self._span(files.set_view) if access == MPI_IO else 0.0
+        return self._span(lambda: files.run(access)), view
 
-    def _slowest(self, action: Callable[[], None]) -> float:
+    def _span(self, action: Callable[[], None]) -> float:
+        """Return the seconds from the first rank's start to the last rank's end.
+
+        With more ranks than cores some ranks start late, and their own durations would hide what they wait for. The ranks
+        are processes of one machine, so that they read the same monotonic clock.
+        """
         self._comm.Barrier()
-        begin = time.perf_counter()
+        begin = time.clock_gettime(time.CLOCK_MONOTONIC)
         action()
-        mine = np.array([time.perf_counter() - begin])
-        slowest = np.empty(1)
-        self._comm.Allreduce(mine, slowest, op=MPI.MAX)
-        return float(slowest[0])
+        mine = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
+        latest = np.empty(2)
+        self._comm.Allreduce(mine, latest, op=MPI.MAX)
+        return float(latest.sum())
 
     def _all(self, mine: bool) -> bool:
         everyone = np.empty(1, dtype=np.int32)

@@ -12,7 +12,7 @@ from plait.bench.job import MPI_IO, TOTAL, Case
 
 @dataclass
 class CellResult:
-    """One distribution of one case.  All times are in seconds, of the slowest rank."""
+    """One distribution of one case.  All times are in seconds, until the last rank is done."""
 
     name: str
     layout: str = ""
