@@ -148,9 +148,8 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
       .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
       .def(nb::self == nb::self)
       .def("__hash__", [](const Layout& self) { return std::hash<std::string>()(to_string(self)); })
-      .def("__reduce__", [](const nb::object& self) {
-        return nb::make_tuple(nb::type<Layout>().attr("parse"), nb::make_tuple(nb::str(self)));
-      });
+      .def("__getstate__", [](const Layout& self) { return to_string(self); })
+      .def("__setstate__", [](Layout& self, const std::string& text) { new (&self) Layout(Layout::parse(text)); });
 
   nb::class_<Message>(module, "Message", "What one rank sends to, or receives from, another one.")
       .def_ro("rank", &Message::rank, "The other rank.")

@@ -102,14 +102,14 @@ class File {
 
   /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.
   /// cost    At most `memory` bytes of staging a rank; planning is independent of the number of elements.
-  /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store failed;
-  ///         the parts are undefined then.
+  /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store failed.
+  ///         The parts are undefined after either.
   void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {});
   /// The reverse.  A failed write in mode `w` discards the new file.
   void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
 
-  /// The same, carried out in order by a thread of this File while the program goes on.  With MPI on several nodes the
-  /// library must have been initialised for MPI_THREAD_MULTIPLE.
+  /// The same, carried out in order by a thread of this File while the program goes on.  With MPI that thread
+  /// may call it too: initialise it for MPI_THREAD_MULTIPLE.
   Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {});
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
 
@@ -123,7 +123,8 @@ class File {
 
   /// Makes a new file appear under its name, durably (mode `w`), or waits until parts written in place are durable.
   void close();
-  /// Closes without keeping a new file.  Other ranks that are in a collective call get an error.
+  /// Closes without keeping a new file.  Other ranks that are in a collective call on this File, or come to one, get an
+  /// error that says so.
   void abandon();
   bool is_open() const;
 

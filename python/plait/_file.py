@@ -217,7 +217,8 @@ class File:
 def _dtype_of(descr: str, element_bytes: int) -> np.dtype[Any]:
     if not descr:
         return np.dtype((np.void, element_bytes))
-    return np.lib.format.descr_to_dtype(ast.literal_eval(descr) if descr.startswith("[") else descr)
+    literal: Any = ast.literal_eval(descr) if descr.startswith("[") else descr
+    return np.lib.format.descr_to_dtype(literal)
 
 
 def _descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:

@@ -14,22 +14,23 @@ void prepare(transport::Transport& transport) {
   }
 }
 
-void read(const Access& access) {
-  if (access.plan.section().elements == 0) return;
-  if (access.plan.strategy() == plan::Strategy::kDirect) {
-    read_direct(access);
-  } else {
-    read_two_phase(access);
-  }
+namespace {
+
+class Nothing : public Move {
+ public:
+  void run() override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Move> make_read(const Access& access) {
+  if (access.plan.section().elements == 0) return std::make_unique<Nothing>();
+  return access.plan.strategy() == plan::Strategy::kDirect ? make_direct_read(access) : make_two_phase_read(access);
 }
 
-void write(const Access& access) {
-  if (access.plan.section().elements == 0) return;
-  if (access.plan.strategy() == plan::Strategy::kDirect) {
-    write_direct(access);
-  } else {
-    write_two_phase(access);
-  }
+std::unique_ptr<Move> make_write(const Access& access) {
+  if (access.plan.section().elements == 0) return std::make_unique<Nothing>();
+  return access.plan.strategy() == plan::Strategy::kDirect ? make_direct_write(access) : make_two_phase_write(access);
 }
 
 }  // namespace plait::engine

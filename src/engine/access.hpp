@@ -1,6 +1,7 @@
 /// Carries out an access plan on one worker.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "engine/array.hpp"
@@ -22,13 +23,22 @@ struct Access {
   Times& times;
 };
 
+/// One worker's part of a read or a write, ready to run.  Everything that this part needs is allocated when it is made, so
+/// that a worker that cannot take part says so before anyone relies on it.
+class Move {
+ public:
+  virtual ~Move() = default;
+  /// Collective over the transport, except for direct accesses: every worker runs the same plan.
+  /// errors  The first error of this worker's own store calls and copies, after its part of the exchange is done, so that
+  ///         the others do not hang; the arrays are undefined then.  Agree on it before anything is done with them.
+  virtual void run() = 0;
+};
+
+/// Not collective.  What the access refers to must outlive the result.
+std::unique_ptr<Move> make_read(const Access& access);
+std::unique_ptr<Move> make_write(const Access& access);
+
 /// Makes this worker's window slots ready for the next access.  Call it before a collective agreement, then run.
 void prepare(transport::Transport& transport);
-
-/// Collective over the transport: every worker runs the same plan.
-/// errors  The first error of this worker's own store calls, after its part of the exchange is done, so that the others do
-///         not hang; the arrays are undefined then.  Agree on it before anything is done with them.
-void read(const Access& access);
-void write(const Access& access);
 
 }  // namespace plait::engine

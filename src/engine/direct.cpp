@@ -56,8 +56,6 @@ bool is_mine(const Access& access, const LocalArray& array) {
 /// Segments of one batch: bounds the memory of a part of many short runs.
 constexpr std::size_t kBatch = 1024;
 
-}  // namespace
-
 void read_direct(const Access& access) {
   const Stopwatch watch(access.times.io);
   for (const LocalArray& array : access.arrays) {
@@ -82,6 +80,24 @@ void write_direct(const Access& access) {
     });
     if (!batch.empty()) access.store.write(std::move(batch));
   }
+}
+
+class DirectMove : public Move {
+ public:
+  DirectMove(const Access& access, void (*body)(const Access&)) : access_(access), body_(body) {}
+  void run() override { body_(access_); }
+
+ private:
+  Access access_;
+  void (*body_)(const Access&);
+};
+
+}  // namespace
+
+std::unique_ptr<Move> make_direct_read(const Access& access) { return std::make_unique<DirectMove>(access, read_direct); }
+
+std::unique_ptr<Move> make_direct_write(const Access& access) {
+  return std::make_unique<DirectMove>(access, write_direct);
 }
 
 }  // namespace plait::engine

@@ -5,7 +5,7 @@
 
 namespace plait::engine {
 
-void read_direct(const Access& access);
-void write_direct(const Access& access);
+std::unique_ptr<Move> make_direct_read(const Access& access);
+std::unique_ptr<Move> make_direct_write(const Access& access);
 
 }  // namespace plait::engine

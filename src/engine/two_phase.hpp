@@ -10,7 +10,7 @@
 
 namespace plait::engine {
 
-void read_two_phase(const Access& access);
-void write_two_phase(const Access& access);
+std::unique_ptr<Move> make_two_phase_read(const Access& access);
+std::unique_ptr<Move> make_two_phase_write(const Access& access);
 
 }  // namespace plait::engine

@@ -1,5 +1,6 @@
 #include <exception>
 
+#include "engine/agree.hpp"
 #include "engine/dealer.hpp"
 #include "engine/node_exchange.hpp"
 #include "engine/stopwatch.hpp"
@@ -14,21 +15,21 @@ namespace {
 using Range = plan::AccessPlan::Range;
 using transport::Gates;
 
-class Reader {
+class Reader : public Move {
  public:
   explicit Reader(const Access& access)
       : access_(access),
-        plan_(access.plan),
-        transport_(access.transport),
+        plan_(access_.plan),
+        transport_(access_.transport),
         sharers_(access.sees_all_arrays ? 1 : transport_.node_size()),
         slot_bytes_(plan_.window() * plan_.element_bytes()),
-        windows_(transport_.windows(plan::kSlots * slot_bytes_)),
         io_(plan_, access.store, access.data_offset),
-        remote_(access) {
+        remote_(access_) {
     for (const LocalArray& array : access.arrays) dealers_.emplace_back(plan_, array.rank);
   }
 
-  void run() {
+  void run() override {
+    windows_ = &transport_.windows(plan::kSlots * slot_bytes_);
     fill(0);
     for (std::int64_t step = 0; step < plan_.steps(); ++step) {
       if (step + 1 < plan_.steps()) fill(step + 1);
@@ -42,8 +43,14 @@ class Reader {
   }
 
  private:
+  /// After the first error this worker only keeps the others going.
+  template <typename Body>
+  void keep_error(Body&& body) {
+    if (!error_) error_ = caught(body);
+  }
+
   std::byte* window(int node_rank, std::int64_t step) const {
-    return windows_.part(node_rank) + step % plan::kSlots * slot_bytes_;
+    return windows_->part(node_rank) + step % plan::kSlots * slot_bytes_;
   }
   transport::Slot& slot(int node_rank, std::int64_t step) const {
     return transport_.gates().slot(node_rank, static_cast<int>(step % plan::kSlots));
@@ -61,14 +68,10 @@ class Reader {
         transport_.gates().wait(own.taken, everyone * (uses(step) - 1));
       }
       const Stopwatch watch(access_.times.io);
-      try {
-        if (!error_) {
-          io_.start_read(range, window(transport_.node_rank(), step));
-          io_.finish_read();
-        }
-      } catch (...) {
-        error_ = std::current_exception();
-      }
+      keep_error([&] {
+        io_.start_read(range, window(transport_.node_rank(), step));
+        io_.finish_read();
+      });
     }
     Gates::raise(own.filled);
   }
@@ -81,8 +84,10 @@ class Reader {
         transport_.gates().wait(slot(peer, step).filled, uses(step));
       }
       const Stopwatch watch(access_.times.copy);
-      for (std::size_t i = 0; i < dealers_.size(); ++i)
-        dealers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
+      keep_error([&] {
+        for (std::size_t i = 0; i < dealers_.size(); ++i)
+          dealers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
+      });
     }
     if (peer != transport_.node_rank()) taken(peer, step);
   }
@@ -94,12 +99,12 @@ class Reader {
       transport::wake_all(slot(peer, step).taken);
   }
 
-  const Access& access_;
+  Access access_;
   const plan::AccessPlan& plan_;
   transport::Transport& transport_;
   int sharers_;  // workers that meet in one window: all of the node, or the owner alone where it sees all arrays
   std::int64_t slot_bytes_;
-  transport::SharedWindows& windows_;
+  transport::SharedWindows* windows_ = nullptr;
   WindowIo io_;
   NodeExchange remote_;
   std::vector<Dealer> dealers_;
@@ -108,6 +113,6 @@ class Reader {
 
 }  // namespace
 
-void read_two_phase(const Access& access) { Reader(access).run(); }
+std::unique_ptr<Move> make_two_phase_read(const Access& access) { return std::make_unique<Reader>(access); }
 
 }  // namespace plait::engine

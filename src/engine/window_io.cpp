@@ -49,7 +49,6 @@ void WindowIo::read_in_batches(Range range, std::byte* window) {
 void WindowIo::read_by_sieve(Range range, std::byte* window) {
   // Short runs near each other: read the stretch that covers several of them and keep one's own.
   const std::int64_t bytes = plan_.element_bytes();
-  sieve_.resize(static_cast<std::size_t>(plan_.sieve_bytes()));
   std::vector<FileRun> group;
   const auto read_group = [&] {
     if (group.empty()) return;

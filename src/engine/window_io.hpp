@@ -15,7 +15,7 @@ namespace plait::engine {
 class WindowIo {
  public:
   WindowIo(const plan::AccessPlan& plan, store::Store& store, std::int64_t data_offset)
-      : plan_(plan), store_(store), data_offset_(data_offset) {}
+      : plan_(plan), store_(store), data_offset_(data_offset), sieve_(static_cast<std::size_t>(plan.sieve_bytes())) {}
 
   /// Tells the store which range will be wanted next, so that its disk can begin.
   void start_read(plan::AccessPlan::Range range, std::byte* window);

@@ -2,7 +2,6 @@
 #include <cerrno>
 #include <thread>
 
-#include "engine/access.hpp"
 #include "engine/agree.hpp"
 #include "engine/stopwatch.hpp"
 #include "file/impl.hpp"
@@ -62,8 +61,13 @@ std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::ve
 
 plan::AccessPlan File::Impl::plan(const Layout& layout, const Region& region, int workers, bool nodes_apart,
                                   bool write) const {
+  plan::AccessOptions options = access_options;
+  if (comm.alone()) {  // its threads share what one rank may use
+    options.memory_bytes = (options.memory_bytes == 0 ? plan::kDefaultMemory : options.memory_bytes) / workers;
+    options.readers = std::min<std::int64_t>(options.readers, workers);
+  }
   return plan::AccessPlan(plan::Section(type.shape, type.order, region), layout, type.element_bytes, data_offset, workers,
-                          nodes_apart, write, access_options);
+                          nodes_apart, write, options);
 }
 
 void File::Impl::check_open() const {
@@ -74,6 +78,8 @@ void File::Impl::check_open() const {
 
 int File::Impl::useful_threads(const Layout& layout) const {
   constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
+  constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20;  // less is not worth sharing out
+  if (access_options.memory_bytes != 0 && access_options.memory_bytes < kLeastMemory) return 1;
   const std::int64_t bytes = layout.elements() / std::max<std::int64_t>(kBytesAThread / type.element_bytes, 1);
   const auto cores = static_cast<std::int64_t>(std::max(std::thread::hardware_concurrency(), 1U));
   return static_cast<int>(std::clamp<std::int64_t>(std::min(bytes, cores), 1, 64));
@@ -124,14 +130,10 @@ void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& pa
   }
 }
 
-void File::Impl::run(transport::Transport& transport, const Planned& planned,
-                     std::span<const engine::LocalArray> arrays, engine::Times& spent) {
+std::unique_ptr<engine::Move> File::Impl::make_move(transport::Transport& transport, const Planned& planned,
+                                                    std::span<const engine::LocalArray> arrays, engine::Times& spent) {
   const engine::Access access{planned.plan, *store, data_offset, transport, arrays, comm.alone(), spent};
-  if (planned.write) {
-    engine::write(access);
-  } else {
-    engine::read(access);
-  }
+  return planned.write ? engine::make_write(access) : engine::make_read(access);
 }
 
 void File::Impl::run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
@@ -143,18 +145,19 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
     engine::prepare(transport);
     const Planned* ready = nullptr;
     std::vector<engine::LocalArray> arrays;
+    std::unique_ptr<engine::Move> move;
     auto mine = engine::caught([&] {
       check_mode(write);
       ready = &planned(layout, region, transport.size(), transport.nodes_apart(), write);
       arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+      move = make_move(transport, *ready, arrays, spent);
     });
-    const auto move = [&] { run(transport, *ready, arrays, spent); };
     // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
     const bool independent = !mine && !write && ready->plan.strategy() == plan::Strategy::kDirect;
-    if (independent) mine = engine::caught(move);
+    if (independent) mine = engine::caught([&] { move->run(); });
     engine::agree(transport, mine ? call_text(layout, region, write) : ready->call, mine);
-    if (write) dirty = true;
-    if (!independent) engine::agree(transport, engine::caught(move));
+    dirty = dirty || write;
+    if (!independent) engine::agree(transport, engine::caught([&] { move->run(); }));
   }
   times = {spent.io, spent.copy, spent.wait, spent.total};
 }
@@ -166,12 +169,12 @@ void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>&
   std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
   const Planned& ready = planned(layout, region, threads, false, write);
   const std::vector<engine::LocalArray> arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
-  if (write) dirty = true;
+  dirty = dirty || write;
   const auto work = [&](transport::Transport& transport) {
     engine::Times& own = spent[static_cast<std::size_t>(transport.rank())];
     const engine::Stopwatch watch(own.total);
     engine::prepare(transport);
-    engine::agree(transport, engine::caught([&] { run(transport, ready, arrays, own); }));
+    engine::agree(transport, engine::caught([&] { make_move(transport, ready, arrays, own)->run(); }));
   };
   if (threads == 1) {
     work(*transport::thread::make_alone());
@@ -223,9 +226,10 @@ void File::Impl::close() {
 
 void File::Impl::abandon() {
   if (!open) return;
-  if (mode == Mode::kWrite && !comm.alone()) {
+  if (!comm.alone()) {
     const auto given_up = std::make_exception_ptr(
-        Error(ErrorKind::kSystem, base::text(path, " was given up; nothing was written"), ECANCELED));
+        Error(ErrorKind::kSystem, base::text(path, mode == Mode::kWrite ? " was given up; nothing was written" : " was given up"),
+              ECANCELED));
     engine::prepare(*comm.transport());
     // Everyone who takes part, here or in another call, hears of it as this error.
     engine::caught([&] { engine::agree(*comm.transport(), given_up); });

@@ -83,7 +83,8 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
   impl_->check_open();
   const Comm& comm = impl_->comm;
   const bool nodes_apart = !comm.alone() && comm.transport()->nodes_apart();
-  return impl_->plan(layout, region, comm.size(), nodes_apart, write).explain(impl_->path);
+  const int workers = comm.alone() ? impl_->useful_threads(layout) : comm.size();
+  return impl_->plan(layout, region, workers, nodes_apart, write).explain(impl_->path);
 }
 
 void File::close() {

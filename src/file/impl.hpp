@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "engine/array.hpp"
+#include "engine/access.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
@@ -38,6 +38,8 @@ class File::Impl {
   /// Carries out a read or a write.  The parts are read or written as `write` says.
   void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
   plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write) const;
+  /// Threads that a process which is alone moves a layout with.
+  int useful_threads(const Layout& layout) const;
   void close();
   void abandon();
   void refuse(const std::string& message);
@@ -56,12 +58,11 @@ class File::Impl {
   /// The last plan where it serves again, or a new one.
   const Planned& planned(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write);
   static std::string call_text(const Layout& layout, const Region& region, bool write);
-  void run(transport::Transport& transport, const Planned& planned, std::span<const engine::LocalArray> arrays,
-           engine::Times& times);
+  std::unique_ptr<engine::Move> make_move(transport::Transport& transport, const Planned& planned,
+                                          std::span<const engine::LocalArray> arrays, engine::Times& spent);
   void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
   void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
   void check_mode(bool write) const;
-  int useful_threads(const Layout& layout) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
   /// Calls `body` with this process's transport, or one of a process that is alone.

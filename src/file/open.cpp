@@ -135,6 +135,11 @@ void look_at_existing(const std::string& path, const FileOptions& options, bool 
     if (options.shape && *options.shape != header.shape)
       refuse(text(path, " holds an array ", shape_to_string(header.shape), ", but the shape ",
                   shape_to_string(*options.shape), " was given; leave it out or correct it"));
+    if (options.order && *options.order != header.order)
+      refuse(text(path, " holds its array in order ", header.order == Order::kC ? "C" : "F", ", but order=",
+                  *options.order == Order::kC ? "C" : "F", " was given; leave it out or correct it"));
+    if (options.offset != 0)
+      refuse(text(path, ": offset=", options.offset, " was given, but the header tells where the array begins; leave it out"));
     if (options.dtype && *options.dtype != header.descr)
       refuse(text(path, " holds elements of dtype ", header.descr, ", but ", *options.dtype,
                   " was given; leave it out or correct it"));
@@ -162,8 +167,8 @@ void make_new(File::Impl& file, const FileOptions& options, Findings& found) {
     if (found.type.dtype.empty()) refuse(text(file.path, ": a .npy file needs a dtype"));
     head = store::npy::make_header(found.type.dtype, found.type.order, found.type.shape);
     found.data_offset = static_cast<std::int64_t>(head.size());
-  } else {
-    if (options.offset != 0) refuse(text(file.path, ": offset=", options.offset, " in mode w; a new raw file begins with its array"));
+  } else if (options.offset != 0) {
+    refuse(text(file.path, ": offset=", options.offset, " in mode w; a new file begins with its array"));
   }
   const std::int64_t bytes = base::checked_add(found.data_offset, array_bytes(found.type), "bytes of the file");
   file.replacement = std::make_unique<store::posix::Replacement>(file.path, bytes, head);

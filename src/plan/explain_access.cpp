@@ -21,15 +21,11 @@ const char* to_string(Strategy strategy) {
 namespace {
 
 std::string seconds_text(double seconds) {
+  const bool micro = seconds < 1e-3;
+  const bool milli = seconds < 1;
+  const double value = micro ? seconds * 1e6 : milli ? seconds * 1e3 : seconds;
   std::ostringstream out;
-  out << std::setprecision(2);
-  if (seconds < 1e-3) {
-    out << seconds * 1e6 << " us";
-  } else if (seconds < 1) {
-    out << seconds * 1e3 << " ms";
-  } else {
-    out << seconds << " s";
-  }
+  out << std::fixed << std::setprecision(value < 10 ? 1 : 0) << value << (micro ? " us" : milli ? " ms" : " s");
   return out.str();
 }
 

@@ -32,7 +32,7 @@ void Descriptor::close() {
   if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 
-Descriptor open_file(const std::string& path, int flags, unsigned mode) {
+Descriptor open_file(const std::string& path, int flags, unsigned mode, const std::string& shown) {
   while (true) {
     const int number = ::open(path.c_str(), flags | O_CLOEXEC, mode);
     if (number >= 0) return Descriptor(number);
@@ -48,7 +48,7 @@ Descriptor open_file(const std::string& path, int flags, unsigned mode) {
     } else if (code == EACCES || code == EPERM || code == EROFS) {
       hint = (flags & O_ACCMODE) == O_RDONLY ? "; reading it is not permitted" : "; writing it is not permitted";
     }
-    const Error plain = system_error(base::text("open ", path), code);
+    const Error plain = system_error(base::text("open ", shown.empty() ? path : shown), code);
     throw Error(ErrorKind::kSystem, plain.what() + hint, code);
   }
 }

@@ -26,7 +26,8 @@ class Descriptor {
   int number_ = -1;
 };
 
+/// `shown` is the name that errors use, where it is not the path itself.
 /// errors  kSystem: the path and why it cannot be opened, with a hint for a missing folder and missing permission.
-Descriptor open_file(const std::string& path, int flags, unsigned mode = 0666);
+Descriptor open_file(const std::string& path, int flags, unsigned mode = 0666, const std::string& shown = {});
 
 }  // namespace plait::store::posix

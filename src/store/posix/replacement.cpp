@@ -66,7 +66,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   const std::string prefix = temporary_prefix(target);
   remove_stale(folder, prefix);
   temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++)).string();
-  const Descriptor file = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL);
+  const Descriptor file = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL, 0666, path);
   open_ = true;
   try {
     struct stat old {};

@@ -6,6 +6,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -116,10 +117,16 @@ class ThreadTransport : public Transport {
     capacity_ = (bytes + 63) / 64 * 64;
     group_.barrier();
     if (group_.rank() == 0) {
-      team_->windows = allocate(capacity_ * group_.size());
       team_->window_bytes = capacity_;
+      team_->windows = nullptr;
+      try {
+        team_->windows = allocate(capacity_ * group_.size());
+      } catch (const std::bad_alloc&) {
+        capacity_ = 0;  // every worker finds none below
+      }
     }
     group_.barrier();
+    if (!team_->windows) throw std::bad_alloc();
     return windows_;
   }
   Gates& gates() override { return group_; }
