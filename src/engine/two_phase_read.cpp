@@ -1,114 +1,52 @@
-#include <exception>
-
-#include "engine/agree.hpp"
-#include "engine/dealer.hpp"
-#include "engine/node_exchange.hpp"
-#include "engine/stopwatch.hpp"
 #include "engine/two_phase.hpp"
-#include "engine/window_io.hpp"
-#include "transport/gates.hpp"
+#include "engine/window_move.hpp"
 
 namespace plait::engine {
 
 namespace {
 
-using Range = plan::AccessPlan::Range;
-using transport::Gates;
-
-class Reader : public Move {
+class Reader : public WindowMove {
  public:
-  explicit Reader(const Access& access)
-      : access_(access),
-        plan_(access_.plan),
-        transport_(access_.transport),
-        sharers_(access.sees_all_arrays ? 1 : transport_.node_size()),
-        slot_bytes_(plan_.window() * plan_.element_bytes()),
-        io_(plan_, access.store, access.data_offset),
-        remote_(access_) {
-    for (const LocalArray& array : access.arrays) dealers_.emplace_back(plan_, array.rank);
-  }
+  explicit Reader(const Access& access) : WindowMove(access) {}
 
   void run() override {
-    windows_ = &transport_.windows(plan::kSlots * slot_bytes_);
+    share_windows();
     fill(0);
     for (std::int64_t step = 0; step < plan_.steps(); ++step) {
       if (step + 1 < plan_.steps()) fill(step + 1);
-      for (int i = 0; i < sharers_; ++i)
-        take((transport_.node_rank() + i) % transport_.node_size(), step);
-      remote_.deliver(step, window(transport_.node_rank(), step));
+      for (int i = 0; i < sharers_; ++i) take(peer(i), step);
+      remote_.deliver(step, window(me(), step));
       // The own slot is free for the next window only once the messages are packed as well.
-      taken(transport_.node_rank(), step);
+      count(slot(me(), step).taken, step);
     }
-    if (error_) std::rethrow_exception(error_);
+    throw_error();
   }
 
  private:
-  /// After the first error this worker only keeps the others going.
-  template <typename Body>
-  void keep_error(Body&& body) {
-    if (!error_) error_ = caught(body);
-  }
-
-  std::byte* window(int node_rank, std::int64_t step) const {
-    return windows_->part(node_rank) + step % plan::kSlots * slot_bytes_;
-  }
-  transport::Slot& slot(int node_rank, std::int64_t step) const {
-    return transport_.gates().slot(node_rank, static_cast<int>(step % plan::kSlots));
-  }
-  /// How often the slot of a step has been used once this step is through.
-  static std::uint32_t uses(std::int64_t step) { return static_cast<std::uint32_t>(step / plan::kSlots + 1); }
-
   void fill(std::int64_t step) {
-    const Range range = plan_.window(transport_.rank(), step);
-    transport::Slot& own = slot(transport_.node_rank(), step);
+    const Range range = range_of(me(), step);
+    transport::Slot& own = slot(me(), step);
     if (!range.empty()) {
-      {
-        const Stopwatch watch(access_.times.wait);
-        const auto everyone = static_cast<std::uint32_t>(sharers_);
-        transport_.gates().wait(own.taken, everyone * (uses(step) - 1));
-      }
-      const Stopwatch watch(access_.times.io);
-      keep_error([&] {
-        io_.start_read(range, window(transport_.node_rank(), step));
+      wait(own.taken, static_cast<std::uint32_t>(sharers_) * (uses(step) - 1));
+      keep_error(access_.times.io, [&] {
+        io_.start_read(range, window(me(), step));
         io_.finish_read();
       });
     }
-    Gates::raise(own.filled);
+    transport::Gates::raise(own.filled);
   }
 
   void take(int peer, std::int64_t step) {
-    const Range range = plan_.window(transport_.worker_on_node(peer), step);
+    const Range range = range_of(peer, step);
     if (!range.empty()) {
-      {
-        const Stopwatch watch(access_.times.wait);
-        transport_.gates().wait(slot(peer, step).filled, uses(step));
-      }
-      const Stopwatch watch(access_.times.copy);
-      keep_error([&] {
+      wait(slot(peer, step).filled, uses(step));
+      keep_error(access_.times.copy, [&] {
         for (std::size_t i = 0; i < dealers_.size(); ++i)
           dealers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
       });
     }
-    if (peer != transport_.node_rank()) taken(peer, step);
+    if (peer != me()) count(slot(peer, step).taken, step);
   }
-
-  void taken(int peer, std::int64_t step) {
-    // Only the slot's owner waits, and only for all of them.
-    const std::uint32_t before = slot(peer, step).taken.fetch_add(1, std::memory_order_acq_rel);
-    if (before + 1 == static_cast<std::uint32_t>(sharers_) * uses(step))
-      transport::wake_all(slot(peer, step).taken);
-  }
-
-  Access access_;
-  const plan::AccessPlan& plan_;
-  transport::Transport& transport_;
-  int sharers_;  // workers that meet in one window: all of the node, or the owner alone where it sees all arrays
-  std::int64_t slot_bytes_;
-  transport::SharedWindows* windows_ = nullptr;
-  WindowIo io_;
-  NodeExchange remote_;
-  std::vector<Dealer> dealers_;
-  std::exception_ptr error_;
 };
 
 }  // namespace
