@@ -28,10 +28,11 @@ class Reader : public WindowMove {
     transport::Slot& own = slot(me(), step);
     if (!range.empty()) {
       wait(own.taken, static_cast<std::uint32_t>(sharers_) * (uses(step) - 1));
-      keep_error(access_.times.io, [&] {
-        io_.start_read(range, window(me(), step));
-        io_.finish_read();
-      });
+      if (!failed())
+        keep_error(access_.times.io, [&] {
+          io_.start_read(range, window(me(), step));
+          io_.finish_read();
+        });
     }
     transport::Gates::raise(own.filled);
   }
@@ -40,10 +41,11 @@ class Reader : public WindowMove {
     const Range range = range_of(peer, step);
     if (!range.empty()) {
       wait(slot(peer, step).filled, uses(step));
-      keep_error(access_.times.copy, [&] {
-        for (std::size_t i = 0; i < dealers_.size(); ++i)
-          dealers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
-      });
+      if (!failed())
+        keep_error(access_.times.copy, [&] {
+          for (std::size_t i = 0; i < dealers_.size(); ++i)
+            dealers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
+        });
     }
     if (peer != me()) count(slot(peer, step).taken, step);
   }

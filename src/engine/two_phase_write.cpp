@@ -23,14 +23,16 @@ class Writer : public WindowMove {
  private:
   void put(int peer, std::int64_t step) {
     const Range range = range_of(peer, step);
+    // Nobody waits for a window that is not there.  Counting it could pass for the last part of the slot's window
+    // before.
+    if (range.empty()) return;
     transport::Slot& target = slot(peer, step);
-    if (!range.empty()) {
-      wait(target.taken, uses(step) - 1);
-      keep_error(access_.times.copy, [&] {
-        for (std::size_t i = 0; i < dealers_.size(); ++i)
-          dealers_[i].array_to_window(range, access_.arrays[i], window(peer, step));
-      });
-    }
+    wait(target.taken, uses(step) - 1);
+    // Also after an error of this worker: peers write their windows, and those must not lack its part.
+    keep_error(access_.times.copy, [&] {
+      for (std::size_t i = 0; i < dealers_.size(); ++i)
+        dealers_[i].array_to_window(range, access_.arrays[i], window(peer, step));
+    });
     count(target.filled, step);
   }
 
@@ -39,7 +41,7 @@ class Writer : public WindowMove {
     transport::Slot& own = slot(me(), step);
     if (!range.empty()) {
       wait(own.filled, static_cast<std::uint32_t>(sharers_) * uses(step));
-      keep_error(access_.times.io, [&] { io_.write(range, window(me(), step)); });
+      if (!failed()) keep_error(access_.times.io, [&] { io_.write(range, window(me(), step)); });
     }
     transport::Gates::raise(own.taken);
   }

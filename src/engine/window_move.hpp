@@ -57,12 +57,14 @@ class WindowMove : public Move {
     if (before + 1 == static_cast<std::uint32_t>(sharers_) * uses(step)) transport::wake_all(counter);
   }
 
-  /// Runs `body` unless there has been an error.  After the first one this worker only keeps the others going.
+  /// Runs `body` and keeps its error where it is the first one.  After that this worker only keeps the others going.
   template <typename Body>
   void keep_error(double& seconds, Body&& body) {
     const Stopwatch watch(seconds);
-    if (!error_) error_ = caught(body);
+    const std::exception_ptr error = caught(body);
+    if (!error_) error_ = error;
   }
+  bool failed() const { return error_ != nullptr; }
   void throw_error() const {
     if (error_) std::rethrow_exception(error_);
   }
