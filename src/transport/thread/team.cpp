@@ -2,7 +2,6 @@
 
 #include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -37,10 +36,17 @@ struct Post {
   bool taken = false;
 };
 
+/// The messages from one worker to another one, by their number.
+struct Box {
+  std::map<std::int64_t, std::shared_ptr<Post>> posts;
+  std::int64_t sent = 0;
+  std::int64_t awaited = 0;
+};
+
 struct Mail {
   std::mutex mutex;
   std::condition_variable changed;
-  std::map<std::pair<int, int>, std::deque<std::shared_ptr<Post>>> boxes;
+  std::map<std::pair<int, int>, Box> boxes;
 };
 
 class SendTicket : public Ticket {
@@ -58,21 +64,21 @@ class SendTicket : public Ticket {
 
 class ReceiveTicket : public Ticket {
  public:
-  ReceiveTicket(Mail& mail, std::pair<int, int> box, std::span<std::byte> bytes) : mail_(mail), box_(box), bytes_(bytes) {}
+  ReceiveTicket(Mail& mail, Box& box, std::int64_t number, std::span<std::byte> bytes)
+      : mail_(mail), box_(box), number_(number), bytes_(bytes) {}
   void complete() override {
     std::unique_lock lock(mail_.mutex);
-    auto& posts = mail_.boxes[box_];
-    mail_.changed.wait(lock, [&] { return !posts.empty(); });
-    const std::shared_ptr<Post> post = posts.front();
-    posts.pop_front();
-    std::memcpy(bytes_.data(), post->bytes.data(), bytes_.size());
+    mail_.changed.wait(lock, [this] { return box_.posts.contains(number_); });
+    const auto post = box_.posts.extract(number_).mapped();
+    if (!bytes_.empty()) std::memcpy(bytes_.data(), post->bytes.data(), bytes_.size());
     post->taken = true;
     mail_.changed.notify_all();
   }
 
  private:
   Mail& mail_;
-  std::pair<int, int> box_;
+  Box& box_;
+  std::int64_t number_;
   std::span<std::byte> bytes_;
 };
 
@@ -135,12 +141,15 @@ class ThreadTransport : public Transport {
     auto post = std::make_shared<Post>();
     post->bytes = bytes;
     const std::scoped_lock lock(team_->mail.mutex);
-    team_->mail.boxes[{rank(), to}].push_back(post);
+    Box& box = team_->mail.boxes[{rank(), to}];
+    box.posts.emplace(box.sent++, post);
     team_->mail.changed.notify_all();
     return std::make_unique<SendTicket>(team_->mail, std::move(post));
   }
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
-    return std::make_unique<ReceiveTicket>(team_->mail, std::pair{from, rank()}, bytes);
+    const std::scoped_lock lock(team_->mail.mutex);
+    Box& box = team_->mail.boxes[{from, rank()}];
+    return std::make_unique<ReceiveTicket>(team_->mail, box, box.awaited++, bytes);
   }
 
   void reduce_min(std::span<std::int64_t> values) override { group_.reduce_min(values); }

@@ -1,0 +1,204 @@
+// Redistribution by teams of threads and in one process against element by element copies.
+#include "engine/redistribute.hpp"
+
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "engine_case.hpp"
+#include "plait/redistribute.hpp"
+#include "transport/thread/team.hpp"
+
+namespace {
+
+using engine_case::Bytes;
+using engine_case::Case;
+using engine_case::pick;
+using engine_case::Random;
+using oracle::at;
+using oracle::expect_refused;
+using plait::ConstPart;
+using plait::Distribution;
+using plait::Extents;
+using plait::Layout;
+using plait::MutablePart;
+using plait::Order;
+using plait::engine::LocalArray;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+constexpr std::byte kUntouched{0xE1};
+
+/// The local arrays of a layout over an array whose bytes tell their places.
+std::vector<Bytes> filled(const Layout& layout, std::int64_t element_bytes) {
+  const Case access{layout.shape(), Order::kC, {}, layout, element_bytes, 0};
+  return engine_case::locals_of(access, engine_case::pattern(engine_case::store_bytes(access)));
+}
+
+std::vector<Bytes> untouched_like(const std::vector<Bytes>& arrays) {
+  std::vector<Bytes> result;
+  for (const Bytes& array : arrays) result.emplace_back(array.size(), kUntouched);
+  return result;
+}
+
+void redistribute_by(Transport& transport, const Layout& source, const std::vector<LocalArray>& from,
+                     const Layout& target, const std::vector<LocalArray>& to, std::int64_t element_bytes,
+                     std::int64_t memory) {
+  const auto rank = static_cast<std::size_t>(transport.rank());
+  plait::engine::prepare(transport);
+  plait::engine::agree(transport, "redistribute", nullptr);
+  plait::engine::agree(transport, plait::engine::caught([&] {
+                         plait::engine::redistribute(source, from[rank], target, to[rank], element_bytes, memory,
+                                                     transport);
+                       }));
+}
+
+std::string print(const Layout& source, const Layout& target, std::int64_t element_bytes, std::int64_t memory) {
+  return oracle::spelled(source) + " -> " + oracle::spelled(target) + ", elements of " + std::to_string(element_bytes) +
+         " bytes, memory " + std::to_string(memory);
+}
+
+const std::vector<Extents> kShapes{{1}, {7}, {0}, {100}, {5, 6}, {1, 9}, {8, 8}, {3, 4, 5}, {2, 0, 3}, {2, 3, 2, 4}};
+
+TEST(Redistribute, TeamsMoveEveryElementToItsPlace) {
+  Random random(5);
+  for (int i = 0; i < (oracle::kSanitized ? 200 : 3000); ++i) {
+    const int workers = static_cast<int>(pick(random, 1, 6));
+    const Extents& shape = pick(random, kShapes);
+    const Layout source = engine_case::random_layout(random, shape, workers);
+    const Layout target = engine_case::random_layout(random, shape, workers);
+    const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 2, 3, 8, 12, 100});
+    // Windows of one element, of a few and of the usual size.
+    const std::int64_t memory =
+        pick(random, std::vector<std::int64_t>{1, 2 * element_bytes, 6 * element_bytes, 1 << 20});
+    SCOPED_TRACE(print(source, target, element_bytes, memory));
+    std::vector<Bytes> before = filled(source, element_bytes);
+    const std::vector<Bytes> kept = before;
+    const std::vector<Bytes> expected = filled(target, element_bytes);
+    std::vector<Bytes> after = untouched_like(expected);
+    const auto from = engine_case::arrays_over(source, before, element_bytes);
+    const auto to = engine_case::arrays_over(target, after, element_bytes);
+    run_team(workers, [&](Transport& transport) {
+      redistribute_by(transport, source, from, target, to, element_bytes, memory);
+    });
+    ASSERT_TRUE(after == expected);
+    ASSERT_TRUE(before == kept);
+  }
+}
+
+TEST(Redistribute, ATeamMayMoveAgainAndAgain) {
+  constexpr int kWorkers = 4;
+  const Extents shape{12, 10};
+  Random random(6);
+  std::vector<Layout> layouts;
+  for (int i = 0; i < 40; ++i) layouts.push_back(engine_case::random_layout(random, shape, kWorkers));
+  layouts.push_back(layouts.front());
+  std::vector<std::vector<Bytes>> arrays{filled(layouts[0], 8)};
+  std::vector<std::vector<LocalArray>> views{engine_case::arrays_over(layouts[0], arrays[0], 8)};
+  arrays.reserve(layouts.size());
+  for (std::size_t i = 1; i < layouts.size(); ++i) arrays.push_back(untouched_like(filled(layouts[i], 8)));
+  views.clear();
+  for (std::size_t i = 0; i < layouts.size(); ++i) views.push_back(engine_case::arrays_over(layouts[i], arrays[i], 8));
+  run_team(kWorkers, [&](Transport& transport) {
+    for (std::size_t i = 0; i + 1 < layouts.size(); ++i)
+      redistribute_by(transport, layouts[i], views[i], layouts[i + 1], views[i + 1], 8,
+                      i % 3 == 0 ? 32 : std::int64_t{1} << (4 + i % 12));
+  });
+  for (std::size_t i = 0; i < layouts.size(); ++i) ASSERT_TRUE(arrays[i] == filled(layouts[i], 8)) << "step " << i;
+}
+
+TEST(Redistribute, GathersARankWhereAllArraysAreVisible) {
+  Random random(7);
+  for (int i = 0; i < (oracle::kSanitized ? 200 : 2000); ++i) {
+    const Extents& shape = pick(random, kShapes);
+    const Layout source = engine_case::random_layout(random, shape, pick(random, 1, 6));
+    const Layout target = engine_case::random_layout(random, shape, pick(random, 1, 6));
+    const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 8, 12});
+    SCOPED_TRACE(print(source, target, element_bytes, 0));
+    std::vector<Bytes> before = filled(source, element_bytes);
+    const std::vector<Bytes> expected = filled(target, element_bytes);
+    std::vector<Bytes> after = untouched_like(expected);
+    const auto from = engine_case::arrays_over(source, before, element_bytes);
+    const auto to = engine_case::arrays_over(target, after, element_bytes);
+    for (const LocalArray& array : to) plait::engine::gather_rank(source, from, target, array, element_bytes);
+    ASSERT_TRUE(after == expected);
+  }
+}
+
+TEST(Redistribute, LocalArraysMayHaveAnySteps) {
+  const Layout source({4, 6}, {Distribution::block_of(), {}}, {2});
+  const Layout target({4, 6}, {{}, Distribution::cyclic()}, {2});
+  std::vector<Bytes> before = filled(source, 2);
+  const std::vector<Bytes> expected = filled(target, 2);
+  std::vector<Bytes> after(2, Bytes(4 * 3 * 2, kUntouched));
+  // Each source array's rows are turned around in memory; the targets lie in Fortran order, backwards.
+  std::vector<Bytes> turned(2, Bytes(2 * 6 * 2));
+  std::vector<LocalArray> from;
+  std::vector<LocalArray> to;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (std::size_t row = 0; row < 2; ++row)
+      for (std::size_t byte = 0; byte < 12; ++byte) turned[rank][(1 - row) * 12 + byte] = before[rank][row * 12 + byte];
+    from.push_back({static_cast<std::int64_t>(rank), turned[rank].data() + 12, {-12, 2}});
+    to.push_back({static_cast<std::int64_t>(rank), after[rank].data() + 22, {-2, -8}});
+  }
+  for (const std::int64_t memory : {8, 1 << 20}) {
+    for (Bytes& array : after) std::fill(array.begin(), array.end(), kUntouched);
+    run_team(2, [&](Transport& transport) { redistribute_by(transport, source, from, target, to, 2, memory); });
+    for (std::size_t rank = 0; rank < 2; ++rank)
+      for (std::size_t row = 0; row < 4; ++row)
+        for (std::size_t column = 0; column < 3; ++column)
+          for (std::size_t byte = 0; byte < 2; ++byte)
+            ASSERT_EQ(after[rank][22 - 2 * row - 8 * column + byte], expected[rank][(row * 3 + column) * 2 + byte]);
+  }
+}
+
+std::vector<ConstPart> const_parts(const std::vector<Bytes>& arrays) {
+  std::vector<ConstPart> result;
+  for (const Bytes& array : arrays) result.push_back({array.data(), {}});
+  return result;
+}
+
+std::vector<MutablePart> mutable_parts(std::vector<Bytes>& arrays) {
+  std::vector<MutablePart> result;
+  for (Bytes& array : arrays) result.push_back({array.data(), {}});
+  return result;
+}
+
+TEST(Redistribute, OneProcessUsesSeveralThreadsForLargeArrays) {
+  const Layout source({300, 1000}, {Distribution::block_of(), Distribution::cyclic(3)}, {3, 2});
+  const Layout target({300, 1000}, {Distribution::cyclic(), Distribution::block_of()}, {2, 4}, Order::kFortran,
+                      Order::kFortran);
+  const std::vector<Bytes> before = filled(source, 16);
+  const std::vector<Bytes> expected = filled(target, 16);
+  std::vector<Bytes> after = untouched_like(expected);
+  plait::redistribute(source, const_parts(before), target, mutable_parts(after), 16);
+  EXPECT_TRUE(after == expected);
+}
+
+TEST(Redistribute, RefusesWhatDoesNotFit) {
+  const Layout rows({4, 6}, {Distribution::block_of(), {}}, {2});
+  const Layout columns({4, 6}, {{}, Distribution::block_of()}, {3});
+  const Layout other({4, 5}, {{}, Distribution::block_of()}, {3});
+  std::vector<Bytes> two = filled(rows, 8);
+  std::vector<Bytes> three = untouched_like(filled(columns, 8));
+  const auto from = const_parts(two);
+  auto to = mutable_parts(three);
+  const auto call = [&](const Layout& target, std::int64_t bytes, std::int64_t memory) {
+    return [&, bytes, memory] { plait::redistribute(rows, from, target, to, bytes, {}, memory); };
+  };
+  expect_refused(call(other, 8, 0), "4x5");
+  expect_refused(call(columns, 0, 0), "elements of 0 bytes");
+  expect_refused(call(columns, 8, -1), "memory=-1");
+  to.pop_back();
+  expect_refused(call(columns, 8, 0), "2 local arrays were given for 3 ranks");
+  to.push_back({nullptr, {}});
+  expect_refused(call(columns, 8, 0), "rank 2 is missing");
+  to.back() = {three[2].data(), {8}};
+  expect_refused(call(columns, 8, 0), "rank 2 has 1 dimensions, the layout 2");
+}
+
+}  // namespace
