@@ -25,7 +25,8 @@ std::int64_t bytes_of(const Literal& type) {
     if (text.empty()) throw Error(ErrorKind::kArgument, "an empty dtype");
     const char kind = text.front();
     if (kind == 'O')
-      throw Error(ErrorKind::kArgument, "dtype O holds Python objects, which have no bytes of their own; use a fixed-size dtype");
+      throw Error(ErrorKind::kArgument,
+                  "dtype O holds Python objects, which have no bytes of their own; use a fixed-size dtype");
     std::int64_t count = 0;
     std::size_t digits = 1;
     for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits)
@@ -33,7 +34,8 @@ std::int64_t bytes_of(const Literal& type) {
     const bool unit = digits < text.size() && text[digits] == '[' && (kind == 'M' || kind == 'm');
     if (std::string_view("biufcSUVMm").find(kind) == std::string_view::npos || digits == 1 ||
         (digits != text.size() && !unit))
-      throw Error(ErrorKind::kArgument, base::text("unknown dtype \"", type.string, "\"; expected a spelling such as <f8"));
+      throw Error(ErrorKind::kArgument,
+                  base::text("unknown dtype \"", type.string, "\"; expected a spelling such as <f8"));
     return kind == 'U' ? base::checked_multiply(count, 4, "dtype") : count;
   }
   if (type.kind != Literal::Kind::kSequence) throw Error(ErrorKind::kArgument, "a dtype is neither a text nor a list");
@@ -44,8 +46,13 @@ std::int64_t bytes_of(const Literal& type) {
     std::int64_t bytes = bytes_of(field.items[1]);
     if (field.items.size() == 3) {
       const Literal& shape = field.items[2];
-      if (shape.kind == Literal::Kind::kInteger) bytes = base::checked_multiply(bytes, shape.integer, "dtype");
-      for (const Literal& extent : shape.items) bytes = base::checked_multiply(bytes, extent.integer, "dtype");
+      const std::vector<Literal> extents = shape.kind == Literal::Kind::kSequence ? shape.items : std::vector{shape};
+      for (const Literal& extent : extents) {
+        if (extent.kind != Literal::Kind::kInteger || extent.integer < 0)
+          throw Error(ErrorKind::kArgument,
+                      base::text("the shape ", shape.text, " of a field of a dtype is not one of sizes"));
+        bytes = base::checked_multiply(bytes, extent.integer, "dtype");
+      }
     }
     sum = base::checked_add(sum, bytes, "dtype");
   }
@@ -65,7 +72,9 @@ std::int64_t element_bytes_of(const std::string& descr) {
 
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path) {
   if (preamble.size() < 10 || std::memcmp(preamble.data(), kMagic.data(), kMagic.size()) != 0)
-    damaged(path, "it does not begin with the .npy signature; give shape and dtype to read it as raw elements under another name");
+    damaged(path,
+            "it does not begin with the .npy signature; give shape and dtype to read it as raw elements under another "
+            "name");
   const auto byte = [&](std::size_t i) { return static_cast<std::int64_t>(preamble[i]); };
   const std::int64_t version = byte(6);
   if (version == 1) return 10 + byte(8) + byte(9) * 256;
@@ -99,7 +108,8 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   }
   header.order = fortran->integer != 0 ? Order::kFortran : Order::kC;
   for (const Literal& extent : shape->items) {
-    if (extent.kind != Literal::Kind::kInteger || extent.integer < 0) damaged(path, "the shape in the header is not one of sizes");
+    if (extent.kind != Literal::Kind::kInteger || extent.integer < 0)
+      damaged(path, "the shape in the header is not one of sizes");
     header.shape.push_back(extent.integer);
   }
   header.data_offset = length;
@@ -110,8 +120,9 @@ std::vector<std::byte> make_header(const std::string& descr, Order order, const 
   std::string extents;
   for (const std::int64_t extent : shape) extents += base::text(extents.empty() ? "" : " ", extent, ',');
   if (shape.size() > 1) extents.pop_back();
-  std::string text = base::text("{'descr': ", descr.starts_with('[') ? descr : "'" + descr + "'", ", 'fortran_order': ",
-                                order == Order::kFortran ? "True" : "False", ", 'shape': (", extents, "), }");
+  std::string text =
+      base::text("{'descr': ", descr.starts_with('[') ? descr : "'" + descr + "'",
+                 ", 'fortran_order': ", order == Order::kFortran ? "True" : "False", ", 'shape': (", extents, "), }");
   const bool long_header = 10 + text.size() + 1 + 63 > 65535;
   const std::size_t start = long_header ? 12 : 10;
   text.append(63 - (start + text.size()) % 64, ' ');

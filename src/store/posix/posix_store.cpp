@@ -50,9 +50,9 @@ class PendingRead : public Pending {
         if (got > 0) {
           done += got;
         } else if (got == 0) {
-          throw Error(ErrorKind::kSystem,
-                      base::text("cannot read ", path_, " at offset ", segment.offset + done, ": the file ends there, but ",
-                                 segment.bytes - done, " more bytes were expected; it has been truncated"));
+          throw Error(ErrorKind::kSystem, base::text("cannot read ", path_, " at offset ", segment.offset + done,
+                                                     ": the file ends there, but ", segment.bytes - done,
+                                                     " more bytes were expected; it has been truncated"));
         } else if (errno != EINTR) {
           throw system_error(base::text("read ", path_, " at offset ", segment.offset + done), errno);
         }
@@ -96,13 +96,17 @@ class PendingWrite : public Pending {
 }  // namespace
 
 PosixStore::PosixStore(std::string path, Access access)
-    : path_(std::move(path)), file_(open_file(path_, access == Access::kRead ? O_RDONLY : O_RDWR)) {
-  struct stat status {};
+    // Nonblocking, because opening a pipe would wait for its other end; it changes nothing for the files that are kept.
+    : path_(std::move(path)), file_(open_file(path_, (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK)) {
+  struct stat status{};
   if (::fstat(file_.number(), &status) != 0) throw system_error(base::text("look at ", path_), errno);
   if (S_ISDIR(status.st_mode)) throw system_error(base::text("open ", path_), EISDIR);
   if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
-    throw Error(ErrorKind::kSystem, base::text("cannot open ", path_, ": it is not a regular file; a file with bytes at "
-                                               "offsets is needed"), ESPIPE);
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot open ", path_,
+                           ": it is not a regular file; a file with bytes at "
+                           "offsets is needed"),
+                ESPIPE);
 }
 
 std::int64_t PosixStore::size() {

@@ -31,6 +31,19 @@ std::string temporary_prefix(const fs::path& target) {
   return base::text('.', target.filename().string(), ".plait-", host_name(), '-');
 }
 
+/// The file that a name stands for, also where the last of its links leads to nothing yet.
+std::string follow_links(fs::path path) {
+  std::error_code error;
+  const fs::path followed = fs::canonical(path, error);
+  if (!error) return followed.string();
+  for (int links = 0; fs::is_symlink(path, error); ++links) {
+    constexpr int kMostLinks = 40;  // as Linux allows
+    if (links == kMostLinks) throw system_error(base::text("follow the links of ", path.string()), ELOOP);
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return path.string();
+}
+
 /// Removes what processes that are gone left behind.  A name that is not ours, or whose process may live, stays.
 void remove_stale(const fs::path& folder, const std::string& prefix) {
   std::error_code ignored;
@@ -55,8 +68,7 @@ void sync_path(const std::string& path, int flags) {
 Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head) {
   static std::atomic<int> counter{0};
   std::error_code missing;
-  const fs::path followed = fs::canonical(path, missing);
-  target_ = missing ? path : followed.string();
+  target_ = follow_links(path);
   const fs::path target(target_);
   if (fs::is_directory(target, missing)) throw system_error(base::text("write ", path), EISDIR);
   if (::access(target_.c_str(), F_OK) == 0 && ::access(target_.c_str(), W_OK) != 0)
@@ -69,7 +81,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   const Descriptor file = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL, 0666, path);
   open_ = true;
   try {
-    struct stat old {};
+    struct stat old{};
     if (::stat(target_.c_str(), &old) == 0) ::fchmod(file.number(), old.st_mode & 07777);
     const int code = bytes == 0 ? 0 : ::posix_fallocate(file.number(), 0, bytes);
     if (code == EOPNOTSUPP || code == EINVAL) {

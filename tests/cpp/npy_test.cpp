@@ -1,0 +1,253 @@
+// Headers of .npy files: the bytes that NumPy writes, and every way in which they can be damaged.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "store/npy/header.hpp"
+#include "store/npy/literal.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::ErrorKind;
+using plait::Extents;
+using plait::Order;
+using plait::store::npy::element_bytes_of;
+using plait::store::npy::Header;
+using plait::store::npy::header_bytes;
+using plait::store::npy::Literal;
+using plait::store::npy::make_header;
+using plait::store::npy::parse_header;
+using plait::store::npy::parse_literal;
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes_of(const std::string& text) {
+  Bytes result(text.size());
+  std::memcpy(result.data(), text.data(), text.size());
+  return result;
+}
+
+std::string text_of(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+/// A header of format version 1 or 2 with this dictionary, not padded.
+Bytes header_with(const std::string& dictionary, int version = 1) {
+  std::string text("\x93NUMPY", 6);
+  text += static_cast<char>(version);
+  text += '\0';
+  for (std::size_t i = 0; i < (version == 1 ? 2U : 4U); ++i)
+    text += static_cast<char>(dictionary.size() >> (8 * i) & 0xFFU);
+  return bytes_of(text + dictionary);
+}
+
+Header parse(const std::string& dictionary, int version = 1) {
+  return parse_header(header_with(dictionary, version), "field.npy");
+}
+
+std::string refusal(const std::string& dictionary) {
+  try {
+    parse(dictionary);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(NpyHeader, HasTheBytesThatNumpyWrites) {
+  const std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }";
+  std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
+  expected += dictionary + std::string(118 - 1 - dictionary.size(), ' ') + '\n';
+  EXPECT_EQ(text_of(make_header("<f8", Order::kC, {3, 4})), expected);
+  const auto dictionary_of = [](const std::string& descr, Order order, const Extents& shape) {
+    const std::string text = text_of(make_header(descr, order, shape));
+    return text.substr(10, text.find('}') - 9);
+  };
+  EXPECT_EQ(dictionary_of("|b1", Order::kFortran, {5}), "{'descr': '|b1', 'fortran_order': True, 'shape': (5,), }");
+  EXPECT_EQ(dictionary_of("<i4", Order::kC, {}), "{'descr': '<i4', 'fortran_order': False, 'shape': (), }");
+  EXPECT_EQ(dictionary_of("[('a', '<f8'), ('b', '|i1', (2,))]", Order::kC, {0, 7}),
+            "{'descr': [('a', '<f8'), ('b', '|i1', (2,))], 'fortran_order': False, 'shape': (0, 7), }");
+}
+
+TEST(NpyHeader, ComesBackAsItWasWritten) {
+  for (const std::string descr :
+       {"<f8", ">i2", "|b1", "<c16", "|S7", "<U3", "|V5", "<M8[ns]", "<m8[25s]", "[('a', '<f8'), ('b', '|i1', (2,))]"})
+    for (const Order order : {Order::kC, Order::kFortran})
+      for (const Extents& shape : {Extents{}, Extents{0}, Extents{1}, Extents{12, 1, 3}, Extents{1LL << 40, 1LL << 20},
+                                   Extents(32, 3), Extents{9223372036854775807}}) {
+        const Bytes bytes = make_header(descr, order, shape);
+        EXPECT_EQ(bytes.size() % 64, 0U);
+        EXPECT_EQ(bytes.back(), std::byte{'\n'});
+        EXPECT_EQ(header_bytes(std::span(bytes).first(12), "x"), static_cast<std::int64_t>(bytes.size()));
+        const Header header = parse_header(bytes, "x");
+        EXPECT_EQ(header.descr, descr);
+        EXPECT_EQ(header.order, order);
+        EXPECT_EQ(header.shape, shape);
+        EXPECT_EQ(header.element_bytes, element_bytes_of(descr));
+        EXPECT_EQ(header.data_offset, static_cast<std::int64_t>(bytes.size()));
+      }
+}
+
+TEST(NpyHeader, LongOnesAreOfVersion2) {
+  std::string descr = "[";
+  for (int i = 0; i < 4000; ++i) descr += "('field_" + std::to_string(i) + "', '<f8'), ";
+  descr += ']';
+  const Bytes bytes = make_header(descr, Order::kC, {2});
+  EXPECT_EQ(bytes[6], std::byte{2});
+  EXPECT_GT(bytes.size(), 65536U);
+  EXPECT_EQ(bytes.size() % 64, 0U);
+  const Header header = parse_header(bytes, "x");
+  EXPECT_EQ(header.element_bytes, 32000);
+  EXPECT_EQ(header.descr, descr);
+  for (std::size_t names = 2600; names < 2760; ++names) {  // around the change of versions
+    const std::string text = "[('" + std::string(names * 24, 'n') + "', '<f8')]";
+    const Bytes around = make_header(text, Order::kC, {2});
+    ASSERT_EQ(parse_header(around, "x").descr, text);
+    ASSERT_EQ(around.size() % 64, 0U);
+  }
+}
+
+TEST(NpyHeader, ReadsWhatOtherWritersWrite) {
+  const Header odd = parse("{\"shape\":[3,4L,],\"fortran_order\":True,'more':{'a':(1,)},\"descr\":\"<f4\"}\n");
+  EXPECT_EQ(odd.shape, (Extents{3, 4}));
+  EXPECT_EQ(odd.order, Order::kFortran);
+  EXPECT_EQ(odd.element_bytes, 4);
+  EXPECT_EQ(odd.data_offset, 10 + 71);
+  const std::string plain = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}";
+  EXPECT_EQ(parse(plain, 2).data_offset, 12 + static_cast<std::int64_t>(plain.size()));
+  EXPECT_EQ(parse(plain, 3).shape, Extents{1});
+  EXPECT_EQ(parse("  \n{'descr': '<f4', 'fortran_order': False, 'shape': ()}   ").shape, Extents{});
+}
+
+TEST(NpyHeader, SaysWhatIsWrong) {
+  const std::string rest = ", 'fortran_order': False, 'shape': (2,)}";
+  EXPECT_NE(refusal("{'fortran_order': False, 'shape': (2,)}").find("lacks descr"), std::string::npos);
+  EXPECT_NE(refusal("{'descr': '<f8', 'shape': (2,)}").find("lacks"), std::string::npos);
+  EXPECT_NE(refusal("{'descr': '<f8', 'fortran_order': False}").find("lacks"), std::string::npos);
+  EXPECT_NE(refusal("{'descr': '<f8', 'fortran_order': 0, 'shape': (2,)}").find("lacks"), std::string::npos);
+  EXPECT_NE(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': 2}").find("lacks"), std::string::npos);
+  for (const std::string shape : {"(-1,)", "('2',)", "(True,)", "((2,),)"})
+    EXPECT_NE(refusal("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}").find("the shape"),
+              std::string::npos)
+        << shape;
+  EXPECT_NE(refusal("{'descr': '|O'" + rest).find("Python objects"), std::string::npos);
+  EXPECT_NE(refusal("{'descr': [('a', '|O')]" + rest).find("Python objects"), std::string::npos);
+  for (const std::string descr :
+       {"'f'", "'<x8'", "''", "'<'", "'<f8x'", "'<f8[ns]'", "7", "[('a',)]", "['a']", "[('a', '<f8', -2)]",
+        "[('a', '<f8', (3, -2)), ('b', '<f8', 9)]", "[('a', '<f8', 'x')]", "[('a', '<f8', ('x',))]",
+        "'<f99999999999999999999'", "[('a', '<f8', (4294967296, 4294967296))]", "'<f0'", "[]"})
+    EXPECT_NE(refusal("{'descr': " + descr + rest), "") << descr;
+  for (const std::string& text :
+       std::vector<std::string>{"", "{", "}", "{'descr'", "{'descr':", "{'descr': '<f8'" + rest + "x", "(1, 2)",
+                                "{'descr': '<f8\\n'" + rest, "{1: 2}", "{'a' 'b'}", "{'a': 1 'b': 2}"})
+    EXPECT_NE(refusal(text), "") << text;
+  EXPECT_NE(refusal("{'descr': " + std::string(1000, '(')), "");
+  EXPECT_NE(refusal("").find("field.npy"), std::string::npos);
+}
+
+TEST(NpyHeader, NotOneIsSaidSo) {
+  const auto problem = [](const std::string& bytes) -> std::string {
+    try {
+      header_bytes(bytes_of(bytes), "x.npy");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kSystem);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(problem("").find("signature"), std::string::npos);
+  EXPECT_NE(problem("PK\x03\x04 a zip archive").find("signature"), std::string::npos);
+  EXPECT_NE(problem(std::string("\x93NUMPY\x01", 7)).find("signature"), std::string::npos);
+  EXPECT_NE(problem(std::string("\x93NUMPY\x04\x00\x76\x00\x00\x00", 12)).find("version 4"), std::string::npos);
+  EXPECT_EQ(problem(std::string("\x93NUMPY\x02\x00\x76\x00\x00\x01", 12)), "");
+}
+
+/// Parses damaged bytes as open() does; whatever they say, an Error is all that may come of it.
+void parse_damaged(const Bytes& bytes) {
+  try {
+    const std::int64_t length = header_bytes(std::span(bytes).first(std::min<std::size_t>(bytes.size(), 12)), "x");
+    ASSERT_GT(length, 0);
+    const Header header = parse_header(bytes, "x");
+    ASSERT_GT(header.element_bytes, 0);
+    for (const std::int64_t extent : header.shape) ASSERT_GE(extent, 0);
+    ASSERT_EQ(header.data_offset, static_cast<std::int64_t>(bytes.size()));
+  } catch (const Error& error) {
+    ASSERT_NE(std::string(error.what()), "");
+  }
+}
+
+TEST(NpyHeader, SurvivesEveryCutAndEveryFlippedByte) {
+  for (const std::string descr : {"<f8", "[('a', '<f8'), ('b', '|i1', (2,))]"}) {
+    const Bytes whole = make_header(descr, Order::kC, {3, 4});
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+      EXPECT_THROW(
+          {
+            header_bytes(std::span(cut).first(std::min<std::size_t>(cut.size(), 12)), "x");
+            parse_header(cut, "x");
+          },
+          Error)
+          << length;
+    }
+    for (std::size_t place = 0; place < whole.size(); ++place)
+      for (int value = 0; value < 256; ++value) {
+        Bytes flipped = whole;
+        flipped[place] = static_cast<std::byte>(value);
+        ASSERT_NO_FATAL_FAILURE(parse_damaged(flipped)) << place << " = " << value;
+      }
+  }
+}
+
+TEST(NpyHeader, SurvivesManyChanges) {
+  std::mt19937 random(3);
+  const auto below = [&](std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random); };
+  const Bytes whole = make_header("[('a', '<f8'), ('b', '|i1', (2,))]", Order::kFortran, {3, 4});
+  const std::string marks = "()[]{}',:0123456789TrueFals<f |";
+  for (int i = 0; i < 20000; ++i) {
+    Bytes changed = whole;
+    for (std::size_t n = below(6) + 1; n > 0; --n)
+      changed[below(changed.size() - 10) + 10] = static_cast<std::byte>(marks[below(marks.size())]);
+    ASSERT_NO_FATAL_FAILURE(parse_damaged(changed)) << text_of(changed);
+  }
+}
+
+TEST(NpyHeader, ElementSizes) {
+  const std::vector<std::pair<std::string, std::int64_t>> sizes{{"<f8", 8},
+                                                                {">f2", 2},
+                                                                {"|b1", 1},
+                                                                {"|u1", 1},
+                                                                {"<c16", 16},
+                                                                {"<f16", 16},
+                                                                {"f4", 4},
+                                                                {"=i4", 4},
+                                                                {"|S12", 12},
+                                                                {"<U3", 12},
+                                                                {"|V7", 7},
+                                                                {"<M8[us]", 8},
+                                                                {"<m8[25s]", 8},
+                                                                {"[('x', '<i2')]", 2},
+                                                                {"[('x', [('y', '<i2'), ('z', '|S3')], 2)]", 10},
+                                                                {"[('x', '<f4', (2, 3)), ('', '|V4')]", 28}};
+  for (const auto& [descr, bytes] : sizes) EXPECT_EQ(element_bytes_of(descr), bytes) << descr;
+}
+
+TEST(NpyLiteral, ReadsTheLiteralsOfHeaders) {
+  const Literal literal = parse_literal(" {'a': (1, -2,), \"b\": [True, False], 'c': {}} ");
+  ASSERT_EQ(literal.kind, Literal::Kind::kDictionary);
+  ASSERT_NE(literal.find("a"), nullptr);
+  EXPECT_EQ(literal.find("a")->items.at(1).integer, -2);
+  EXPECT_EQ(literal.find("a")->text, "(1, -2,)");
+  EXPECT_EQ(literal.find("b")->items.at(0).kind, Literal::Kind::kBool);
+  EXPECT_EQ(literal.find("b")->items.at(0).integer, 1);
+  EXPECT_EQ(literal.find("c")->kind, Literal::Kind::kDictionary);
+  EXPECT_EQ(literal.find("d"), nullptr);
+  EXPECT_EQ(parse_literal("9223372036854775807").integer, 9223372036854775807);
+  for (const std::string text : {"9223372036854775808", "1 2", "'a", "\"a'", "None", "(1 2)", "(,)", "-", "Tru", "+1"})
+    EXPECT_THROW(parse_literal(text), Error) << text;
+  EXPECT_NO_THROW(parse_literal(std::string(16, '(') + std::string(16, ')')));
+  EXPECT_THROW(parse_literal(std::string(18, '(') + std::string(18, ')')), Error);
+}
+
+}  // namespace
