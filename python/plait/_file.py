@@ -145,10 +145,14 @@ class File:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file; a block that ends with an exception discards a new file instead."""
-        if kind is None:
-            self.close()
-        else:
+        if kind is not None:
             self._core.abandon()
+            return
+        try:
+            self.close()
+        except BaseException:
+            self._core.abandon()
+            raise
 
     def __repr__(self) -> str:
         """Say what the file holds."""

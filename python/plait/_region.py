@@ -31,7 +31,10 @@ def slices_of(region: Region | None, shape: tuple[int, ...]) -> Slices:
 
 def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool]:
     if isinstance(item, slice):
-        start, stop, step = item.indices(size)
+        try:
+            start, stop, step = item.indices(size)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"region, dimension {dimension}: {error}") from None
         if step < 1:
             raise ArgumentError(
                 f"region, dimension {dimension}: the step is {step}; use a step of 1 or more and reverse the result"

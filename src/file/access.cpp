@@ -12,9 +12,7 @@ namespace plait {
 
 namespace file {
 
-bool ends_protocol(const Error& error) {
-  return error.system_code() == EOWNERDEAD || error.system_code() == ECANCELED;
-}
+bool ends_protocol(const Error& error) { return error.system_code() == EOWNERDEAD || error.system_code() == ECANCELED; }
 
 void refuse(const Comm& comm, const std::string& message) {
   const Error error(ErrorKind::kArgument, message);
@@ -38,7 +36,8 @@ std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::ve
                       comm.size(), "; use a grid of ", comm.size(), " ranks"));
   const std::int64_t held = comm.alone() ? layout.size() : 1;
   if (static_cast<std::int64_t>(parts.size()) != held)
-    refuse(base::text(parts.size(), " local arrays were given for ", held, comm.alone() ? " ranks" : " rank of this process"));
+    refuse(base::text(parts.size(), " local arrays were given for ", held,
+                      comm.alone() ? " ranks" : " rank of this process"));
   std::vector<engine::LocalArray> arrays;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::int64_t rank = comm.alone() ? static_cast<std::int64_t>(i) : comm.rank();
@@ -66,13 +65,14 @@ plan::AccessPlan File::Impl::plan(const Layout& layout, const Region& region, in
     options.memory_bytes = (options.memory_bytes == 0 ? plan::kDefaultMemory : options.memory_bytes) / workers;
     options.readers = std::min<std::int64_t>(options.readers, workers);
   }
-  return plan::AccessPlan(plan::Section(type.shape, type.order, region), layout, type.element_bytes, data_offset, workers,
-                          nodes_apart, write, options);
+  return plan::AccessPlan(plan::Section(type.shape, type.order, region), layout, type.element_bytes, data_offset,
+                          workers, nodes_apart, write, options);
 }
 
 void File::Impl::check_open() const {
   if (broken)
-    throw Error(ErrorKind::kArgument, base::text(path, ": an earlier collective call failed for good; open the file anew"));
+    throw Error(ErrorKind::kArgument,
+                base::text(path, ": an earlier collective call failed for good; open the file anew"));
   if (!open) throw Error(ErrorKind::kArgument, base::text(path, " is closed; open it again"));
 }
 
@@ -181,7 +181,8 @@ void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>&
   } else {
     transport::thread::run_team(threads, work);
   }
-  const auto& longest = *std::max_element(spent.begin(), spent.end(), [](auto& a, auto& b) { return a.total < b.total; });
+  const auto& longest =
+      *std::max_element(spent.begin(), spent.end(), [](auto& a, auto& b) { return a.total < b.total; });
   times = {longest.io, longest.copy, longest.wait, longest.total};
 }
 
@@ -204,10 +205,12 @@ void File::Impl::fail() noexcept {
 
 void File::Impl::close() {
   if (!open) return;
+  bool agreed = false;
   try {
-    with_transport([this](transport::Transport& transport) {
+    with_transport([&](transport::Transport& transport) {
       engine::prepare(transport);
       engine::agree(transport, "close()", nullptr);
+      agreed = true;
       engine::agree(transport, engine::caught([&] {
                       if (dirty || mode == Mode::kWrite) store->sync();
                     }));
@@ -215,8 +218,9 @@ void File::Impl::close() {
                       if (replacement) replacement->commit();
                     }));
     });
-  } catch (...) {
-    fail();
+  } catch (const Error& error) {
+    // Ranks that made another call have kept the file open, so this one does as well.
+    if (agreed || file::ends_protocol(error)) fail();
     throw;
   }
   open = false;
@@ -227,9 +231,9 @@ void File::Impl::close() {
 void File::Impl::abandon() {
   if (!open) return;
   if (!comm.alone()) {
-    const auto given_up = std::make_exception_ptr(
-        Error(ErrorKind::kSystem, base::text(path, mode == Mode::kWrite ? " was given up; nothing was written" : " was given up"),
-              ECANCELED));
+    const auto given_up = std::make_exception_ptr(Error(
+        ErrorKind::kSystem,
+        base::text(path, mode == Mode::kWrite ? " was given up; nothing was written" : " was given up"), ECANCELED));
     engine::prepare(*comm.transport());
     // Everyone who takes part, here or in another call, hears of it as this error.
     engine::caught([&] { engine::agree(*comm.transport(), given_up); });
