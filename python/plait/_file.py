@@ -19,6 +19,9 @@ from ._errors import ArgumentError
 from ._region import Region, Slices, region_shape, slices_of
 
 
+_LAYOUTS_KEPT = 16
+
+
 class Request:
     """A nonblocking read or write. The arrays belong to it until :meth:`wait` returns."""
 
@@ -52,8 +55,8 @@ class File:
         self._comm = comm
         self._alone = alone
         self._dtype = _dtype_of(core.dtype, core.element_bytes)
-        # The last layout of the whole array and the local shape of this rank: programs repeat their accesses.
-        self._known: tuple[Layout | None, tuple[int, ...]] = (None, ())
+        # Layouts of the whole array with the local shape of this rank: programs repeat their accesses.
+        self._known: dict[int, tuple[Layout, tuple[int, ...]]] = {}
 
     @property
     def url(self) -> str:
@@ -175,15 +178,16 @@ class File:
         self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, writable: bool
     ) -> tuple[Layout, Slices, list[Array]]:
         """Check the arguments of an access. What one rank finds wrong is raised on all of them."""
-        known, shape = self._known
-        if layout is known and region is None and layout is not None and type(given) is np.ndarray:
-            fits = given.shape == shape and given.dtype == self._dtype
+        if region is None and type(given) is np.ndarray and (known := self._known.get(id(layout))):
+            fits = given.shape == known[1] and given.dtype == self._dtype
             if fits and (given.flags.writeable or not writable):
-                return layout, [], [given]
+                return known[0], [], [given]
         try:
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:
-                self._known = found[0], found[2][0].shape
+                if len(self._known) == _LAYOUTS_KEPT:
+                    self._known.clear()
+                self._known[id(found[0])] = found[0], found[2][0].shape
             return found
         except ArgumentError as error:
             self._core.refuse(str(error))

@@ -95,15 +95,19 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
 
 const File::Impl::Planned& File::Impl::planned(const Layout& layout, const Region& region, int workers,
                                                bool nodes_apart, bool write) {
-  const bool serves = last_ && last_->write == write && last_->workers == workers && last_->region == region &&
-                      last_->layout.spelled_like(layout);
-  if (!serves) {
-    last_ = nullptr;
-    last_ = std::make_unique<Planned>(Planned{layout, region, workers, write,
-                                              plan(layout, region, workers, nodes_apart, write),
-                                              call_text(layout, region, write)});
+  const auto serves = [&](const std::unique_ptr<Planned>& old) {
+    return old->write == write && old->workers == workers && old->region == region && old->layout.spelled_like(layout);
+  };
+  auto found = std::find_if(plans_.begin(), plans_.end(), serves);
+  if (found == plans_.end()) {
+    if (plans_.size() == kPlansKept) plans_.pop_back();
+    found = plans_.insert(plans_.end(), std::make_unique<Planned>(Planned{
+                                            layout, region, workers, write,
+                                            plan(layout, region, workers, nodes_apart, write),
+                                            call_text(layout, region, write)}));
   }
-  return *last_;
+  std::rotate(plans_.begin(), found, found + 1);
+  return *plans_.front();
 }
 
 std::string File::Impl::call_text(const Layout& layout, const Region& region, bool write) {

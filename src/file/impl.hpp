@@ -55,7 +55,7 @@ class File::Impl {
     plan::AccessPlan plan;
     std::string call;  // in words, to agree on
   };
-  /// The last plan where it serves again, or a new one.
+  /// One of the last plans where it serves again, or a new one.
   const Planned& planned(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write);
   static std::string call_text(const Layout& layout, const Region& region, bool write);
   std::unique_ptr<engine::Move> make_move(transport::Transport& transport, const Planned& planned,
@@ -68,7 +68,8 @@ class File::Impl {
   /// Calls `body` with this process's transport, or one of a process that is alone.
   void with_transport(const std::function<void(transport::Transport&)>& body);
 
-  std::unique_ptr<Planned> last_;
+  static constexpr std::size_t kPlansKept = 8;
+  std::vector<std::unique_ptr<Planned>> plans_;  // the last used first
 };
 
 namespace file {
