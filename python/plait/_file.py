@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 import os
 from collections.abc import Sequence
 from types import TracebackType
@@ -17,7 +18,6 @@ from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._errors import ArgumentError
 from ._region import Region, Slices, region_shape, slices_of
-
 
 _LAYOUTS_KEPT = 16
 
@@ -229,6 +229,11 @@ def _dtype_of(descr: str, element_bytes: int) -> np.dtype[Any]:
     return np.lib.format.descr_to_dtype(literal)
 
 
+def _extents_of(shape: Sequence[int] | int) -> list[int]:
+    sizes = [shape] if isinstance(shape, (int, np.integer)) else shape
+    return [operator.index(size) for size in sizes]
+
+
 def _descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:
     """Return a dtype as .npy headers spell it, and its bytes."""
     wanted = np.dtype(dtype)
@@ -274,7 +279,7 @@ def open(
             raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
         if mode not in ("r", "w", "r+"):
             raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
-        extents = None if shape is None else [shape] if isinstance(shape, int) else [int(extent) for extent in shape]
+        extents = None if shape is None else _extents_of(shape)
         descr, element_bytes = (None, 0) if dtype is None else _descr_of(dtype)
     except Exception as error:  # raised on all ranks, so that none waits for this one
         _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)

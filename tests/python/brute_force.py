@@ -1,0 +1,225 @@
+"""What layouts mean, spelled out index by index; nothing here uses the library's own arithmetic."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+import plait
+
+
+def owners(dist: str, size: int, coordinates: int) -> list[int]:
+    """Return the grid coordinate that owns each index of a dimension."""
+    name, _, argument = dist.partition("(")
+    argument = argument.rstrip(")").strip("()")
+    if name == "*":
+        return [0] * size
+    if name == "block":
+        block = int(argument) if argument else max(math.ceil(size / coordinates), 1)
+        return [i // block for i in range(size)]
+    if name == "cyclic":
+        block = int(argument or 1)
+        return [i // block % coordinates for i in range(size)]
+    if name == "balanced":
+        parts = np.array_split(np.arange(size), coordinates)
+        return [c for c, part in enumerate(parts) for _ in part]
+    if name == "gen_block":
+        return [c for c, count in enumerate(argument.split(",")) for _ in range(int(count))]
+    raise ValueError(dist)
+
+
+@dataclass(frozen=True)
+class Deal:
+    """An array's shape and how it is dealt, as the library is told, without the library."""
+
+    shape: tuple[int, ...]
+    dist: tuple[str, ...]
+    grid: tuple[int, ...]
+    ranks: str = "C"
+    order: str = "C"
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.grid)
+
+    def layout(self) -> plait.Layout:
+        return plait.Layout(self.shape, self.dist, grid=self.grid, ranks=self.ranks, order=self.order)
+
+    def indices(self, rank: int) -> list[np.ndarray]:
+        """Return the indices of each dimension that a rank owns."""
+        place = list(np.unravel_index(rank, self.grid, order=self.ranks)) if self.grid else []
+        result = []
+        for dist, size in zip(self.dist, self.shape, strict=True):
+            if dist == "*":
+                result.append(np.arange(size))
+                continue
+            extent = self.grid[len(self.grid) - len(place)]
+            mine = place.pop(0)
+            result.append(np.array([i for i, c in enumerate(owners(dist, size, extent)) if c == mine], dtype=np.int64))
+        return result
+
+    def local(self, array: np.ndarray, rank: int) -> np.ndarray:
+        """Return a rank's local array of a whole array, in the deal's order."""
+        if not self.shape:
+            return array.copy()
+        return np.array(array[np.ix_(*self.indices(rank))], order=self.order)
+
+    def locals(self, array: np.ndarray) -> list[np.ndarray]:
+        return [self.local(array, rank) for rank in range(self.size)]
+
+    def whole(self, locals_: list[np.ndarray]) -> np.ndarray:
+        """Put local arrays together; the reverse of locals()."""
+        result = np.zeros(self.shape, locals_[0].dtype)
+        for rank, local in enumerate(locals_):
+            if self.shape:
+                result[np.ix_(*self.indices(rank))] = local
+            else:
+                result[()] = local
+        return result
+
+
+def distributions(size: int, coordinates: int) -> list[str]:
+    """Return distributions that fit a dimension, each kind at least once."""
+    least = max(math.ceil(size / coordinates), 1)
+    front = [0] * coordinates
+    front[-1] = size
+    ragged = [min(c, size - sum(range(c))) if size > sum(range(c)) else 0 for c in range(coordinates)]
+    ragged[-1] += size - sum(ragged)
+    return [
+        "block",
+        "cyclic",
+        "cyclic(2)",
+        "cyclic(3)",
+        "balanced",
+        f"block({least + 1})",
+        f"gen_block({', '.join(map(str, front))})",
+        f"gen_block({', '.join(map(str, ragged))})",
+    ]
+
+
+@st.composite
+def deals(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, most_ranks: int = 6) -> Deal:
+    """Draw a deal of a shape, on exactly so many ranks where they are given."""
+    wanted = ranks if ranks is not None else draw(st.integers(1, most_ranks if shape else 1))
+    left = wanted
+    last = draw(st.integers(0, len(shape) - 1)) if shape else -1
+    dist: list[str] = []
+    grid: list[int] = []
+    for d, size in enumerate(shape):
+        divisors = [n for n in range(1, left + 1) if left % n == 0]
+        extent = left if d == last else draw(st.sampled_from(divisors)) if d < last else 1
+        if extent == 1 and draw(st.booleans()):
+            dist.append("*")
+            continue
+        left //= extent
+        grid.append(extent)
+        dist.append(draw(st.sampled_from(distributions(size, extent))))
+    return Deal(shape, tuple(dist), tuple(grid), draw(st.sampled_from("CF")), draw(st.sampled_from("CF")))
+
+
+shapes = st.lists(st.integers(0, 7), min_size=0, max_size=4).map(tuple)
+#: Shapes that several ranks can share.
+dealt_shapes = st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple)
+
+
+def numbered(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
+    """Return an array in which every element differs from the others, as far as the dtype can tell them apart."""
+    wanted = np.dtype(dtype)
+    count = math.prod(shape)
+    if wanted.kind in "biufc" and wanted.names is None:
+        values = np.arange(count) * 7 + 1
+        return (
+            (values % 2 == 0 if wanted.kind == "b" else values % 120).astype(wanted).reshape(shape)
+            if wanted.itemsize == 1
+            else values.astype(wanted).reshape(shape)
+        )
+    raw = np.random.default_rng(count).integers(1, 120, count * wanted.itemsize, dtype=np.uint8)
+    return (
+        raw.view(wanted).reshape(shape)
+        if wanted.kind != "U"
+        else np.array([chr(97 + i % 26) * (wanted.itemsize // 4) for i in range(count)], wanted).reshape(shape)
+    )
+
+
+def matrix_deals(rows: int, columns: int, extents: tuple[int, int], order: str = "C") -> list[Deal]:
+    """Return every pair of distributions of a matrix; a dimension that is not dealt has one coordinate."""
+    result = []
+    for first, second in itertools.product(
+        ["*", *distributions(rows, extents[0])], ["*", *distributions(columns, extents[1])]
+    ):
+        grid = tuple(extent for dist, extent in zip((first, second), extents, strict=True) if dist != "*")
+        result.append(Deal((rows, columns), (first, second), grid, order=order))
+    return result
+
+
+def messages(source: Deal, target: Deal) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return elements and runs of every message of a conversion, counted element by element."""
+    moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for index in np.ndindex(*source.shape):
+        (a, place_a), (b, place_b) = place_of(source, index), place_of(target, index)
+        moves.setdefault((a, b), []).append((place_a, place_b))
+    result = {}
+    for pair, places in moves.items():
+        places.sort()
+        runs = 1 + sum(1 for (a, b), (c, d) in itertools.pairwise(places) if (c, d) != (a + 1, b + 1))
+        result[pair] = (len(places), runs)
+    return result
+
+
+def place_of(deal: Deal, index: tuple[int, ...]) -> tuple[int, int]:
+    """Return the rank that owns an element and the element's place in its local array."""
+    for rank in range(deal.size):
+        mine = deal.indices(rank)
+        local = []
+        for own, i in zip(mine, index, strict=True):
+            where = np.flatnonzero(own == i)
+            if not len(where):
+                break
+            local.append(int(where[0]))
+        else:
+            shape = tuple(len(own) for own in mine)
+            return rank, int(np.ravel_multi_index(local, shape, order=deal.order)) if shape else 0
+    raise AssertionError(f"nobody owns {index} of {deal}")
+
+
+def random_deal(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> Deal:
+    """Return a deal of a shape on exactly so many ranks; the same for the same state of the generator."""
+    left = ranks
+    last = int(random.integers(len(shape))) if shape else -1
+    dist, grid = [], []
+    for d, size in enumerate(shape):
+        divisors = [n for n in range(1, left + 1) if left % n == 0]
+        extent = left if d == last else int(random.choice(divisors)) if d < last else 1
+        if extent == 1 and random.integers(2):
+            dist.append("*")
+            continue
+        left //= extent
+        grid.append(extent)
+        dist.append(str(random.choice(distributions(size, extent))))
+    return Deal(shape, tuple(dist), tuple(grid), str(random.choice(["C", "F"])), str(random.choice(["C", "F"])))
+
+
+def random_shape(random: np.random.Generator, least: int = 1) -> tuple[int, ...]:
+    """Return a small shape of at least so many dimensions; sometimes one without elements."""
+    return tuple(int(n) for n in random.integers(0, 8, random.integers(least, 5)))
+
+
+def random_region(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slice | int, ...]:
+    """Return a region with at least one slice."""
+    region: list[slice | int] = []
+    for size in shape:
+        kind = random.integers(4)
+        if kind == 0 and size:
+            region.append(int(random.integers(-size, size)))
+        elif kind == 1:
+            region.append(slice(None))
+        else:
+            start = int(random.integers(0, size + 1))
+            region.append(slice(start, int(random.integers(start, size + 2)), int(random.integers(1, 4))))
+    if all(isinstance(item, int) for item in region):
+        region[-1] = slice(None)
+    return tuple(region)

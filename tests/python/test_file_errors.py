@@ -1,0 +1,378 @@
+"""Files that are missing, damaged, forbidden or too large: what users are told, and that nothing is left behind."""
+
+import errno
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from brute_force import numbered
+
+import plait
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+RAW = {"shape": (4, 5), "dtype": "f8"}
+
+
+def store_error(call, code=None):
+    """The text of the StoreError that a call raises."""
+    with pytest.raises(plait.StoreError) as caught:
+        call()
+    assert isinstance(caught.value, OSError)
+    assert isinstance(caught.value, plait.Error)
+    assert not isinstance(caught.value, ValueError)
+    if code is not None:
+        assert caught.value.errno == code
+    return str(caught.value)
+
+
+def test_the_kinds_of_errors():
+    assert issubclass(plait.ArgumentError, plait.Error)
+    assert issubclass(plait.ArgumentError, ValueError)
+    assert issubclass(plait.StoreError, plait.Error)
+    assert issubclass(plait.StoreError, OSError)
+    assert not issubclass(plait.ArgumentError, OSError)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+"])
+@pytest.mark.parametrize("name", ["a.npy", "a.bin"])
+def test_a_missing_file(tmp_path, mode, name):
+    text = store_error(lambda: plait.open(tmp_path / name, mode, **RAW), errno.ENOENT)
+    assert str(tmp_path / name) in text
+    assert "check the name" in text
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "w"])
+def test_a_missing_folder(tmp_path, mode):
+    text = store_error(lambda: plait.open(tmp_path / "no" / "a.bin", mode, **RAW), errno.ENOENT)
+    assert f"the folder {tmp_path / 'no'} does not exist" in text
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "w"])
+@pytest.mark.parametrize("name", ["folder", "folder.npy", "folder/"])
+def test_a_folder(tmp_path, mode, name):
+    (tmp_path / name).mkdir()
+    assert "irectory" in store_error(lambda: plait.open(str(tmp_path) + "/" + name, mode, **RAW), errno.EISDIR)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "w"])
+def test_a_file_where_a_folder_should_be(tmp_path, mode):
+    (tmp_path / "file").write_bytes(b"x")
+    store_error(lambda: plait.open(tmp_path / "file" / "a.bin", mode, **RAW), errno.ENOTDIR)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_a_pipe_is_refused_at_once(tmp_path, mode):
+    os.mkfifo(tmp_path / "pipe")
+    assert "not a regular file" in store_error(lambda: plait.open(tmp_path / "pipe", mode, **RAW))
+
+
+def test_links_in_a_circle(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    for mode in ("r", "r+", "w"):
+        store_error(lambda mode=mode: plait.open(tmp_path / "a", mode, **RAW), errno.ELOOP)
+    assert (tmp_path / "a").is_symlink()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not bind the superuser")
+def test_no_permission(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(160))
+    path.chmod(0o400)
+    assert "writing it is not permitted" in store_error(lambda: plait.open(path, "r+", **RAW), errno.EACCES)
+    store_error(lambda: plait.open(path, "w", **RAW), errno.EACCES)
+    path.chmod(0)
+    assert "reading it is not permitted" in store_error(lambda: plait.open(path, **RAW), errno.EACCES)
+    path.chmod(0o600)
+    tmp_path.chmod(0o500)
+    try:
+        store_error(lambda: plait.open(tmp_path / "new.bin", "w", **RAW), errno.EACCES)
+    finally:
+        tmp_path.chmod(0o700)
+    assert path.read_bytes() == bytes(160)
+
+
+@contextmanager
+def unchangeable(path):
+    """Makes a file or folder that not even the superuser changes."""
+    chattr = shutil.which("chattr")
+    if not chattr or subprocess.run([chattr, "+i", path], capture_output=True, check=False).returncode:
+        pytest.skip("this file system or user cannot mark files unchangeable")
+    try:
+        yield
+    finally:
+        subprocess.run([chattr, "-i", path], check=True)
+
+
+def test_an_unchangeable_file(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(160))
+    with unchangeable(path):
+        assert "writing it is not permitted" in store_error(lambda: plait.open(path, "r+", **RAW), errno.EPERM)
+        store_error(lambda: plait.open(path, "w", **RAW), errno.EPERM)
+        with plait.open(path, **RAW) as file:
+            assert (file.read() == 0).all()
+    assert path.read_bytes() == bytes(160)
+
+
+def test_an_unchangeable_folder(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with unchangeable(folder):
+        text = store_error(lambda: plait.open(folder / "a.bin", "w", **RAW), errno.EPERM)
+    assert str(folder / "a.bin") in text or "writing it is not permitted" in text
+
+
+@pytest.mark.parametrize("length", [0, 1, 79, 159])
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_a_raw_file_that_is_too_short(tmp_path, length, mode):
+    (tmp_path / "a.bin").write_bytes(bytes(length))
+    text = store_error(lambda: plait.open(tmp_path / "a.bin", mode, **RAW))
+    assert f"has {length} bytes" in text
+    assert "needs 160" in text
+
+
+def test_a_raw_file_of_another_size(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(161))
+    with pytest.raises(plait.ArgumentError, match="has 161 bytes"):
+        plait.open(path, **RAW)
+    with plait.open(path, offset=1, **RAW) as file:
+        assert (file.read() == 0).all()
+    for offset in (-1, 2, 1 << 62):
+        with pytest.raises(plait.Error):
+            plait.open(path, offset=offset, **RAW)
+
+
+def test_every_cut_of_a_npy_file(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, numbered((4, 5)))
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        text = store_error(lambda: plait.open(path))
+        assert str(path) in text
+    path.write_bytes(whole + b"more")  # as np.load does, what follows is left alone
+    with plait.open(path) as file:
+        np.testing.assert_array_equal(file.read(), numbered((4, 5)))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "signature"),
+        (b"PK\x03\x04" + bytes(100), "signature"),
+        (b"\x93NUMPY\x09\x00" + bytes(100), "version 9"),
+        (b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f8'}", "lacks"),
+        (b"\x93NUMPY\x01\x00\x05\x00hello", "header"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}" + bytes(100), "truncated"),
+        (b"\x93NUMPY\x01\x00\x40\x00{'descr': '<f8', 'fortran_order': False, 'shape': (-4,)}".ljust(74), "shape"),
+    ],
+    ids=range(7),
+)
+def test_a_damaged_npy_header(tmp_path, content, says):
+    path = tmp_path / "a.npy"
+    path.write_bytes(content)
+    text = store_error(lambda: plait.open(path))
+    assert str(path) in text
+    assert says in text
+
+
+def test_a_header_of_more_than_the_file_can_hold(tmp_path):
+    path = tmp_path / "a.npy"
+    for shape in ((1 << 40,), (1 << 40, 1 << 40), (1 << 62,)):
+        head = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode().ljust(118)
+        path.write_bytes(b"\x93NUMPY\x01\x00" + bytes([len(head), 0]) + head)
+        with pytest.raises(plait.Error, match=r"truncated|bytes of the|elements of the"):
+            plait.open(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"shape": (4, 5)}, "shape and dtype must be given"),
+        ({"dtype": "f8"}, "shape and dtype must be given"),
+        ({}, "shape and dtype must be given"),
+        ({**RAW, "dtype": "nonsense"}, "nonsense"),
+        ({**RAW, "shape": (4, -5)}, "negative"),
+        ({**RAW, "shape": "4x5"}, "shape|integer"),
+        ({**RAW, "shape": (4, 2.5)}, "float"),
+        ({**RAW, "shape": (1 << 40, 1 << 40)}, "elements of the array"),
+        ({**RAW, "shape": (1,) * 33}, "33 dimensions"),
+        ({**RAW, "order": "K"}, "order='K'"),
+        ({**RAW, "mode": "a"}, "mode='a'"),
+        ({**RAW, "mode": "rb"}, "mode='rb'"),
+        ({**RAW, "strategy": "fast"}, '"fast" is not known'),
+        ({**RAW, "memory": -1}, "memory=-1"),
+        ({**RAW, "comm": "world"}, "pass an mpi4py communicator"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_arguments_that_cannot_be(tmp_path, options, says):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(160))
+    with pytest.raises(plait.ArgumentError, match=says):
+        plait.open(path, **options)
+    assert path.read_bytes() == bytes(160)
+
+
+def test_a_url_that_is_no_name(tmp_path):
+    for url in (None, 7, b"bytes", ["a"]):
+        with pytest.raises((plait.ArgumentError, TypeError)):
+            plait.open(url, **RAW)
+    store_error(lambda: plait.open("", **RAW))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda file: file.read(),
+        lambda file: file.write(np.zeros((4, 5))),
+        lambda file: file.iread().wait(),
+        lambda file: file.iwrite(np.zeros((4, 5))).wait(),
+        lambda file: file.explain(),
+        lambda file: file.read(region=99),
+    ],
+    ids=range(6),
+)
+@pytest.mark.parametrize("mode", ["r", "r+", "w"])
+def test_a_closed_file(tmp_path, call, mode):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(160))
+    file = plait.open(path, mode, **RAW)
+    file.close()
+    file.close()
+    assert file.closed
+    with pytest.raises(plait.ArgumentError, match=r"closed|open"):
+        call(file)
+    assert path.read_bytes() == bytes(160)
+
+
+def test_writing_to_a_file_that_is_open_for_reading(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(160))
+    with plait.open(path, **RAW) as file:
+        with pytest.raises(plait.ArgumentError, match=re.escape('open it with mode "r+" or "w"')):
+            file.write(np.ones((4, 5)))
+        assert (file.read() == 0).all()
+    assert path.read_bytes() == bytes(160)
+
+
+def test_arrays_that_do_not_fit_are_not_written(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(160))
+    layout = plait.Layout((4, 5), "(block, *) onto (2)")
+    with plait.open(path, "r+", **RAW) as file:
+        for array, given, says in [
+            (np.ones((5, 4)), None, "5, 4"),
+            (np.ones((4, 5), "f4"), None, "float32"),
+            (np.ones((4, 5), "i8"), None, "int64"),
+            ([np.ones((2, 5))], layout, "1 local arrays"),
+            ([np.ones((2, 5)), np.ones((2, 4))], layout, "rank 1"),
+            (np.ones((4, 5)), layout, "one array"),
+            (None, None, "shape"),
+            ([[1.0] * 5] * 4, None, "4 local arrays"),
+        ]:
+            with pytest.raises(plait.ArgumentError, match=says):
+                file.write(array, given)
+    assert path.read_bytes() == bytes(160)
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+def test_a_file_that_is_cut_while_it_is_open(tmp_path, strategy):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(8000))
+    with plait.open(path, shape=(100, 10), dtype="f8", strategy=strategy) as file:
+        os.truncate(path, 4000)
+        text = store_error(lambda: file.read())
+        assert f"cannot read {path} at offset 4000" in text
+        assert "truncated" in text
+        assert (file.read(region=np.s_[:50]) == 0).all()
+
+
+# Full disks.
+
+
+@contextmanager
+def small_disk(folder):
+    """Mounts a file system of 1 MiB."""
+    folder.mkdir()
+    mount = shutil.which("mount")
+    command = [mount, "-t", "tmpfs", "-o", "size=1m", "plait-test", folder]
+    if not mount or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system is not permitted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_a_new_file_that_the_disk_has_no_room_for(tmp_path):
+    folder = tmp_path / "disk"
+    with small_disk(folder):
+        (folder / "a.bin").write_bytes(b"old")
+        text = store_error(lambda: plait.open(folder / "a.bin", "w", shape=(1 << 20,), dtype="f8"), errno.ENOSPC)
+        assert "8 MiB" in text
+        assert [path.name for path in folder.iterdir()] == ["a.bin"]
+        assert (folder / "a.bin").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+def test_a_write_in_place_that_the_disk_has_no_room_for(tmp_path, strategy):
+    folder = tmp_path / "disk"
+    with small_disk(folder):
+        path = folder / "a.bin"
+        with path.open("wb") as out:
+            out.truncate(8 << 20)  # holes, which need room once they are written
+        with plait.open(path, "r+", shape=(1 << 20,), dtype="f8", strategy=strategy) as file:
+            text = store_error(lambda: file.write(np.ones(1 << 20)), errno.ENOSPC)
+            assert f"cannot write {path} at offset" in text
+            # Such a file stays usable.
+            assert (file.read(region=np.s_[:10]) == 1).all()
+
+
+def test_files_that_may_not_be_so_large(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, old[1]))
+    try:
+        store_error(lambda: plait.open(path, "w", shape=(1 << 20,), dtype="f8"), errno.EFBIG)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_discards_the_new_file(tmp_path):
+    # The limit comes down after the room was reserved.
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"old")
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    file = plait.open(path, "w", shape=(1 << 18,), dtype="f8")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, old[1]))
+    try:
+        text = store_error(lambda: file.write(np.ones(1 << 18)), errno.EFBIG)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert "at offset 1048576" in text
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(plait.ArgumentError, match="failed for good"):
+        file.write(np.ones(1 << 18))
+    file.close()
+    assert path.read_bytes() == b"old"
+
+
+def test_errors_in_a_process_of_its_own_end_it_with_their_words(tmp_path):
+    code = f"import plait; plait.open({str(tmp_path / 'no.bin')!r}, shape=(1,), dtype='f8')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("plait._errors.StoreError: cannot open")

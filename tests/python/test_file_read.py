@@ -1,0 +1,313 @@
+"""Reading files in every layout, region and type, against NumPy's indexing."""
+
+import re
+
+import numpy as np
+import pytest
+from brute_force import Deal, deals, matrix_deals, numbered, shapes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plait
+
+STRATEGIES = st.sampled_from([None, "direct", "two-phase", "automatic"])
+
+
+def save(folder, whole, order="C", name="a.bin"):
+    path = folder / name
+    path.write_bytes(whole.tobytes(order))
+    return path
+
+
+def check(found, expected, order):
+    found = [found] if len(expected) == 1 else found
+    assert isinstance(found, list)
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        assert mine.dtype == theirs.dtype
+        assert mine.shape == theirs.shape
+        assert mine.tobytes() == theirs.tobytes()
+        assert mine.flags.f_contiguous if order == "F" else mine.flags.c_contiguous
+
+
+@pytest.mark.parametrize("file_order", ["C", "F"])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+def test_every_pair_of_distributions_of_a_matrix(tmp_path, file_order, order, strategy):
+    whole = numbered((5, 7))
+    path = save(tmp_path, whole, file_order)
+    with plait.open(path, shape=(5, 7), dtype="f8", order=file_order, strategy=strategy, memory=96) as file:
+        for extents in [(2, 3), (3, 2), (7, 1), (1, 8)]:
+            for deal in matrix_deals(5, 7, extents, order):
+                check(file.read(deal.layout()), deal.locals(whole), order)
+
+
+@given(st.data())
+@settings(max_examples=400)
+def test_any_layout(tmp_path, data):
+    shape = data.draw(shapes)
+    deal = data.draw(deals(shape))
+    file_order = data.draw(st.sampled_from("CF"))
+    whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
+    path = save(tmp_path, whole, file_order)
+    with plait.open(
+        path,
+        shape=shape,
+        dtype=whole.dtype,
+        order=file_order,
+        strategy=data.draw(STRATEGIES),
+        memory=data.draw(st.sampled_from([0, 48, 100, 1 << 20])),
+    ) as file:
+        check(file.read(deal.layout()), deal.locals(whole), deal.order)
+
+
+@pytest.mark.parametrize("file_order", ["C", "F"])
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+@pytest.mark.parametrize("readers", [0, 1])
+def test_arrays_of_many_windows(tmp_path, file_order, strategy, readers):
+    # Larger than a storage unit, so that windows and shares have edges; elements that no unit is a multiple of.
+    whole = np.random.default_rng(0).integers(0, 256, (211, 97, 12), dtype=np.uint8).view("V12")[..., 0]
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"?" * 1000 + whole.tobytes(file_order))
+    options = {"order": file_order, "strategy": strategy, "readers": readers, "offset": 1000}
+    for dist in (["cyclic", "cyclic(5)"], ["block", "balanced"], ["cyclic(100)", "gen_block(0, 97, 0)"]):
+        deal = Deal((211, 97), tuple(dist), (2, 3))
+        with plait.open(path, shape=(211, 97), dtype="V12", memory=30_000, **options) as file:
+            check(file.read(deal.layout()), deal.locals(whole), "C")
+
+
+def test_large_arrays_go_through_several_threads(tmp_path):
+    whole = np.arange(1_500_000, dtype=np.float32).reshape(1000, 1500)
+    path = save(tmp_path, whole)
+    for strategy in ("direct", "two-phase"):
+        for dist, grid in [("(block, *)", (2,)), ("(cyclic, *)", (3,)), ("(cyclic, cyclic(64))", (2, 2))]:
+            layout = plait.Layout((1000, 1500), dist, grid=grid, order="F")
+            with plait.open(path, shape=(1000, 1500), dtype="f4", strategy=strategy, memory=1 << 20) as file:
+                parts = file.read(layout)
+                for rank, part in enumerate(parts):
+                    np.testing.assert_array_equal(part, whole[np.ix_(*layout.indices(rank))])
+
+
+REGIONS = [
+    np.s_[:, :, :],
+    np.s_[...],
+    np.s_[2],
+    np.s_[-1],
+    np.s_[1:4],
+    np.s_[::2],
+    np.s_[1::3, ..., ::2],
+    np.s_[..., 3],
+    np.s_[..., 1:5:3],
+    np.s_[2, 3, 4],
+    np.s_[2, :, 4],
+    np.s_[:, 2, :],
+    np.s_[1:-1, 1:-1, 1:-1],
+    np.s_[3:3],
+    np.s_[4:2, ::2],
+    np.s_[:, 10:, :],
+    np.s_[2:100, -3:],
+    np.s_[1:2, 1:2, 1:2],
+    np.s_[..., 1:2],
+    np.s_[-4::2, ..., -5::3],
+    (),
+    (Ellipsis, slice(None, None, 7)),
+    np.int64(3),
+    (np.uint8(1), slice(np.int64(1), None)),
+]
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+@pytest.mark.parametrize("file_order", ["C", "F"])
+def test_regions_are_those_of_numpy(tmp_path, file_order, strategy):
+    whole = numbered((5, 6, 7))
+    path = save(tmp_path, whole, file_order)
+    with plait.open(path, shape=(5, 6, 7), dtype="f8", order=file_order, strategy=strategy, memory=200) as file:
+        for region in REGIONS:
+            expected = whole[region]
+            found = file.read(region=region)
+            assert found.shape == expected.shape, region
+            np.testing.assert_array_equal(found, expected, err_msg=str(region))
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_any_region_in_any_layout(tmp_path, data):
+    shape = data.draw(st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple))
+    region = tuple(
+        data.draw(
+            st.one_of(
+                st.slices(size).filter(lambda s: s.step is None or s.step > 0),
+                st.integers(-size, size - 1) if size else st.just(slice(None)),
+                st.just(slice(None)),
+            )
+        )
+        for size in shape
+    )
+    if data.draw(st.booleans()):
+        cut = data.draw(st.integers(0, len(region)))
+        region = (*region[:cut], ...)
+    whole = numbered(shape, "i4")
+    file_order = data.draw(st.sampled_from("CF"))
+    path = save(tmp_path, whole, file_order)
+    expected = whole[region]
+    deal = data.draw(deals(expected.shape))
+    strategy = data.draw(STRATEGIES)
+    memory = data.draw(st.sampled_from([0, 12, 40]))
+    with plait.open(path, shape=shape, dtype="i4", order=file_order, strategy=strategy, memory=memory) as file:
+        check(file.read(deal.layout(), region=region), deal.locals(expected), deal.order)
+
+
+@pytest.mark.parametrize(
+    ("region", "says"),
+    [
+        (np.s_[5], "index 5 lies outside"),
+        (np.s_[-6], "index -6 lies outside"),
+        (np.s_[::-1], "step is -1"),
+        (np.s_[0, 0, 0, 0], "4 indices for an array of 3"),
+        (np.s_[..., 0, ...], "at most one ellipsis"),
+        (np.s_[[0, 1]], "neither an integer nor a slice"),
+        (np.s_[None, 0], "neither an integer nor a slice"),
+        (np.s_[1.5], "neither an integer nor a slice"),
+        ("all", "neither an integer nor a slice"),
+        (np.s_[:, ::0], "zero"),
+        (np.s_[1.5:], "slice indices"),
+    ],
+    ids=str,
+)
+def test_regions_that_cannot_be(tmp_path, region, says):
+    path = save(tmp_path, numbered((5, 6, 7)))
+    with plait.open(path, shape=(5, 6, 7), dtype="f8") as file:
+        with pytest.raises(plait.ArgumentError, match=says):
+            file.read(region=region)
+        with pytest.raises(plait.ArgumentError, match=says):
+            file.explain(region=region)
+        assert file.read(region=np.s_[0, 0, 0]) == 1
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+def test_out_may_have_any_strides(tmp_path, strategy):
+    whole = numbered((6, 8))
+    path = save(tmp_path, whole)
+    with plait.open(path, shape=(6, 8), dtype="f8", strategy=strategy, memory=100) as file:
+        plain = np.empty((6, 8))
+        assert file.read(out=plain) is plain
+        np.testing.assert_array_equal(plain, whole)
+
+        transposed = np.empty((8, 6)).T
+        file.read(out=transposed)
+        np.testing.assert_array_equal(transposed, whole)
+
+        around = np.full((14, 30), -1.0)
+        inside = around[13:1:-2, 2:26:3]
+        file.read(out=inside)
+        np.testing.assert_array_equal(inside, whole)
+        assert (around == -1).sum() == around.size - whole.size
+
+        layout = plait.Layout((6, 8), "(cyclic, *) onto (2)")
+        box = np.full((8, 2, 3), -1.0)
+        parts = [box[:, rank, :].T for rank in range(2)]
+        assert file.read(layout, out=parts) is parts
+        for rank in range(2):
+            np.testing.assert_array_equal(parts[rank], whole[rank::2])
+
+        single = np.empty(8)
+        file.read(out=single, region=3)
+        np.testing.assert_array_equal(single, whole[3])
+
+
+def test_out_that_does_not_fit(tmp_path):
+    path = save(tmp_path, numbered((6, 8)))
+    layout = plait.Layout((6, 8), "(block, *) onto (2)")
+    frozen = np.empty((6, 8))
+    frozen.flags.writeable = False
+    with plait.open(path, shape=(6, 8), dtype="f8") as file:
+        for given_layout, out, says in [
+            (None, np.empty((8, 6)), "shape"),
+            (None, np.empty((6, 8), "f4"), "dtype"),
+            (None, np.empty((6, 8), ">f8"), "dtype"),
+            (None, frozen, "read-only"),
+            (None, "text", "shape"),
+            (layout, np.empty((6, 8)), "pass a list"),
+            (layout, [np.empty((3, 8))], "1 local arrays"),
+            (layout, [np.empty((3, 8)), np.empty((2, 8))], "of rank 1"),
+        ]:
+            with pytest.raises(plait.ArgumentError, match=says):
+                file.read(given_layout, out=out)
+        with pytest.raises(plait.ArgumentError, match=re.escape("(8, 6)")):
+            file.read(plait.Layout((8, 6), "(*, *)"))
+        with pytest.raises(plait.ArgumentError, match="region"):
+            file.read(plait.Layout((6, 8), "(*, *)"), region=np.s_[1:])
+        with pytest.raises(plait.ArgumentError):
+            file.read("(block, *) onto (2)")
+        np.testing.assert_array_equal(file.read(), numbered((6, 8)))
+
+
+def test_more_ranks_than_elements(tmp_path):
+    whole = numbered((2, 3))
+    path = save(tmp_path, whole)
+    for dist in ("block", "cyclic", "cyclic(2)", "balanced", "gen_block(0, 0, 2, 0, 0)"):
+        deal = Deal((2, 3), (dist, "block"), (5, 4))
+        for strategy in ("direct", "two-phase"):
+            with plait.open(path, shape=(2, 3), dtype="f8", strategy=strategy) as file:
+                check(file.read(deal.layout()), deal.locals(whole), "C")
+
+
+def test_the_default_layout_is_that_of_the_file(tmp_path):
+    whole = numbered((4, 6))
+    for order in "CF":
+        with plait.open(save(tmp_path, whole, order), shape=(4, 6), dtype="f8", order=order) as file:
+            found = file.read()
+            np.testing.assert_array_equal(found, whole)
+            assert found.flags.c_contiguous == (order == "C")
+            np.testing.assert_array_equal(file.read(region=np.s_[1:3, 2]), whole[1:3, 2])
+
+
+def test_what_a_file_tells(tmp_path):
+    path = save(tmp_path, numbered((4, 6)))
+    with plait.open(path, shape=(4, 6), dtype="<f8") as file:
+        assert (file.url, file.mode, file.shape, file.order) == (str(path), "r", (4, 6), "C")
+        assert file.dtype == np.dtype("f8")
+        assert not file.closed
+        assert repr(file) == f"<plait.File '{path}' mode='r' 4x6 float64>"
+        file.read()
+        times = file.last_times()
+        assert sorted(times) == ["copy", "io", "total", "wait"]
+        assert all(seconds >= 0 for seconds in times.values())
+        assert times["total"] > 0
+    assert file.closed
+    assert repr(file).startswith("<closed plait.File")
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_explain_says_what_will_happen(tmp_path, write):
+    path = save(tmp_path, numbered((64, 128)))
+    layout = plait.Layout((64, 128), "(*, cyclic) onto (4)")
+    for strategy in ("direct", "two-phase"):
+        with plait.open(path, "r+", shape=(64, 128), dtype="f8", strategy=strategy) as file:
+            text = file.explain(layout, write=write)
+            assert strategy in text
+            assert str(layout) in text
+            assert str(path) in text
+            assert file.explain(layout, write=write) == text
+            with pytest.raises(plait.ArgumentError):
+                file.explain(plait.Layout((64, 127), "(*, *)"))
+    with pytest.raises(plait.ArgumentError, match="closed"):
+        file.explain()
+
+
+def test_readers_are_as_many_as_there_can_be(tmp_path):
+    path = save(tmp_path, numbered((4, 6)))
+    with plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", readers=5) as file:
+        np.testing.assert_array_equal(file.read(), numbered((4, 6)))
+    file = plait.open(path, shape=(4, 6), dtype="f8", readers=-1)
+    with pytest.raises(plait.ArgumentError, match="readers=-1"):
+        file.read()
+
+
+def test_memory_that_holds_no_window_is_refused(tmp_path):
+    path = save(tmp_path, numbered((4, 6)))
+    small = plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", memory=15)
+    with pytest.raises(plait.ArgumentError, match="memory=15"):
+        small.read()
+    with plait.open(path, shape=(4, 6), dtype="f8", strategy="two-phase", memory=16) as file:
+        np.testing.assert_array_equal(file.read(), numbered((4, 6)))

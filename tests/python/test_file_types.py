@@ -1,0 +1,156 @@
+"""Elements of every type, and .npy files from and for NumPy."""
+
+import numpy as np
+import pytest
+from brute_force import numbered
+
+import plait
+
+STRUCTURED = np.dtype([("x", "<f8"), ("y", ">i2"), ("name", "S5"), ("inner", [("a", "u1"), ("b", "<c8", (2, 3))])])
+ALIGNED = np.dtype([("a", "i1"), ("b", "f8"), ("c", "i2")], align=True)
+DTYPES = [
+    *("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "g", "F", "D", "G"),
+    *(">i2", ">u4", ">i8", ">f4", ">f8", ">c16", "<f8", "=i4", "|u1"),
+    *("S1", "S7", "U1", "U3", ">U2", "V1", "V13", "M8[ns]", "m8[D]", "M8[25s]", ">M8[us]"),
+    STRUCTURED,
+    ALIGNED,
+    np.float64,
+    float,
+    int,
+    complex,
+    bool,
+]
+
+
+def elements(dtype):
+    wanted = np.dtype(dtype)
+    if wanted.kind == "f" and wanted.itemsize == 16:
+        return numbered((4, 5), "f8").astype(wanted)  # the padding of long doubles is nobody's
+    return numbered((4, 5), wanted)
+
+
+def same(a, b):
+    assert a.dtype == b.dtype
+    assert a.shape == b.shape
+    if a.dtype.names is None:
+        assert a.tobytes() == b.tobytes()
+    else:  # what lies between fields is nobody's
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_types_go_both_ways(tmp_path, dtype, order):
+    whole = elements(dtype)
+    layout = plait.Layout((4, 5), "(cyclic, block) onto (2, 2)")
+    for suffix in (".npy", ".bin"):
+        theirs, ours = tmp_path / f"theirs{suffix}", tmp_path / f"ours{suffix}"
+        if suffix == ".npy":
+            np.save(theirs, np.array(whole, order=order))
+            options = {}
+        else:
+            theirs.write_bytes(whole.tobytes(order))
+            options = {"shape": (4, 5), "dtype": dtype, "order": order}
+        with plait.open(theirs, **options) as file:
+            assert file.dtype == whole.dtype
+            assert file.shape == (4, 5)
+            assert file.order == order
+            same(file.read(), whole)
+            parts = file.read(layout)
+        with plait.open(ours, "w", shape=(4, 5), dtype=dtype, order=order) as file:
+            assert file.dtype == whole.dtype
+            file.write(parts, layout)
+        if suffix == ".npy":
+            found = np.load(ours)
+            same(found, whole)
+            assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
+            assert ours.stat().st_size % 64 == whole.nbytes % 64
+        else:
+            assert ours.read_bytes() == theirs.read_bytes()
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (0, 3), (3, 0, 2), (1, 1, 1), (2,) * 10], ids=str)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_small_shapes(tmp_path, shape, order):
+    whole = numbered(shape)
+    for suffix in (".npy", ".bin"):
+        path = tmp_path / f"a{suffix}"
+        with plait.open(path, "w", shape=shape, dtype="f8", order=order) as file:
+            file.write(whole)
+        with plait.open(path, **({} if suffix == ".npy" else {"shape": shape, "dtype": "f8", "order": order})) as file:
+            same(file.read(), whole)
+            if shape:
+                dist = "(" + ", ".join(["cyclic"] + ["*"] * (len(shape) - 1)) + ")"
+                parts = file.read(plait.Layout(shape, dist, grid=(3,)))
+                assert [part.shape[0] for part in parts] == [len(range(rank, shape[0], 3)) for rank in range(3)]
+        if suffix == ".npy":
+            same(np.load(path), whole)
+
+
+def test_shapes_as_numpy_takes_them(tmp_path):
+    with plait.open(tmp_path / "a.bin", "w", shape=6, dtype="f8") as file:
+        assert file.shape == (6,)
+    for shape in ([2, 3], np.array([2, 3]), (np.int32(2), 3), 6, np.int64(6)):
+        with plait.open(tmp_path / "a.bin", shape=shape, dtype="f8") as file:
+            assert int(np.prod(file.shape)) == 6
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_versions_of_npy(tmp_path, version):
+    whole = numbered((4, 5))
+    with open(tmp_path / "a.npy", "wb") as out:
+        np.lib.format.write_array(out, whole, version=version)
+    with plait.open(tmp_path / "a.npy") as file:
+        same(file.read(), whole)
+
+
+def test_a_memory_map_of_numpy(tmp_path):
+    made = np.lib.format.open_memmap(tmp_path / "a.npy", "w+", dtype="i4", shape=(6, 7), fortran_order=True)
+    made[:] = numbered((6, 7), "i4")
+    made.flush()
+    with plait.open(tmp_path / "a.npy", "r+") as file:
+        assert file.order == "F"
+        same(file.read(), numbered((6, 7), "i4"))
+        file.write(np.int32([9, 8]), region=np.s_[2:4, 0])
+    np.testing.assert_array_equal(made[2:4, 0], [9, 8])
+
+
+def test_a_shape_and_dtype_that_match_the_header_are_fine(tmp_path):
+    np.save(tmp_path / "a.npy", numbered((4, 5), "i2"))
+    with plait.open(tmp_path / "a.npy", shape=(4, 5), dtype=np.int16) as file:
+        assert file.dtype == "i2"
+    for options, says in [
+        ({"shape": (5, 4)}, "4x5"),
+        ({"dtype": "u2"}, "i2"),
+        ({"dtype": ">i2"}, "i2"),
+        ({"dtype": "i4"}, "i2"),
+    ]:
+        with pytest.raises(plait.ArgumentError, match=says):
+            plait.open(tmp_path / "a.npy", **options)
+
+
+def test_a_structure_spelled_otherwise_matches_the_header(tmp_path):
+    whole = elements(STRUCTURED)
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy", dtype=STRUCTURED) as file:
+        same(file.read(), whole)
+
+
+def test_elements_that_are_only_bytes(tmp_path):
+    (tmp_path / "a.bin").write_bytes(bytes(range(60)))
+    with plait.open(tmp_path / "a.bin", shape=(4,), dtype="V15") as file:
+        assert file.read()[3].tobytes() == bytes(range(45, 60))
+
+
+@pytest.mark.parametrize("dtype", [object, [("a", object)], "S0", "U0", "V0", []], ids=str)
+@pytest.mark.parametrize("name", ["a.npy", "a.bin"])
+def test_types_without_a_fixed_size_are_refused(tmp_path, dtype, name):
+    with pytest.raises(plait.ArgumentError):
+        plait.open(tmp_path / name, "w", shape=(3,), dtype=dtype)
+    assert not list(tmp_path.iterdir())
+
+
+def test_objects_in_a_npy_file_are_refused(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([{}, []], object))
+    with pytest.raises(plait.ArgumentError, match="Python objects"):
+        plait.open(tmp_path / "a.npy")

@@ -1,0 +1,127 @@
+"""plait.redistribute in one process against NumPy's indexing."""
+
+import numpy as np
+import pytest
+from brute_force import deals, matrix_deals, numbered, shapes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plait
+
+
+def as_given(arrays):
+    return arrays[0] if len(arrays) == 1 else arrays
+
+
+def check(found, expected, target):
+    found = [found] if len(expected) == 1 else found
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        assert mine.dtype == theirs.dtype
+        assert mine.shape == theirs.shape
+        np.testing.assert_array_equal(mine, theirs)
+        assert mine.flags.f_contiguous if target.order == "F" else mine.flags.c_contiguous
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_moves_every_element_to_its_place(data):
+    shape = data.draw(shapes)
+    source, target = data.draw(deals(shape)), data.draw(deals(shape))
+    whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", ">i2", "S3", "?"])))
+    before = source.locals(whole)
+    kept = [array.copy() for array in before]
+    after = plait.redistribute(as_given(before), source.layout(), target.layout())
+    check(after, target.locals(whole), target)
+    for array, old in zip(before, kept, strict=True):
+        np.testing.assert_array_equal(array, old)
+
+
+def test_every_pair_of_distributions_of_a_matrix():
+    whole = numbered((5, 7))
+    targets = matrix_deals(5, 7, (3, 2), "F")
+    for i, source in enumerate(matrix_deals(5, 7, (2, 2))):
+        before = as_given(source.locals(whole))
+        for target in targets[i % 7 :: 7]:
+            check(plait.redistribute(before, source.layout(), target.layout()), target.locals(whole), target)
+
+
+@given(st.data())
+@settings(max_examples=100)
+def test_two_steps_move_what_one_does(data):
+    shape = data.draw(shapes)
+    a, b, c = (data.draw(deals(shape)) for _ in range(3))
+    start = as_given(a.locals(numbered(shape)))
+    middle = plait.redistribute(start, a.layout(), b.layout())
+    end = plait.redistribute(middle, b.layout(), c.layout())
+    direct = plait.redistribute(start, a.layout(), c.layout())
+    for mine, theirs in zip(end if c.size > 1 else [end], direct if c.size > 1 else [direct], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_arrays_may_have_any_strides():
+    source = plait.Layout((6, 8), "(block, *) onto (2)")
+    target = plait.Layout((6, 8), "(*, cyclic) onto (2)")
+    whole = numbered((6, 8))
+    backwards = np.ascontiguousarray(whole[::-1, ::-1])[::-1, ::-1]
+    wide = np.zeros((3, 24))
+    wide[:, ::3] = whole[3:]
+    found = plait.redistribute([backwards[:3], wide[:, ::3]], source, target)
+    np.testing.assert_array_equal(found[0], whole[:, ::2])
+    np.testing.assert_array_equal(found[1], whole[:, 1::2])
+    constant = np.broadcast_to(np.float64(4), (3, 8))
+    found = plait.redistribute((constant, constant), source, target)
+    assert (found[0] == 4).all()
+    assert (found[1] == 4).all()
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        np.dtype([("a", "<i2"), ("b", ">f8")]),
+        np.dtype({"names": ["a"], "formats": ["<i2"], "itemsize": 12}),
+        "<U3",
+        "M8[ns]",
+        "V5",
+    ],
+    ids=str,
+)
+def test_elements_of_any_fixed_size(dtype):
+    whole = np.frombuffer(np.random.default_rng(1).bytes(30 * np.dtype(dtype).itemsize).replace(b"\xff", b"\1"), "u1")
+    if np.dtype(dtype).kind == "U":
+        whole = np.array([chr(97 + i % 26) for i in range(30)], dtype).view("u1")
+    array = whole.view(dtype).reshape(5, 6)
+    source, target = plait.Layout((5, 6), "(*, *)"), plait.Layout((5, 6), "(cyclic, *) onto (2)")
+    found = plait.redistribute(array, source, target)
+    for rank in range(2):
+        assert found[rank].dtype == array.dtype
+        np.testing.assert_array_equal(found[rank], array[rank::2])
+
+
+def test_what_does_not_fit_is_an_argument_error():
+    source, target = plait.Layout((4, 6), "(block, *) onto (2)"), plait.Layout((4, 6), "(*, block) onto (3)")
+    good = [np.zeros((2, 6)), np.zeros((2, 6))]
+    for array, to, says in [
+        (good, plait.Layout((6, 4), "(*, *)"), "one shape"),
+        (good[0], target, "one array"),
+        (good[:1], target, "1 local arrays"),
+        ([], target, "0 local arrays"),
+        ([good[0], np.zeros((2, 5))], target, "of rank 1 has the shape"),
+        ([good[0], np.zeros((2, 6), "f4")], target, "of rank 1 has dtype"),
+        ([np.empty((2, 6), object)] * 2, target, "Python objects"),
+        (None, target, "Python objects"),
+        (good, "(*, block) onto (3)", None),
+    ]:
+        with pytest.raises(plait.ArgumentError, match=says):
+            plait.redistribute(array, source, to)
+    with pytest.raises(plait.ArgumentError, match="communicator"):
+        plait.redistribute(good, source, target, comm="world")
+
+
+def test_large_arrays_go_through_several_threads():
+    whole = np.arange(2_000_000, dtype=np.int32).reshape(1000, 2000)
+    target = plait.Layout((1000, 2000), "(cyclic, cyclic(7)) onto (2, 3)", order="F")
+    parts = plait.redistribute(whole, plait.Layout((1000, 2000), "(*, *)"), target)
+    np.testing.assert_array_equal(parts[4], whole[1::2][:, [i for i in range(2000) if i // 7 % 3 == 1]])
+    back = plait.redistribute(parts, target, plait.Layout((1000, 2000), "(*, *)"))
+    np.testing.assert_array_equal(back, whole)

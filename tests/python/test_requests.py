@@ -1,0 +1,119 @@
+"""Nonblocking reads and writes."""
+
+import gc
+import time
+
+import numpy as np
+import pytest
+
+import plait
+
+
+def rows():
+    return plait.Layout((64, 32), "(cyclic, *) onto (4)")
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(64 * 32 * 8))
+    with plait.open(path, "r+", shape=(64, 32), dtype="f8") as opened:
+        yield opened
+
+
+def test_a_started_read_gives_what_read_does(file):
+    file.write(np.arange(2048.0).reshape(64, 32))
+    request = file.iread(rows())
+    assert isinstance(request, plait.Request)
+    parts = request.wait()
+    assert request.test() is True
+    assert request.wait() is parts
+    for mine, theirs in zip(parts, file.read(rows()), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    out = np.zeros((3, 32))
+    assert file.iread(out=out, region=np.s_[1:4]).wait() is out
+    np.testing.assert_array_equal(out, np.arange(2048.0).reshape(64, 32)[1:4])
+
+
+def test_started_accesses_are_carried_out_in_order(file):
+    requests = []
+    for i in range(20):
+        requests.append(file.iwrite(np.full((64, 32), float(i))))
+        requests.append(file.iread())
+    # A blocking call comes behind all of them.
+    assert (file.read() == 19).all()
+    assert all(request.test() for request in requests)
+    for i in range(20):
+        assert requests[2 * i].wait() is None
+        assert (requests[2 * i + 1].wait() == i).all()
+
+
+def test_waiting_in_any_order(file):
+    requests = [file.iwrite(np.full((1, 32), float(i)), region=np.s_[i : i + 1]) for i in range(64)]
+    for request in reversed(requests):
+        request.wait()
+    np.testing.assert_array_equal(file.read()[:, 5], np.arange(64.0))
+
+
+def test_test_becomes_true(file):
+    request = file.iread()
+    limit = time.monotonic() + 20
+    while not request.test():
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+    assert request.wait().shape == (64, 32)
+
+
+def test_requests_keep_their_arrays_alive(file):
+    requests = [file.iwrite(np.full((64, 32), 7.0)) for _ in range(10)]
+    reads = [file.iread() for _ in range(10)]
+    gc.collect()
+    assert all((read.wait() == 7).all() for read in reads)
+    assert all(request.test() for request in requests)
+
+
+def test_closing_waits_for_what_was_started(tmp_path):
+    path = tmp_path / "new.npy"
+    with plait.open(path, "w", shape=(512, 512), dtype="f8") as new:
+        requests = [new.iwrite(np.full((256, 512), float(i)), region=np.s_[i * 256 : i * 256 + 256]) for i in range(2)]
+    assert all(request.test() for request in requests)
+    assert np.load(path)[::256, 0].tolist() == [0, 1]
+
+
+def test_a_failed_access_is_raised_by_each_wait(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(64 * 32 * 8))
+    with plait.open(path, shape=(64, 32), dtype="f8") as file:
+        request = file.iwrite(np.zeros((64, 32)))
+        for _ in range(2):
+            with pytest.raises(plait.ArgumentError, match="open for reading"):
+                request.wait()
+        assert request.test() is True
+        assert (file.read() == 0).all()
+
+
+def test_wrong_arguments_are_raised_at_once(file):
+    with pytest.raises(plait.ArgumentError, match="shape"):
+        file.iread(out=np.zeros(3))
+    with pytest.raises(plait.ArgumentError, match="dtype"):
+        file.iwrite(np.zeros((64, 32), "i8"))
+    with pytest.raises(plait.ArgumentError, match="index 64"):
+        file.iread(region=64)
+
+
+def test_a_truncated_file_is_an_error_of_the_request(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(64 * 32 * 8))
+    with plait.open(path, shape=(64, 32), dtype="f8") as file:
+        path.write_bytes(bytes(1000))
+        request = file.iread(rows())
+        with pytest.raises(plait.StoreError, match="truncated"):
+            request.wait()
+
+
+def test_the_file_may_be_forgotten_before_its_request(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(np.arange(2048.0).tobytes())
+    request = plait.open(path, shape=(64, 32), dtype="f8").iread()
+    gc.collect()
+    np.testing.assert_array_equal(request.wait().ravel(), np.arange(2048.0))
