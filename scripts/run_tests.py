@@ -54,6 +54,8 @@ def summary(results: dict[str, tuple[Outcome, float]], left_out: list[str]) -> N
             print(f"{name}: {reason}")
         if len(outcome.reasons) > REASONS_SHOWN:
             print(f"{name}: and {len(outcome.reasons) - REASONS_SHOWN} more; see .plait/log/test-{name}.log")
+        for reason, count in outcome.skips.items():
+            print(f"{name}: {count} skipped: {reason}")
     skipped = f", {everything.skipped} skipped" if everything.skipped else ""
     print(f"{everything.passed} passed, {everything.failed} failed{skipped}")
 

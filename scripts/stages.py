@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +38,8 @@ class Outcome:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    reasons: list[str] = field(default_factory=list)  # why something failed as a whole or did not run
+    reasons: list[str] = field(default_factory=list)  # what failed, and what was left out as a whole and why
+    skips: Counter[str] = field(default_factory=Counter)  # how many tests were skipped for each reason
     may_be_empty: bool = False  # a stage that has nothing to run on this machine, by its own words
 
     def add(self, other: Outcome) -> None:
@@ -46,6 +48,7 @@ class Outcome:
         self.failed += other.failed
         self.skipped += other.skipped
         self.reasons += other.reasons
+        self.skips += other.skips
 
     def total(self) -> int:
         """Everything counted."""
@@ -109,6 +112,7 @@ def count_junit(report: Path, runner: str, status: int) -> Outcome:
             skipped = case.find("skipped")
             if case.find("failure") is not None or case.find("error") is not None:
                 outcome.failed += 1
+                outcome.reasons.append(f"{case.get('classname')}.{case.get('name')}: failed")
             elif skipped is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
                 outcome.skipped += 1
                 why = (skipped.get("message") or "") if skipped is not None else ""
@@ -247,8 +251,10 @@ def mpi_pytest(ranks: int, log: Path) -> Outcome:
     outcome = Outcome()
     for test in {test["test"]: test for test in map(json.loads, lines)}.values():
         setattr(outcome, test["outcome"], getattr(outcome, test["outcome"]) + 1)
-        if test["outcome"] != "passed":
-            outcome.reasons.append(f"{ranks} ranks, {test['test']}: {test['reason'] or test['outcome']}")
+        if test["outcome"] == "skipped":
+            outcome.skips[test["reason"] or "no reason given"] += 1
+        elif test["outcome"] == "failed":
+            outcome.reasons.append(f"{ranks} ranks, {test['test']}: {test['reason']}")
     if status and not outcome.failed:
         outcome.add(check(f"mpiexec -n {ranks} pytest", status))
     if status:
