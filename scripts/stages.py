@@ -115,10 +115,7 @@ def count_junit(report: Path, runner: str, status: int) -> Outcome:
                 outcome.reasons.append(f"{case.get('classname')}.{case.get('name')}: failed")
             elif skipped is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
                 outcome.skipped += 1
-                why = (skipped.get("message") or "") if skipped is not None else ""
-                outcome.reasons.append(
-                    f"{case.get('classname')}.{case.get('name')}: {why.strip() or 'no reason given'}"
-                )
+                outcome.skips[reason_for(skipped)] += 1
             else:
                 outcome.passed += 1
     if status and not outcome.failed:
