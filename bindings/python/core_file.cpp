@@ -106,11 +106,16 @@ void bind_file(nb::module_& module) {
       .def("refuse", &File::refuse, nb::call_guard<nb::gil_scoped_release>())
       .def("explain",
            [](const File& self, const Layout& layout, const nb::sequence& region, bool write) {
-             return self.explain(layout, region_of(region), write);
+             const Region slices = region_of(region);
+             const nb::gil_scoped_release release;
+             return self.explain(layout, slices, write);
            })
       .def("last_times",
            [](const File& self) {
-             const AccessTimes times = self.last_times();
+             const AccessTimes times = [&] {
+               const nb::gil_scoped_release release;
+               return self.last_times();
+             }();
              return std::tuple(times.io, times.copy, times.wait, times.total);
            })
       .def("close", &File::close, nb::call_guard<nb::gil_scoped_release>())
@@ -121,11 +126,11 @@ void bind_file(nb::module_& module) {
   module.def("refuse", &File::refuse_open, nb::call_guard<nb::gil_scoped_release>());
   module.def("redistribute",
              [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,
-                std::int64_t element_bytes, const Comm& comm) {
+                std::int64_t element_bytes, const Comm& comm, const std::string& dtype) {
                const auto sources = parts_of<const std::byte>(from);
                const auto targets = parts_of<std::byte>(to);
                const nb::gil_scoped_release release;
-               redistribute(source, sources, target, targets, element_bytes, comm);
+               redistribute(source, sources, target, targets, element_bytes, comm, 0, dtype);
              });
 }
 

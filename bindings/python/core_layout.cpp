@@ -111,8 +111,10 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
           },
           "text"_a, "shape"_a = nb::none(),
           "Reads the printed form, \"8x12 (block, cyclic(3)) onto (2, 2)\"; the shape may be given apart.")
-      .def_prop_ro("shape", [](const Layout& self) { return to_tuple(self.shape()); }, "Sizes of the array.")
-      .def_prop_ro("grid", [](const Layout& self) { return to_tuple(self.grid()); }, "Ranks in each dealt dimension.")
+      .def_prop_ro(
+          "shape", [](const Layout& self) { return to_tuple(self.shape()); }, "Sizes of the array.")
+      .def_prop_ro(
+          "grid", [](const Layout& self) { return to_tuple(self.grid()); }, "Ranks in each dealt dimension.")
       .def_prop_ro(
           "dist",
           [](const Layout& self) {
@@ -121,29 +123,36 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
             return nb::tuple(list);
           },
           "The distribution of each dimension, as text.")
-      .def_prop_ro("ranks", [](const Layout& self) { return order_name(self.ranks()); }, "Order of the ranks in the grid.")
-      .def_prop_ro("order", [](const Layout& self) { return order_name(self.order()); }, "Order of local arrays.")
+      .def_prop_ro(
+          "ranks", [](const Layout& self) { return order_name(self.ranks()); }, "Order of the ranks in the grid.")
+      .def_prop_ro(
+          "order", [](const Layout& self) { return order_name(self.order()); }, "Order of local arrays.")
       .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
       .def_prop_ro("size", &Layout::size, "Number of ranks.")
       .def_prop_ro("elements", &Layout::elements, "Number of elements of the whole array.")
-      .def("local_shape", [](const Layout& self, std::int64_t rank) { return to_tuple(self.local_shape(rank)); }, "rank"_a,
-           "Shape of the local array of a rank.")
-      .def("coordinates", [](const Layout& self, std::int64_t rank) { return to_tuple(self.coordinates(rank)); }, "rank"_a,
-           "Grid coordinate of a rank for each array dimension, 0 where the dimension is not dealt.")
+      .def(
+          "local_shape", [](const Layout& self, std::int64_t rank) { return to_tuple(self.local_shape(rank)); },
+          "rank"_a, "Shape of the local array of a rank.")
+      .def(
+          "coordinates", [](const Layout& self, std::int64_t rank) { return to_tuple(self.coordinates(rank)); },
+          "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not dealt.")
       .def("indices", &indices, "rank"_a,
            "The indices that a rank owns: one ascending int64 array for each dimension, in local order.")
       .def(
-          "owners",
-          [](const Layout& self, const Extents& index) {
-            return nb::make_tuple(self.owner(index));
-          },
+          "owners", [](const Layout& self, const Extents& index) { return nb::make_tuple(self.owner(index)); },
           "index"_a, "The ranks that own an element.")
-      .def("to_local",
-           [](const Layout& self, const Extents& index, std::int64_t rank) { return to_tuple(self.to_local(index, rank)); },
-           "index"_a, "rank"_a, "Place of an element in the local array of the rank that owns it.")
-      .def("to_global",
-           [](const Layout& self, const Extents& local, std::int64_t rank) { return to_tuple(self.to_global(local, rank)); },
-           "local"_a, "rank"_a, "The element at a place of the local array of a rank.")
+      .def(
+          "to_local",
+          [](const Layout& self, const Extents& index, std::int64_t rank) {
+            return to_tuple(self.to_local(index, rank));
+          },
+          "index"_a, "rank"_a, "Place of an element in the local array of the rank that owns it.")
+      .def(
+          "to_global",
+          [](const Layout& self, const Extents& local, std::int64_t rank) {
+            return to_tuple(self.to_global(local, rank));
+          },
+          "local"_a, "rank"_a, "The element at a place of the local array of a rank.")
       .def("__str__", [](const Layout& self) { return to_string(self); })
       .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
       .def(nb::self == nb::self)
@@ -164,7 +173,8 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
   nb::class_<Conversion>(module, "Conversion", "The composition of two layouts: who sends what to whom.")
       .def_prop_ro("source", &Conversion::source)
       .def_prop_ro("target", &Conversion::target)
-      .def("sends", &Conversion::sends, "rank"_a, "The messages that a rank of the source sends, by ascending receiver.")
+      .def("sends", &Conversion::sends, "rank"_a,
+           "The messages that a rank of the source sends, by ascending receiver.")
       .def("receives", &Conversion::receives, "rank"_a,
            "The messages that a rank of the target receives, by ascending sender.")
       .def_prop_ro("block", &Conversion::block,

@@ -12,8 +12,8 @@ namespace file {
 class Worker;
 }
 
-/// One process alone, or the processes of an MPI communicator (plait/mpi.hpp).  Copies are the same Comm.  All collectives on
-/// one Comm, of all its files, are carried out in the order in which they were called or started.
+/// One process alone, or the processes of an MPI communicator (plait/mpi.hpp).  Copies are the same Comm.  All
+/// collectives on one Comm, of all its files, are carried out in the order in which they were called or started.
 class Comm {
  public:
   /// One process, which holds all ranks of any layout and moves them on as many threads as help.

@@ -19,8 +19,8 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-/// The conversion of arrays that lie as `source` says into arrays that lie as `target` says.  Held symbolically: its size
-/// depends neither on the number of elements nor on the number of ranks.
+/// The conversion of arrays that lie as `source` says into arrays that lie as `target` says.  Held symbolically: its
+/// size depends neither on the number of elements nor on the number of ranks.
 class Conversion {
  public:
   /// errors  kArgument: the layouts are of different shapes.
@@ -30,8 +30,8 @@ class Conversion {
   const Layout& target() const { return target_; }
 
   /// The messages that a rank of the source sends, by ascending rank of the receiver.
-  /// cost    O(pieces of one period for each partner in each dimension + messages), independent of the number of elements.
-  /// errors  kArgument: no such rank.
+  /// cost    O(pieces of one period for each partner in each dimension + messages), independent of the number of
+  /// elements. errors  kArgument: no such rank.
   std::vector<Message> sends(std::int64_t rank) const;
   /// The messages that a rank of the target receives, by ascending rank of the sender.
   std::vector<Message> receives(std::int64_t rank) const;

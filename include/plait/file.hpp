@@ -44,8 +44,8 @@ struct FileOptions {
   std::int64_t readers = 0;  ///< ranks that touch the store in two-phase accesses; 0: as many as help
 };
 
-/// A rank's part of an array in memory.  `steps` are the distances of neighbours in each dimension in bytes, of any sign;
-/// empty for a dense array in the layout's order.
+/// A rank's part of an array in memory.  `steps` are the distances of neighbours in each dimension in bytes, of any
+/// sign; empty for a dense array in the layout's order.
 template <typename Byte>
 struct ArrayPart {
   Byte* data = nullptr;
@@ -78,10 +78,10 @@ class Request {
 
 /// An open array file.
 ///
-/// Every call is collective over the Comm: all its processes make it with equal arguments (their own parts apart), and all
-/// get the same result or the same Error.  With an MPI Comm a process passes one part, that of the layout's rank with its
-/// own number; alone it passes the parts of all ranks of the layout, in order.
-/// threads  One thread at a time for each File.
+/// Every call is collective over the Comm: all its processes make it with equal arguments (their own parts apart), and
+/// all get the same result or the same Error.  With an MPI Comm a process passes one part, that of the layout's rank
+/// with its own number; alone it passes the parts of all ranks of the layout, in order. threads  One thread at a time
+/// for each File.
 class File {
  public:
   /// Opens `path`: a .npy file, or raw elements.
@@ -93,7 +93,8 @@ class File {
 
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
-  /// A File that was not closed is: in mode `w` its new file is discarded.
+  /// Waits for accesses that were started.  A new file (mode `w`) that was not closed is discarded; what was written in
+  /// place is in the file, but not made durable.
   ~File();
 
   const std::string& path() const;
@@ -102,7 +103,8 @@ class File {
 
   /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.
   /// cost    At most `memory` bytes of staging a rank; planning is independent of the number of elements.
-  /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store failed.
+  /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store
+  /// failed.
   ///         The parts are undefined after either.
   void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {});
   /// The reverse.  A failed write in mode `w` discards the new file.
@@ -113,11 +115,11 @@ class File {
   Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {});
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
 
-  /// Takes part in the call that the other ranks make next with a kArgument error of this one: all throw it.  For callers
-  /// that find their own arguments wrong, so that the others do not wait for them.
+  /// Takes part in the call that the other ranks make next with a kArgument error of this one: all throw it.  For
+  /// callers that find their own arguments wrong, so that the others do not wait for them.
   [[noreturn]] void refuse(const std::string& message);
 
-  /// What read() or write() would do, in lines for people.  Not collective.
+  /// What read() or write() would do, in lines for people.  Not collective; waits for accesses that were started.
   std::string explain(const Layout& layout, const Region& region = {}, bool write = false) const;
   AccessTimes last_times() const;
 

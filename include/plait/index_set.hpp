@@ -5,9 +5,9 @@
 
 namespace plait {
 
-/// The indices x of [begin, end) with (x - origin) mod stride < length: equal blocks at equal distances, cut off at both
-/// ends.  One block is the case stride == length; `begin` lies at or behind `origin`.  Never a list: 40 bytes whatever the
-/// number of indices, and every function below costs O(1).
+/// The indices x of [begin, end) with (x - origin) mod stride < length: equal blocks at equal distances, cut off at
+/// both ends.  One block is the case stride == length; `begin` lies at or behind `origin`.  Never a list: 40 bytes
+/// whatever the number of indices, and every function below costs O(1).
 struct IndexSet {
   std::int64_t begin = 0;
   std::int64_t end = 0;

@@ -1,6 +1,7 @@
 /// Layouts: how the elements of an N-dimensional array are dealt to the ranks of a grid.
 ///
-/// Everything here is a value, is pure (no MPI, no I/O) and may be used from any thread.  Sizes are counted in elements.
+/// Everything here is a value, is pure (no MPI, no I/O) and may be used from any thread.  Sizes are counted in
+/// elements.
 #pragma once
 
 #include <compare>
@@ -51,16 +52,17 @@ std::string to_string(const Distribution& distribution);
 
 /// How an array of a given shape is dealt to ranks.
 ///
-/// Grid dimensions belong to the dimensions that are not `*`, left to right.  The local array of a rank holds its indices
-/// of each dimension in ascending order, in C or Fortran order.
+/// Grid dimensions belong to the dimensions that are not `*`, left to right.  The local array of a rank holds its
+/// indices of each dimension in ascending order, in C or Fortran order.
 class Layout {
  public:
   /// The scalar on one rank.
   Layout() : Layout(Extents{}, {}, Extents{}) {}
 
-  /// errors  kArgument: more than 32 dimensions, a negative size, a number of distributions that differs from the number
-  ///         of dimensions, a grid that does not match the dealt dimensions, `block(m)` too small, `gen_block` sizes that
-  ///         do not sum, counts past 2^63.
+  /// errors  kArgument: more than 32 dimensions, a negative size, a number of distributions that differs from the
+  /// number
+  ///         of dimensions, a grid that does not match the dealt dimensions, `block(m)` too small, `gen_block` sizes
+  ///         that do not sum, counts past 2^63.
   Layout(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks = Order::kC,
          Order order = Order::kC);
 
@@ -86,7 +88,9 @@ class Layout {
   /// The inverse of coordinates().
   std::int64_t rank_at(std::span<const std::int64_t> coordinates) const;
   /// Number of coordinates that dimension `dimension` is dealt to, 1 for `*`.
-  std::int64_t coordinates_in(int dimension) const { return per_dimension_[static_cast<std::size_t>(dimension)].extent; }
+  std::int64_t coordinates_in(int dimension) const {
+    return per_dimension_[static_cast<std::size_t>(dimension)].extent;
+  }
 
   /// The indices of one dimension that one coordinate owns.
   IndexSet index_set(int dimension, std::int64_t coordinate) const;
@@ -122,9 +126,9 @@ class Layout {
 
  private:
   struct Dimension {
-    std::int64_t extent = 1;    // coordinates
-    std::int64_t step = 0;      // rank distance of neighbouring coordinates
-    std::int64_t block = 0;     // block length of block and cyclic
+    std::int64_t extent = 1;                // coordinates
+    std::int64_t step = 0;                  // rank distance of neighbouring coordinates
+    std::int64_t block = 0;                 // block length of block and cyclic
     std::shared_ptr<const Extents> starts;  // gen_block: p+1 prefix sums
   };
 

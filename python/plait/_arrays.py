@@ -33,6 +33,9 @@ def check_arrays(
     arrays: Arrays | None, layout: Layout, ranks: range, dtype: np.dtype[Any], what: str, writable: bool = False
 ) -> list[Array]:
     """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
+    given = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
+    if writable and not all(isinstance(array, np.ndarray) for array in given):
+        raise ArgumentError(f"{what} must be NumPy arrays, for anything else would be filled in a copy")
     if isinstance(arrays, (list, tuple)):
         found = [np.asarray(array) for array in arrays]
         if len(found) != len(ranks):
@@ -43,7 +46,8 @@ def check_arrays(
         found = [np.asanyarray(arrays)]
     else:
         raise ArgumentError(
-            f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; pass a list of local arrays"
+            f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; "
+            f"pass a list of local arrays"
         )
     for rank, array in zip(ranks, found, strict=True):
         shape = layout.local_shape(rank)

@@ -4,7 +4,7 @@
 class Error(Exception):
     """Any failure of Plait.
 
-    The message says what was found, what was expected and what to do. In a collective call every rank gets the same one.
+    The message says what was found, what was expected and what to do. In a collective call all ranks get the same one.
     """
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import atexit
+import contextlib
 import operator
 import os
 from collections.abc import Sequence
@@ -16,7 +18,7 @@ from . import _core
 from ._arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
 from ._comm import CommLike, comm_of
 from ._core import Layout
-from ._errors import ArgumentError
+from ._errors import ArgumentError, Error
 from ._region import Region, Slices, region_shape, slices_of
 
 _LAYOUTS_KEPT = 16
@@ -25,15 +27,20 @@ _LAYOUTS_KEPT = 16
 class Request:
     """A nonblocking read or write. The arrays belong to it until :meth:`wait` returns."""
 
-    def __init__(self, request: _core.Request, arrays: list[Array], result: Any) -> None:
+    def __init__(self, request: _core.Request, file: File, arrays: list[Array], result: Any) -> None:
         """Made by :meth:`File.iread` and :meth:`File.iwrite`."""
         self._request = request
-        self._arrays = arrays  # kept alive
+        self._used = (file, arrays)  # kept alive until the access is done, also where the caller drops the Request
         self._result = result
+        _running.difference_update([old for old in _running if old.test()])
+        _running.add(self)
 
     def wait(self) -> Any:
         """Wait for the access and return what the blocking call would; raise what it would raise."""
-        self._request.wait()
+        try:
+            self._request.wait()
+        finally:
+            _running.discard(self)
         return self._result
 
     def test(self) -> bool:
@@ -41,11 +48,22 @@ class Request:
         return self._request.test()
 
 
+#: Accesses that may still use their arrays.
+_running: set[Request] = set()
+
+
+@atexit.register
+def _finish_running() -> None:
+    for request in list(_running):
+        with contextlib.suppress(Error):
+            request.wait()
+
+
 class File:
     """A distributed array in a store. Made by :func:`plait.open`.
 
-    Every call is collective: all ranks of the communicator make it with equal arguments (their own arrays apart), and all
-    get the same result or the same error. One thread at a time may use a File.
+    Every call is collective: all ranks of the communicator make it with equal arguments (their own arrays apart), and
+    all get the same result or the same error. One thread at a time may use a File.
     """
 
     def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
@@ -93,14 +111,14 @@ class File:
 
         layout  how the array (or the region) is dealt to the ranks; without a communicator it may be left out, for the
                 whole array on one rank
-        out     the local array to fill, of shape ``layout.local_shape(rank)`` and any strides; a new one is made otherwise
+        out     the local array to fill, of shape ``layout.local_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
 
         Returns the local array. Without a communicator this process holds all ranks: a layout of several ranks gives a
         list of their local arrays.
-        At most the file's ``memory`` bytes of staging are used on each rank; planning does not depend on the array's size.
-        Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the file
-        cannot be read; ``out`` is undefined then.
+        At most the file's ``memory`` bytes of staging are used on each rank; planning costs the same for any size.
+        Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the
+        file cannot be read; ``out`` is undefined then.
         """
         layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
         self._core.read(layout, parts_of(arrays), slices)
@@ -119,12 +137,12 @@ class File:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
         layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
         request = self._core.start_read(layout, parts_of(arrays), slices)
-        return Request(request, arrays, self._as_given(arrays, out))
+        return Request(request, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
-        return Request(self._core.start_write(layout, parts_of(arrays), slices), arrays, None)
+        return Request(self._core.start_write(layout, parts_of(arrays), slices), self, arrays, None)
 
     def explain(self, layout: Layout | None = None, region: Region | None = None, write: bool = False) -> str:
         """Return what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory, predicted time."""
@@ -269,12 +287,15 @@ def open(
     strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
     readers   how many ranks touch the file in two-phase accesses; by default as many as help
 
-    Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError where
-    the file cannot be opened: on every rank the same.
+    Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError
+    where the file cannot be opened: on every rank the same.
     """
     own = comm_of(comm)
     try:
-        path = os.fspath(url)
+        path = os.fsdecode(url)
+        offset, memory, readers = operator.index(offset), operator.index(memory), operator.index(readers)
+        if strategy not in (None, "automatic", "direct", "two-phase"):
+            raise ArgumentError(f'strategy={strategy!r} is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
             raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
         if mode not in ("r", "w", "r+"):
@@ -283,17 +304,16 @@ def open(
         descr, element_bytes = (None, 0) if dtype is None else _descr_of(dtype)
     except Exception as error:  # raised on all ranks, so that none waits for this one
         _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
-    core = _core.open(
-        path, mode, own, extents, descr, element_bytes, order, offset, memory, strategy or "", readers
-    )
+    core = _core.open(path, mode, own, extents, descr, element_bytes, order, offset, memory, strategy or "", readers)
     return File(core, mode, own, alone=comm is None)
 
 
 def redistribute(array: Arrays, src: Layout, dst: Layout, comm: CommLike = None) -> Any:
     """Copy an array that lies as ``src`` says into a new one that lies as ``dst`` says. Collective over ``comm``.
 
-    With a communicator each rank passes its local array and gets its new one. Without one this process holds all ranks: it
-    passes the list of all local arrays of ``src`` (or the one array of a layout of one rank) and gets those of ``dst``.
+    With a communicator each rank passes its local array and gets its new one. Without one this process holds all ranks:
+    it passes the list of all local arrays of ``src`` (or the one array of a layout of one rank) and gets those of
+    ``dst``.
     Raises plait.ArgumentError where shapes, layouts and ranks do not fit together.
     """
     own = comm_of(comm)
@@ -302,7 +322,7 @@ def redistribute(array: Arrays, src: Layout, dst: Layout, comm: CommLike = None)
         sources, targets, dtype = _to_redistribute(array, src, dst, own, alone)
     except Exception as error:  # raised on all ranks, so that none waits for this one
         _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
-    _core.redistribute(src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own)
+    _core.redistribute(src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own, dtype.str)
     return targets[0] if len(targets) == 1 else targets
 
 

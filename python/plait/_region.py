@@ -44,7 +44,7 @@ def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool
         index = item.__index__()
     except AttributeError:
         raise ArgumentError(
-            f"region, dimension {dimension}: {item!r} is neither an integer nor a slice; other indices are not supported"
+            f"region, dimension {dimension}: {item!r} is neither an integer nor a slice; nothing else is supported"
         ) from None
     if not -size <= index < size:
         raise ArgumentError(f"region, dimension {dimension}: index {index} lies outside its {size} indices")

@@ -23,7 +23,7 @@ void strided_copy(std::byte* target, const std::byte* source, std::int64_t eleme
   const Nest nest = normalise(target, source, element_bytes, loops);
   if (nest.run_bytes == 0) return;
   current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth,
-                             landing == Landing::kMemory || (landing == Landing::kAutomatic && is_large(nest)));
+                                 landing == Landing::kMemory || (landing == Landing::kAutomatic && is_large(nest)));
 }
 
 }  // namespace plait::copy

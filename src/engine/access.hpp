@@ -23,13 +23,14 @@ struct Access {
   Times& times;
 };
 
-/// One worker's part of a read or a write, ready to run.  Everything that this part needs is allocated when it is made, so
-/// that a worker that cannot take part says so before anyone relies on it.
+/// One worker's part of a read or a write, ready to run.  Everything that this part needs is allocated when it is made,
+/// so that a worker that cannot take part says so before anyone relies on it.
 class Move {
  public:
   virtual ~Move() = default;
   /// Collective over the transport, except for direct accesses: every worker runs the same plan.
-  /// errors  The first error of this worker's own store calls and copies, after its part of the exchange is done, so that
+  /// errors  The first error of this worker's own store calls and copies, after its part of the exchange is done, so
+  /// that
   ///         the others do not hang; the arrays are undefined then.  Agree on it before anything is done with them.
   virtual void run() = 0;
 };

@@ -66,7 +66,8 @@ std::int64_t hash_of(std::string_view text) {
   return static_cast<std::int64_t>(hash >> 2U);
 }
 
-[[noreturn]] void throw_failure(transport::Transport& transport, const std::exception_ptr& mine, int rank, bool everyone) {
+[[noreturn]] void throw_failure(transport::Transport& transport, const std::exception_ptr& mine, int rank,
+                                bool everyone) {
   const Wire wire = broadcast(transport, mine ? describe(mine) : Wire{}, rank);
   std::string message = wire.get();
   if (!everyone) message += base::text(" (on rank ", rank, ")");
@@ -85,21 +86,33 @@ std::int64_t hash_of(std::string_view text) {
                                                other, " calls ", second, "; make the same call on every rank"));
 }
 
-}  // namespace
-
-void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine) {
+/// `number` is what this worker gives up, kNone for nothing.
+void agree_on(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine,
+              std::int64_t number) {
   if (transport.size() == 1) {
     if (mine) throw_failure(transport, mine, 0, true);
     return;
   }
   const std::int64_t hash = hash_of(call);
-  std::array<std::int64_t, 4> values{hash, -hash, mine ? transport.rank() : kNone, mine ? 1 : 0};
+  std::array<std::int64_t, 6> values{hash,         -hash,  mine ? transport.rank() : kNone,
+                                     mine ? 1 : 0, number, number == kNone ? kNone : -number};
   transport.reduce_min(values);
+  if (values[4] != kNone) transport.given_up().insert({values[4], -values[5]});
   // A call that differs explains the errors that come with it, unless a rank failed before it could say what it calls.
   if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
   if (values[0] != -values[1]) throw_difference(transport, call);
 }
 
+}  // namespace
+
+void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine) {
+  agree_on(transport, call, mine, kNone);
+}
+
 void agree(transport::Transport& transport, const std::exception_ptr& mine) { agree(transport, std::string(), mine); }
+
+void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine) {
+  agree_on(transport, "give up", mine, number);
+}
 
 }  // namespace plait::engine

@@ -17,6 +17,9 @@ void agree(transport::Transport& transport, const std::string& call, const std::
 /// The same for results: no text to compare.
 void agree(transport::Transport& transport, const std::exception_ptr& mine);
 
+/// Brings the error `mine` of a worker that gives up what has the number `number`, and records that on every worker.
+void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine);
+
 /// Runs `body` and turns what it throws into a value to agree on.
 template <typename Body>
 std::exception_ptr caught(Body&& body) {

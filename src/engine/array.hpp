@@ -9,8 +9,8 @@
 
 namespace plait::engine {
 
-/// The local array of one rank: where its first element lies and the distance of neighbours in each layout dimension, in
-/// bytes, of any sign.
+/// The local array of one rank: where its first element lies and the distance of neighbours in each layout dimension,
+/// in bytes, of any sign.
 struct LocalArray {
   std::int64_t rank = 0;
   std::byte* data = nullptr;

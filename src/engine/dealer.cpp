@@ -52,8 +52,9 @@ Dealer::Dealer(const plan::AccessPlan& plan, std::int64_t rank)
       sets_(plan.index_sets(rank)),
       window_steps_(plan::dense_strides(plan.section().shape, Order::kC)),
       no_steps_(sets_.size(), 0),
-      array_landing_(plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArray ? copy::Landing::kMemory
-                                                                                              : copy::Landing::kCaches) {
+      array_landing_(plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArray
+                         ? copy::Landing::kMemory
+                         : copy::Landing::kCaches) {
   for (std::int64_t& step : window_steps_) step *= plan.element_bytes();
 }
 

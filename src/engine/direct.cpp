@@ -11,7 +11,8 @@ namespace plait::engine {
 
 namespace {
 
-/// Calls visit(file offset in bytes, place in the array in bytes, bytes) for each run of a rank, each nest in file order.
+/// Calls visit(file offset in bytes, place in the array in bytes, bytes) for each run of a rank, each nest in file
+/// order.
 template <typename Visit>
 void for_each_run(const Access& access, const LocalArray& array, Visit&& visit) {
   const plan::AccessPlan& plan = access.plan;
@@ -94,7 +95,9 @@ class DirectMove : public Move {
 
 }  // namespace
 
-std::unique_ptr<Move> make_direct_read(const Access& access) { return std::make_unique<DirectMove>(access, read_direct); }
+std::unique_ptr<Move> make_direct_read(const Access& access) {
+  return std::make_unique<DirectMove>(access, read_direct);
+}
 
 std::unique_ptr<Move> make_direct_write(const Access& access) {
   return std::make_unique<DirectMove>(access, write_direct);

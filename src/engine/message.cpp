@@ -60,9 +60,8 @@ void PackedMessage::pack(std::int64_t begin, std::int64_t end, const LocalArray&
         piece.b = piece.common;
         piece.b_step = piece.common_step;
       }
-    plan::for_each_nest(pieces, steps, packed_steps, [&](const plan::Nest& nest) {
-      copy_nest(packed + offset, from.data, element_bytes_, nest);
-    });
+    plan::for_each_nest(pieces, steps, packed_steps,
+                        [&](const plan::Nest& nest) { copy_nest(packed + offset, from.data, element_bytes_, nest); });
   });
 }
 
@@ -74,9 +73,8 @@ void PackedMessage::unpack(std::int64_t begin, std::int64_t end, const std::byte
         piece.a = piece.common;
         piece.a_step = piece.common_step;
       }
-    plan::for_each_nest(pieces, packed_steps, steps, [&](const plan::Nest& nest) {
-      copy_nest(to.data, packed + offset, element_bytes_, nest);
-    });
+    plan::for_each_nest(pieces, packed_steps, steps,
+                        [&](const plan::Nest& nest) { copy_nest(to.data, packed + offset, element_bytes_, nest); });
   });
 }
 

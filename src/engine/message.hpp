@@ -30,9 +30,9 @@ class PackedMessage {
 
   std::int64_t element_bytes_;
   std::int64_t elements_ = 1;
-  std::vector<std::size_t> order_;     // dimensions, slowest of the target's order first
-  std::vector<plan::Pieces> pieces_;   // in that order
-  Extents counts_;                     // elements of each, in that order
+  std::vector<std::size_t> order_;    // dimensions, slowest of the target's order first
+  std::vector<plan::Pieces> pieces_;  // in that order
+  Extents counts_;                    // elements of each, in that order
 };
 
 }  // namespace plait::engine

@@ -67,7 +67,9 @@ void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, Pack&&
     std::unique_ptr<transport::Ticket> sending;
     std::unique_ptr<transport::Ticket> receiving;
     const bool receives = next_from < from.size() && from[next_from].distance == distance;
-    const auto bytes = [&](const Peer& peer) { return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes()); };
+    const auto bytes = [&](const Peer& peer) {
+      return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes());
+    };
     if (receives)
       receiving = transport.receive(from[next_from].worker, std::span(incoming_).first(bytes(from[next_from])));
     if (next_to < to.size() && to[next_to].distance == distance) {

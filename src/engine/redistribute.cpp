@@ -28,7 +28,41 @@ struct Partner {
   auto key() const { return std::pair(remote, distance); }
 };
 
-class Redistribution {
+/// Messages of a pair on a node are counted in windows by 19 bits, rounds by 12.
+constexpr std::int64_t kMostChunks = (std::int64_t{1} << 19) - 2;
+constexpr int kMostNodeSize = 4096;
+
+/// No message is longer than the longest local array of either side.
+std::int64_t longest_message(const Layout& source, const Layout& target) {
+  const auto longest = [](const Layout& layout) {
+    std::int64_t product = 1;
+    for (int d = 0; d < layout.dimensions(); ++d) {
+      const auto& sizes = layout.distributions()[static_cast<std::size_t>(d)].sizes;
+      product *= sizes.empty() ? layout.index_set(d, 0).size() : *std::max_element(sizes.begin(), sizes.end());
+    }
+    return product;
+  };
+  return std::min(longest(source), longest(target));
+}
+
+/// Elements of a window: the same on every rank.
+std::int64_t chunk_for(const Layout& source, const Layout& target, std::int64_t element_bytes,
+                       std::int64_t memory_bytes, const transport::Transport& transport) {
+  const std::int64_t buffers = plan::kSlots + (transport.nodes_apart() ? 2 : 0);
+  const std::int64_t most = memory_bytes / buffers / element_bytes;
+  const std::int64_t needed =
+      std::max<std::int64_t>(base::ceil_divide(longest_message(source, target), kMostChunks), 1);
+  if (most < needed)
+    throw Error(ErrorKind::kArgument,
+                base::text("memory=", memory_bytes, " bytes are too few for this redistribution; use at least ",
+                           buffers * needed * element_bytes));
+  if (transport.node_size() > kMostNodeSize)
+    throw Error(ErrorKind::kArgument, base::text(transport.node_size(), " ranks on one node; at most ", kMostNodeSize,
+                                                 " can redistribute together"));
+  return std::max(needed, std::min(most, std::max<std::int64_t>(plan::kWindowBytes / element_bytes, 1)));
+}
+
+class Redistribution : public Move {
  public:
   Redistribution(const Layout& source, const LocalArray& from, const Layout& target, const LocalArray& to,
                  std::int64_t element_bytes, std::int64_t memory_bytes, transport::Transport& transport)
@@ -38,16 +72,15 @@ class Redistribution {
         to_(to),
         element_bytes_(element_bytes),
         transport_(transport),
-        chunk_(std::max<std::int64_t>(
-            std::min(memory_bytes / (transport.nodes_apart() ? 4 : 2), plan::kWindowBytes) / element_bytes, 1)),
-        windows_(transport.windows(plan::kSlots * chunk_ * element_bytes)) {
+        chunk_(chunk_for(source, target, element_bytes, memory_bytes, transport)) {
     if (transport.nodes_apart()) {
       outgoing_.resize(static_cast<std::size_t>(chunk_ * element_bytes));
       incoming_.resize(outgoing_.size());
     }
   }
 
-  void run() {
+  void run() override {
+    windows_ = &transport_.windows(plan::kSlots * chunk_ * element_bytes_);
     const Conversion conversion(source_, target_);
     const std::vector<Partner> receivers = schedule(conversion.sends(transport_.rank()), true);
     const std::vector<Partner> senders = schedule(conversion.receives(transport_.rank()), false);
@@ -100,18 +133,14 @@ class Redistribution {
 
   /// A number that grows from chunk to chunk and from round to round, the same for both ends of a pair on a node.
   static std::uint32_t stamp(const Partner& partner, std::int64_t chunk) {
-    constexpr std::int64_t kChunks = std::int64_t{1} << 19;
-    if (chunk >= kChunks - 1 || partner.distance >= 4096)
-      throw Error(ErrorKind::kArgument, base::text("a message of more than ", kChunks,
-                                                   " windows; allow more memory for larger windows"));
-    return static_cast<std::uint32_t>(partner.distance * kChunks + chunk + 1);
+    return static_cast<std::uint32_t>(partner.distance * (kMostChunks + 2) + chunk + 1);
   }
 
   transport::Slot& slot(int node_rank, std::int64_t chunk) const {
     return transport_.gates().slot(node_rank, static_cast<int>(chunk % plan::kSlots));
   }
   std::byte* window(int node_rank, std::int64_t chunk) const {
-    return windows_.part(node_rank) + chunk % plan::kSlots * chunk_ * element_bytes_;
+    return windows_->part(node_rank) + chunk % plan::kSlots * chunk_ * element_bytes_;
   }
   std::int64_t chunk_end(const PackedMessage& message, std::int64_t chunk) const {
     return std::min((chunk + 1) * chunk_, message.elements());
@@ -154,7 +183,8 @@ class Redistribution {
       transport_.gates().wait(slot(transport_.node_rank(), i).taken, last_put_[static_cast<std::size_t>(i)]);
   }
 
-  std::span<std::byte> bytes_of(std::vector<std::byte>& buffer, const PackedMessage& message, std::int64_t chunk) const {
+  std::span<std::byte> bytes_of(std::vector<std::byte>& buffer, const PackedMessage& message,
+                                std::int64_t chunk) const {
     return std::span(buffer).first(
         static_cast<std::size_t>((chunk_end(message, chunk) - chunk * chunk_) * element_bytes_));
   }
@@ -166,7 +196,7 @@ class Redistribution {
   std::int64_t element_bytes_;
   transport::Transport& transport_;
   std::int64_t chunk_;  // elements of a window
-  transport::SharedWindows& windows_;
+  transport::SharedWindows* windows_ = nullptr;
   std::vector<std::byte> outgoing_;
   std::vector<std::byte> incoming_;
   std::unique_ptr<transport::Ticket> sending_;
@@ -175,9 +205,10 @@ class Redistribution {
 
 }  // namespace
 
-void redistribute(const Layout& source, const LocalArray& from, const Layout& target, const LocalArray& to,
-                  std::int64_t element_bytes, std::int64_t memory_bytes, transport::Transport& transport) {
-  Redistribution(source, from, target, to, element_bytes, memory_bytes, transport).run();
+std::unique_ptr<Move> make_redistribution(const Layout& source, const LocalArray& from, const Layout& target,
+                                          const LocalArray& to, std::int64_t element_bytes, std::int64_t memory_bytes,
+                                          transport::Transport& transport) {
+  return std::make_unique<Redistribution>(source, from, target, to, element_bytes, memory_bytes, transport);
 }
 
 void gather_rank(const Layout& source, std::span<const LocalArray> from, const Layout& target, const LocalArray& to,

@@ -40,7 +40,8 @@ void WindowIo::read_in_batches(Range range, std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
   std::vector<store::ReadSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
-    batch.push_back({data_offset_ + run.file * bytes, window + (run.place - range.begin) * bytes, run.elements * bytes});
+    batch.push_back(
+        {data_offset_ + run.file * bytes, window + (run.place - range.begin) * bytes, run.elements * bytes});
     if (batch.size() == kBatch) store_.read(std::exchange(batch, {}));
   });
   if (!batch.empty()) store_.read(std::move(batch));
@@ -75,7 +76,8 @@ void WindowIo::write(Range range, const std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
   std::vector<store::WriteSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
-    batch.push_back({data_offset_ + run.file * bytes, window + (run.place - range.begin) * bytes, run.elements * bytes});
+    batch.push_back(
+        {data_offset_ + run.file * bytes, window + (run.place - range.begin) * bytes, run.elements * bytes});
     if (batch.size() == kBatch) store_.write(std::exchange(batch, {}));
   });
   if (!batch.empty()) store_.write(std::move(batch));

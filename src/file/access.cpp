@@ -12,8 +12,6 @@ namespace plait {
 
 namespace file {
 
-bool ends_protocol(const Error& error) { return error.system_code() == EOWNERDEAD || error.system_code() == ECANCELED; }
-
 void refuse(const Comm& comm, const std::string& message) {
   const Error error(ErrorKind::kArgument, message);
   if (comm.alone()) throw error;
@@ -69,7 +67,12 @@ plan::AccessPlan File::Impl::plan(const Layout& layout, const Region& region, in
                           workers, nodes_apart, write, options);
 }
 
+bool File::Impl::given_up() const { return !comm.alone() && comm.transport()->given_up().contains(number); }
+
+bool File::Impl::is_lost(const Error& error) const { return error.system_code() == EOWNERDEAD || given_up(); }
+
 void File::Impl::check_open() const {
+  if (given_up()) throw Error(ErrorKind::kSystem, base::text(path, " was given up by a rank; open it anew"), ECANCELED);
   if (broken)
     throw Error(ErrorKind::kArgument,
                 base::text(path, ": an earlier collective call failed for good; open the file anew"));
@@ -101,17 +104,17 @@ const File::Impl::Planned& File::Impl::planned(const Layout& layout, const Regio
   auto found = std::find_if(plans_.begin(), plans_.end(), serves);
   if (found == plans_.end()) {
     if (plans_.size() == kPlansKept) plans_.pop_back();
-    found = plans_.insert(plans_.end(), std::make_unique<Planned>(Planned{
-                                            layout, region, workers, write,
-                                            plan(layout, region, workers, nodes_apart, write),
-                                            call_text(layout, region, write)}));
+    found =
+        plans_.insert(plans_.end(), std::make_unique<Planned>(Planned{layout, region, workers, write,
+                                                                      plan(layout, region, workers, nodes_apart, write),
+                                                                      call_text(layout, region, write)}));
   }
   std::rotate(plans_.begin(), found, found + 1);
   return *plans_.front();
 }
 
-std::string File::Impl::call_text(const Layout& layout, const Region& region, bool write) {
-  return base::text(write ? "write" : "read", '(', to_string(layout), ", region ", to_string(region), ')');
+std::string File::Impl::call_text(const Layout& layout, const Region& region, bool write) const {
+  return base::text(write ? "write" : "read", '(', to_string(layout), ", region ", to_string(region), ") of ", name());
 }
 
 void File::Impl::check_mode(bool write) const {
@@ -129,7 +132,7 @@ void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& pa
       run_together(layout, parts, region, write);
     }
   } catch (const Error& error) {
-    if ((write && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || file::ends_protocol(error)) fail();
+    if ((write && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
     throw;
   }
 }
@@ -195,7 +198,7 @@ void File::Impl::refuse(const std::string& message) {
   try {
     file::refuse(comm, message);
   } catch (const Error& error) {
-    if (file::ends_protocol(error)) fail();
+    if (is_lost(error)) fail();
     throw;
   }
 }
@@ -209,11 +212,12 @@ void File::Impl::fail() noexcept {
 
 void File::Impl::close() {
   if (!open) return;
+  check_open();
   bool agreed = false;
   try {
     with_transport([&](transport::Transport& transport) {
       engine::prepare(transport);
-      engine::agree(transport, "close()", nullptr);
+      engine::agree(transport, "close() of " + name(), nullptr);
       agreed = true;
       engine::agree(transport, engine::caught([&] {
                       if (dirty || mode == Mode::kWrite) store->sync();
@@ -224,7 +228,7 @@ void File::Impl::close() {
     });
   } catch (const Error& error) {
     // Ranks that made another call have kept the file open, so this one does as well.
-    if (agreed || file::ends_protocol(error)) fail();
+    if (agreed || is_lost(error)) fail();
     throw;
   }
   open = false;
@@ -234,13 +238,13 @@ void File::Impl::close() {
 
 void File::Impl::abandon() {
   if (!open) return;
-  if (!comm.alone()) {
-    const auto given_up = std::make_exception_ptr(Error(
+  if (!comm.alone() && !given_up()) {
+    const auto error = std::make_exception_ptr(Error(
         ErrorKind::kSystem,
         base::text(path, mode == Mode::kWrite ? " was given up; nothing was written" : " was given up"), ECANCELED));
     engine::prepare(*comm.transport());
-    // Everyone who takes part, here or in another call, hears of it as this error.
-    engine::caught([&] { engine::agree(*comm.transport(), given_up); });
+    // Everyone who takes part, here or in another call on this Comm, hears of it as this error.
+    engine::caught([&] { engine::give_up(*comm.transport(), number, error); });
   }
   fail();
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/agree.hpp"
 #include "file/impl.hpp"
 #include "transport/thread/team.hpp"
 
@@ -12,7 +13,8 @@ struct Comm::State {
   std::shared_ptr<file::Worker> worker = std::make_shared<file::Worker>();
 };
 
-Comm::Comm(std::shared_ptr<transport::Transport> transport) : state_(std::make_shared<State>(State{std::move(transport)})) {}
+Comm::Comm(std::shared_ptr<transport::Transport> transport)
+    : state_(std::make_shared<State>(State{std::move(transport)})) {}
 int Comm::rank() const { return state_ ? state_->transport->rank() : 0; }
 int Comm::size() const { return state_ ? state_->transport->size() : 1; }
 transport::Transport* Comm::transport() const { return state_ ? state_->transport.get() : nullptr; }
@@ -26,7 +28,7 @@ File& File::operator=(File&& other) noexcept {
 }
 File::~File() {
   // What was started on the File's own arrays ends before they go.
-  if (impl_) impl_->worker->run([] {});
+  if (impl_) engine::caught([this] { impl_->worker->run([] {}); });
 }
 
 File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
@@ -59,7 +61,11 @@ const std::string& File::path() const { return impl_->path; }
 Mode File::mode() const { return impl_->mode; }
 const ArrayType& File::type() const { return impl_->type; }
 bool File::is_open() const { return impl_->open; }
-AccessTimes File::last_times() const { return impl_->times; }
+AccessTimes File::last_times() const {
+  AccessTimes times;
+  impl_->worker->run([&] { times = impl_->times; });
+  return times;
+}
 
 void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region) {
   impl_->worker->run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, false); });
@@ -75,16 +81,21 @@ Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, c
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
-  return Request(impl_->worker->start(
-      [file = impl_.get(), layout, parts = file::as_mutable(parts), region] { file->access(layout, parts, region, true); }));
+  return Request(impl_->worker->start([file = impl_.get(), layout, parts = file::as_mutable(parts), region] {
+    file->access(layout, parts, region, true);
+  }));
 }
 
 std::string File::explain(const Layout& layout, const Region& region, bool write) const {
-  impl_->check_open();
-  const Comm& comm = impl_->comm;
-  const bool nodes_apart = !comm.alone() && comm.transport()->nodes_apart();
-  const int workers = comm.alone() ? impl_->useful_threads(layout) : comm.size();
-  return impl_->plan(layout, region, workers, nodes_apart, write).explain(impl_->path);
+  std::string text;
+  impl_->worker->run([&] {
+    impl_->check_open();
+    const Comm& comm = impl_->comm;
+    const bool nodes_apart = !comm.alone() && comm.transport()->nodes_apart();
+    const int workers = comm.alone() ? impl_->useful_threads(layout) : comm.size();
+    text = impl_->plan(layout, region, workers, nodes_apart, write).explain(impl_->path);
+  });
+  return text;
 }
 
 void File::close() {

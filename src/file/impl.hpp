@@ -1,6 +1,7 @@
 /// The inside of a File.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -30,8 +31,9 @@ class File::Impl {
   std::unique_ptr<store::Store> store;
   std::unique_ptr<store::posix::Replacement> replacement;  // mode `w`, on rank 0
   AccessTimes times;
-  bool open = false;
-  bool broken = false;  // a collective failed in a way that no later one can mend
+  std::int64_t number = 0;  // of this File on its Comm, the same on every rank
+  std::atomic<bool> open{false};
+  std::atomic<bool> broken{false};  // a collective failed in a way that no later one can mend
   bool dirty = false;
   std::shared_ptr<file::Worker> worker;
 
@@ -57,7 +59,12 @@ class File::Impl {
   };
   /// One of the last plans where it serves again, or a new one.
   const Planned& planned(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write);
-  static std::string call_text(const Layout& layout, const Region& region, bool write);
+  std::string call_text(const Layout& layout, const Region& region, bool write) const;
+  /// How this File is called where ranks compare what they do.
+  std::string name() const { return base::text(path, " (opened as number ", number, ')'); }
+  /// Whether later collectives on this File are pointless: a rank has gone, or has given the File up.
+  bool is_lost(const Error& error) const;
+  bool given_up() const;
   std::unique_ptr<engine::Move> make_move(transport::Transport& transport, const Planned& planned,
                                           std::span<const engine::LocalArray> arrays, engine::Times& spent);
   void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
@@ -86,9 +93,6 @@ std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::ve
 
 /// The same parts; one path serves reads and writes, and a write never changes them.
 std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts);
-
-/// Whether later collectives are pointless: a rank has gone or has given up.
-bool ends_protocol(const Error& error);
 
 }  // namespace file
 }  // namespace plait

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "base/checked.hpp"
@@ -93,7 +94,8 @@ plan::AccessOptions access_options(const FileOptions& options) {
 /// What the caller says the array is.
 ArrayType wanted_type(const FileOptions& options, const std::string& path) {
   if (!options.shape || (!options.dtype && options.element_bytes == 0))
-    refuse(text(path, ": shape and dtype must be given, because the file ", is_npy(path) ? "is a new one" : "does not tell them"));
+    refuse(text(path, ": shape and dtype must be given, because the file ",
+                is_npy(path) ? "is a new one" : "does not tell them"));
   ArrayType type;
   type.shape = *options.shape;
   type.dtype = options.dtype.value_or("");
@@ -103,7 +105,8 @@ ArrayType wanted_type(const FileOptions& options, const std::string& path) {
   for (const std::int64_t extent : type.shape)
     if (extent < 0) refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size"));
   if (type.shape.size() > kMaxDimensions)
-    refuse(text(path, ": the shape has ", type.shape.size(), " dimensions; at most ", kMaxDimensions, " are supported"));
+    refuse(
+        text(path, ": the shape has ", type.shape.size(), " dimensions; at most ", kMaxDimensions, " are supported"));
   return type;
 }
 
@@ -118,8 +121,8 @@ npy::Header read_header(PosixStore& store, const std::string& path) {
   store.read({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
   const std::int64_t length = npy::header_bytes(bytes, path);
   if (length > size)
-    throw Error(ErrorKind::kSystem, text("cannot open ", path, " as .npy: the header has ", length, " bytes, but the file only ",
-                                         size, "; it has been truncated"));
+    throw Error(ErrorKind::kSystem, text("cannot open ", path, " as .npy: the header has ", length,
+                                         " bytes, but the file only ", size, "; it has been truncated"));
   bytes.resize(static_cast<std::size_t>(length));
   store.read({{0, bytes.data(), length}});
   return npy::parse_header(bytes, path);
@@ -136,10 +139,11 @@ void look_at_existing(const std::string& path, const FileOptions& options, bool 
       refuse(text(path, " holds an array ", shape_to_string(header.shape), ", but the shape ",
                   shape_to_string(*options.shape), " was given; leave it out or correct it"));
     if (options.order && *options.order != header.order)
-      refuse(text(path, " holds its array in order ", header.order == Order::kC ? "C" : "F", ", but order=",
-                  *options.order == Order::kC ? "C" : "F", " was given; leave it out or correct it"));
+      refuse(text(path, " holds its array in order ", header.order == Order::kC ? "C" : "F",
+                  ", but order=", *options.order == Order::kC ? "C" : "F", " was given; leave it out or correct it"));
     if (options.offset != 0)
-      refuse(text(path, ": offset=", options.offset, " was given, but the header tells where the array begins; leave it out"));
+      refuse(text(path, ": offset=", options.offset,
+                  " was given, but the header tells where the array begins; leave it out"));
     if (options.dtype && *options.dtype != header.descr)
       refuse(text(path, " holds elements of dtype ", header.descr, ", but ", *options.dtype,
                   " was given; leave it out or correct it"));
@@ -186,7 +190,8 @@ std::string broadcast_text(transport::Transport& transport, const std::string& m
   result.resize(static_cast<std::size_t>(length));
   for (std::size_t done = 0; done < result.size(); done += transport::Transport::kMostBroadcast)
     transport.broadcast(std::as_writable_bytes(std::span(result).subspan(
-                            done, std::min<std::size_t>(transport::Transport::kMostBroadcast, result.size() - done))), 0);
+                            done, std::min<std::size_t>(transport::Transport::kMostBroadcast, result.size() - done))),
+                        0);
   return result;
 }
 
@@ -205,11 +210,13 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
 
 void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   engine::prepare(transport);
+  file.number = transport.next_number();
   engine::agree(transport, call_text(file, options), nullptr);
   Findings found;
-  found.store_path = file.path;
   engine::agree(transport, engine::caught([&] {
                   if (transport.rank() != 0) return;
+                  // Absolute: the ranks may stand in different folders.
+                  found.store_path = std::filesystem::absolute(file.path).string();
                   found.access = access_options(options);
                   if (file.mode == Mode::kWrite) {
                     make_new(file, options, found);

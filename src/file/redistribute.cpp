@@ -33,15 +33,20 @@ void in_one_process(const Layout& source, std::span<const engine::LocalArray> fr
 
 void redistribute(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
                   std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
-                  std::int64_t memory_bytes) {
+                  std::int64_t memory_bytes, const std::string& element_name) {
   std::vector<engine::LocalArray> from;
   std::vector<engine::LocalArray> to;
+  std::unique_ptr<engine::Move> move;
   const auto checked = engine::caught([&] {
-    if (element_bytes < 1) throw Error(ErrorKind::kArgument, base::text("elements of ", element_bytes, " bytes cannot be"));
+    if (element_bytes < 1)
+      throw Error(ErrorKind::kArgument, base::text("elements of ", element_bytes, " bytes cannot be"));
     if (memory_bytes < 0) throw Error(ErrorKind::kArgument, base::text("memory=", memory_bytes, " is negative"));
     const Conversion same_shape(source, target);
     from = file::local_arrays(source, file::as_mutable(source_parts), element_bytes, comm);
     to = file::local_arrays(target, {target_parts.begin(), target_parts.end()}, element_bytes, comm);
+    if (!comm.alone())
+      move = engine::make_redistribution(source, from[0], target, to[0], element_bytes,
+                                         memory_bytes == 0 ? plan::kDefaultMemory : memory_bytes, *comm.transport());
   });
   if (comm.alone()) {
     if (checked) std::rethrow_exception(checked);
@@ -53,12 +58,11 @@ void redistribute(const Layout& source, std::span<const ConstPart> source_parts,
     engine::prepare(transport);
     engine::agree(transport,
                   base::text("redistribute(", to_string(source), " -> ", to_string(target), ", ", element_bytes,
-                             "-byte elements, memory ", memory_bytes, ')'),
+                             "-byte elements ", element_name, ", memory ", memory_bytes, ')'),
                   checked);
     engine::agree(transport, engine::caught([&] {
                     if (source.elements() == 0) return;
-                    engine::redistribute(source, from[0], target, to[0], element_bytes,
-                                         memory_bytes == 0 ? plan::kDefaultMemory : memory_bytes, transport);
+                    move->run();
                   }));
   });
 }

@@ -40,30 +40,48 @@ std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) {
   auto request = std::make_shared<Request::Impl>();
   {
     const std::scoped_lock lock(mutex_);
-    tasks_.emplace_back(std::move(task), request);
+    // The thread first: where there can be none, no task must stay behind.
     if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
+    tasks_.emplace_back(std::move(task), request);
   }
   changed_.notify_all();
   return request;
 }
 
 void Worker::run(const std::function<void()>& task) {
-  if (idle()) {
-    task();
-  } else {
-    start(task)->wait();
+  {
+    std::unique_lock lock(mutex_);
+    if (busy_ || !tasks_.empty()) {
+      if (!thread_.joinable()) {  // another caller's task runs on that caller's thread
+        changed_.wait(lock, [this] { return !busy_; });
+      } else {
+        lock.unlock();
+        start(task)->wait();
+        return;
+      }
+    }
+    busy_ = true;
   }
-}
-
-bool Worker::idle() {
-  const std::scoped_lock lock(mutex_);
-  return tasks_.empty() && !busy_;
+  const auto finished = [this] {
+    {
+      const std::scoped_lock lock(mutex_);
+      busy_ = false;
+    }
+    changed_.notify_all();
+  };
+  try {
+    task();
+  } catch (...) {
+    finished();
+    throw;
+  }
+  finished();
 }
 
 void Worker::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return ending_ || !tasks_.empty(); });
+    changed_.wait(lock, [this] { return !busy_ && (ending_ || !tasks_.empty()); });
     if (tasks_.empty()) return;
     auto [task, request] = std::move(tasks_.front());
     tasks_.pop_front();
@@ -75,9 +93,10 @@ void Worker::loop() {
     } catch (...) {
       error = std::current_exception();
     }
-    request->finish(error);
     lock.lock();
     busy_ = false;
+    changed_.notify_all();
+    request->finish(error);
   }
 }
 

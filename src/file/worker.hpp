@@ -39,17 +39,17 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   std::shared_ptr<Request::Impl> start(std::function<void()> task);
-  /// Runs a task behind those that were started: on the caller's own thread where there are none.
+  /// Runs a task behind those that were started: on the caller's own thread where there are none.  One task runs at a
+  /// time.
   void run(const std::function<void()>& task);
 
  private:
   void loop();
-  bool idle();
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::pair<std::function<void()>, std::shared_ptr<Request::Impl>>> tasks_;
-  bool busy_ = false;
+  bool busy_ = false;  // a task is running, on either thread
   bool ending_ = false;
   std::thread thread_;
 };

@@ -7,14 +7,12 @@ namespace plait {
 std::string to_string(const Distribution& distribution) {
   std::ostringstream out;
   switch (distribution.kind) {
-    case Distribution::Kind::kCollapsed:
-      return "*";
+    case Distribution::Kind::kCollapsed: return "*";
     case Distribution::Kind::kBlock:
       if (distribution.block == 0) return "block";
       out << "block(" << distribution.block << ')';
       return out.str();
-    case Distribution::Kind::kBalanced:
-      return "balanced";
+    case Distribution::Kind::kBalanced: return "balanced";
     case Distribution::Kind::kCyclic:
       if (distribution.block == 1) return "cyclic";
       out << "cyclic(" << distribution.block << ')';

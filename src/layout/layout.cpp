@@ -26,8 +26,9 @@ std::int64_t checked_block(const Distribution& distribution, int dimension, std:
         refuse(text("dimension ", dimension, ": block(", distribution.block, ") has a negative size"));
       if (distribution.block == 0) return std::max<std::int64_t>(needed, 1);
       if (distribution.block < needed)
-        refuse(text("dimension ", dimension, ": block(", distribution.block, ") on ", extent, " coordinates holds only ",
-                    distribution.block * extent, " of ", size, " indices; use block(", needed, ") or more"));
+        refuse(text("dimension ", dimension, ": block(", distribution.block, ") on ", extent,
+                    " coordinates holds only ", distribution.block * extent, " of ", size, " indices; use block(",
+                    needed, ") or more"));
       return distribution.block;
     }
     case Distribution::Kind::kCyclic:
@@ -48,8 +49,7 @@ std::int64_t checked_block(const Distribution& distribution, int dimension, std:
                     " indices"));
       return 0;
     }
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -70,9 +70,8 @@ Layout::Layout(Extents shape, std::vector<Distribution> distributions, Extents g
     if (shape_[d] < 0) refuse(text("dimension ", d, " has the negative size ", shape_[d]));
   elements_ = base::checked_product(shape_, "number of elements");
 
-  const auto dealt = static_cast<std::size_t>(std::count_if(distributions_.begin(), distributions_.end(), [](auto& d) {
-    return d.kind != Distribution::Kind::kCollapsed;
-  }));
+  const auto dealt = static_cast<std::size_t>(std::count_if(
+      distributions_.begin(), distributions_.end(), [](auto& d) { return d.kind != Distribution::Kind::kCollapsed; }));
   if (grid_.size() != dealt)
     refuse(text("the grid ", base::tuple_text(grid_), " has ", grid_.size(), " dimensions, but ", dealt,
                 " dimensions of the array are dealt; give one grid extent for each that is not *"));
@@ -122,8 +121,7 @@ IndexSet Layout::index_set(int dimension, std::int64_t coordinate) const {
   const std::int64_t size = shape_[at(dimension)];
   const Dimension& dealt = per_dimension_[at(dimension)];
   switch (distributions_[at(dimension)].kind) {
-    case Distribution::Kind::kCollapsed:
-      return IndexSet::range(0, size);
+    case Distribution::Kind::kCollapsed: return IndexSet::range(0, size);
     case Distribution::Kind::kBalanced: {
       const std::int64_t share = size / dealt.extent;
       const std::int64_t more = size % dealt.extent;
@@ -134,8 +132,7 @@ IndexSet Layout::index_set(int dimension, std::int64_t coordinate) const {
       return IndexSet::range((*dealt.starts)[static_cast<std::size_t>(coordinate)],
                              (*dealt.starts)[static_cast<std::size_t>(coordinate) + 1]);
     case Distribution::Kind::kBlock:
-    case Distribution::Kind::kCyclic:
-      break;
+    case Distribution::Kind::kCyclic: break;
   }
   // Compared by division, because coordinate * block may pass 2^63 where the coordinate owns nothing.
   if (size == 0 || coordinate > (size - 1) / dealt.block) return IndexSet::range(size, size);
@@ -168,12 +165,9 @@ std::int64_t Layout::local_elements(std::int64_t rank) const {
 std::int64_t Layout::owner(int dimension, std::int64_t index) const {
   const Dimension& dealt = per_dimension_[at(dimension)];
   switch (distributions_[at(dimension)].kind) {
-    case Distribution::Kind::kCollapsed:
-      return 0;
-    case Distribution::Kind::kBlock:
-      return index / dealt.block;
-    case Distribution::Kind::kCyclic:
-      return index / dealt.block % dealt.extent;
+    case Distribution::Kind::kCollapsed: return 0;
+    case Distribution::Kind::kBlock: return index / dealt.block;
+    case Distribution::Kind::kCyclic: return index / dealt.block % dealt.extent;
     case Distribution::Kind::kBalanced: {
       const std::int64_t share = shape_[at(dimension)] / dealt.extent;
       const std::int64_t more = shape_[at(dimension)] % dealt.extent;
@@ -205,7 +199,8 @@ std::vector<std::int64_t> Layout::owners_in(int dimension, std::int64_t begin, s
   }
   const std::int64_t last = owner(dimension, end - 1);
   for (std::int64_t c = owner(dimension, begin); c <= last; ++c)
-    if (!dealt.starts || (*dealt.starts)[static_cast<std::size_t>(c)] < (*dealt.starts)[static_cast<std::size_t>(c) + 1])
+    if (!dealt.starts ||
+        (*dealt.starts)[static_cast<std::size_t>(c)] < (*dealt.starts)[static_cast<std::size_t>(c) + 1])
       result.push_back(c);
   return result;
 }

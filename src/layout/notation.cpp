@@ -21,7 +21,8 @@ class Parser {
     Notation result;
     skip();
     if (!at_end() && text_[position_] != '(') result.shape = shape();
-    expect('(', result.shape ? "'(' before the distributions" : "a shape such as 8x12, or '(' before the distributions");
+    expect('(',
+           result.shape ? "'(' before the distributions" : "a shape such as 8x12, or '(' before the distributions");
     skip();
     if (!accept(')')) {
       do {
@@ -58,7 +59,8 @@ class Parser {
     std::string found = "the end of the text";
     if (position < text_.size()) {
       std::size_t end = position;
-      while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_')) ++end;
+      while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_'))
+        ++end;
       found = base::text('"', text_.substr(position, std::max<std::size_t>(end - position, 1)), '"');
     }
     throw Error(ErrorKind::kArgument, base::text("layout \"", text_, "\", position ", position + 1, ": found ", found,
@@ -141,7 +143,7 @@ class Parser {
       result.grid = accept('(') ? integers("a grid extent") : Extents{integer("a grid such as (2, 2)")};
       return;
     }
-    std::optional<Order>* target = name == "ranks" && !result.ranks  ? &result.ranks
+    std::optional<Order>* target = name == "ranks" && !result.ranks   ? &result.ranks
                                    : name == "order" && !result.order ? &result.order
                                                                       : nullptr;
     if (target == nullptr) fail(start, "onto (grid), ranks=C, ranks=F, order=C or order=F, each at most once");
@@ -185,8 +187,9 @@ Layout Layout::parse(std::string_view text) {
 Layout Layout::parse(std::string_view text, const Extents& shape) {
   const layout::Notation notation = layout::parse_notation(text);
   if (notation.shape && *notation.shape != shape)
-    throw Error(ErrorKind::kArgument, base::text("layout \"", text, "\" is of an array ", shape_to_string(*notation.shape),
-                                                 ", but the array is ", shape_to_string(shape)));
+    throw Error(ErrorKind::kArgument,
+                base::text("layout \"", text, "\" is of an array ", shape_to_string(*notation.shape),
+                           ", but the array is ", shape_to_string(shape)));
   return layout::make_layout(notation, shape);
 }
 

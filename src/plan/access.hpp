@@ -1,7 +1,7 @@
 /// The plan of one collective read or write: how an array in a store and a layout on ranks meet.
 ///
-/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's places dealt to the
-/// readers in equal consecutive shares.  An access is the composition of that layout with the wanted one.
+/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's places dealt to
+/// the readers in equal consecutive shares.  An access is the composition of that layout with the wanted one.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ const char* to_string(Strategy strategy);
 /// What the planner assumes of a machine, in seconds and bytes per second for one rank.  The defaults were fitted to
 /// `plait bench io` on a 2-core virtual machine with the file in the page cache.
 struct CostModel {
-  double request_seconds = 0.8e-6;        ///< one read call, besides its bytes
-  double write_request_seconds = 20e-6;   ///< one write call: writers of one file queue for its lock
-  double store_bytes_per_second = 4e9;    ///< from the page cache into cold memory
-  double window_bytes_per_second = 7e9;   ///< from the page cache into a window that stays in the processor's cache
-  double copy_bytes_per_second = 7e9;     ///< between a window and an array
-  double run_seconds = 1.0e-9;            ///< one run of such a copy, besides its bytes
-  double step_seconds = 20e-6;            ///< one window's worth of waiting for each other
+  double request_seconds = 0.8e-6;       ///< one read call, besides its bytes
+  double write_request_seconds = 20e-6;  ///< one write call: writers of one file queue for its lock
+  double store_bytes_per_second = 4e9;   ///< from the page cache into cold memory
+  double window_bytes_per_second = 7e9;  ///< from the page cache into a window that stays in the processor's cache
+  double copy_bytes_per_second = 7e9;    ///< between a window and an array
+  double run_seconds = 1.0e-9;           ///< one run of such a copy, besides its bytes
+  double step_seconds = 20e-6;           ///< one window's worth of waiting for each other
 };
 
 /// What the caller decides; zeros leave it to the planner.
@@ -47,8 +47,8 @@ inline constexpr std::int64_t kDefaultMemory = std::int64_t{32} << 20;
 inline constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
 /// Two windows a reader: one fills while the other one is dealt out.
 inline constexpr int kSlots = 2;
-/// Runs shorter than this that lie nearer to each other than this are read together with what lies between them: reading so
-/// many bytes costs about as much as one more request.
+/// Runs shorter than this that lie nearer to each other than this are read together with what lies between them:
+/// reading so many bytes costs about as much as one more request.
 inline constexpr std::int64_t kSieveGap = 4096;
 /// The stretch that such a read covers at most.
 inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
@@ -57,9 +57,9 @@ inline constexpr std::int64_t kStorageUnit = 4096;
 
 class AccessPlan {
  public:
-  /// `layout` is of the section's layout_shape; `workers` processes or threads hold its ranks; `nodes_apart` tells that some
-  /// workers do not share memory, so that messages need staging as well; `data_offset` is where the file's array begins.
-  /// errors  kArgument: the layout's shape is not the section's, or the memory is too small for one element.
+  /// `layout` is of the section's layout_shape; `workers` processes or threads hold its ranks; `nodes_apart` tells that
+  /// some workers do not share memory, so that messages need staging as well; `data_offset` is where the file's array
+  /// begins. errors  kArgument: the layout's shape is not the section's, or the memory is too small for one element.
   AccessPlan(Section section, Layout layout, std::int64_t element_bytes, std::int64_t data_offset, std::int64_t workers,
              bool nodes_apart, bool write, const AccessOptions& options, const CostModel& model = {});
 

@@ -8,12 +8,9 @@ namespace plait::plan {
 
 const char* to_string(Strategy strategy) {
   switch (strategy) {
-    case Strategy::kDirect:
-      return "direct";
-    case Strategy::kTwoPhase:
-      return "two-phase";
-    case Strategy::kAutomatic:
-      break;
+    case Strategy::kDirect: return "direct";
+    case Strategy::kTwoPhase: return "two-phase";
+    case Strategy::kAutomatic: break;
   }
   return "automatic";
 }
@@ -50,15 +47,15 @@ std::string AccessPlan::explain(const std::string& store_name) const {
   }
   out << '\n';
   if (strategy_ == Strategy::kDirect) {
-    out << "requests   at most " << requests(strategy_) << " a rank, each straight "
-        << (write_ ? "from" : "into") << " its array\n";
+    out << "requests   at most " << requests(strategy_) << " a rank, each straight " << (write_ ? "from" : "into")
+        << " its array\n";
   } else {
     out << (write_ ? "writers    " : "readers    ") << readers_ << " of " << workers_ << ", "
         << bytes_text(std::min(share_, section_.elements) * element_bytes_) << " each in "
         << count_text(steps_, "window") << " of at most " << bytes_text(window_ * element_bytes_) << ", "
         << count_text(requests(strategy_), "request") << '\n';
     out << "exchange   at most " << count_text(runs_in_window(largest_rank()), "run") << " a rank, "
-        << (nodes_apart_ ? "through shared windows inside a node and packed messages between nodes"
+        << (nodes_apart_   ? "through shared windows inside a node and packed messages between nodes"
             : workers_ > 1 ? "through shared windows, without messages"
                            : "inside the process")
         << '\n';

@@ -8,8 +8,8 @@
 
 namespace plait::plan {
 
-/// `count` stretches of `length` consecutive places on both sides.  Repeat t begins at place `a + t*a_step` of the first
-/// set, `b + t*b_step` of the second and `common + t*common_step` of the intersection.
+/// `count` stretches of `length` consecutive places on both sides.  Repeat t begins at place `a + t*a_step` of the
+/// first set, `b + t*b_step` of the second and `common + t*common_step` of the intersection.
 struct Piece {
   std::int64_t length = 0;
   std::int64_t count = 1;
@@ -29,8 +29,9 @@ using Pieces = std::vector<Piece>;
 /// The intersection of two index sets.
 ///
 /// Two periodic sets repeat after L = lcm of their strides; the pieces of one period are found by solving
-/// i*stride_a - j*stride_b = d for each possible distance d of two overlapping blocks (multiples of the gcd), or by walking
-/// the blocks where that takes fewer steps.  cost  O(pieces of one period), independent of the number of indices.
+/// i*stride_a - j*stride_b = d for each possible distance d of two overlapping blocks (multiples of the gcd), or by
+/// walking the blocks where that takes fewer steps.  cost  O(pieces of one period), independent of the number of
+/// indices.
 Pieces intersect(const IndexSet& a, const IndexSet& b);
 
 /// Number of indices in the pieces.

@@ -10,22 +10,23 @@
 
 namespace plait::plan {
 
-/// The elements of a region, as a dense array of their own: `shape` has all dimensions of the file's array, slowest in the
-/// file first, with the extent 1 where the region takes a single index.  A *place* of the section counts these elements in
-/// file order; ranges of places are what readers and windows are cut from.
+/// The elements of a region, as a dense array of their own: `shape` has all dimensions of the file's array, slowest in
+/// the file first, with the extent 1 where the region takes a single index.  A *place* of the section counts these
+/// elements in file order; ranges of places are what readers and windows are cut from.
 struct Section {
-  Extents shape;                     ///< elements, slowest first
-  Extents steps;                     ///< file distance of neighbours in each dimension, in elements
-  std::int64_t origin = 0;           ///< file place of the first element, in elements
+  Extents shape;            ///< elements, slowest first
+  Extents steps;            ///< file distance of neighbours in each dimension, in elements
+  std::int64_t origin = 0;  ///< file place of the first element, in elements
   std::int64_t elements = 1;
-  std::vector<int> layout_dimension; ///< the dimension of the layout that a section dimension is, -1 for a single index
-  Extents layout_shape;              ///< the shape that a layout for this section has
+  std::vector<int>
+      layout_dimension;  ///< the dimension of the layout that a section dimension is, -1 for a single index
+  Extents layout_shape;  ///< the shape that a layout for this section has
 
   /// errors  kArgument: the region does not fit the array.
   Section(const Extents& file_shape, Order file_order, const Region& region);
 
-  /// Elements that are contiguous in the file wherever a dimension is walked whole: the product of the fastest dimensions
-  /// that the region takes whole.
+  /// Elements that are contiguous in the file wherever a dimension is walked whole: the product of the fastest
+  /// dimensions that the region takes whole.
   std::int64_t contiguous_elements() const;
   /// Whether places follow each other in the file without a gap.
   bool contiguous() const { return contiguous_elements() == elements; }
@@ -42,7 +43,8 @@ struct Box {
 /// Cuts the places [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
 std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end);
 
-/// A stretch of the file: `elements` elements from file place `file` on, which are the section's places from `place` on.
+/// A stretch of the file: `elements` elements from file place `file` on, which are the section's places from `place`
+/// on.
 struct FileRun {
   std::int64_t file = 0;
   std::int64_t place = 0;

@@ -17,13 +17,15 @@ class Liveness {
   virtual void check() = 0;
 };
 
-/// Sleeps until `word` has reached `target`, counted modulo 2^32.
-/// cost    Sleeps by futex; with more workers than cores nothing spins (a spinning barrier costs a scheduler quantum).
+/// Waits until `word` has reached `target`, counted modulo 2^32.
+/// cost    Yields its core to whoever can run for 100 us, then sleeps by futex: with more workers than cores a barrier
+/// that
+///         kept its core would cost a scheduler quantum.
 /// errors  kSystem: what `liveness` finds, looked at four times a second.
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness);
 
-/// What one worker's window slot has been through.  Readers raise `filled` and wait on `taken`; writers raise `taken` for a
-/// flushed slot and wait on `filled`.
+/// What one worker's window slot has been through.  Readers raise `filled` and wait on `taken`; writers raise `taken`
+/// for a flushed slot and wait on `filled`.
 struct Slot {
   std::atomic<std::uint32_t> filled{0};
   std::atomic<std::uint32_t> taken{0};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 
 namespace plait::transport {
@@ -33,6 +34,11 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
+  /// A number for what is opened next on this transport, the same on every worker.
+  std::int64_t next_number() { return ++numbers_; }
+  /// The numbers of what some worker has given up: nobody waits for anybody on these any more.
+  std::set<std::int64_t>& given_up() { return given_up_; }
+
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
@@ -44,8 +50,8 @@ class Transport {
   virtual int place_on_node(int worker) const = 0;
   bool nodes_apart() const { return node_size() != size(); }
 
-  /// Windows of at least `bytes` for each worker, kept for the next call.  Collective over the node.
-  /// errors  kSystem: the node has no room for them (on every worker of the node).
+  /// Windows of at least `bytes` for each worker, kept for the next call.  Collective over all workers.
+  /// errors  kSystem, on every worker: a node has no room for them.
   virtual SharedWindows& windows(std::int64_t bytes) = 0;
   /// The counters on which workers of the node wait for each other.
   virtual Gates& gates() = 0;
@@ -60,6 +66,10 @@ class Transport {
   /// Everyone gets the bytes of `root`.  Collective; at most kMostBroadcast bytes.
   static constexpr int kMostBroadcast = 8192;
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+
+ private:
+  std::int64_t numbers_ = 0;
+  std::set<std::int64_t> given_up_;
 };
 
 }  // namespace plait::transport

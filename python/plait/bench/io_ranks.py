@@ -125,8 +125,8 @@ class _Ranks:
     def _span(self, action: Callable[[], None]) -> float:
         """Return the seconds from the first rank's start to the last rank's end.
 
-        With more ranks than cores some ranks start late, and their own durations would hide what they wait for. The ranks
-        are processes of one machine, so that they read the same monotonic clock.
+        With more ranks than cores some ranks start late, and their own durations would hide what they wait for. The
+        ranks are processes of one machine, so that they read the same monotonic clock.
         """
         self._comm.Barrier()
         begin = time.clock_gettime(time.CLOCK_MONOTONIC)

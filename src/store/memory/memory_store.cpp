@@ -26,8 +26,8 @@ class PendingCopy : public Pending {
     if (store_.segments_++ == store_.fail_at_)
       throw Error(ErrorKind::kSystem, base::text("cannot reach memory at offset ", offset, ": made to fail"), EIO);
     if (offset < 0 || bytes > store_.size() - offset)
-      throw Error(ErrorKind::kSystem, base::text("cannot reach memory at offset ", offset, ": the store has ",
-                                                 store_.size(), " bytes"));
+      throw Error(ErrorKind::kSystem,
+                  base::text("cannot reach memory at offset ", offset, ": the store has ", store_.size(), " bytes"));
     return store_.bytes_.data() + offset;
   }
 

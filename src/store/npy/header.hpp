@@ -1,4 +1,5 @@
-/// The header of .npy files (NumPy's NEP 1): magic, version, and a Python dictionary with descr, fortran_order and shape.
+/// The header of .npy files (NumPy's NEP 1): magic, version, and a Python dictionary with descr, fortran_order and
+/// shape.
 #pragma once
 
 #include <cstddef>

@@ -78,8 +78,10 @@ class PendingWrite : public Pending {
       while (done < segment.bytes) {
         const auto wanted = static_cast<std::size_t>(std::min(segment.bytes - done, kMostBytesACall));
         const ssize_t put = ::pwrite(file_, segment.data + done, wanted, segment.offset + done);
-        if (put >= 0) {
+        if (put > 0) {
           done += put;
+        } else if (put == 0) {
+          throw system_error(base::text("write ", path_, " at offset ", segment.offset + done), EIO);
         } else if (errno != EINTR) {
           throw system_error(base::text("write ", path_, " at offset ", segment.offset + done), errno);
         }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,7 +55,10 @@ void remove_stale(const fs::path& folder, const std::string& prefix) {
     const char* last = name.data() + name.size();
     const auto [end, error] = std::from_chars(name.data() + prefix.size(), last, process);
     if (error != std::errc() || end == last || *end != '-' || process <= 0) continue;
-    if (::kill(process, 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
+    if (::kill(process, 0) == 0 || errno != ESRCH) continue;
+    // The number may belong to a living process of another name space: that one holds the lock.
+    const Descriptor file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (file.number() >= 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) fs::remove(entry.path(), ignored);
   }
 }
 
@@ -63,35 +67,48 @@ void sync_path(const std::string& path, int flags) {
   if (::fsync(file.number()) != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
 }
 
+/// Gives a file its size, and its space where the file system can tell; glibc's posix_fallocate would write each block
+/// where it cannot.
+void reserve(int file, std::int64_t bytes, const std::string& path) {
+  if (bytes == 0) return;
+  while (::fallocate(file, 0, 0, bytes) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EOPNOTSUPP && errno != ENOSYS)
+      throw system_error(base::text("reserve ", base::bytes_text(bytes), " for ", path), errno);
+    if (::ftruncate(file, bytes) != 0) throw system_error(base::text("size ", path), errno);
+    return;
+  }
+}
+
 }  // namespace
 
 Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head) {
   static std::atomic<int> counter{0};
   std::error_code missing;
-  target_ = follow_links(path);
+  target_ = follow_links(fs::absolute(path));
   const fs::path target(target_);
   if (fs::is_directory(target, missing)) throw system_error(base::text("write ", path), EISDIR);
-  if (::access(target_.c_str(), F_OK) == 0 && ::access(target_.c_str(), W_OK) != 0)
-    throw system_error(base::text("replace ", path), errno);
+  struct stat old{};
+  const bool exists = ::stat(target_.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode))
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot write ", path, ": it is not a regular file, and only those can be replaced"),
+                EINVAL);
+  if (exists && ::access(target_.c_str(), W_OK) != 0) throw system_error(base::text("replace ", path), errno);
 
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   const std::string prefix = temporary_prefix(target);
   remove_stale(folder, prefix);
   temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++)).string();
-  const Descriptor file = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL, 0666, path);
+  file_ = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL, 0666, path);
   open_ = true;
+  ::flock(file_.number(), LOCK_EX | LOCK_NB);
   try {
-    struct stat old{};
-    if (::stat(target_.c_str(), &old) == 0) ::fchmod(file.number(), old.st_mode & 07777);
-    const int code = bytes == 0 ? 0 : ::posix_fallocate(file.number(), 0, bytes);
-    if (code == EOPNOTSUPP || code == EINVAL) {
-      if (::ftruncate(file.number(), bytes) != 0) throw system_error(base::text("size ", path), errno);
-    } else if (code != 0) {
-      throw system_error(base::text("reserve ", base::bytes_text(bytes), " for ", path), code);
-    }
+    if (exists) ::fchmod(file_.number(), old.st_mode & 07777);
+    reserve(file_.number(), bytes, path);
     std::size_t done = 0;
     while (done < head.size()) {
-      const ssize_t put = ::pwrite(file.number(), head.data() + done, head.size() - done, static_cast<off_t>(done));
+      const ssize_t put = ::pwrite(file_.number(), head.data() + done, head.size() - done, static_cast<off_t>(done));
       if (put < 0 && errno != EINTR) throw system_error(base::text("write ", path), errno);
       if (put > 0) done += static_cast<std::size_t>(put);
     }
@@ -107,6 +124,7 @@ void Replacement::commit() {
   sync_path(temporary_, O_RDONLY);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(base::text("rename to ", target_), errno);
   open_ = false;
+  file_.close();
   const fs::path folder = fs::path(target_).parent_path();
   sync_path(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
 }
@@ -114,6 +132,7 @@ void Replacement::commit() {
 void Replacement::discard() noexcept {
   if (open_) ::unlink(temporary_.c_str());
   open_ = false;
+  file_.close();
 }
 
 }  // namespace plait::store::posix

@@ -13,7 +13,8 @@ void check(int code, const char* call) {
   std::array<char, MPI_MAX_ERROR_STRING> words{};
   int length = 0;
   MPI_Error_string(code, words.data(), &length);
-  throw Error(ErrorKind::kSystem, base::text(call, " failed: ", std::string(words.data(), static_cast<std::size_t>(length))));
+  throw Error(ErrorKind::kSystem,
+              base::text(call, " failed: ", std::string(words.data(), static_cast<std::size_t>(length))));
 }
 
 }  // namespace plait::transport::mpi

@@ -120,7 +120,8 @@ class MpiTransport : public Transport {
     if (!nodes_apart()) return;
     // One process of each node speaks for it; the others sleep until it has the result.
     if (node_rank_ == 0)
-      check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, leaders_.get()),
+      check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
+                          leaders_.get()),
             "MPI_Allreduce");
     group_->hand_out(values);
   }
@@ -148,7 +149,8 @@ class MpiTransport : public Transport {
     check(MPI_Comm_split(whole.get(), most > 0 ? place / most : 0, rank_, node_.out()), "MPI_Comm_split");
     check(MPI_Comm_rank(node_.get(), &node_rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(node_.get(), &node_size_), "MPI_Comm_size");
-    check(MPI_Comm_split(everyone_.get(), node_rank_ == 0 ? 0 : MPI_UNDEFINED, rank_, leaders_.out()), "MPI_Comm_split");
+    check(MPI_Comm_split(everyone_.get(), node_rank_ == 0 ? 0 : MPI_UNDEFINED, rank_, leaders_.out()),
+          "MPI_Comm_split");
   }
 
   void find_workers() {

@@ -8,7 +8,8 @@
 
 namespace plait::transport::mpi {
 
-/// POSIX shared memory whose name is gone before the constructor returns, so that nothing stays behind whatever is killed.
+/// POSIX shared memory whose name is gone before the constructor returns, so that nothing stays behind of a job that is
+/// killed later.
 class Segment {
  public:
   /// All zero at first.  Collective over `node`, and failures are agreed over `everyone`, which contains it.

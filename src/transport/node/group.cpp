@@ -21,6 +21,7 @@ Member& Group::member(int index) const { return members_[index]; }
 Slot& Group::slot(int node_rank, int index) { return member(node_rank).slots[static_cast<std::size_t>(index)]; }
 
 void Group::barrier() {
+  if (broken_) std::rethrow_exception(broken_);
   ++generation_;
   const auto everyone = static_cast<std::uint32_t>(size_);
   if (common_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == everyone) {
@@ -28,7 +29,12 @@ void Group::barrier() {
     raise(common_->generation);
     return;
   }
-  wait(common_->generation, generation_);
+  try {
+    wait(common_->generation, generation_);
+  } catch (...) {
+    broken_ = std::current_exception();
+    throw;
+  }
 }
 
 void Group::reduce_min(std::span<std::int64_t> values) {
@@ -37,8 +43,7 @@ void Group::reduce_min(std::span<std::int64_t> values) {
   std::copy(values.begin(), values.end(), member(rank_).values[parity_].begin());
   barrier();
   for (int peer = 0; peer < size_; ++peer)
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = std::min(values[i], member(peer).values[parity_][i]);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], member(peer).values[parity_][i]);
 }
 
 void Group::broadcast(std::span<std::byte> bytes, int root) {

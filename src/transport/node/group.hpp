@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -57,6 +58,7 @@ class Group : public Gates {
   int size_;
   std::unique_ptr<Liveness> liveness_;
   std::uint32_t generation_ = 0;
+  std::exception_ptr broken_;  // a member has ended: what the others counted together cannot be trusted any more
   unsigned parity_ = 0;
 };
 

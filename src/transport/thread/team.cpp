@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <exception>
+#include <future>
 #include <map>
 #include <mutex>
 #include <new>
@@ -175,10 +176,23 @@ void run_team(int workers, const std::function<void(Transport&)>& body) {
       errors[static_cast<std::size_t>(rank)] = std::current_exception();
     }
   };
+  // Nobody begins before all are there: where a thread cannot be had, the others must not wait for it.
+  std::promise<bool> complete;
+  std::shared_future<bool> begin = complete.get_future().share();
   std::vector<std::thread> threads;
-  for (int rank = 1; rank < workers; ++rank) threads.emplace_back(work, rank);
-  work(0);
+  std::exception_ptr failure;
+  try {
+    for (int rank = 1; rank < workers; ++rank)
+      threads.emplace_back([&work, begin, rank] {
+        if (begin.get()) work(rank);
+      });
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  complete.set_value(!failure);
+  if (!failure) work(0);
   for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
   for (const std::exception_ptr& error : errors)
     if (error) std::rethrow_exception(error);
 }
