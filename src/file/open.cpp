@@ -210,8 +210,9 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
 
 void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   engine::prepare(transport);
-  file.number = transport.next_number();
   engine::agree(transport, call_text(file, options), nullptr);
+  // Counted where all ranks are known to open: one that refuses its arguments never comes here.
+  file.number = transport.next_number();
   Findings found;
   engine::agree(transport, engine::caught([&] {
                   if (transport.rank() != 0) return;

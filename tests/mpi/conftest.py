@@ -1,0 +1,71 @@
+"""What the MPI tests share.
+
+Every rank runs every test; a test makes the same collective calls on each of them.  Files are made by rank 0 alone
+before it takes part in plait.open, which the others wait for, so that few barriers are needed.
+"""
+
+import itertools
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
+
+from mpi4py import MPI
+
+sys.path.append(str(Path(__file__).parent.parent / "python"))
+
+
+_numbers = itertools.count()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "ranks(*numbers): only for so many ranks")
+    config.addinivalue_line("markers", "several_ranks: only for more than one rank")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what is for other numbers of ranks: it runs with those."""
+    size = MPI.COMM_WORLD.size
+
+    def fits(item):
+        only = item.get_closest_marker("ranks")
+        node_size = getattr(item, "callspec", None) and item.callspec.params.get("apart", 0)
+        return (
+            (only is None or size in only.args)
+            and (item.get_closest_marker("several_ranks") is None or size > 1)
+            and (node_size or 0) < size
+        )
+
+    left_out = [item for item in items if not fits(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if fits(item)]
+
+
+@pytest.fixture(scope="session")
+def comm():
+    """A communicator of all ranks."""
+    return MPI.COMM_WORLD.Dup()
+
+
+@pytest.fixture(scope="session")
+def session_folder(comm):
+    folder = Path(comm.bcast(tempfile.mkdtemp(prefix="plait-mpi-") if comm.rank == 0 else None))
+    yield folder
+    comm.Barrier()
+    if comm.rank == 0:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def shared(comm, session_folder, request):
+    """A folder of this test, the same for all ranks.  There once rank 0 has come to its first collective call."""
+    folder = session_folder / f"{next(_numbers)}-{request.node.originalname}"
+    if comm.rank == 0:
+        folder.mkdir()
+    return folder

@@ -1,0 +1,233 @@
+"""Collective reads and writes in every layout, against NumPy's indexing."""
+
+import numpy as np
+import pytest
+from brute_force import Deal, distributions, numbered, random_deal, random_region, random_shape
+
+import plait
+
+SHAPE = (6, 10)
+
+
+def matrix_deals(ranks, order):
+    """Every pair of distributions of a matrix on every grid of so many ranks."""
+    grids = [(rows, ranks // rows) for rows in range(1, ranks + 1) if ranks % rows == 0]
+    result = [
+        Deal(SHAPE, (first, second), grid, order=order)
+        for grid in grids
+        for first in distributions(SHAPE[0], grid[0])
+        for second in distributions(SHAPE[1], grid[1])
+    ]
+    result += [Deal(SHAPE, (dist, "*"), (ranks,), order=order) for dist in distributions(SHAPE[0], ranks)]
+    return result + [Deal(SHAPE, ("*", dist), (ranks,), order=order) for dist in distributions(SHAPE[1], ranks)]
+
+
+def check(found, expected):
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+@pytest.mark.parametrize(("file_order", "order"), [("C", "C"), ("F", "C"), ("C", "F")])
+def test_every_pair_of_distributions(comm, shared, strategy, file_order, order):
+    path = shared / "a.bin"
+    whole = numbered(SHAPE)
+    if comm.rank == 0:
+        path.write_bytes(bytes(whole.nbytes))
+    deals = matrix_deals(comm.size, order)
+    with plait.open(
+        path, "r+", comm=comm, shape=SHAPE, dtype="f8", order=file_order, strategy=strategy, memory=104
+    ) as file:
+        for i, deal in enumerate(deals[:: 1 + len(deals) // 120]):
+            mine = deal.local(whole + i, comm.rank)
+            file.write(mine, deal.layout())
+            found = file.read(deal.layout())
+            check(found, mine)
+            assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
+            if i % 10 == 0 and comm.rank == 0:
+                raw = np.fromfile(path).reshape(SHAPE, order=file_order)
+                np.testing.assert_array_equal(raw, whole + i)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_random_accesses(comm, shared, part):
+    random = np.random.default_rng(part)
+    for i in range(25):
+        shape = random_shape(random)
+        dtype = str(random.choice(["f8", "u1", "c16", "i2", "S3", "V1000"]))
+        whole = numbered(shape, dtype)
+        region = random_region(random, shape)
+        new = whole[region].copy()
+        new[...] = new.ravel()[::-1].reshape(new.shape)
+        expected = whole.copy()
+        expected[region] = new
+        reader, writer = random_deal(random, shape, comm.size), random_deal(random, new.shape, comm.size)
+        order = str(random.choice(["C", "F"]))
+        options = {
+            "shape": shape,
+            "dtype": whole.dtype,
+            "order": order,
+            "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
+            "memory": int(random.choice([0, 3, 9])) * whole.itemsize,
+            "readers": int(random.integers(0, comm.size + 1)),
+        }
+        path = shared / f"{i}.bin"
+        if comm.rank == 0:
+            path.write_bytes(whole.tobytes(order))
+        with plait.open(path, "r+", comm=comm, **options) as file:
+            check(file.read(reader.layout()), reader.local(whole, comm.rank))
+            check(file.read(writer.layout(), region=region), writer.local(whole[region], comm.rank))
+            file.write(writer.local(new, comm.rank), writer.layout(), region=region)
+            check(file.read(reader.layout()), reader.local(expected, comm.rank))
+        if comm.rank == 0:
+            assert path.read_bytes() == expected.tobytes(order)
+
+
+@pytest.mark.ranks(4)
+def test_the_block_cyclic_example(comm, shared):
+    whole = numbered((6, 4))
+    path = shared / "a.npy"
+    if comm.rank == 0:
+        np.save(path, whole)
+    layout = plait.Layout((6, 4), "(cyclic(2), block) onto (2, 2)")
+    rows = [[0, 1, 4, 5], [2, 3]][comm.rank // 2]
+    columns = [[0, 1], [2, 3]][comm.rank % 2]
+    for strategy in ("direct", "two-phase", "automatic"):
+        with plait.open(path, comm=comm, strategy=strategy) as file:
+            check(file.read(layout), whole[np.ix_(rows, columns)])
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase", "automatic"])
+def test_new_files(comm, shared, strategy):
+    whole = numbered((7, 9))
+    deal = Deal((7, 9), ("*", "cyclic(2)"), (comm.size,), order="F")
+    for order in "CF":
+        path = shared / f"{order}.npy"
+        with plait.open(path, "w", comm=comm, shape=(7, 9), dtype="f8", order=order, strategy=strategy) as file:
+            file.write(deal.local(whole, comm.rank), deal.layout())
+            assert not path.exists()
+        found = np.load(path)
+        np.testing.assert_array_equal(found, whole)
+        assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
+        with plait.open(path, comm=comm) as file:
+            check(file.read(deal.layout()), deal.local(whole, comm.rank))
+    if comm.rank == 0:
+        assert sorted(entry.name for entry in shared.iterdir()) == ["C.npy", "F.npy"]
+
+
+@pytest.mark.parametrize("memory", [0, 200_000, 20_000])
+def test_arrays_of_many_windows(comm, shared, memory):
+    whole = np.random.default_rng(3).random((300, 251))
+    path = shared / "a.npy"
+    deals = [
+        Deal((300, 251), ("*", "cyclic"), (comm.size,)),
+        Deal((300, 251), ("block", "*"), (comm.size,), order="F"),
+        Deal((300, 251), ("cyclic(7)", "*"), (comm.size,)),
+    ]
+    for readers in {0, 1, comm.size // 2, comm.size}:
+        options = {"comm": comm, "strategy": "two-phase", "memory": memory, "readers": readers}
+        with plait.open(path, "w", shape=(300, 251), dtype="f8", **options) as file:
+            file.write(deals[readers % 3].local(whole, comm.rank), deals[readers % 3].layout())
+        if comm.rank == 0:
+            np.testing.assert_array_equal(np.load(path), whole)
+        with plait.open(path, "r+", **options) as file:
+            for deal in deals:
+                check(file.read(deal.layout()), deal.local(whole, comm.rank))
+            inner = Deal((100, 83), ("cyclic", "*"), (comm.size,))
+            region = np.s_[50:250:2, 1:250:3]
+            check(file.read(inner.layout(), region=region), inner.local(whole[region], comm.rank))
+
+
+def test_arrays_may_have_any_strides(comm, shared):
+    whole = numbered((8, 12))
+    deal = Deal((8, 12), ("cyclic", "*"), (comm.size,))
+    mine = deal.local(whole, comm.rank)
+    path = shared / "a.bin"
+    if comm.rank == 0:
+        path.write_bytes(bytes(whole.nbytes))
+    for strategy in ("direct", "two-phase"):
+        with plait.open(path, "r+", comm=comm, shape=(8, 12), dtype="f8", strategy=strategy, memory=100) as file:
+            wide = np.full((2 * mine.shape[0], 36), -1.0)
+            # Each rank's array lies in its own way.
+            view = wide[::2, ::3] if comm.rank % 2 else wide[1::2, 35::-3]
+            view[...] = mine
+            file.write(view, deal.layout())
+            view[...] = 0
+            assert file.read(deal.layout(), out=view) is view
+            check(view, mine)
+            assert (wide == -1).sum() == wide.size - mine.size
+
+
+def test_more_ranks_than_elements(comm, shared):
+    for shape in [(1, 1), (0, 3), (2, 1), (1, comm.size - 1)]:
+        whole = numbered(shape)
+        for dist in ("block", "cyclic", "balanced"):
+            deal = Deal(shape, (dist, "*"), (comm.size,))
+            path = shared / f"{shape[0]}-{shape[1]}-{dist}.npy"
+            with plait.open(path, "w", comm=comm, shape=shape, dtype="f8", strategy="two-phase") as file:
+                file.write(deal.local(whole, comm.rank), deal.layout())
+                check(file.read(deal.layout()), deal.local(whole, comm.rank))
+            np.testing.assert_array_equal(np.load(path), whole)
+
+
+def test_requests_of_two_files_interleave(comm, shared):
+    layouts = [
+        plait.Layout((16, 12), "(block, *)", grid=(comm.size,)),
+        plait.Layout((16, 12), "(*, cyclic)", grid=(comm.size,)),
+    ]
+    files = [
+        plait.open(shared / f"{i}.npy", "w", comm=comm, shape=(16, 12), dtype="f8", strategy="two-phase", memory=256)
+        for i in range(2)
+    ]
+    local = [np.empty(layout.local_shape(comm.rank)) for layout in layouts]
+    requests = []
+    for step in range(12):
+        i = step % 2
+        requests.append(files[i].iwrite(np.full_like(local[i], step), layouts[i]))
+        requests.append(files[1 - i].iread(layouts[1 - i]))
+        if step == 5:  # a blocking call in between
+            assert (files[0].read(layouts[0]) == 4).all()
+    # Ranks wait in different orders.
+    for at in range(len(requests)) if comm.rank % 2 else reversed(range(len(requests))):
+        step, kind = divmod(at, 2)
+        result = requests[at].wait()
+        assert requests[at].test()
+        if kind == 1:
+            assert (result == max(step - 1, 0)).all()
+    for file in files:
+        file.close()
+    assert (np.load(shared / "0.npy") == 10).all()
+    assert (np.load(shared / "1.npy") == 11).all()
+
+
+def test_a_communicator_of_some_ranks(comm, shared):
+    part = comm.Split(comm.rank % 2, comm.rank)
+    name = shared / f"{comm.rank % 2}.npy"
+    comm.Barrier()  # the folder is there
+    layout = plait.Layout((8, 9), "(*, cyclic)", grid=(part.size,))
+    with plait.open(name, "w", comm=part, shape=(8, 9), dtype="i4", strategy="two-phase") as file:
+        file.write(np.full(layout.local_shape(part.rank), part.rank, "i4"), layout)
+    np.testing.assert_array_equal(np.load(name)[3], np.arange(9) % part.size)
+    part.Free()
+
+
+def test_a_process_alone_beside_the_others(comm, shared):
+    comm.Barrier()
+    path = shared / f"{comm.rank}.npy"
+    with plait.open(path, "w", shape=(3,), dtype="i4") as file:
+        file.write(np.full(3, comm.rank, "i4"))
+    assert np.load(path).tolist() == [comm.rank] * 3
+
+
+def test_explain_needs_no_partner(comm, shared):
+    path = shared / "a.npy"
+    if comm.rank == 0:
+        np.save(path, numbered((64, 64)))
+    layout = plait.Layout((64, 64), "(*, cyclic)", grid=(comm.size,))
+    with plait.open(path, comm=comm) as file:
+        if comm.rank == 0:
+            assert str(layout) in file.explain(layout)
+        times = file.last_times()
+        file.read(layout)
+        assert file.last_times()["total"] > times["total"]

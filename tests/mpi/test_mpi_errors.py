@@ -1,0 +1,324 @@
+"""A collective fails together: every rank gets the same error, and the communicator stays usable."""
+
+import errno
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from same import error_everywhere, told
+
+import plait
+
+SHAPE = (12, 10)
+
+
+@pytest.fixture
+def path(comm, shared):
+    name = shared / "a.bin"
+    if comm.rank == 0:
+        np.arange(120.0).tofile(name)
+    return name
+
+
+def opened(path, comm, mode="r", **options):
+    return plait.open(path, mode, comm=comm, **{"shape": SHAPE, "dtype": "f8", "strategy": "two-phase", **options})
+
+
+def rows(comm):
+    return plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
+
+
+def works(comm, path):
+    """Expects that a plain collective read gives what it should."""
+    with opened(path, comm) as file:
+        np.testing.assert_array_equal(file.read(rows(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size])
+
+
+def test_a_missing_file(comm, shared, path):
+    missing = shared / "missing.bin"
+    text = error_everywhere(comm, lambda: opened(missing, comm), plait.StoreError, f"cannot open {missing}")
+    assert ("(on rank 0)" in text) == (comm.size > 1)
+    error_everywhere(comm, lambda: opened(shared / "no" / "a", comm, "w"), plait.StoreError, "does not exist")
+    with pytest.raises(plait.StoreError) as caught:
+        opened(missing, comm)
+    assert caught.value.errno == errno.ENOENT
+    works(comm, path)
+
+
+def test_a_file_that_is_too_short(comm, shared, path):
+    if comm.rank == 0:
+        (shared / "short.bin").write_bytes(bytes(959))
+    error_everywhere(comm, lambda: opened(shared / "short.bin", comm), plait.StoreError, "has 959 bytes")
+    works(comm, path)
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+def test_a_file_that_is_cut_while_it_is_open(comm, shared, path, strategy):
+    file = opened(path, comm, strategy=strategy)
+    if comm.rank == 0:
+        os.truncate(path, 500)
+    comm.Barrier()
+    text = error_everywhere(comm, lambda: file.read(rows(comm)), plait.StoreError, "truncated")
+    assert f"cannot read {path} at offset" in text
+    first = plait.Layout((5, 10), "(cyclic, *)", grid=(comm.size,))
+    assert file.read(first, region=np.s_[:5]).shape == first.local_shape(comm.rank)
+    file.close()
+
+
+def test_writing_to_a_file_that_is_open_for_reading(comm, path):
+    with opened(path, comm) as file:
+        mine = np.zeros(rows(comm).local_shape(comm.rank))
+        error_everywhere(comm, lambda: file.write(mine, rows(comm)), plait.ArgumentError, "open for reading")
+        request = file.iwrite(mine, rows(comm))
+        error_everywhere(comm, request.wait, plait.ArgumentError, "open for reading")
+    works(comm, path)
+
+
+def test_a_layout_for_other_ranks(comm, path):
+    layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size + 1,))
+    with opened(path, comm) as file:
+        error_everywhere(comm, lambda: file.read(layout), plait.ArgumentError, f"for {comm.size + 1} ranks")
+        if comm.size > 1:
+            error_everywhere(comm, lambda: file.read(), plait.ArgumentError, "need a layout")
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize("bad", [0, -1])
+def test_one_rank_passes_a_wrong_array(comm, path, bad):
+    wrong = comm.rank == bad % comm.size
+    good = np.zeros(rows(comm).local_shape(comm.rank))
+    with opened(path, comm, "r+") as file:
+        for array, says in [
+            (np.zeros((1, 1)), "has the shape (1, 1)"),
+            (good.astype("f4"), "has dtype float32"),
+            ("no array", f"of rank {bad % comm.size}"),
+            (None, f"of rank {bad % comm.size}"),
+            ([], "0 local arrays"),
+        ]:
+            text = error_everywhere(
+                comm, lambda array=array: file.write(array if wrong else good, rows(comm)), plait.ArgumentError, says
+            )
+            assert text.endswith(f"(on rank {bad % comm.size})")
+        read_only = good.copy()
+        read_only.flags.writeable = False
+        error_everywhere(
+            comm, lambda: file.read(rows(comm), out=read_only if wrong else good), plait.ArgumentError, "read-only"
+        )
+        error_everywhere(
+            comm,
+            lambda: file.iread(rows(comm), out=np.zeros(3) if wrong else good).wait(),
+            plait.ArgumentError,
+            "shape",
+        )
+        error_everywhere(
+            comm, lambda: file.read("rows" if wrong else rows(comm)), plait.ArgumentError, "AttributeError"
+        )
+        error_everywhere(
+            comm,
+            lambda: file.read(rows(comm), region=np.s_[::-1] if wrong else None),
+            plait.ArgumentError,
+            "step is -1",
+        )
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+def test_ranks_that_call_with_different_arguments(comm, path):
+    last = comm.rank == comm.size - 1
+    columns = plait.Layout(SHAPE, "(*, cyclic)", grid=(comm.size,))
+    part = plait.Layout((6, 10), "(cyclic, *)", grid=(comm.size,))
+    differ = "the ranks of a collective call differ: rank 0 calls "
+    with opened(path, comm, "r+") as file:
+        text = error_everywhere(comm, lambda: file.read(columns if last else rows(comm)), plait.ArgumentError, differ)
+        assert str(columns) in text
+        assert str(rows(comm)) in text
+        assert f"rank {comm.size - 1} calls" in text
+        error_everywhere(
+            comm, lambda: file.read(part, region=np.s_[6:] if last else np.s_[:6]), plait.ArgumentError, differ
+        )
+        mine = np.zeros(rows(comm).local_shape(comm.rank))
+        text = error_everywhere(
+            comm, lambda: file.write(mine, rows(comm)) if last else file.read(rows(comm)), plait.ArgumentError, differ
+        )
+        assert "calls write(" in text
+        np.testing.assert_array_equal(file.read(rows(comm)), np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size])
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        ("mode", "r", "r+"),
+        ("dtype", "f8", "i8"),
+        ("shape", (12, 10), (10, 12)),
+        ("order", "C", "F"),
+        ("memory", 1 << 20, 1 << 21),
+        ("strategy", "direct", "two-phase"),
+        ("offset", 0, 8),
+        ("readers", 1, 2),
+    ],
+)
+def test_ranks_that_open_differently(comm, path, name, one, other):
+    value = other if comm.rank == comm.size - 1 else one
+    error_everywhere(
+        comm, lambda: opened(path, comm, **{name: value}), plait.ArgumentError, "the ranks of a collective call differ"
+    )
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+def test_ranks_that_open_different_files(comm, shared, path):
+    mine = shared / f"{comm.rank // (comm.size - 1)}.bin"
+    text = error_everywhere(comm, lambda: opened(mine, comm, "w"), plait.ArgumentError, "0.bin")
+    assert "1.bin" in text
+    if comm.rank == 0:
+        assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+def test_one_rank_opens_with_wrong_arguments(comm, path):
+    last = comm.rank == comm.size - 1
+    for options in ({"mode": "a"}, {"dtype": object}, {"order": "K"}, {"shape": (1.5, "x")}, {"dtype": "nonsense"}):
+        text = error_everywhere(
+            comm, lambda options=options: opened(path, comm, **(options if last else {})), plait.ArgumentError
+        )
+        assert text.endswith(f"(on rank {comm.size - 1})")
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize("bad", [0, -1])
+def test_one_rank_gives_a_new_file_up(comm, shared, path, bad):
+    new = shared / "new.npy"
+    mine = np.zeros(rows(comm).local_shape(comm.rank))
+
+    def write():
+        with opened(new, comm, "w") as file:
+            file.write(mine, rows(comm))
+            if comm.rank == bad % comm.size:
+                raise KeyError("stop")
+
+    if comm.rank == bad % comm.size:
+        with pytest.raises(KeyError):
+            write()
+        mine_told = None
+    else:
+        mine_told = told(write)
+    others = [theirs for theirs in comm.allgather(mine_told) if theirs is not None]
+    assert len(others) == comm.size - 1
+    assert set(others) == {others[0]}
+    assert others[0][0] == "StoreError"
+    assert f"{new} was given up" in others[0][1]
+    if comm.rank == 0:
+        assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
+    works(comm, path)
+
+
+def test_all_ranks_give_a_new_file_up(comm, shared, path):
+    new = shared / "new.npy"
+    with pytest.raises(KeyError), opened(new, comm, "w"):
+        raise KeyError("stop")
+    works(comm, path)
+    if comm.rank == 0:
+        assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
+
+
+@pytest.mark.several_ranks
+def test_one_rank_gives_the_reading_of_a_file_up(comm, path):
+    def work():
+        with opened(path, comm) as file:
+            file.read(rows(comm))
+            if comm.rank == comm.size - 1:
+                raise KeyError("stop")
+            file.read(rows(comm))
+
+    if comm.rank == comm.size - 1:
+        with pytest.raises(KeyError):
+            work()
+        mine = None
+    else:
+        mine = told(work)
+    others = [theirs for theirs in comm.allgather(mine) if theirs is not None]
+    assert others == [others[0]] * (comm.size - 1)
+    assert others[0][0] == "StoreError"
+    assert f"{path} was given up (on rank {comm.size - 1})" in others[0][1]
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize("mode", ["r", "r+", "w"])
+def test_one_rank_closes_while_the_others_read(comm, shared, path, mode):
+    name = path if mode != "w" else shared / "new.bin"
+    file = opened(name, comm, mode)
+    last = comm.rank == comm.size - 1
+    text = error_everywhere(
+        comm, lambda: file.close() if last else file.read(rows(comm)), plait.ArgumentError, "differ"
+    )
+    assert "close()" in text
+    # Nothing has happened, so that the same call on all ranks works.
+    assert not file.closed
+    assert file.read(rows(comm)).shape == rows(comm).local_shape(comm.rank)
+    file.close()
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+def test_one_rank_leaves_a_new_file_while_the_others_write(comm, shared, path):
+    new = shared / "new.bin"
+    mine = np.zeros(rows(comm).local_shape(comm.rank))
+
+    def work():
+        with opened(new, comm, "w") as file:
+            if comm.rank != comm.size - 1:
+                file.write(mine, rows(comm))
+
+    error_everywhere(comm, work, plait.ArgumentError, "the ranks of a collective call differ")
+    if comm.rank == 0:
+        assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
+    works(comm, path)
+
+
+def test_a_closed_file(comm, path):
+    file = opened(path, comm)
+    file.close()
+    file.close()
+    error_everywhere(comm, lambda: file.read(rows(comm)), plait.ArgumentError, "closed")
+    error_everywhere(comm, lambda: file.iread(rows(comm)).wait(), plait.ArgumentError, "closed")
+    works(comm, path)
+
+
+def test_a_full_disk(comm, shared, path):
+    folder = shared / "disk"
+    mounted = False
+    if comm.rank == 0:
+        folder.mkdir()
+        mount = shutil.which("mount")
+        command = [mount, "-t", "tmpfs", "-o", "size=1m", "plait-test", folder]
+        mounted = bool(mount) and subprocess.run(command, capture_output=True, check=False).returncode == 0
+        if mounted:
+            with (folder / "a.bin").open("wb") as out:
+                out.truncate(8 << 20)  # holes, which need room once they are written
+    if not comm.bcast(mounted):
+        pytest.skip("mounting a small file system is not permitted here")
+    try:
+        options = {"shape": (1024, 1024), "dtype": "f8"}
+        layout = plait.Layout((1024, 1024), "(*, block)", grid=(comm.size,))
+        mine = np.ones(layout.local_shape(comm.rank))
+        for strategy in ("two-phase", "direct"):
+            with opened(folder / "a.bin", comm, "r+", **options, strategy=strategy) as file:
+                text = error_everywhere(
+                    comm, lambda file=file: file.write(mine, layout), plait.StoreError, "cannot write"
+                )
+                assert "No space left" in text
+        error_everywhere(comm, lambda: opened(folder / "b.bin", comm, "w", **options), plait.StoreError, "8 MiB")
+        if comm.rank == 0:
+            assert [entry.name for entry in folder.iterdir()] == ["a.bin"]
+        works(comm, path)
+    finally:
+        if comm.rank == 0:
+            subprocess.run(["umount", "-l", folder], check=True)

@@ -1,0 +1,123 @@
+"""What crosses nodes: ranks of one machine are made to believe that they are on several."""
+
+import os
+
+import numpy as np
+import pytest
+from brute_force import Deal, numbered, random_deal, random_region, random_shape
+from same import error_everywhere
+
+import plait
+
+
+@pytest.fixture(params=[1, 2])
+def apart(request, comm):
+    """A communicator whose nodes have so many ranks each."""
+    os.environ["PLAIT_NODE_SIZE"] = str(request.param)
+    fresh = comm.Dup()
+    try:
+        plait.redistribute(np.zeros(1), *[plait.Layout((fresh.size,), "(block)", grid=(fresh.size,))] * 2, fresh)
+    finally:
+        del os.environ["PLAIT_NODE_SIZE"]
+    yield fresh
+    fresh.Free()
+
+
+def test_random_accesses(apart, shared):
+    random = np.random.default_rng(11)
+    for i in range(15):
+        shape = random_shape(random)
+        whole = numbered(shape, str(random.choice(["f8", "u1", "c16", "V1000"])))
+        region = random_region(random, shape)
+        new = whole[region].copy()
+        new[...] = new.ravel()[::-1].reshape(new.shape)
+        expected = whole.copy()
+        expected[region] = new
+        reader, writer = random_deal(random, shape, apart.size), random_deal(random, new.shape, apart.size)
+        path = shared / f"{i}.bin"
+        if apart.rank == 0:
+            path.write_bytes(whole.tobytes())
+        options = {
+            "shape": shape,
+            "dtype": whole.dtype,
+            "strategy": str(random.choice(["direct", "two-phase", "two-phase"])),
+            "memory": int(random.choice([0, 0, 10, 40])) * whole.itemsize,
+            "readers": int(random.integers(0, apart.size + 1)),
+        }
+        with plait.open(path, "r+", comm=apart, **options) as file:
+            np.testing.assert_array_equal(file.read(reader.layout()), reader.local(whole, apart.rank))
+            file.write(writer.local(new, apart.rank), writer.layout(), region=region)
+            np.testing.assert_array_equal(file.read(reader.layout()), reader.local(expected, apart.rank))
+        if apart.rank == 0:
+            assert path.read_bytes() == expected.tobytes()
+
+
+def test_arrays_of_many_windows(apart, shared):
+    whole = np.random.default_rng(3).random((200, 251))
+    path = shared / "a.npy"
+    deals = [
+        Deal((200, 251), ("*", "cyclic"), (apart.size,)),
+        Deal((200, 251), ("block", "*"), (apart.size,), order="F"),
+    ]
+    for deal, memory in zip(deals, (0, 100_000), strict=True):
+        options = {"comm": apart, "strategy": "two-phase", "memory": memory, "readers": apart.size}
+        with plait.open(path, "w", shape=(200, 251), dtype="f8", **options) as file:
+            file.write(deal.local(whole, apart.rank), deal.layout())
+            np.testing.assert_array_equal(file.read(deal.layout()), deal.local(whole, apart.rank))
+        if apart.rank == 0:
+            np.testing.assert_array_equal(np.load(path), whole)
+
+
+def test_random_redistributions(apart):
+    random = np.random.default_rng(12)
+    for _ in range(30):
+        shape = random_shape(random)
+        whole = numbered(shape, str(random.choice(["f8", "u1", "c16"])))
+        source, target = (random_deal(random, shape, apart.size) for _ in range(2))
+        found = plait.redistribute(source.local(whole, apart.rank), source.layout(), target.layout(), apart)
+        np.testing.assert_array_equal(found, target.local(whole, apart.rank))
+
+
+def test_large_messages(apart):
+    shape = (1500, 701)
+    whole = np.arange(1500 * 701, dtype="f8").reshape(shape)
+    source, target = Deal(shape, ("block", "*"), (apart.size,)), Deal(shape, ("*", "block"), (apart.size,), order="F")
+    found = plait.redistribute(source.local(whole, apart.rank), source.layout(), target.layout(), apart)
+    np.testing.assert_array_equal(found, target.local(whole, apart.rank))
+
+
+def test_requests(apart, shared):
+    layout = plait.Layout((16, 12), "(*, cyclic)", grid=(apart.size,))
+    with plait.open(shared / "a.npy", "w", comm=apart, shape=(16, 12), dtype="f8", strategy="two-phase") as file:
+        requests = []
+        for step in range(4):
+            requests.append(file.iwrite(np.full(layout.local_shape(apart.rank), float(step)), layout))
+            requests.append(file.iread(layout))
+        for step in range(4):
+            assert (requests[2 * step + 1].wait() == step).all()
+            requests[2 * step].wait()
+
+
+def test_errors_are_the_same_on_all_nodes(apart, shared):
+    error_everywhere(apart, lambda: plait.open(shared / "no.npy", comm=apart), plait.StoreError, "(on rank 0)")
+    path = shared / "a.npy"
+    layout = plait.Layout((64, 16), "(*, cyclic)", grid=(apart.size,))
+    with plait.open(path, "w", comm=apart, shape=(64, 16), dtype="f8", strategy="two-phase") as file:
+        mine = np.ones(layout.local_shape(apart.rank))
+        last = apart.rank == apart.size - 1
+        error_everywhere(
+            apart, lambda: file.write(mine[1:] if last else mine, layout), plait.ArgumentError, "has the shape"
+        )
+        other = plait.Layout((64, 16), "(*, block)", grid=(apart.size,))
+        error_everywhere(
+            apart,
+            lambda: file.explain() if False else file.read(other if last else layout),
+            plait.ArgumentError,
+            "the ranks of a collective call differ",
+        )
+        file.write(mine, layout)
+    with plait.open(path, comm=apart, strategy="two-phase") as file:
+        if apart.rank == 0:
+            os.truncate(path, 4000)
+        apart.Barrier()
+        error_everywhere(apart, lambda: file.read(layout), plait.StoreError, "truncated")
