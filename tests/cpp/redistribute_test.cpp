@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,11 +52,13 @@ void redistribute_by(Transport& transport, const Layout& source, const std::vect
                      std::int64_t memory) {
   const auto rank = static_cast<std::size_t>(transport.rank());
   plait::engine::prepare(transport);
-  plait::engine::agree(transport, "redistribute", nullptr);
-  plait::engine::agree(transport, plait::engine::caught([&] {
-                         plait::engine::redistribute(source, from[rank], target, to[rank], element_bytes, memory,
-                                                     transport);
+  std::unique_ptr<plait::engine::Move> move;
+  plait::engine::agree(transport, "redistribute", plait::engine::caught([&] {
+                         move = plait::engine::make_redistribution(source, from[rank], target, to[rank], element_bytes,
+                                                                   memory, transport);
                        }));
+  if (source.elements() == 0) return;
+  plait::engine::agree(transport, plait::engine::caught([&] { move->run(); }));
 }
 
 std::string print(const Layout& source, const Layout& target, std::int64_t element_bytes, std::int64_t memory) {
@@ -73,8 +77,7 @@ TEST(Redistribute, TeamsMoveEveryElementToItsPlace) {
     const Layout target = engine_case::random_layout(random, shape, workers);
     const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 2, 3, 8, 12, 100});
     // Windows of one element, of a few and of the usual size.
-    const std::int64_t memory =
-        pick(random, std::vector<std::int64_t>{1, 2 * element_bytes, 6 * element_bytes, 1 << 20});
+    const std::int64_t memory = pick(random, std::vector<std::int64_t>{2 * element_bytes, 6 * element_bytes, 1 << 20});
     SCOPED_TRACE(print(source, target, element_bytes, memory));
     std::vector<Bytes> before = filled(source, element_bytes);
     const std::vector<Bytes> kept = before;
@@ -87,6 +90,30 @@ TEST(Redistribute, TeamsMoveEveryElementToItsPlace) {
     });
     ASSERT_TRUE(after == expected);
     ASSERT_TRUE(before == kept);
+  }
+}
+
+TEST(Redistribute, TooLittleMemoryIsRefusedByAllBeforeAnythingMoves) {
+  // A message of 2^21 doubles in windows of one element would pass what a pair can count.
+  const Extents shape{3 << 21};
+  const Layout source(shape, {plait::Distribution::gen_block({1 << 21, 2 << 21, 0})}, {3});
+  const Layout target(shape, {plait::Distribution::gen_block({0, 1 << 21, 2 << 21})}, {3});
+  std::byte unused{};
+  for (const std::int64_t memory : {15, 16}) {
+    std::array<std::string, 3> messages;
+    run_team(3, [&](Transport& transport) {
+      const auto rank = static_cast<std::size_t>(transport.rank());
+      const LocalArray array{transport.rank(), &unused, {8}};
+      try {
+        plait::engine::agree(transport, plait::engine::caught([&] {
+                               plait::engine::make_redistribution(source, array, target, array, 8, memory, transport);
+                             }));
+      } catch (const plait::Error& error) {
+        messages[rank] = error.what();
+      }
+    });
+    for (const std::string& message : messages)
+      EXPECT_NE(message.find("too few for this redistribution"), std::string::npos) << message;
   }
 }
 
