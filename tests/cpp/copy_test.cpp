@@ -29,7 +29,7 @@ struct Extent {
   std::int64_t low = 0, high = 0;
 };
 
-Extent extent(const Copy& copy, std::int64_t Loop::*step) {
+Extent extent(const Copy& copy, std::int64_t Loop::* step) {
   Extent result{0, copy.element_bytes};
   for (const Loop& loop : copy.loops) {
     if (loop.count == 0) return {0, 0};
@@ -81,7 +81,7 @@ void check(const Copy& copy) {
 }
 
 /// Steps for one side that keep elements apart, dealt to the loops in random order.
-void deal_steps(Copy& copy, std::int64_t Loop::*step, std::mt19937& random, bool target) {
+void deal_steps(Copy& copy, std::int64_t Loop::* step, std::mt19937& random, bool target) {
   std::vector<std::size_t> order(copy.loops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (random() % 3 != 0) std::shuffle(order.begin(), order.end(), random);
@@ -146,8 +146,7 @@ TEST(StridedCopy, TransposesEverySize) {
   for (const std::int64_t size : {1, 2, 4, 8, 16, 3, 12, 24, 64}) {
     for (const std::int64_t rows : {2, 3, 7, 8, 15, 17, 64, 65, 129}) {
       for (const std::int64_t columns : {2, 4, 7, 16, 19, 64, 100, 257}) {
-        ASSERT_NO_FATAL_FAILURE(
-            check({size, {{columns, size, rows * size}, {rows, columns * size, size}}}));
+        ASSERT_NO_FATAL_FAILURE(check({size, {{columns, size, rows * size}, {rows, columns * size, size}}}));
       }
     }
     // Rows of more than one block.

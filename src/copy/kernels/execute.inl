@@ -1,9 +1,9 @@
 // The choice of kernels for a nest in normal form, and the loops around them.
 
-constexpr std::int64_t kStripBytes = 16 * 1024;     ///< of cache lines, at each end, that a strip of a row may touch
-constexpr std::int64_t kShuffleRuns = 2 * 1024;     ///< fewer runs do not repay laying out a shuffle
-constexpr std::int64_t kColumnStrip = 512;          ///< rows of a block of two loops that run across each other
-constexpr std::int64_t kShortLoop = 8;              ///< loops below this cost more than their work
+constexpr std::int64_t kStripBytes = 16 * 1024;  ///< of cache lines, at each end, that a strip of a row may touch
+constexpr std::int64_t kShuffleRuns = 2 * 1024;  ///< fewer runs do not repay laying out a shuffle
+constexpr std::int64_t kColumnStrip = 512;       ///< rows of a block of two loops that run across each other
+constexpr std::int64_t kShortLoop = 8;           ///< loops below this cost more than their work
 
 /// A nest whose loops run in the order in which they are given, innermost first.
 struct Ordered {
@@ -53,9 +53,8 @@ void run_shuffle(const Ordered& nest, const Shuffle& shuffle) {
 void run_rows(const Ordered& nest) {
   const RowsFunction rows = choose_rows(nest.run_bytes);
   const Step inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
-  walk(nest, nest.depth - 1, 2, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
-    rows(target, source, nest.run_bytes, inner, outer);
-  });
+  walk(nest, nest.depth - 1, 2, nest.target, nest.source,
+       [&](std::byte* target, const std::byte* source) { rows(target, source, nest.run_bytes, inner, outer); });
 }
 
 /// Cuts loop `level` into strips of about `length` steps, which run just outside loop `outside`, and runs the nest by
@@ -95,15 +94,14 @@ void run_across(Ordered nest, int column, bool shuffled) {
   for (int i = column; i > 1; --i) nest.loops[i] = nest.loops[i - 1];
   nest.loops[1] = kept;
   run_strips(nest, 1, 1, kColumnStrip, [&](const Ordered& columns) {
-    run_strips(columns, 0, 1, strip_length(columns.loops[0]),
-               [&](const Ordered& blocks) {
-                 Shuffle shuffle;
-                 if (shuffled && lay_out_shuffle(shuffle, blocks)) {
-                   run_shuffle(blocks, shuffle);
-                 } else {
-                   run_rows(blocks);
-                 }
-               });
+    run_strips(columns, 0, 1, strip_length(columns.loops[0]), [&](const Ordered& blocks) {
+      Shuffle shuffle;
+      if (shuffled && lay_out_shuffle(shuffle, blocks)) {
+        run_shuffle(blocks, shuffle);
+      } else {
+        run_rows(blocks);
+      }
+    });
   });
 }
 

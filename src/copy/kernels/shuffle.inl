@@ -13,8 +13,8 @@ constexpr int kMaximumPieces = 16;
 /// One load or store of a block: 64 bytes at `offset` from the block's place in the source or the target.
 struct Piece {
   std::int64_t offset;
-  std::uint64_t memory;    ///< which of its bytes belong to elements of the block
-  std::uint64_t places;    ///< which bytes of the register it fills or takes, in loads; equal to `memory` in stores
+  std::uint64_t memory;  ///< which of its bytes belong to elements of the block
+  std::uint64_t places;  ///< which bytes of the register it fills or takes, in loads; equal to `memory` in stores
   alignas(64) std::uint8_t index[kBlockBytes];  ///< load: byte of memory for each place; store: place for each byte
 };
 
@@ -215,9 +215,9 @@ BlocksFunction choose_scatter(const Block& block) {
 
 /// `words`: runs and steps of the target are multiples of 4 bytes.
 BlocksFunction choose_blocks(const Block& block, bool words) {
-  static constexpr BlocksFunction kGather[] = {
-      nullptr,          gather_blocks<1>, gather_blocks<2>, gather_blocks<3>, gather_blocks<4>,
-      gather_blocks<5>, gather_blocks<6>, gather_blocks<7>, gather_blocks<8>};
+  static constexpr BlocksFunction kGather[] = {nullptr,          gather_blocks<1>, gather_blocks<2>,
+                                               gather_blocks<3>, gather_blocks<4>, gather_blocks<5>,
+                                               gather_blocks<6>, gather_blocks<7>, gather_blocks<8>};
   if (block.stores == 1 && block.loads <= 8 && in_order(block.store[0], block.bytes)) return kGather[block.loads];
   if (block.loads == 1 && block.stores <= 8 && in_order(block.load[0], block.bytes)) {
     return words ? choose_scatter<true>(block) : choose_scatter<false>(block);
@@ -237,7 +237,7 @@ bool repays(const Block& block, std::int64_t run_bytes) {
 struct Shuffle {
   Block block, rest;
   BlocksFunction move;
-  Step row;           ///< steps from block to block
+  Step row;  ///< steps from block to block
   bool has_rest;
   std::int64_t reach;  ///< bytes from a block's place in the source to the end of its last load
 };
