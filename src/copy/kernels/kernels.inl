@@ -34,12 +34,15 @@ inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a :
 inline std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 
-#include "copy/kernels/execute.inl"
+// Each part uses those before it.
+#include "copy/kernels/vectors.inl"
+//
 #include "copy/kernels/rows.inl"
 #include "copy/kernels/shuffle.inl"
 #include "copy/kernels/stream.inl"
 #include "copy/kernels/transpose.inl"
-#include "copy/kernels/vectors.inl"
+//
+#include "copy/kernels/execute.inl"
 
 constexpr InstructionSet kKernels{PLAIT_KERNELS_NAME, execute};
 
