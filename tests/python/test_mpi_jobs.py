@@ -1,0 +1,120 @@
+"""Jobs that lose a process: the old file stays, nobody hangs, and nothing is left behind."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import plait
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
+
+MPIEXEC = shutil.which("mpiexec")
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
+
+# A rank kills itself while the others write; the survivors say what they were told and end.
+JOB = """
+import os, signal, sys, threading
+import numpy as np
+from mpi4py import MPI
+import plait
+
+path, victim, moment = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+comm = MPI.COMM_WORLD
+layout = plait.Layout((64, 48), "(*, cyclic)", grid=(comm.size,))
+mine = np.ones(layout.local_shape(comm.rank))
+
+def die():
+    if comm.rank == victim:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+try:
+    with plait.open(path, "w", comm=comm, shape=(64, 48), dtype="f8", strategy="two-phase", memory=4096) as file:
+        file.write(mine, layout)
+        if moment == "write":
+            die()
+        if moment == "middle":
+            threading.Timer(0.1, die).start()
+            while True:
+                file.write(mine, layout)
+        file.write(mine, layout)
+        if moment == "close":
+            die()
+except plait.Error as error:
+    print(f"told {comm.rank}: {type(error).__name__}: {error}", flush=True)
+    os._exit(7)
+os._exit(0)
+"""
+
+
+# Stays a moment longer than its program, so that the launcher does not end the others before they notice themselves.
+OUTLIVE = ["sh", "-c", '"$@"; sleep 2', "sh"]
+
+
+def start(path, ranks, victim, moment, around=()):
+    """Runs the job and returns its output and how long it took."""
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    begin = time.monotonic()
+    process = subprocess.Popen(
+        [MPIEXEC, "-n", str(ranks), *around, sys.executable, "-c", JOB, str(path), str(victim), moment],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+    )
+    try:
+        output, _ = process.communicate(timeout=40)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        pytest.fail(f"the job hangs; so far it said:\n{output}")
+    return process.returncode, output, time.monotonic() - begin
+
+
+def check_the_folder(path):
+    """The old file is there, and the next writer clears what the dead ones left."""
+    np.testing.assert_array_equal(np.load(path), [1, 2, 3])
+    with plait.open(path, "w", shape=(2,), dtype="f8") as file:
+        file.write(np.array([4.0, 5.0]))
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    np.testing.assert_array_equal(np.load(path), [4, 5])
+
+
+def shared_memory():
+    return (
+        {name for name in os.listdir("/dev/shm") if name.startswith("plait-")} if os.path.isdir("/dev/shm") else set()
+    )
+
+
+@pytest.mark.parametrize("victim", [0, 2])
+@pytest.mark.parametrize("moment", ["write", "middle", "close"])
+def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, moment):
+    path = tmp_path / "a.npy"
+    np.save(path, np.array([1, 2, 3]))
+    memory = shared_memory()
+    status, output, seconds = start(path, 3, victim, moment)
+    assert status != 0, output
+    assert seconds < 20
+    check_the_folder(path)
+    assert shared_memory() <= memory
+
+
+@pytest.mark.parametrize("victim", [0, 2])
+@pytest.mark.parametrize("moment", ["write", "middle", "close"])
+def test_survivors_are_told_who_has_gone(tmp_path, victim, moment):
+    path = tmp_path / "a.npy"
+    np.save(path, np.array([1, 2, 3]))
+    memory = shared_memory()
+    _, output, seconds = start(path, 3, victim, moment, OUTLIVE)
+    told = re.findall(r"told (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output)
+    assert sorted(told) == sorted((str(rank), str(victim)) for rank in range(3) if rank != victim), output
+    assert seconds < 20
+    check_the_folder(path)
+    assert shared_memory() <= memory
