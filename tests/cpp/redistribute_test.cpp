@@ -14,6 +14,7 @@
 #include "engine_case.hpp"
 #include "plait/redistribute.hpp"
 #include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
 
 namespace {
 
@@ -77,7 +78,9 @@ TEST(Redistribute, TeamsMoveEveryElementToItsPlace) {
     const Layout target = engine_case::random_layout(random, shape, workers);
     const std::int64_t element_bytes = pick(random, std::vector<std::int64_t>{1, 2, 3, 8, 12, 100});
     // Windows of one element, of a few and of the usual size.
-    const std::int64_t memory = pick(random, std::vector<std::int64_t>{2 * element_bytes, 6 * element_bytes, 1 << 20});
+    const int on_node = static_cast<int>(pick(random, 0, 2));  // 0: all share one
+    const std::int64_t least = (on_node == 0 ? 2 : 4) * element_bytes;
+    const std::int64_t memory = pick(random, std::vector<std::int64_t>{least, 3 * least, 1 << 20});
     SCOPED_TRACE(print(source, target, element_bytes, memory));
     std::vector<Bytes> before = filled(source, element_bytes);
     const std::vector<Bytes> kept = before;
@@ -86,9 +89,14 @@ TEST(Redistribute, TeamsMoveEveryElementToItsPlace) {
     const auto from = engine_case::arrays_over(source, before, element_bytes);
     const auto to = engine_case::arrays_over(target, after, element_bytes);
     run_team(workers, [&](Transport& transport) {
-      redistribute_by(transport, source, from, target, to, element_bytes, memory);
+      if (on_node == 0) {
+        redistribute_by(transport, source, from, target, to, element_bytes, memory);
+      } else {
+        wrapped::SeveralNodes nodes(transport, on_node);
+        redistribute_by(nodes, source, from, target, to, element_bytes, memory);
+      }
     });
-    ASSERT_TRUE(after == expected);
+    ASSERT_TRUE(after == expected) << "on nodes of " << on_node;
     ASSERT_TRUE(before == kept);
   }
 }

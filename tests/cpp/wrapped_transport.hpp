@@ -1,0 +1,108 @@
+// Transports around another one: workers that dawdle, and workers that believe to be on several nodes.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "transport/gates.hpp"
+#include "transport/transport.hpp"
+
+namespace wrapped {
+
+using plait::transport::Gates;
+using plait::transport::Liveness;
+using plait::transport::SharedWindows;
+using plait::transport::Slot;
+using plait::transport::Ticket;
+using plait::transport::Transport;
+
+/// Hands every call on.
+class Wrapped : public Transport {
+ public:
+  explicit Wrapped(Transport& inner) : inner_(inner) {}
+  int rank() const override { return inner_.rank(); }
+  int size() const override { return inner_.size(); }
+  int node_rank() const override { return inner_.node_rank(); }
+  int node_size() const override { return inner_.node_size(); }
+  int worker_on_node(int node_rank) const override { return inner_.worker_on_node(node_rank); }
+  int place_on_node(int worker) const override { return inner_.place_on_node(worker); }
+  SharedWindows& windows(std::int64_t bytes) override { return inner_.windows(bytes); }
+  Gates& gates() override { return inner_.gates(); }
+  std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override { return inner_.send(to, bytes); }
+  std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override { return inner_.receive(from, bytes); }
+  void reduce_min(std::span<std::int64_t> values) override { inner_.reduce_min(values); }
+  void broadcast(std::span<std::byte> bytes, int root) override { inner_.broadcast(bytes, root); }
+
+ protected:
+  Transport& inner_;
+};
+
+/// Gates that look a slot up by a function of their own.
+class WrappedGates : public Gates {
+ public:
+  using Find = std::function<Slot&(int node_rank, int index)>;
+  WrappedGates(Gates& inner, Find find) : inner_(inner), find_(std::move(find)) {}
+  Slot& slot(int node_rank, int index) override { return find_(node_rank, index); }
+  Liveness& liveness() override { return inner_.liveness(); }
+
+ private:
+  Gates& inner_;
+  Find find_;
+};
+
+/// Calls `delay(peer)` whenever its worker looks at a peer's slot.
+class Dawdling : public Wrapped {
+ public:
+  Dawdling(Transport& inner, std::function<void(int)> delay)
+      : Wrapped(inner), delay_(std::move(delay)), gates_(inner.gates(), [this](int node_rank, int index) -> Slot& {
+          delay_(node_rank);
+          return inner_.gates().slot(node_rank, index);
+        }) {}
+  Gates& gates() override { return gates_; }
+
+ private:
+  std::function<void(int)> delay_;
+  WrappedGates gates_;
+};
+
+/// Makes each `most` workers of a team a node of their own.
+class SeveralNodes : public Wrapped {
+ public:
+  SeveralNodes(Transport& inner, int most)
+      : Wrapped(inner),
+        first_(inner.rank() / most * most),
+        node_size_(std::min(most, inner.size() - first_)),
+        windows_(*this),
+        gates_(inner.gates(),
+               [this](int node_rank, int index) -> Slot& { return inner_.gates().slot(first_ + node_rank, index); }) {}
+  int node_rank() const override { return inner_.rank() - first_; }
+  int node_size() const override { return node_size_; }
+  int worker_on_node(int node_rank) const override { return first_ + node_rank; }
+  int place_on_node(int worker) const override {
+    return worker >= first_ && worker < first_ + node_size_ ? worker - first_ : -1;
+  }
+  SharedWindows& windows(std::int64_t bytes) override {
+    windows_.all = &inner_.windows(bytes);
+    return windows_;
+  }
+  Gates& gates() override { return gates_; }
+
+ private:
+  struct NodeWindows : SharedWindows {
+    explicit NodeWindows(const SeveralNodes& owner) : node(owner) {}
+    std::byte* part(int node_rank) const override { return all->part(node.first_ + node_rank); }
+    std::int64_t bytes() const override { return all->bytes(); }
+    const SeveralNodes& node;
+    SharedWindows* all = nullptr;
+  };
+
+  int first_;
+  int node_size_;
+  NodeWindows windows_;
+  WrappedGates gates_;
+};
+
+}  // namespace wrapped
