@@ -295,7 +295,7 @@ def open(
         path = os.fsdecode(url)
         offset, memory, readers = operator.index(offset), operator.index(memory), operator.index(readers)
         if strategy not in (None, "automatic", "direct", "two-phase"):
-            raise ArgumentError(f'strategy={strategy!r} is not known; use "direct", "two-phase" or "automatic"')
+            raise ArgumentError(f'strategy "{strategy}" is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
             raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
         if mode not in ("r", "w", "r+"):

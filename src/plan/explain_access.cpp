@@ -56,7 +56,7 @@ std::string AccessPlan::explain(const std::string& store_name) const {
         << count_text(requests(strategy_), "request") << '\n';
     out << "exchange   at most " << count_text(runs_in_window(largest_rank()), "run") << " a rank, "
         << (nodes_apart_   ? "through shared windows inside a node and packed messages between nodes"
-            : workers_ > 1 ? "through shared windows, without messages"
+            : workers_ > 1 ? "through windows that all see, without messages"
                            : "inside the process")
         << '\n';
   }

@@ -1,6 +1,7 @@
 // Headers of .npy files: the bytes that NumPy writes, and every way in which they can be damaged.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -27,7 +28,7 @@ using Bytes = std::vector<std::byte>;
 
 Bytes bytes_of(const std::string& text) {
   Bytes result(text.size());
-  std::memcpy(result.data(), text.data(), text.size());
+  std::transform(text.begin(), text.end(), result.begin(), [](char c) { return static_cast<std::byte>(c); });
   return result;
 }
 
@@ -101,7 +102,7 @@ TEST(NpyHeader, LongOnesAreOfVersion2) {
   const Header header = parse_header(bytes, "x");
   EXPECT_EQ(header.element_bytes, 32000);
   EXPECT_EQ(header.descr, descr);
-  for (std::size_t names = 2600; names < 2760; ++names) {  // around the change of versions
+  for (std::size_t names = 2715; names < 2735; ++names) {  // around the change of versions
     const std::string text = "[('" + std::string(names * 24, 'n') + "', '<f8')]";
     const Bytes around = make_header(text, Order::kC, {2});
     ASSERT_EQ(parse_header(around, "x").descr, text);

@@ -210,7 +210,7 @@ def test_a_header_of_more_than_the_file_can_hold(tmp_path):
         ({**RAW, "order": "K"}, "order='K'"),
         ({**RAW, "mode": "a"}, "mode='a'"),
         ({**RAW, "mode": "rb"}, "mode='rb'"),
-        ({**RAW, "strategy": "fast"}, '"fast" is not known'),
+        ({**RAW, "strategy": "fast"}, "fast.* is not known"),
         ({**RAW, "memory": -1}, "memory=-1"),
         ({**RAW, "comm": "world"}, "pass an mpi4py communicator"),
     ],
@@ -225,7 +225,7 @@ def test_arguments_that_cannot_be(tmp_path, options, says):
 
 
 def test_a_url_that_is_no_name(tmp_path):
-    for url in (None, 7, b"bytes", ["a"]):
+    for url in (None, 7, ["a"]):
         with pytest.raises((plait.ArgumentError, TypeError)):
             plait.open(url, **RAW)
     store_error(lambda: plait.open("", **RAW))

@@ -226,7 +226,7 @@ def test_out_that_does_not_fit(tmp_path):
             (None, np.empty((6, 8), "f4"), "dtype"),
             (None, np.empty((6, 8), ">f8"), "dtype"),
             (None, frozen, "read-only"),
-            (None, "text", "shape"),
+            (None, "text", "NumPy arrays"),
             (layout, np.empty((6, 8)), "pass a list"),
             (layout, [np.empty((3, 8))], "1 local arrays"),
             (layout, [np.empty((3, 8)), np.empty((2, 8))], "of rank 1"),
