@@ -1,7 +1,7 @@
 #include "store/memory/memory_store.hpp"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <functional>
 
 #include "base/text.hpp"
@@ -16,9 +16,9 @@ class PendingCopy : public Pending {
 
   void complete() override {
     for (const ReadSegment& segment : reads_)
-      std::memcpy(segment.data, place(segment.offset, segment.bytes), static_cast<std::size_t>(segment.bytes));
+      std::copy_n(place(segment.offset, segment.bytes), segment.bytes, segment.data);
     for (const WriteSegment& segment : writes_)
-      std::memcpy(place(segment.offset, segment.bytes), segment.data, static_cast<std::size_t>(segment.bytes));
+      std::copy_n(segment.data, segment.bytes, place(segment.offset, segment.bytes));
   }
 
  private:

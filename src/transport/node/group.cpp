@@ -48,9 +48,9 @@ void Group::reduce_min(std::span<std::int64_t> values) {
 
 void Group::broadcast(std::span<std::byte> bytes, int root) {
   if (size_ == 1) return;
-  if (rank_ == root) std::memcpy(common_->mailbox.data(), bytes.data(), bytes.size());
+  if (rank_ == root) std::copy(bytes.begin(), bytes.end(), common_->mailbox.begin());
   barrier();
-  if (rank_ != root) std::memcpy(bytes.data(), common_->mailbox.data(), bytes.size());
+  if (rank_ != root) std::copy_n(common_->mailbox.begin(), bytes.size(), bytes.begin());
   barrier();
 }
 
