@@ -124,6 +124,7 @@ class File {
   AccessTimes last_times() const;
 
   /// Makes a new file appear under its name, durably (mode `w`), or waits until parts written in place are durable.
+  /// errors  kSystem, and that of a started write which failed and was not waited for: the file is as it was then.
   void close();
   /// Closes without keeping a new file.  Other ranks that are in a collective call on this File, or come to one, get an
   /// error that says so.

@@ -29,6 +29,9 @@ def comm_of(comm: CommLike) -> _core.Comm:
         return _core.Comm()
     if not hasattr(comm, "py2f"):
         raise ArgumentError(f"comm is a {type(comm).__name__}; pass an mpi4py communicator, or leave it out")
+    if not comm or comm.Is_inter():
+        found = "an intercommunicator" if comm else "COMM_NULL"
+        raise ArgumentError(f"comm is {found}; pass the communicator of the processes that hold the array")
     global _keyval
     if _keyval is None:
         _keyval = type(comm).Create_keyval(delete_fn=_forget)

@@ -155,7 +155,10 @@ class File:
         return {"io": io, "copy": copy, "wait": wait, "total": total}
 
     def close(self) -> None:
-        """Close the file. In mode w the new file appears now, durably; in mode r+ what was written is made durable."""
+        """Close the file. In mode w the new file appears now, durably; in mode r+ what was written is made durable.
+
+        Raises also the error of a started write that failed and that nobody has waited for.
+        """
         self._core.close()
 
     def __enter__(self) -> File:

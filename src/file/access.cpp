@@ -210,14 +210,24 @@ void File::Impl::fail() noexcept {
   store = nullptr;
 }
 
+std::exception_ptr File::Impl::untold_error() {
+  std::exception_ptr first;
+  for (const auto& write : writes)
+    if (const std::exception_ptr error = write->untold(); error && !first) first = error;
+  writes.clear();
+  return first;
+}
+
 void File::Impl::close() {
+  const std::exception_ptr untold = untold_error();
+  if (!open && untold) std::rethrow_exception(untold);
   if (!open) return;
   check_open();
   bool agreed = false;
   try {
     with_transport([&](transport::Transport& transport) {
       engine::prepare(transport);
-      engine::agree(transport, "close() of " + name(), nullptr);
+      engine::agree(transport, "close() of " + name(), untold);
       agreed = true;
       engine::agree(transport, engine::caught([&] {
                       if (dirty || mode == Mode::kWrite) store->sync();

@@ -81,9 +81,12 @@ Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, c
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
-  return Request(impl_->worker->start([file = impl_.get(), layout, parts = file::as_mutable(parts), region] {
+  std::erase_if(impl_->writes, [](const auto& write) { return write->settled(); });
+  auto write = impl_->worker->start([file = impl_.get(), layout, parts = file::as_mutable(parts), region] {
     file->access(layout, parts, region, true);
-  }));
+  });
+  impl_->writes.push_back(write);
+  return Request(std::move(write));
 }
 
 std::string File::explain(const Layout& layout, const Region& region, bool write) const {

@@ -36,6 +36,7 @@ class File::Impl {
   std::atomic<bool> broken{false};  // a collective failed in a way that no later one can mend
   bool dirty = false;
   std::shared_ptr<file::Worker> worker;
+  std::vector<std::shared_ptr<Request::Impl>> writes;  // started, and perhaps failed without anybody knowing
 
   /// Carries out a read or a write.  The parts are read or written as `write` says.
   void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
@@ -48,6 +49,8 @@ class File::Impl {
   void check_open() const;
 
  private:
+  /// The error of a started write that nobody has waited for.
+  std::exception_ptr untold_error();
   /// A plan and what it was made for; programs repeat their accesses.
   struct Planned {
     Layout layout;

@@ -1,5 +1,7 @@
 #include "file/worker.hpp"
 
+#include <utility>
+
 namespace plait {
 
 void Request::Impl::finish(std::exception_ptr error) {
@@ -14,12 +16,24 @@ void Request::Impl::finish(std::exception_ptr error) {
 void Request::Impl::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
-  if (error_) std::rethrow_exception(error_);
+  if (!error_) return;
+  told_ = true;
+  std::rethrow_exception(error_);
 }
 
 bool Request::Impl::done() const {
   const std::scoped_lock lock(mutex_);
   return done_;
+}
+
+std::exception_ptr Request::Impl::untold() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(told_, true) ? nullptr : error_;
+}
+
+bool Request::Impl::settled() const {
+  const std::scoped_lock lock(mutex_);
+  return done_ && (told_ || !error_);
 }
 
 void Request::wait() { impl_->wait(); }

@@ -19,11 +19,16 @@ class Request::Impl {
   void finish(std::exception_ptr error);
   void wait();
   bool done() const;
+  /// The error of an access that has ended, where no wait() has thrown it yet; none the next time.
+  std::exception_ptr untold();
+  /// Whether the access has ended without an error that nobody has been told.
+  bool settled() const;
 
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
+  bool told_ = false;
   std::exception_ptr error_;
 };
 

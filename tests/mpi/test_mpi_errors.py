@@ -2,11 +2,13 @@
 
 import errno
 import os
+import resource
 import shutil
 import subprocess
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 from same import error_everywhere, told
 
 import plait
@@ -280,6 +282,69 @@ def test_one_rank_leaves_a_new_file_while_the_others_write(comm, shared, path):
     error_everywhere(comm, work, plait.ArgumentError, "the ranks of a collective call differ")
     if comm.rank == 0:
         assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+def test_a_failed_write_that_one_rank_has_not_waited_for(comm, path):
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    mine = np.zeros(rows(comm).local_shape(comm.rank))
+    file = opened(path, comm, "r+")
+    comm.Barrier()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400, old[1]))
+    try:
+        request = file.iwrite(mine, rows(comm))
+        if comm.rank:
+            assert told(request.wait)[0] == "StoreError"
+        text = error_everywhere(comm, file.close, plait.StoreError, "at offset 400")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert text.endswith("(on rank 0)")
+    file.write(np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size], rows(comm))
+    file.close()
+    works(comm, path)
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize("inner", ["r", "r+", "w"])
+@pytest.mark.parametrize("outer", ["r", "w"])
+def test_one_rank_leaves_two_files_at_once(comm, shared, path, outer, inner):
+    names = [path if mode != "w" else shared / f"{i}.bin" for i, mode in enumerate((outer, inner))]
+
+    def work():
+        with opened(names[0], comm, outer) as first, opened(names[1], comm, inner) as second:
+            first.read(rows(comm))
+            if comm.rank == 0:
+                raise KeyError("stop")
+            second.read(rows(comm))
+
+    if comm.rank == 0:
+        with pytest.raises(KeyError):
+            work()
+        mine = None
+    else:
+        mine = told(work)
+    others = comm.allgather(mine)[1:]
+    assert others == [others[0]] * (comm.size - 1)
+    assert others[0][0] == "StoreError"
+    assert "was given up" in others[0][1]
+    works(comm, path)
+    if comm.rank == 0:
+        assert [entry.name for entry in shared.iterdir()] == ["a.bin"]
+
+
+def test_communicators_that_cannot_be(comm, path):
+    with pytest.raises(plait.ArgumentError, match="COMM_NULL"):
+        opened(path, MPI.COMM_NULL)
+    with pytest.raises(plait.ArgumentError, match="int"):
+        opened(path, 7)
+    if comm.size > 1:
+        half = comm.Split(comm.rank % 2)
+        between = half.Create_intercomm(0, comm, 1 - comm.rank % 2)
+        with pytest.raises(plait.ArgumentError, match="intercommunicator"):
+            opened(path, between)
+        between.Free()
+        half.Free()
     works(comm, path)
 
 

@@ -1,7 +1,9 @@
 """Nonblocking reads and writes."""
 
 import gc
+import resource
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -117,3 +119,55 @@ def test_the_file_may_be_forgotten_before_its_request(tmp_path):
     request = plait.open(path, shape=(64, 32), dtype="f8").iread()
     gc.collect()
     np.testing.assert_array_equal(request.wait().ravel(), np.arange(2048.0))
+
+
+@contextmanager
+def no_file_beyond(size):
+    """Lets writes behind this many bytes of a file fail."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+
+@pytest.mark.parametrize("mode", ["r+", "w"])
+def test_closing_tells_of_a_failed_write_that_nobody_waited_for(tmp_path, mode):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(4096))
+    file = plait.open(path, mode, shape=(512,), dtype="f8")
+    with no_file_beyond(1024):
+        request = file.iwrite(np.ones(512))
+        with pytest.raises(plait.StoreError, match="at offset 1024"):
+            file.close()
+    with pytest.raises(plait.StoreError, match="at offset 1024"):
+        request.wait()
+    file.close()  # told once
+    assert file.closed
+    assert (np.fromfile(path)[:128] == (1 if mode == "r+" else 0)).all()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("mode", ["r+", "w"])
+def test_leaving_the_block_tells_of_it_too(tmp_path, mode):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(4096))
+    file = plait.open(path, mode, shape=(512,), dtype="f8")
+    with pytest.raises(plait.StoreError, match="at offset 1024"), no_file_beyond(1024), file:
+        file.iwrite(np.ones(512))
+    assert file.closed
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_closing_says_nothing_of_a_failure_that_was_told(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(4096))
+    with plait.open(path, "r+", shape=(512,), dtype="f8") as file:
+        with no_file_beyond(1024):
+            request = file.iwrite(np.ones(512))
+            with pytest.raises(plait.StoreError):
+                request.wait()
+        for _ in range(3):
+            file.iwrite(np.full(512, 2.0))
+    assert (np.fromfile(path) == 2).all()
