@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "plait/error.hpp"
+
 namespace plait {
 
 void Request::Impl::finish(std::exception_ptr error) {
@@ -18,7 +20,12 @@ void Request::Impl::wait() {
   changed_.wait(lock, [this] { return done_; });
   if (!error_) return;
   told_ = true;
-  std::rethrow_exception(error_);
+  try {
+    std::rethrow_exception(error_);
+  } catch (const Error& error) {
+    // A copy for each waiter: the exception itself belongs to the thread, which may let go of it at any time.
+    throw Error(error.kind(), error.what(), error.system_code());
+  }
 }
 
 bool Request::Impl::done() const {

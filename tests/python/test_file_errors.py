@@ -335,8 +335,8 @@ def test_a_write_in_place_that_the_disk_has_no_room_for(tmp_path, strategy):
         with plait.open(path, "r+", shape=(1 << 20,), dtype="f8", strategy=strategy) as file:
             text = store_error(lambda: file.write(np.ones(1 << 20)), errno.ENOSPC)
             assert f"cannot write {path} at offset" in text
-            # Such a file stays usable.
-            assert (file.read(region=np.s_[:10]) == 1).all()
+            # Such a file stays usable; each element is the old one or the new one.
+            assert np.isin(file.read(), (0, 1)).all()
 
 
 def test_files_that_may_not_be_so_large(tmp_path):
