@@ -2,15 +2,13 @@
 
 #include <utility>
 
-#include "plait/error.hpp"
-
 namespace plait {
 
-void Request::Impl::finish(std::exception_ptr error) {
+void Request::Impl::finish(std::optional<Failure> failure) {
   {
     const std::scoped_lock lock(mutex_);
     done_ = true;
-    error_ = std::move(error);
+    failure_ = std::move(failure);
   }
   changed_.notify_all();
 }
@@ -18,14 +16,9 @@ void Request::Impl::finish(std::exception_ptr error) {
 void Request::Impl::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
-  if (!error_) return;
+  if (!failure_) return;
   told_ = true;
-  try {
-    std::rethrow_exception(error_);
-  } catch (const Error& error) {
-    // A copy for each waiter: the exception itself belongs to the thread, which may let go of it at any time.
-    throw Error(error.kind(), error.what(), error.system_code());
-  }
+  throw Error(failure_->kind, failure_->text, failure_->code);
 }
 
 bool Request::Impl::done() const {
@@ -35,12 +28,13 @@ bool Request::Impl::done() const {
 
 std::exception_ptr Request::Impl::untold() {
   const std::scoped_lock lock(mutex_);
-  return std::exchange(told_, true) ? nullptr : error_;
+  if (std::exchange(told_, true) || !failure_) return nullptr;
+  return std::make_exception_ptr(Error(failure_->kind, failure_->text, failure_->code));
 }
 
 bool Request::Impl::settled() const {
   const std::scoped_lock lock(mutex_);
-  return done_ && (told_ || !error_);
+  return done_ && (told_ || !failure_);
 }
 
 void Request::wait() { impl_->wait(); }
@@ -108,16 +102,18 @@ void Worker::loop() {
     tasks_.pop_front();
     busy_ = true;
     lock.unlock();
-    std::exception_ptr error;
+    std::optional<Request::Impl::Failure> failure;
     try {
       task();
-    } catch (...) {
-      error = std::current_exception();
+    } catch (const Error& error) {
+      failure = {error.kind(), error.what(), error.system_code()};
+    } catch (const std::exception& error) {
+      failure = {ErrorKind::kSystem, error.what(), 0};
     }
     lock.lock();
     busy_ = false;
     changed_.notify_all();
-    request->finish(error);
+    request->finish(std::move(failure));
   }
 }
 

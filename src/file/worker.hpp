@@ -7,8 +7,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 
+#include "plait/error.hpp"
 #include "plait/file.hpp"
 
 namespace plait {
@@ -16,7 +19,14 @@ namespace plait {
 /// The state that a Request shares with the thread.
 class Request::Impl {
  public:
-  void finish(std::exception_ptr error);
+  /// What an Error says: each waiter gets one of its own, for the exception itself stays with the thread.
+  struct Failure {
+    ErrorKind kind = ErrorKind::kSystem;
+    std::string text;
+    int code = 0;
+  };
+
+  void finish(std::optional<Failure> failure);
   void wait();
   bool done() const;
   /// The error of an access that has ended, where no wait() has thrown it yet; none the next time.
@@ -29,7 +39,7 @@ class Request::Impl {
   std::condition_variable changed_;
   bool done_ = false;
   bool told_ = false;
-  std::exception_ptr error_;
+  std::optional<Failure> failure_;
 };
 
 namespace file {
