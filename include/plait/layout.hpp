@@ -79,6 +79,10 @@ class Layout {
   Order order() const { return order_; }
   /// Number of ranks: the product of the grid.
   std::int64_t size() const { return size_; }
+  /// Whether a rank holds a part of the array.
+  bool has_rank(std::int64_t rank) const { return rank >= 0 && rank < size_; }
+  /// One more than the largest rank.
+  std::int64_t ranks_end() const { return size_; }
   /// Number of elements of the whole array.
   std::int64_t elements() const { return elements_; }
 
@@ -97,6 +101,8 @@ class Layout {
   /// One index set for each dimension.
   std::vector<IndexSet> index_sets(std::int64_t rank) const;
   Extents local_shape(std::int64_t rank) const;
+  /// Shape of the local array with its halo, which is what programs pass around.
+  Extents padded_shape(std::int64_t rank) const { return local_shape(rank); }
   std::int64_t local_elements(std::int64_t rank) const;
 
   /// The coordinate that owns an index of a dimension.
