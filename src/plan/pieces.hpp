@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "layout/congruence.hpp"
 #include "plait/index_set.hpp"
 
 namespace plait::plan {
@@ -28,10 +29,10 @@ using Pieces = std::vector<Piece>;
 
 /// The intersection of two index sets.
 ///
-/// Two periodic sets repeat after L = lcm of their strides; the pieces of one period are found by solving
-/// i*stride_a - j*stride_b = d for each possible distance d of two overlapping blocks (multiples of the gcd), or by
-/// walking the blocks where that takes fewer steps.  cost  O(pieces of one period), independent of the number of
-/// indices.
+/// Two periodic sets repeat after L = lcm of their strides.  The pieces of one period (of the whole range, where that
+/// is shorter) are found by solving congruences for each pair of runs, or by walking the runs where that takes fewer
+/// steps; see layout::CommonRuns.  Ordered by the first common place; no two stretches that follow each other in the
+/// intersection are adjacent on both sides.  cost  O(pieces of one period), independent of the number of indices.
 Pieces intersect(const IndexSet& a, const IndexSet& b);
 
 /// Number of indices in the pieces.
@@ -43,11 +44,7 @@ std::int64_t runs(const Pieces& pieces);
 /// cost  O(pieces).
 Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end);
 
-/// The greatest common divisor, and the x, 0 <= x < b/g, with a*x = g modulo b.  a, b > 0.
-struct Congruence {
-  std::int64_t divisor = 1;
-  std::int64_t inverse = 0;
-};
-Congruence solve_congruence(std::int64_t a, std::int64_t b);
+using plait::Congruence;
+using plait::solve_congruence;
 
 }  // namespace plait::plan

@@ -35,8 +35,14 @@ inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(inde
 /// Indices of a set, from the definition alone.
 inline Extents list_of(const IndexSet& set) {
   Extents result;
-  for (std::int64_t x = set.begin; x < set.end; ++x)
-    if ((x - set.origin) % set.stride < set.length) result.push_back(x);
+  for (std::int64_t x = set.begin; x < set.end; ++x) {
+    const std::int64_t phase = (x - set.origin) % set.stride;
+    bool member = !set.pattern && phase < set.length;
+    if (set.pattern)
+      for (const IndexSet::PatternRun& run : *set.pattern)
+        member = member || (phase >= run.begin && phase < run.begin + run.length);
+    if (member) result.push_back(x);
+  }
   return result;
 }
 

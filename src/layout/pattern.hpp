@@ -1,0 +1,21 @@
+/// Index sets from lists of runs, in their simplest form.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/wide.hpp"
+#include "plait/index_set.hpp"
+
+namespace plait::layout {
+
+/// As IndexSet::periodic, for an origin anywhere.
+IndexSet periodic(base::Wide origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin, std::int64_t end);
+
+/// The runs of one period of a set, phases counted from its origin.
+std::vector<Run> runs_of_period(const IndexSet& set);
+
+/// All runs of the set.  cost  O(log k) each.
+std::vector<Run> all_runs(const IndexSet& set);
+
+}  // namespace plait::layout
