@@ -3,37 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include "index_set_case.hpp"
 #include "oracle.hpp"
 
 namespace {
 
-using oracle::at;
 using oracle::list_of;
 using plait::Extents;
 using plait::IndexSet;
 
 constexpr std::int64_t kUniverse = 26;
 
-void check(const IndexSet& set) {
-  const Extents list = list_of(set);
-  const auto size = static_cast<std::int64_t>(list.size());
-  ASSERT_EQ(set.size(), size);
-  ASSERT_EQ(set.empty(), list.empty());
-  std::int64_t runs = 0;
-  for (std::int64_t i = 0; i < size; ++i) {
-    ASSERT_EQ(set.at(i), list[at(i)]);
-    if (i == 0 || list[at(i)] != list[at(i - 1)] + 1) ++runs;
-  }
-  ASSERT_EQ(set.runs(), runs);
-  for (std::int64_t x = -2; x <= kUniverse + 2; ++x) {
-    const auto found = std::lower_bound(list.begin(), list.end(), x);
-    ASSERT_EQ(set.contains(x), found != list.end() && *found == x) << x;
-    ASSERT_EQ(set.next(x), found == list.end() ? set.end : *found) << x;
-    if (x >= set.begin && x <= set.end) {
-      ASSERT_EQ(set.rank_of(x), found - list.begin()) << x;
-    }
-  }
-}
+void check(const IndexSet& set) { oracle::check(set, list_of(set), kUniverse); }
 
 TEST(IndexSet, AgreesWithListsOnAllSmallSets) {
   for (std::int64_t origin = 0; origin <= 4; ++origin) {

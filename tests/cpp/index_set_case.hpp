@@ -1,0 +1,133 @@
+// Index sets beside the lists of indices that they stand for; nothing here uses the library's own arithmetic.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "oracle.hpp"
+#include "plait/index_set.hpp"
+
+namespace oracle {
+
+using plait::Run;
+
+/// A set and its members, made independently of each other.
+struct SetCase {
+  IndexSet set;
+  Extents list;
+};
+
+inline std::string spelled(const IndexSet& set) {
+  std::ostringstream out;
+  out << '[' << set.begin << ',' << set.end << ") " << set.origin << '+' << set.length << '/' << set.stride;
+  if (set.pattern)
+    for (const IndexSet::PatternRun& run : *set.pattern) out << ' ' << run.begin << '+' << run.length;
+  return out.str();
+}
+
+inline std::int64_t run_count(const Extents& list) {
+  std::int64_t runs = 0;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (i == 0 || list[i] != list[i - 1] + 1) ++runs;
+  return runs;
+}
+
+/// The runs of the bits of a mask.
+inline std::vector<Run> runs_of_mask(unsigned mask, std::int64_t bits) {
+  std::vector<Run> runs;
+  for (std::int64_t i = 0; i < bits; ++i)
+    if ((mask >> i & 1U) != 0) runs.push_back({i, 1});  // the library joins them
+  return runs;
+}
+
+/// The x of [begin, end) whose phase is set in the mask.
+inline Extents list_of_mask(unsigned mask, std::int64_t bits, std::int64_t origin, std::int64_t begin,
+                            std::int64_t end) {
+  Extents list;
+  for (std::int64_t x = begin; x < end; ++x) {
+    std::int64_t phase = x - origin;
+    while (phase < 0) phase += bits;
+    while (phase >= bits) phase -= bits;
+    if ((mask >> phase & 1U) != 0) list.push_back(x);
+  }
+  return list;
+}
+
+inline SetCase periodic_case(unsigned mask, std::int64_t bits, std::int64_t origin, std::int64_t begin,
+                             std::int64_t end) {
+  return {IndexSet::periodic(origin, bits, runs_of_mask(mask, bits), begin, end),
+          list_of_mask(mask, bits, origin, begin, end)};
+}
+
+/// Every function of the set against the list, for x up to a little beyond [0, universe).
+inline void check(const IndexSet& set, const Extents& list, std::int64_t universe) {
+  const auto size = static_cast<std::int64_t>(list.size());
+  ASSERT_EQ(list_of(set), list);
+  ASSERT_EQ(set.size(), size);
+  ASSERT_EQ(set.empty(), list.empty());
+  ASSERT_EQ(set.runs(), run_count(list));
+  ASSERT_EQ(set.contiguous(), set.runs() <= 1);
+  std::int64_t longest = 0;
+  for (std::int64_t i = 0, run = 0; i < size; ++i) {
+    run = i > 0 && list[at(i)] == list[at(i - 1)] + 1 ? run + 1 : 1;
+    longest = std::max(longest, run);
+    ASSERT_EQ(set.at(i), list[at(i)]);
+    std::int64_t behind = list[at(i)];
+    for (std::int64_t j = i; j < size && list[at(j)] == behind; ++j) ++behind;
+    ASSERT_EQ(set.run_end(list[at(i)]), behind);
+  }
+  ASSERT_EQ(set.longest_run(), longest);
+  for (std::int64_t x = -3; x <= universe + 2; ++x) {
+    const auto found = std::lower_bound(list.begin(), list.end(), x);
+    ASSERT_EQ(set.contains(x), found != list.end() && *found == x) << x;
+    ASSERT_EQ(set.next(x), found == list.end() ? set.end : *found) << x;
+    ASSERT_EQ(set.rank_of(x), found - list.begin()) << x;
+  }
+}
+
+/// What every set promises about the numbers that it is held in.
+inline void check_form(const IndexSet& set) {
+  ASSERT_LE(set.origin, set.begin);
+  ASSERT_LE(set.begin, set.end);
+  ASSERT_EQ(set.contiguous(), set.runs() <= 1);
+  ASSERT_LE(set.pattern_runs(), std::max<std::int64_t>(set.runs(), 1));
+  if (!set.pattern) return;
+  std::int64_t before = 0;
+  std::int64_t behind = 0;
+  for (const IndexSet::PatternRun& run : *set.pattern) {
+    ASSERT_EQ(run.before, before);
+    ASSERT_TRUE(before == 0 ? run.begin == 0 : run.begin > behind);
+    ASSERT_GT(run.length, 0);
+    before += run.length;
+    behind = run.begin + run.length;
+  }
+  ASSERT_GE(set.pattern->size(), 2U);
+  ASSERT_EQ(set.length, before);
+  // Only a set that is one period long may have a run at the end of the period.
+  ASSERT_TRUE(behind < set.stride || (behind == set.stride && set.end - set.origin <= set.stride));
+}
+
+/// Sets of every kind with members in [0, 24): nothing, ranges, blocks, patterns and lists.
+inline std::vector<SetCase> cases_of_every_kind() {
+  std::vector<SetCase> cases;
+  for (const auto& [begin, end] : {std::pair{0, 0}, {0, 24}, {5, 6}, {3, 17}})
+    cases.push_back({IndexSet::range(begin, end), list_of_mask(1, 1, 0, begin, end)});
+  for (std::int64_t bits = 2; bits <= 6; ++bits)
+    for (unsigned mask = 1; mask + 1 < 1U << bits; mask += bits < 5 ? 1 : 3)
+      for (const auto& [begin, end] : {std::pair{0, 24}, {2, 19}, {7, 13}})
+        cases.push_back(periodic_case(mask, bits, static_cast<std::int64_t>(mask) % 5 - 2, begin, end));
+  unsigned random = 12345;
+  for (int n = 0; n < 40; ++n) {
+    random = random * 1103515245U + 12345U;
+    const unsigned mask = (random >> 7) & 0xFFFFFFU;
+    cases.push_back({IndexSet::of_runs(runs_of_mask(mask, 24)), list_of_mask(mask, 24, 0, 0, 24)});
+  }
+  return cases;
+}
+
+}  // namespace oracle

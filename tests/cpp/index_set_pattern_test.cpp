@@ -1,0 +1,176 @@
+// Patterns of several runs a period against lists of indices.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "index_set_case.hpp"
+#include "oracle.hpp"
+#include "plait/index_set.hpp"
+
+namespace {
+
+using oracle::at;
+using oracle::check;
+using oracle::check_form;
+using oracle::SetCase;
+using plait::Extents;
+using plait::IndexSet;
+
+using Runs = std::vector<plait::Run>;  // testing::Test has a Run of its own
+
+constexpr std::int64_t kUniverse = 20;
+constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+
+TEST(IndexSetPattern, AgreesWithListsOnAllShortPeriods) {
+  std::int64_t count = 0;
+  for (std::int64_t bits = 1; bits <= 6; ++bits) {
+    for (unsigned mask = 0; mask < 1U << bits; ++mask) {
+      for (const std::int64_t origin : {-7, 0, 3}) {
+        for (std::int64_t begin = 0; begin <= 7; ++begin) {
+          for (std::int64_t end = begin; end <= kUniverse; ++end) {
+            if (++count % oracle::kThinning != 0) continue;
+            const SetCase made = oracle::periodic_case(mask, bits, origin, begin, end);
+            SCOPED_TRACE(testing::Message() << mask << " of " << bits << " from " << origin << " in " << begin << ','
+                                            << end << ": " << oracle::spelled(made.set));
+            check(made.set, made.list, kUniverse);
+            check_form(made.set);
+            if (testing::Test::HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(IndexSetPattern, ClipsAndTranslations) {
+  for (std::int64_t bits = 3; bits <= 6; ++bits) {
+    for (unsigned mask = 1; mask < 1U << bits; mask += oracle::kSanitized ? 3 : 1) {
+      const IndexSet whole = oracle::periodic_case(mask, bits, 1, 0, kUniverse).set;
+      for (std::int64_t lo = -1; lo <= kUniverse + 1; ++lo) {
+        for (std::int64_t hi = lo - 1; hi <= kUniverse + 1; ++hi) {
+          SCOPED_TRACE(testing::Message() << oracle::spelled(whole) << " clipped to " << lo << ',' << hi);
+          const IndexSet clipped = whole.clip(lo, hi);
+          const Extents list =
+              oracle::list_of_mask(mask, bits, 1, std::max<std::int64_t>(lo, 0), std::min(hi, kUniverse));
+          check(clipped, list, kUniverse);
+          const std::int64_t by = 5 * (lo - 3);
+          Extents moved;
+          for (const std::int64_t x : list) moved.push_back(x + by);
+          const IndexSet translated = clipped.translate(by);
+          ASSERT_EQ(oracle::list_of(translated), moved);
+          ASSERT_EQ(translated.size(), static_cast<std::int64_t>(moved.size()));
+          for (std::int64_t i = 0; i < translated.size(); ++i) ASSERT_EQ(translated.at(i), moved[at(i)]);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST(IndexSetPattern, ListsOfRuns) {
+  constexpr std::int64_t kBits = 12;
+  for (unsigned mask = 0; mask < 1U << kBits; mask += oracle::kThinning) {
+    const IndexSet set = IndexSet::of_runs(oracle::runs_of_mask(mask, kBits));
+    SCOPED_TRACE(testing::Message() << mask << ": " << oracle::spelled(set));
+    check(set, oracle::list_of_mask(mask, kBits, 0, 0, kBits), kBits);
+    check_form(set);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(IndexSetPattern, TakesTheSimplestForm) {
+  // Runs that touch, also around the end of the period, and periods that repeat within the given one.
+  EXPECT_EQ(IndexSet::periodic(0, 6, {{0, 2}, {2, 1}}, 0, 30), IndexSet::blocks(0, 3, 6, 30));
+  const IndexSet around = IndexSet::periodic(0, 6, {{0, 1}, {5, 1}}, 0, 30);
+  EXPECT_EQ(around, (IndexSet{0, 30, -1, 2, 6}));
+  EXPECT_EQ(IndexSet::periodic(0, 12, {{0, 1}, {4, 1}, {8, 1}}, 0, 40), IndexSet::blocks(0, 1, 4, 40));
+  const IndexSet twice = IndexSet::periodic(0, 16, {{0, 1}, {2, 3}, {8, 1}, {10, 3}}, 0, 100);
+  EXPECT_EQ(twice.stride, 8);
+  EXPECT_EQ(twice, IndexSet::periodic(-8, 8, {{0, 1}, {2, 3}}, 0, 100));
+  EXPECT_EQ(IndexSet::periodic(3, 4, {{0, 2}, {2, 2}}, 5, 9), IndexSet::range(5, 9));
+  EXPECT_TRUE(IndexSet::periodic(3, 4, {}, 5, 9).contiguous());
+  EXPECT_TRUE(IndexSet::periodic(3, 4, {{1, 0}}, 5, 9).empty());
+  EXPECT_EQ(IndexSet::periodic(0, 10, {{0, 1}, {4, 3}}, 3, 10), IndexSet::range(4, 7));
+  EXPECT_EQ(IndexSet::of_runs({{2, 1}, {5, 1}, {8, 1}}), IndexSet::blocks(2, 1, 3, 9));
+  EXPECT_EQ(IndexSet::of_runs({{2, 2}, {4, 3}}), IndexSet::range(2, 7));
+  EXPECT_TRUE(IndexSet::of_runs({}).empty());
+  // The last run of a list may be cut off.
+  const IndexSet list = IndexSet::of_runs({{1, 1}, {3, 4}, {11, 1}, {13, 4}, {21, 1}, {23, 2}});
+  EXPECT_EQ(list.pattern_runs(), 2);
+  EXPECT_EQ(list.stride, 10);
+  // A long list that repeats nowhere keeps what its range holds.
+  Runs runs;
+  for (std::int64_t i = 0; i < 1000; ++i) runs.push_back({i * i, 1 + i % 2});
+  EXPECT_LE(IndexSet::periodic(0, 1'000'000, runs, 500, 1000).pattern_runs(), 10);
+  EXPECT_EQ(IndexSet::blocks(0, 3, 10, 9), IndexSet::range(0, 3));
+}
+
+TEST(IndexSetPattern, EqualitiesOfAllPairs) {
+  const std::vector<SetCase> cases = oracle::cases_of_every_kind();
+  for (const SetCase& a : cases) {
+    ASSERT_EQ(a.set, IndexSet(a.set));
+    for (const SetCase& b : cases) {
+      ASSERT_EQ(a.set.same_members(b.set), a.list == b.list)
+          << oracle::spelled(a.set) << "  " << oracle::spelled(b.set);
+      if (a.set == b.set) {
+        ASSERT_EQ(a.list, b.list);
+      }
+    }
+  }
+  // The same members out of clips, which keep the pattern of the whole set.
+  for (const SetCase& a : cases) {
+    const IndexSet clipped = a.set.clip(4, 15);
+    Extents list;
+    Runs runs;
+    for (const std::int64_t x : a.list)
+      if (x >= 4 && x < 15) runs.push_back({x, 1});
+    ASSERT_TRUE(clipped.same_members(IndexSet::of_runs(runs)));
+    ASSERT_TRUE(IndexSet::of_runs(runs).same_members(clipped));
+  }
+}
+
+TEST(IndexSetPattern, ComparesLongSetsByTheirPeriods) {
+  const auto pattern = [](std::int64_t last, std::int64_t end) {
+    return IndexSet::periodic(0, 1'000'003, {{0, 2}, {10, 5}, {last, 1}}, 3, end);
+  };
+  EXPECT_TRUE(pattern(999'999, kHuge).same_members(pattern(999'999, kHuge + 5)));  // no member is in between
+  EXPECT_FALSE(pattern(999'999, kHuge).same_members(pattern(999'998, kHuge)));
+  EXPECT_FALSE(pattern(999'999, kHuge).same_members(pattern(999'999, kHuge - 2'000'000)));
+  // Two thirds of everything, held as two periods that differ in one index far from the beginning.
+  Runs runs;
+  for (std::int64_t i = 0; i < 3000; i += 3) runs.push_back({i, 2});
+  EXPECT_TRUE(IndexSet::periodic(0, 3000, runs, 0, kHuge).same_members(IndexSet::blocks(0, 2, 3, kHuge)));
+  runs.back().length = 1;
+  EXPECT_FALSE(IndexSet::periodic(0, 3000, runs, 0, kHuge).same_members(IndexSet::blocks(0, 2, 3, kHuge)));
+}
+
+TEST(IndexSetPattern, CountsNearTheEndOfTheIntegers) {
+  const IndexSet set = IndexSet::periodic(0, 7, {{0, 1}, {2, 3}}, 0, INT64_MAX);
+  const std::int64_t periods = INT64_MAX / 7;
+  ASSERT_EQ(INT64_MAX % 7, 0);
+  EXPECT_EQ(set.size(), periods * 4);
+  EXPECT_EQ(set.runs(), periods * 2);
+  EXPECT_EQ(set.at(periods * 4 - 1), INT64_MAX - 3);
+  EXPECT_EQ(set.rank_of(INT64_MAX - 3), periods * 4 - 1);
+  EXPECT_EQ(set.run_end(INT64_MAX - 5), INT64_MAX - 2);
+  EXPECT_EQ(set.next(INT64_MAX - 2), INT64_MAX);
+  EXPECT_EQ(set.longest_run(), 3);
+  // One long period whose origin lies far below zero.
+  const IndexSet rare = IndexSet::periodic(kHuge, kHuge + 1, {{0, 5}, {kHuge - 1, 1}}, 0, INT64_MAX);
+  EXPECT_EQ(rare.size(), 10);
+  EXPECT_EQ(rare.at(0), 0);
+  EXPECT_EQ(rare.at(4), kHuge - 2);
+  EXPECT_EQ(rare.at(9), kHuge + 4);
+  EXPECT_EQ(rare.run_end(kHuge), kHuge + 5);
+  const IndexSet far = IndexSet::of_runs({{0, 1}, {kHuge, kHuge - 5}, {INT64_MAX - 1, 1}});
+  EXPECT_EQ(far.size(), kHuge - 3);
+  EXPECT_EQ(far.end, INT64_MAX);
+  EXPECT_EQ(far.at(kHuge - 4), INT64_MAX - 1);
+  EXPECT_EQ(far.run_end(INT64_MAX - 1), INT64_MAX);
+  EXPECT_EQ(far.clip(kHuge + 3, INT64_MAX).translate(-kHuge).at(0), 3);
+  const IndexSet low = IndexSet::periodic(0, INT64_MAX, {{0, 1}, {kHuge, 2}, {kHuge + 4, 1}}, kHuge - 1, INT64_MAX);
+  EXPECT_EQ(low.translate(-kHuge).at(0), 0);
+  EXPECT_EQ(low.translate(-kHuge).at(2), 4);
+}
+
+}  // namespace
