@@ -30,6 +30,8 @@ NB_MODULE(_core, module) {
       .def(nb::init<>(), "One process alone.")
       .def_prop_ro("rank", &plait::Comm::rank)
       .def_prop_ro("size", &plait::Comm::size);
+  plait::python::bind_index_set(module);
   plait::python::bind_layout(module);
+  plait::python::bind_conversion(module);
   plait::python::bind_file(module);
 }

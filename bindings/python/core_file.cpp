@@ -82,11 +82,12 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
       .def_prop_ro("is_open", &File::is_open)
       .def("read",
-           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
+           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region,
+              bool fill_halo) {
              const auto arrays = parts_of<std::byte>(parts);
              const Region slices = region_of(region);
              const nb::gil_scoped_release release;
-             self.read(layout, arrays, slices);
+             self.read(layout, arrays, slices, fill_halo);
            })
       .def("write",
            [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
@@ -96,8 +97,9 @@ void bind_file(nb::module_& module) {
              self.write(layout, arrays, slices);
            })
       .def("start_read",
-           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
-             return self.start_read(layout, parts_of<std::byte>(parts), region_of(region));
+           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region,
+              bool fill_halo) {
+             return self.start_read(layout, parts_of<std::byte>(parts), region_of(region), fill_halo);
            })
       .def("start_write",
            [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
@@ -105,10 +107,11 @@ void bind_file(nb::module_& module) {
            })
       .def("refuse", &File::refuse, nb::call_guard<nb::gil_scoped_release>())
       .def("explain",
-           [](const File& self, const Layout& layout, const nb::sequence& region, bool write) {
+           [](const File& self, const Layout& layout, const nb::sequence& region, bool write,
+              bool fill_halo) {
              const Region slices = region_of(region);
              const nb::gil_scoped_release release;
-             return self.explain(layout, slices, write);
+             return self.explain(layout, slices, write, fill_halo);
            })
       .def("last_times",
            [](const File& self) {

@@ -1,18 +1,21 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "bind.hpp"
 #include "layout/notation.hpp"
-#include "plait/conversion.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
 
@@ -24,49 +27,153 @@ namespace plait::python {
 namespace {
 
 using DistributionText = std::variant<std::string, std::vector<std::string>>;
+using NumbersOrName = std::variant<std::string, std::vector<std::int64_t>>;
+using HaloWidth = std::variant<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
+using AlignmentText = std::variant<std::string, std::vector<std::variant<std::int64_t, std::string>>>;
 
-nb::tuple to_tuple(const Extents& values) {
+template <typename Values>
+nb::tuple to_tuple(const Values& values) {
   nb::list list;
-  for (const std::int64_t value : values) list.append(value);
+  for (const auto value : values) list.append(value);
   return nb::tuple(list);
 }
 
 Order order_named(const std::string& name, const char* what) {
   if (name == "C" || name == "c") return Order::kC;
   if (name == "F" || name == "f") return Order::kFortran;
-  throw Error(ErrorKind::kArgument, std::string(what) + "=\"" + name + "\" is not known; use \"C\" or \"F\"");
+  throw Error(ErrorKind::kArgument,
+              std::string(what) + "=\"" + name + "\" is not known; use \"C\" or \"F\", or list numbers");
 }
 
-std::string order_name(Order order) { return order == Order::kC ? "C" : "F"; }
+/// What is given in the text and as an argument; where it is given twice it must be the same.
+class Merger {
+ public:
+  explicit Merger(const std::string& text) : text_(text) {}
 
-Layout make_layout(const Extents& shape, const DistributionText& dist, const std::optional<Extents>& grid,
-                   const std::optional<std::string>& ranks, const std::optional<std::string>& order) {
-  std::string text;
-  if (const auto* whole = std::get_if<std::string>(&dist)) {
-    text = *whole;
-  } else {
-    for (const std::string& part : std::get<std::vector<std::string>>(dist)) text += (text.empty() ? "" : ", ") + part;
-    text = '(' + text + ')';
+  template <typename Value>
+  void set(std::optional<Value>& target, const std::optional<Value>& given, const char* what) const {
+    if (!given) return;
+    if (target && *target != *given) refuse(what);
+    target = given;
   }
-  layout::Notation notation = layout::parse_notation(text);
-  const auto refuse = [&](const char* what) {
-    throw Error(ErrorKind::kArgument, std::string(what) + " is given twice and differs: in the text \"" + text +
+  template <typename Value>
+  void set(std::vector<Value>& target, const std::optional<std::vector<Value>>& given, const char* what) const {
+    if (!given) return;
+    if (!target.empty() && target != *given) refuse(what);
+    target = *given;
+  }
+
+ private:
+  [[noreturn]] void refuse(const char* what) const {
+    throw Error(ErrorKind::kArgument, std::string(what) + " is given twice and differs: in the text \"" + text_ +
                                           "\" and as an argument; leave one of them out");
-  };
-  if (notation.shape && *notation.shape != shape) refuse("the shape");
-  if (grid && notation.grid && *notation.grid != *grid) refuse("the grid");
-  if (grid) notation.grid = grid;
-  if (ranks) {
-    const Order wanted = order_named(*ranks, "ranks");
-    if (notation.ranks && *notation.ranks != wanted) refuse("ranks");
-    notation.ranks = wanted;
   }
-  if (order) {
-    const Order wanted = order_named(*order, "order");
-    if (notation.order && *notation.order != wanted) refuse("order");
-    notation.order = wanted;
+  const std::string& text_;
+};
+
+std::string joined(const DistributionText& dist) {
+  if (const auto* whole = std::get_if<std::string>(&dist)) return *whole;
+  std::string text;
+  for (const std::string& part : std::get<std::vector<std::string>>(dist)) text += (text.empty() ? "" : ", ") + part;
+  return '(' + text + ')';
+}
+
+std::optional<std::vector<Halo>> halo_of(const std::optional<std::vector<HaloWidth>>& given) {
+  if (!given) return std::nullopt;
+  std::vector<Halo> result;
+  for (const HaloWidth& width : *given) {
+    if (const auto* both = std::get_if<std::int64_t>(&width)) {
+      result.push_back({*both, *both});
+    } else {
+      const auto& [lo, hi] = std::get<std::pair<std::int64_t, std::int64_t>>(width);
+      result.push_back({lo, hi});
+    }
   }
+  return result;
+}
+
+std::optional<std::vector<Alignment>> alignment_of(const std::optional<AlignmentText>& given) {
+  if (!given) return std::nullopt;
+  if (const auto* text = std::get_if<std::string>(&*given)) return layout::parse_alignment(*text);
+  std::string text;
+  for (const auto& part : std::get<1>(*given)) {
+    const auto* number = std::get_if<std::int64_t>(&part);
+    text += (text.empty() ? "" : ", ") + (number != nullptr ? std::to_string(*number) : std::get<std::string>(part));
+  }
+  return layout::parse_alignment('(' + text + ')');
+}
+
+struct Keywords {
+  std::optional<Extents> grid;
+  std::optional<NumbersOrName> ranks;
+  std::optional<NumbersOrName> order;
+  std::optional<std::vector<int>> replicate;
+  std::optional<Extents> source;
+  std::optional<Extents> offset;
+  std::optional<std::vector<int>> reverse;
+  std::optional<std::vector<HaloWidth>> halo;
+  std::optional<std::vector<int>> periodic;
+  std::optional<Extents> template_shape;
+  std::optional<AlignmentText> align;
+};
+
+Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& given) {
+  const std::string text = joined(dist);
+  layout::Notation notation = layout::parse_notation(text);
+  const Merger merge(text);
+  merge.set(notation.shape, std::optional(shape), "the shape");
+  merge.set(notation.grid, given.grid, "the grid");
+  if (given.ranks && std::holds_alternative<std::string>(*given.ranks)) {
+    merge.set(notation.ranks, std::optional(order_named(std::get<std::string>(*given.ranks), "ranks")), "ranks");
+  } else if (given.ranks) {
+    merge.set(notation.options.rank_list, std::optional(std::get<Extents>(*given.ranks)), "ranks");
+  }
+  if (given.order && std::holds_alternative<std::string>(*given.order)) {
+    merge.set(notation.order, std::optional(order_named(std::get<std::string>(*given.order), "order")), "order");
+  } else if (given.order) {
+    const Extents& numbers = std::get<Extents>(*given.order);
+    merge.set(notation.options.order, std::optional(std::vector<int>(numbers.begin(), numbers.end())), "order");
+  }
+  merge.set(notation.options.replicate, given.replicate, "replicate");
+  merge.set(notation.options.source, given.source, "source");
+  merge.set(notation.options.offset, given.offset, "offset");
+  merge.set(notation.options.reverse, given.reverse, "reverse");
+  merge.set(notation.options.halo, halo_of(given.halo), "halo");
+  merge.set(notation.options.periodic, given.periodic, "periodic");
+  merge.set(notation.options.template_shape, given.template_shape, "template");
+  merge.set(notation.options.align, alignment_of(given.align), "align");
   return layout::make_layout(notation, shape);
+}
+
+/// "C" or "F" where the dimensions lie so, else their numbers.
+nb::object order_of(const Layout& layout) {
+  const std::vector<int>& order = layout.order();
+  if (std::is_sorted(order.begin(), order.end())) return nb::str("C");
+  if (std::is_sorted(order.rbegin(), order.rend())) return nb::str("F");
+  return to_tuple(order);
+}
+
+nb::object ranks_of(const Layout& layout) {
+  if (!layout.options().rank_list.empty()) return to_tuple(layout.options().rank_list);
+  return nb::str(layout.ranks() == Order::kC ? "C" : "F");
+}
+
+nb::tuple halos_of(const Layout& layout) {
+  nb::list list;
+  for (int d = 0; d < layout.dimensions(); ++d) list.append(nb::make_tuple(layout.halo(d).lo, layout.halo(d).hi));
+  return nb::tuple(list);
+}
+
+nb::tuple periodic_of(const Layout& layout) {
+  nb::list list;
+  for (int d = 0; d < layout.dimensions(); ++d) list.append(layout.periodic(d));
+  return nb::tuple(list);
+}
+
+auto as_array(std::vector<std::int64_t> numbers) {
+  auto* values = new std::vector<std::int64_t>(std::move(numbers));
+  nb::capsule owner(values, [](void* memory) noexcept { delete static_cast<std::vector<std::int64_t>*>(memory); });
+  return nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(values->data(), {values->size()}, owner);
 }
 
 nb::tuple indices(const Layout& layout, std::int64_t rank) {
@@ -81,29 +188,48 @@ nb::tuple indices(const Layout& layout, std::int64_t rank) {
   return nb::tuple(result);
 }
 
+std::size_t hash_of(const Layout& layout) { return std::hash<std::string>()(hashed_text(layout)); }
+
 }  // namespace
 
 void bind_layout(nb::module_& module) {
   nb::class_<Layout>(module, "Layout", R"doc(How an N-dimensional array is dealt to the ranks of a grid.
 
-Layout(shape, dist, *, grid=None, ranks="C", order="C")
+Layout(shape, dist, *, grid=None, ranks="C", order="C", replicate=None, source=None, offset=None, reverse=None,
+       halo=None, periodic=None, template=None, align=None)
 
-shape  sizes of the dimensions, 0 to 32 of them
-dist   HPF's spelling, "(block, cyclic(3), *)", which may go on with "onto (2, 2) ranks=F order=F";
-       or one text for each dimension: *, block, block(m), balanced, cyclic, cyclic(k) or gen_block(sizes)
-grid   ranks in each dimension that is dealt (not *), left to right
-ranks  "C": the last grid dimension's ranks follow each other; "F": the first one's
-order  memory order of the local arrays, "C" or "F"
+shape      sizes of the dimensions, 0 to 32 of them
+dist       HPF's spelling, "(block, cyclic(3), *)", which may go on with "onto (2, 2) ranks=F order=F" and all below;
+           or one text for each dimension: *, block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or
+           indirect(owners), each perhaps with its grid axes, "block@(0, 1)", or dealt further, "block/cyclic(2)"
+grid       extents of the grid axes; the dimensions that are dealt (not *) take them left to right
+ranks      "C": the last grid axis' ranks follow each other; "F": the first one's; or the rank of each grid position
+order      memory order of the local arrays: "C", "F", or the dimensions, slowest first
+replicate  grid axes along which each position holds a copy
+source     for each dimension the coordinate that the first block goes to
+offset     for each dimension the place in its template where the array begins, so that the first block is shorter
+reverse    dimensions that are dealt towards lower coordinates
+halo       for each dimension places beside the owned part, one width or (in front, behind)
+periodic   dimensions whose halo wraps around
+template, align  HPF's ALIGN: the shape that is dealt, and what each of its dimensions holds: "2*d1+1" (dimension 1 of
+           the array, index by index), a number (the array lies there only) or "*" (it lies everywhere: copies)
 
 A value: layouts are equal when each rank holds the same elements in the same local order, however they were spelled.
 Raises plait.ArgumentError where the parts do not fit together.)doc")
       .def(
           "__init__",
           [](Layout* self, const Extents& shape, const DistributionText& dist, const std::optional<Extents>& grid,
-             const std::optional<std::string>& ranks, const std::optional<std::string>& order) {
-            new (self) Layout(make_layout(shape, dist, grid, ranks, order));
+             const std::optional<NumbersOrName>& ranks, const std::optional<NumbersOrName>& order,
+             const std::optional<std::vector<int>>& replicate, const std::optional<Extents>& source,
+             const std::optional<Extents>& offset, const std::optional<std::vector<int>>& reverse,
+             const std::optional<std::vector<HaloWidth>>& halo, const std::optional<std::vector<int>>& periodic,
+             const std::optional<Extents>& template_shape, const std::optional<AlignmentText>& align) {
+            new (self) Layout(make_layout(shape, dist, {grid, ranks, order, replicate, source, offset, reverse, halo,
+                                                        periodic, template_shape, align}));
           },
-          "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none())
+          "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none(),
+          "replicate"_a = nb::none(), "source"_a = nb::none(), "offset"_a = nb::none(), "reverse"_a = nb::none(),
+          "halo"_a = nb::none(), "periodic"_a = nb::none(), "template"_a = nb::none(), "align"_a = nb::none())
       .def_static(
           "parse",
           [](const std::string& text, const std::optional<Extents>& shape) {
@@ -114,7 +240,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
       .def_prop_ro(
           "shape", [](const Layout& self) { return to_tuple(self.shape()); }, "Sizes of the array.")
       .def_prop_ro(
-          "grid", [](const Layout& self) { return to_tuple(self.grid()); }, "Ranks in each dealt dimension.")
+          "grid", [](const Layout& self) { return to_tuple(self.grid()); }, "Extents of the grid axes.")
       .def_prop_ro(
           "dist",
           [](const Layout& self) {
@@ -122,25 +248,59 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
             for (const Distribution& distribution : self.distributions()) list.append(to_string(distribution));
             return nb::tuple(list);
           },
-          "The distribution of each dimension, as text.")
+          "The distribution of each dimension (of the template, where there is one), as text.")
+      .def_prop_ro("ranks", &ranks_of, "Order of the ranks on the grid: \"C\", \"F\", or the rank of each position.")
+      .def_prop_ro("order", &order_of, "Order of local arrays: \"C\", \"F\", or the dimensions, slowest first.")
       .def_prop_ro(
-          "ranks", [](const Layout& self) { return order_name(self.ranks()); }, "Order of the ranks in the grid.")
+          "dimension_order", [](const Layout& self) { return to_tuple(self.order()); },
+          "The dimensions of local arrays, slowest first.")
       .def_prop_ro(
-          "order", [](const Layout& self) { return order_name(self.order()); }, "Order of local arrays.")
+          "replicate", [](const Layout& self) { return to_tuple(self.options().replicate); },
+          "Grid axes that were named as holding copies.")
+      .def_prop_ro("halo", &halos_of, "Places in front of and behind the owned part, for each dimension.")
+      .def_prop_ro("periodic", &periodic_of, "Whether the halo of each dimension wraps around.")
       .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
       .def_prop_ro("size", &Layout::size, "Number of ranks.")
       .def_prop_ro("elements", &Layout::elements, "Number of elements of the whole array.")
+      .def_prop_ro("replicas", &Layout::replicas, "How many ranks hold each element.")
+      .def_prop_ro(
+          "rank_numbers", [](const Layout& self) { return as_array(self.rank_numbers()); }, "All ranks, ascending.")
+      .def_prop_ro("ranks_end", &Layout::ranks_end, "One more than the largest rank.")
+      .def_prop_ro(
+          "spelling", [](const Layout& self) { return spelling(self); },
+          "The text as the layout was given; str() gives the normal form.")
+      .def("has_rank", &Layout::has_rank, "rank"_a, "Whether a rank is one of those that hold a part.")
+      .def("normal_form", &Layout::normal_form, "The one layout that all equal layouts have as their normal form.")
+      .def(
+          "replica_of",
+          [](const Layout& self, std::int64_t rank) {
+            self.coordinates(rank);  // for its error
+            return self.replica_of(rank);
+          },
+          "rank"_a, "Which copy a rank holds, counted from 0.")
       .def(
           "local_shape", [](const Layout& self, std::int64_t rank) { return to_tuple(self.local_shape(rank)); },
-          "rank"_a, "Shape of the local array of a rank.")
+          "rank"_a, "Shape of the owned part of the local array of a rank.")
+      .def(
+          "padded_shape", [](const Layout& self, std::int64_t rank) { return to_tuple(self.padded_shape(rank)); },
+          "rank"_a, "Shape of the local array of a rank with its halo: the array that is passed around.")
       .def(
           "coordinates", [](const Layout& self, std::int64_t rank) { return to_tuple(self.coordinates(rank)); },
           "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not dealt.")
+      .def(
+          "index_set",
+          [](const Layout& self, std::int64_t rank, int dimension) {
+            if (dimension < 0 || dimension >= self.dimensions())
+              throw Error(ErrorKind::kArgument, "there is no dimension " + std::to_string(dimension) + " of " +
+                                                    std::to_string(self.dimensions()));
+            return self.index_set(dimension, self.coordinates(rank)[static_cast<std::size_t>(dimension)]);
+          },
+          "rank"_a, "dimension"_a, "The indices of one dimension that a rank owns, as an IndexSet.")
       .def("indices", &indices, "rank"_a,
            "The indices that a rank owns: one ascending int64 array for each dimension, in local order.")
       .def(
-          "owners", [](const Layout& self, const Extents& index) { return nb::make_tuple(self.owner(index)); },
-          "index"_a, "The ranks that own an element.")
+          "owners", [](const Layout& self, const Extents& index) { return to_tuple(self.owners(index)); }, "index"_a,
+          "The ranks that own an element, ascending: one for each copy.")
       .def(
           "to_local",
           [](const Layout& self, const Extents& index, std::int64_t rank) {
@@ -156,38 +316,9 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
       .def("__str__", [](const Layout& self) { return to_string(self); })
       .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
       .def(nb::self == nb::self)
-      .def("__hash__", [](const Layout& self) { return std::hash<std::string>()(to_string(self)); })
+      .def("__hash__", &hash_of)
       .def("__getstate__", [](const Layout& self) { return to_string(self); })
       .def("__setstate__", [](Layout& self, const std::string& text) { new (&self) Layout(Layout::parse(text)); });
-
-  nb::class_<Message>(module, "Message", "What one rank sends to, or receives from, another one.")
-      .def_ro("rank", &Message::rank, "The other rank.")
-      .def_ro("elements", &Message::elements, "How many elements.")
-      .def_ro("runs", &Message::runs, "In how many stretches that are contiguous in both local arrays.")
-      .def(nb::self == nb::self)
-      .def("__repr__", [](const Message& self) {
-        return "Message(rank=" + std::to_string(self.rank) + ", elements=" + std::to_string(self.elements) +
-               ", runs=" + std::to_string(self.runs) + ")";
-      });
-
-  nb::class_<Conversion>(module, "Conversion", "The composition of two layouts: who sends what to whom.")
-      .def_prop_ro("source", &Conversion::source)
-      .def_prop_ro("target", &Conversion::target)
-      .def("sends", &Conversion::sends, "rank"_a,
-           "The messages that a rank of the source sends, by ascending receiver.")
-      .def("receives", &Conversion::receives, "rank"_a,
-           "The messages that a rank of the target receives, by ascending sender.")
-      .def_prop_ro("block", &Conversion::block,
-                   "The longest run, in elements, that holds everywhere: no message has a shorter one.")
-      .def("explain", &Conversion::explain, "A few lines for people.")
-      .def("__repr__", [](const Conversion& self) {
-        return "compose(" + to_string(self.source()) + " -> " + to_string(self.target()) + ")";
-      });
-
-  module.def("compose", &compose, "source"_a, "target"_a,
-             "The conversion of arrays that lie as `source` says into arrays that lie as `target` says.\n\n"
-             "Held symbolically: cost and size do not depend on the number of elements.\n"
-             "Raises plait.ArgumentError where the shapes differ.");
 }
 
 }  // namespace plait::python

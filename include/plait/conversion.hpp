@@ -21,17 +21,28 @@ struct Message {
 
 /// The conversion of arrays that lie as `source` says into arrays that lie as `target` says.  Held symbolically: its
 /// size depends neither on the number of elements nor on the number of ranks.
+///
+/// Where the source has copies, a rank that has one of them takes all it needs from that replica, and any other rank r
+/// from replica r mod their number; each copy of the target gets its elements.  With `fill_halo` the halo of the target
+/// is filled as well.
 class Conversion {
  public:
   /// errors  kArgument: the layouts are of different shapes.
-  Conversion(Layout source, Layout target);
+  Conversion(Layout source, Layout target, bool fill_halo = false);
 
   const Layout& source() const { return source_; }
   const Layout& target() const { return target_; }
+  bool fills_halo() const { return fill_halo_; }
+
+  /// The conversion back.
+  Conversion inverse() const;
+  /// This conversion and then another one, as one.  errors  kArgument: the other one begins with another layout.
+  Conversion then(const Conversion& next) const;
 
   /// The messages that a rank of the source sends, by ascending rank of the receiver.
   /// cost    O(pieces of one period for each partner in each dimension + messages), independent of the number of
-  /// elements. errors  kArgument: no such rank.
+  /// elements.
+  /// errors  kArgument: a rank that is in no set of the source.
   std::vector<Message> sends(std::int64_t rank) const;
   /// The messages that a rank of the target receives, by ascending rank of the sender.
   std::vector<Message> receives(std::int64_t rank) const;
@@ -46,9 +57,10 @@ class Conversion {
  private:
   Layout source_;
   Layout target_;
+  bool fill_halo_;
 };
 
 /// errors  kArgument: the layouts are of different shapes.
-Conversion compose(const Layout& source, const Layout& target);
+Conversion compose(const Layout& source, const Layout& target, bool fill_halo = false);
 
 }  // namespace plait

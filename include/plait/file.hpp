@@ -80,8 +80,10 @@ class Request {
 ///
 /// Every call is collective over the Comm: all its processes make it with equal arguments (their own parts apart), and
 /// all get the same result or the same Error.  With an MPI Comm a process passes one part, that of the layout's rank
-/// with its own number; alone it passes the parts of all ranks of the layout, in order. threads  One thread at a time
-/// for each File.
+/// with its own number, or none where the layout has no such rank; alone it passes the parts of all ranks of the
+/// layout, by ascending rank.  A part is the padded local array, halo included.  Of elements with copies, one is
+/// written.
+/// threads  One thread at a time for each File.
 class File {
  public:
   /// Opens `path`: a .npy file, or raw elements.
@@ -106,13 +108,16 @@ class File {
   /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store
   /// failed.
   ///         The parts are undefined after either.
-  void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {});
+  /// With `fill_halo` the halos of the local arrays are filled as well.
+  void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {},
+            bool fill_halo = false);
   /// The reverse.  A failed write in mode `w` discards the new file.
   void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
 
   /// The same, carried out in order by a thread of this File while the program goes on.  With MPI that thread
   /// may call it too: initialise it for MPI_THREAD_MULTIPLE.
-  Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {});
+  Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {},
+                     bool fill_halo = false);
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
 
   /// Takes part in the call that the other ranks make next with a kArgument error of this one: all throw it.  For
@@ -120,7 +125,8 @@ class File {
   [[noreturn]] void refuse(const std::string& message);
 
   /// What read() or write() would do, in lines for people.  Not collective; waits for accesses that were started.
-  std::string explain(const Layout& layout, const Region& region = {}, bool write = false) const;
+  std::string explain(const Layout& layout, const Region& region = {}, bool write = false,
+                      bool fill_halo = false) const;
   AccessTimes last_times() const;
 
   /// Makes a new file appear under its name, durably (mode `w`), or waits until parts written in place are durable.

@@ -4,7 +4,6 @@
 /// elements.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,11 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "plait/distribution.hpp"
 #include "plait/index_set.hpp"
 
 namespace plait {
 
-using Extents = std::vector<std::int64_t>;
+namespace layout {
+class Deal;
+struct Resolved;
+}  // namespace layout
 
 /// More dimensions than this are refused.
 inline constexpr int kMaxDimensions = 32;
@@ -24,132 +27,150 @@ inline constexpr int kMaxDimensions = 32;
 /// `kC`: the last index varies fastest; `kFortran`: the first one does.
 enum class Order : std::uint8_t { kC, kFortran };
 
-/// How the indices of one dimension are dealt to the coordinates of one grid dimension (HPF 1.1 section 3.3, HPF 2.0
-/// section 8 for GEN_BLOCK).
-struct Distribution {
-  enum class Kind : std::uint8_t {
-    kCollapsed,  ///< `*`: not dealt; each rank has all indices and the dimension uses no grid dimension
-    kBlock,      ///< `block`: blocks of ceil(N/p), the last ones short or empty; `block(m)`: blocks of m, m*p >= N
-    kBalanced,   ///< `balanced`: the first N mod p coordinates have one index more than the others
-    kCyclic,     ///< `cyclic(k)`: blocks of k dealt round robin
-    kGenBlock,   ///< `gen_block(sizes)`: consecutive blocks of the given sizes
-  };
-  Kind kind = Kind::kCollapsed;
-  std::int64_t block = 0;  ///< kBlock: m, or 0 for ceil(N/p); kCyclic: k
-  Extents sizes;           ///< kGenBlock only, one for each coordinate
-
-  static Distribution collapsed() { return {}; }
-  static Distribution block_of(std::int64_t m = 0) { return {Kind::kBlock, m, {}}; }
-  static Distribution balanced() { return {Kind::kBalanced, 0, {}}; }
-  static Distribution cyclic(std::int64_t k = 1) { return {Kind::kCyclic, k, {}}; }
-  static Distribution gen_block(Extents sizes) { return {Kind::kGenBlock, 0, std::move(sizes)}; }
-
-  bool operator==(const Distribution&) const = default;
+/// Places beside the owned part of a local array, in front of it and behind it.
+struct Halo {
+  std::int64_t lo = 0;
+  std::int64_t hi = 0;
+  bool operator==(const Halo&) const = default;
 };
 
-/// Prints a distribution as HPF spells it, in lower case: `cyclic(3)`.
-std::string to_string(const Distribution& distribution);
+/// What one template dimension holds of an array (HPF 1.1 section 3.4, ALIGN).
+struct Alignment {
+  enum class Kind : std::uint8_t {
+    kDimension,  ///< index i of `dimension` lies at scale*i + offset
+    kConstant,   ///< the array lies at the index `offset` only
+    kCopies,     ///< `*`: the array lies at each index, so there are copies of it
+  };
+  Kind kind = Kind::kDimension;
+  int dimension = 0;
+  std::int64_t scale = 1;
+  std::int64_t offset = 0;
+  bool operator==(const Alignment&) const = default;
+};
+
+/// What few layouts need; all of it may be left empty.
+struct LayoutOptions {
+  Extents rank_list;              ///< the rank of each grid position, in row-major order
+  std::vector<int> replicate;     ///< grid axes along which each position holds a copy
+  Extents source;                 ///< coordinate of the first block, for each dimension (or each dealt one)
+  Extents offset;                 ///< index of the template where the array begins, for each dimension
+  std::vector<int> reverse;       ///< dimensions that are dealt towards lower coordinates
+  std::vector<int> order;         ///< of local arrays: dimensions, slowest first; goes before `order` of the constructor
+  std::vector<Halo> halo;         ///< for each dimension
+  std::vector<int> periodic;      ///< dimensions whose halo wraps around
+  Extents template_shape;         ///< with `align`: what the distributions deal, instead of the array
+  std::vector<Alignment> align;   ///< for each dimension of the template
+  bool operator==(const LayoutOptions&) const = default;
+};
 
 /// How an array of a given shape is dealt to ranks.
 ///
-/// Grid dimensions belong to the dimensions that are not `*`, left to right.  The local array of a rank holds its
-/// indices of each dimension in ascending order, in C or Fortran order.
+/// Each rank has a product of index sets, one for each dimension.  Its local array holds them in ascending order, in C
+/// or Fortran order or any other order of the dimensions, with a halo around it where one is asked for.
 class Layout {
  public:
   /// The scalar on one rank.
   Layout() : Layout(Extents{}, {}, Extents{}) {}
 
-  /// errors  kArgument: more than 32 dimensions, a negative size, a number of distributions that differs from the
-  /// number
-  ///         of dimensions, a grid that does not match the dealt dimensions, `block(m)` too small, `gen_block` sizes
-  ///         that do not sum, counts past 2^63.
+  /// errors  kArgument, naming the dimension and the values: more than 32 dimensions, a negative size, a number of
+  ///         distributions that differs from the number of dimensions, a grid that does not match the dealt dimensions,
+  ///         blocks or maps that do not fit, an array that leaves its template, a halo wider than a block, counts past
+  ///         2^63.
   Layout(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks = Order::kC,
-         Order order = Order::kC);
+         Order order = Order::kC, LayoutOptions options = {});
 
   /// Reads `8x12 (block, cyclic(3)) onto (2, 2) ranks=F order=F`; the shape may be left out where `shape` is given.
+  /// docs/reference/notation.md has all of it.
   /// errors  kArgument, with the position in the text and what was expected there.
   static Layout parse(std::string_view text);
   static Layout parse(std::string_view text, const Extents& shape);
 
-  int dimensions() const { return static_cast<int>(shape_.size()); }
-  const Extents& shape() const { return shape_; }
-  const std::vector<Distribution>& distributions() const { return distributions_; }
-  const Extents& grid() const { return grid_; }
-  Order ranks() const { return ranks_; }
-  Order order() const { return order_; }
-  /// Number of ranks: the product of the grid.
-  std::int64_t size() const { return size_; }
-  /// Whether a rank holds a part of the array.
-  bool has_rank(std::int64_t rank) const { return rank >= 0 && rank < size_; }
+  int dimensions() const { return static_cast<int>(shape().size()); }
+  const Extents& shape() const;
+  /// As they were given: one for each dimension of the template, which is the array unless it is aligned.
+  const std::vector<Distribution>& distributions() const;
+  const Extents& grid() const;
+  Order ranks() const;
+  const LayoutOptions& options() const;
+  /// The dimensions of local arrays, slowest first.
+  const std::vector<int>& order() const;
+  /// Number of ranks that hold a part of the array; each holds a copy where there are replicas.
+  std::int64_t size() const;
   /// One more than the largest rank.
-  std::int64_t ranks_end() const { return size_; }
+  std::int64_t ranks_end() const;
+  /// Whether a rank is one of those that hold a part (which may be empty).
+  bool has_rank(std::int64_t rank) const;
+  /// All ranks, ascending.  cost  O(ranks).
+  std::vector<std::int64_t> rank_numbers() const;
   /// Number of elements of the whole array.
-  std::int64_t elements() const { return elements_; }
+  std::int64_t elements() const;
 
-  /// Place of a rank in the grid, one coordinate for each *array* dimension (0 where it is `*`).
-  /// errors  kArgument: no such rank.
+  /// Coordinate of a rank for each *array* dimension (0 where it is not dealt).
+  /// errors  kArgument: a rank that is in no set.
   Extents coordinates(std::int64_t rank) const;
-  /// The inverse of coordinates().
-  std::int64_t rank_at(std::span<const std::int64_t> coordinates) const;
+  /// The inverse of coordinates(), among the ranks of one replica.
+  std::int64_t rank_at(std::span<const std::int64_t> coordinates, std::int64_t replica = 0) const;
   /// Number of coordinates that dimension `dimension` is dealt to, 1 for `*`.
-  std::int64_t coordinates_in(int dimension) const {
-    return per_dimension_[static_cast<std::size_t>(dimension)].extent;
-  }
+  std::int64_t coordinates_in(int dimension) const;
+  /// How many copies of each element there are, and which of them a rank holds.
+  std::int64_t replicas() const;
+  std::int64_t replica_of(std::int64_t rank) const;
 
   /// The indices of one dimension that one coordinate owns.
   IndexSet index_set(int dimension, std::int64_t coordinate) const;
   /// One index set for each dimension.
   std::vector<IndexSet> index_sets(std::int64_t rank) const;
+  /// Shape of the owned part of the local array.
   Extents local_shape(std::int64_t rank) const;
-  /// Shape of the local array with its halo, which is what programs pass around.
-  Extents padded_shape(std::int64_t rank) const { return local_shape(rank); }
   std::int64_t local_elements(std::int64_t rank) const;
+  /// Shape of the local array with its halo, which is what programs pass around.
+  Extents padded_shape(std::int64_t rank) const;
+  /// The most indices of a dimension that any coordinate owns.
+  std::int64_t longest_local(int dimension) const;
+  Halo halo(int dimension) const;
+  bool has_halo() const;
+  bool periodic(int dimension) const;
 
   /// The coordinate that owns an index of a dimension.
   std::int64_t owner(int dimension, std::int64_t index) const;
-  /// The coordinates that own at least one index of [begin, end), ascending.  Cost: as many as are returned.
+  /// The coordinates that own at least one index of [begin, end), ascending; perhaps a few that own none where the
+  /// dimension is aligned by strides.  cost  as many as are returned.
   std::vector<std::int64_t> owners_in(int dimension, std::int64_t begin, std::int64_t end) const;
+  const layout::Deal& deal(int dimension) const;
 
-  /// The rank that owns an element.  errors  kArgument: an index outside the array.
+  /// The ranks that own an element, ascending: one for each replica.  errors  kArgument: an index outside the array.
+  std::vector<std::int64_t> owners(std::span<const std::int64_t> index) const;
+  /// The one of them that holds replica 0.
   std::int64_t owner(std::span<const std::int64_t> index) const;
-  /// The place of an element in the local array of `rank`.  errors  kArgument: not owned by that rank.
+  /// The place of an element in the owned part of the local array of `rank`.
+  /// errors  kArgument: not owned by that rank.
   Extents to_local(std::span<const std::int64_t> index, std::int64_t rank) const;
   /// The inverse of to_local().  errors  kArgument: outside the local array.
   Extents to_global(std::span<const std::int64_t> local, std::int64_t rank) const;
 
-  /// Two layouts are equal when each rank has the same indices of each dimension, and so the same elements, in the same
-  /// local order, however they were spelled.
+  /// Two layouts are equal when they have the same ranks and each rank has the same indices of each dimension, and so
+  /// the same elements, in the same local order with the same halo, however they were spelled.
   bool operator==(const Layout& other) const;
 
   /// Whether the two were spelled alike; cheaper than ==, and never true for layouts that differ.
-  bool spelled_like(const Layout& other) const {
-    return shape_ == other.shape_ && grid_ == other.grid_ && distributions_ == other.distributions_ &&
-           ranks_ == other.ranks_ && order_ == other.order_;
-  }
+  bool spelled_like(const Layout& other) const;
 
   /// The one normal form: equal layouts have the same one.
+  /// cost    O(ranks) up to a few thousand ranks and where ranks are listed or dimensions dealt in turns; else
+  ///         O(dimensions).  Irregular dimensions cost O(runs of one period) besides.
   Layout normal_form() const;
 
  private:
-  struct Dimension {
-    std::int64_t extent = 1;                // coordinates
-    std::int64_t step = 0;                  // rank distance of neighbouring coordinates
-    std::int64_t block = 0;                 // block length of block and cyclic
-    std::shared_ptr<const Extents> starts;  // gen_block: p+1 prefix sums
-  };
-
-  Extents shape_;
-  std::vector<Distribution> distributions_;
-  Extents grid_;
-  Order ranks_;
-  Order order_;
-  std::int64_t size_ = 1;
-  std::int64_t elements_ = 1;
-  std::vector<Dimension> per_dimension_;
+  std::shared_ptr<const layout::Resolved> resolved_;
 };
 
 /// The text of the normal form: `8x12 (block, cyclic(3)) onto (2, 2)`.  `Layout::parse(to_string(x)) == x`.
 std::string to_string(const Layout& layout);
+/// The text as the layout was given, without bringing it into the normal form.
+std::string spelling(const Layout& layout);
+/// A text that equal layouts have in common: the normal form's, or only the shape and the number of ranks where a
+/// dimension is too irregular to be told in a text.
+std::string hashed_text(const Layout& layout);
 /// `8x12`; a scalar's shape is `scalar`.
 std::string shape_to_string(const Extents& shape);
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,21 +18,29 @@ Arrays = Array | Sequence[Array]
 Parts = list[tuple[int, tuple[int, ...]]]
 
 
-def ranks_held(layout: Layout, comm: Comm, alone: bool) -> range:
-    """Return the ranks of a layout whose arrays this process holds."""
-    return range(layout.size) if alone else range(comm.rank, comm.rank + 1)
+def ranks_held(layout: Layout, comm: Comm, alone: bool) -> list[int]:
+    """Return the ranks of a layout whose arrays this process holds, ascending: all, its own one, or none."""
+    if alone:
+        return [int(rank) for rank in layout.rank_numbers]
+    return [comm.rank] if layout.has_rank(comm.rank) else []
 
 
-def new_arrays(layout: Layout, ranks: range, dtype: np.dtype[Any]) -> list[Array]:
-    """Make uninitialised local arrays."""
-    order: Literal["C", "F"] = "F" if layout.order == "F" else "C"
-    return [np.empty(layout.local_shape(rank), dtype, order=order) for rank in ranks]
+def new_array(shape: tuple[int, ...], order: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Make an uninitialised array whose dimensions lie in memory in this order, slowest first."""
+    return np.empty([shape[d] for d in order], dtype).transpose(np.argsort(order))
+
+
+def new_arrays(layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any]) -> list[Array]:
+    """Make uninitialised local arrays, halos included."""
+    return [new_array(layout.padded_shape(rank), layout.dimension_order, dtype) for rank in ranks]
 
 
 def check_arrays(
-    arrays: Arrays | None, layout: Layout, ranks: range, dtype: np.dtype[Any], what: str, writable: bool = False
+    arrays: Arrays | None, layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], what: str, writable: bool = False
 ) -> list[Array]:
     """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
+    if arrays is None and not ranks:
+        return []
     given = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
     if writable and not all(isinstance(array, np.ndarray) for array in given):
         raise ArgumentError(f"{what} must be NumPy arrays, for anything else would be filled in a copy")
@@ -44,13 +52,15 @@ def check_arrays(
             )
     elif len(ranks) == 1:
         found = [np.asanyarray(arrays)]
+    elif not ranks:
+        raise ArgumentError(f"{what} is an array, but this process's rank is in no set of {layout}; pass None")
     else:
         raise ArgumentError(
             f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; "
             f"pass a list of local arrays"
         )
     for rank, array in zip(ranks, found, strict=True):
-        shape = layout.local_shape(rank)
+        shape = layout.padded_shape(rank)
         if array.shape != shape:
             raise ArgumentError(
                 f"{what} of rank {rank} has the shape {array.shape}, but {layout} gives that rank {shape}"

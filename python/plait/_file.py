@@ -106,22 +106,30 @@ class File:
         """Whether the file is closed."""
         return not self._core.is_open
 
-    def read(self, layout: Layout | None = None, out: Arrays | None = None, region: Region | None = None) -> Any:
+    def read(
+        self,
+        layout: Layout | None = None,
+        out: Arrays | None = None,
+        region: Region | None = None,
+        *,
+        fill_halo: bool = False,
+    ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
         layout  how the array (or the region) is dealt to the ranks; without a communicator it may be left out, for the
                 whole array on one rank
-        out     the local array to fill, of shape ``layout.local_shape(rank)`` and any strides; a new one by default
+        out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
+        fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
 
-        Returns the local array. Without a communicator this process holds all ranks: a layout of several ranks gives a
+        Returns the local array, or None on a rank that is in no set of the layout. Without a communicator this process holds all ranks: a layout of several ranks gives a
         list of their local arrays.
         At most the file's ``memory`` bytes of staging are used on each rank; planning costs the same for any size.
         Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the
         file cannot be read; ``out`` is undefined then.
         """
         layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        self._core.read(layout, parts_of(arrays), slices)
+        self._core.read(layout, parts_of(arrays), slices, fill_halo)
         return self._as_given(arrays, out)
 
     def write(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> None:
@@ -133,10 +141,17 @@ class File:
         layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
         self._core.write(layout, parts_of(arrays), slices)
 
-    def iread(self, layout: Layout | None = None, out: Arrays | None = None, region: Region | None = None) -> Request:
+    def iread(
+        self,
+        layout: Layout | None = None,
+        out: Arrays | None = None,
+        region: Region | None = None,
+        *,
+        fill_halo: bool = False,
+    ) -> Request:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
         layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        request = self._core.start_read(layout, parts_of(arrays), slices)
+        request = self._core.start_read(layout, parts_of(arrays), slices, fill_halo)
         return Request(request, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> Request:
@@ -144,10 +159,17 @@ class File:
         layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
         return Request(self._core.start_write(layout, parts_of(arrays), slices), self, arrays, None)
 
-    def explain(self, layout: Layout | None = None, region: Region | None = None, write: bool = False) -> str:
+    def explain(
+        self,
+        layout: Layout | None = None,
+        region: Region | None = None,
+        write: bool = False,
+        *,
+        fill_halo: bool = False,
+    ) -> str:
         """Return what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory, predicted time."""
         slices = slices_of(region, self.shape)
-        return self._core.explain(self._layout_for(layout, slices), slices, write)
+        return self._core.explain(self._layout_for(layout, slices), slices, write, fill_halo)
 
     def last_times(self) -> dict[str, float]:
         """Return the seconds of this process's last access: in the store, copying, waiting for others, in all."""
@@ -222,10 +244,10 @@ class File:
         if layout is None and what == "array" and isinstance(given, np.ndarray) and self._comm.size == 1:
             layout = Layout(given.shape, ["*"] * given.ndim)
         layout = self._layout_for(layout, slices)
-        if not self._alone and layout.size != self._comm.size:
+        if not self._alone and layout.ranks_end > self._comm.size:
             raise ArgumentError(
-                f"the layout {layout} is for {layout.size} ranks, but the communicator has {self._comm.size}; "
-                f"use a grid of {self._comm.size} ranks"
+                f"the layout {layout} is for {layout.size} ranks, the last one {layout.ranks_end - 1}, but the "
+                f"communicator has the ranks 0 to {self._comm.size - 1}; use a grid of at most {self._comm.size} ranks"
             )
         if layout.shape != region_shape(slices, self.shape):
             raise ArgumentError(
@@ -240,6 +262,8 @@ class File:
     def _as_given(self, arrays: list[Array], out: Arrays | None) -> Any:
         if out is not None:
             return out
+        if not arrays and not self._alone:
+            return None
         return arrays[0] if len(arrays) == 1 else arrays
 
 
@@ -332,7 +356,7 @@ def redistribute(array: Arrays, src: Layout, dst: Layout, comm: CommLike = None)
 def _to_redistribute(
     array: Arrays, src: Layout, dst: Layout, own: _core.Comm, alone: bool
 ) -> tuple[list[Array], list[Array], np.dtype[Any]]:
-    if not alone and (src.size != own.size or dst.size != own.size):
+    if not alone and max(src.ranks_end, dst.ranks_end) > own.size:
         raise ArgumentError(
             f"{src} and {dst} are for {src.size} and {dst.size} ranks, but the communicator has {own.size}"
         )

@@ -49,38 +49,47 @@ void swap_sides(plan::Nest& nest) {
 
 Dealer::Dealer(const plan::AccessPlan& plan, std::int64_t rank)
     : plan_(plan),
-      sets_(plan.index_sets(rank)),
-      window_steps_(plan::dense_strides(plan.section().shape, Order::kC)),
-      no_steps_(sets_.size(), 0),
-      array_landing_(plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArray
-                         ? copy::Landing::kMemory
-                         : copy::Landing::kCaches) {
+      holdings_(plan.holdings(rank)),
+      window_steps_(plan::dense_strides(plan.section().shape)),
+      no_steps_(plan.section().shape.size(), 0) {
+  if (!holdings_.empty() && plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArray)
+    array_landing_ = copy::Landing::kMemory;
   for (std::int64_t& step : window_steps_) step *= plan.element_bytes();
 }
 
 /// Calls visit(offset of the box in the window, nest of window and array) for each product of pieces in the range.
 template <typename Visit>
 void Dealer::for_each_product(Range range, const Extents& array_steps, Visit&& visit) const {
-  std::vector<plan::Pieces> pieces(sets_.size());
-  for (const plan::Box& box : plan::boxes_of(plan_.section().shape, range.begin, range.end)) {
-    bool empty = false;
-    for (std::size_t d = 0; d < sets_.size() && !empty; ++d) {
-      pieces[d] = plan::intersect(IndexSet::range(box.lo[d], box.hi[d]), sets_[d]);
-      empty = pieces[d].empty();
+  std::vector<plan::Pieces> pieces(plan_.section().shape.size());
+  const std::vector<plan::Box> boxes = plan::boxes_of(plan_.section().shape, range.begin, range.end);
+  for (const plan::Holding& own : holdings_) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < pieces.size(); ++d) place += own.places[d] * array_steps[d];
+    for (const plan::Box& box : boxes) {
+      bool empty = false;
+      for (std::size_t d = 0; d < pieces.size() && !empty; ++d) {
+        pieces[d] = plan::intersect(IndexSet::range(box.lo[d], box.hi[d]), own.sets[d]);
+        empty = pieces[d].empty();
+      }
+      if (empty) continue;
+      const std::int64_t offset = box.place * plan_.element_bytes();
+      plan::for_each_nest(pieces, window_steps_, array_steps, [&](plan::Nest& nest) {
+        nest.b += place;
+        visit(offset, nest);
+      });
     }
-    if (empty) continue;
-    const std::int64_t offset = box.place * plan_.element_bytes();
-    plan::for_each_nest(pieces, window_steps_, array_steps, [&](const plan::Nest& nest) { visit(offset, nest); });
   }
 }
 
 std::int64_t Dealer::elements(Range range) const {
   std::int64_t sum = 0;
-  for (const plan::Box& box : plan::boxes_of(plan_.section().shape, range.begin, range.end)) {
-    std::int64_t product = 1;
-    for (std::size_t d = 0; d < sets_.size(); ++d) product *= sets_[d].clip(box.lo[d], box.hi[d]).size();
-    sum += product;
-  }
+  const std::vector<plan::Box> boxes = plan::boxes_of(plan_.section().shape, range.begin, range.end);
+  for (const plan::Holding& own : holdings_)
+    for (const plan::Box& box : boxes) {
+      std::int64_t product = 1;
+      for (std::size_t d = 0; d < own.sets.size(); ++d) product *= own.sets[d].clip(box.lo[d], box.hi[d]).size();
+      sum += product;
+    }
   return sum;
 }
 

@@ -10,7 +10,7 @@
 
 namespace plait::engine {
 
-/// The part of one rank in any range of an access.  A range is cut into boxes; a box and the rank's index sets meet in
+/// The part of one rank in any range of an access, none for a rank that is in no set.  A range is cut into boxes; a box and the rank's index sets meet in
 /// products of pieces, which the copy kernels walk: no list of elements or offsets exists anywhere.
 /// cost    24 bytes an index set; a call costs O(boxes * products of pieces) besides the bytes.
 /// threads Const calls from any thread.
@@ -32,17 +32,17 @@ class Dealer {
   std::int64_t pack_from_array(plan::AccessPlan::Range range, const LocalArray& array, std::byte* packed) const;
   std::int64_t unpack_to_window(plan::AccessPlan::Range range, const std::byte* packed, std::byte* window) const;
 
-  const std::vector<IndexSet>& index_sets() const { return sets_; }
+  const std::vector<plan::Holding>& holdings() const { return holdings_; }
 
  private:
   template <typename Visit>
   void for_each_product(plan::AccessPlan::Range range, const Extents& array_steps, Visit&& visit) const;
 
   const plan::AccessPlan& plan_;
-  std::vector<IndexSet> sets_;
+  std::vector<plan::Holding> holdings_;
   Extents window_steps_;  // bytes, one for each section dimension
   Extents no_steps_;
-  copy::Landing array_landing_;
+  copy::Landing array_landing_ = copy::Landing::kCaches;
 };
 
 }  // namespace plait::engine

@@ -11,42 +11,54 @@ namespace plait::engine {
 
 namespace {
 
+/// Calls visit(place on side a, place on side b) for each step of a nest, ascending on side a.
+template <typename Visit>
+void for_each_step(plan::Nest& nest, Visit&& visit) {
+  std::sort(nest.loops.begin(), nest.loops.end(),
+            [](const plan::NestLoop& a, const plan::NestLoop& b) { return a.a_step > b.a_step; });
+  std::vector<std::int64_t> index(nest.loops.size(), 0);
+  std::int64_t a = nest.a;
+  std::int64_t b = nest.b;
+  while (true) {
+    visit(a, b);
+    std::size_t i = nest.loops.size();
+    for (; i > 0; --i) {
+      const plan::NestLoop& loop = nest.loops[i - 1];
+      a += loop.a_step;
+      b += loop.b_step;
+      if (++index[i - 1] < loop.count) break;
+      index[i - 1] = 0;
+      a -= loop.a_step * loop.count;
+      b -= loop.b_step * loop.count;
+    }
+    if (i == 0) return;
+  }
+}
+
 /// Calls visit(file offset in bytes, place in the array in bytes, bytes) for each run of a rank, each nest in file
 /// order.
 template <typename Visit>
 void for_each_run(const Access& access, const LocalArray& array, Visit&& visit) {
   const plan::AccessPlan& plan = access.plan;
   const plan::Section& section = plan.section();
-  const std::vector<IndexSet> sets = plan.index_sets(array.rank);
-  std::vector<plan::Pieces> pieces;
-  Extents file_steps;
-  for (std::size_t d = 0; d < sets.size(); ++d) {
-    pieces.push_back(plan::intersect(IndexSet::range(0, section.shape[d]), sets[d]));
-    file_steps.push_back(section.steps[d] * plan.element_bytes());
-  }
   const std::int64_t base = access.data_offset + section.origin * plan.element_bytes();
-  plan::for_each_nest(pieces, file_steps, plan.local_steps(array.steps), [&](plan::Nest nest) {
-    const std::int64_t run = plan::take_run(nest, plan.element_bytes());
-    std::sort(nest.loops.begin(), nest.loops.end(),
-              [](const plan::NestLoop& a, const plan::NestLoop& b) { return a.a_step > b.a_step; });
-    std::vector<std::int64_t> index(nest.loops.size(), 0);
-    std::int64_t file = base + nest.a;
-    std::int64_t place = nest.b;
-    while (true) {
-      visit(file, place, run);
-      std::size_t i = nest.loops.size();
-      for (; i > 0; --i) {
-        const plan::NestLoop& loop = nest.loops[i - 1];
-        file += loop.a_step;
-        place += loop.b_step;
-        if (++index[i - 1] < loop.count) break;
-        index[i - 1] = 0;
-        file -= loop.a_step * loop.count;
-        place -= loop.b_step * loop.count;
-      }
-      if (i == 0) break;
+  const Extents array_steps = plan.local_steps(array.steps);
+  for (const plan::Holding& own : plan.holdings(array.rank)) {
+    std::vector<plan::Pieces> pieces;
+    Extents file_steps;
+    std::int64_t first_place = 0;
+    for (std::size_t d = 0; d < own.sets.size(); ++d) {
+      pieces.push_back(plan::intersect(IndexSet::range(0, section.shape[d]), own.sets[d]));
+      file_steps.push_back(section.steps[d] * plan.element_bytes());
+      first_place += own.places[d] * array_steps[d];
     }
-  });
+    plan::for_each_nest(pieces, file_steps, array_steps, [&](plan::Nest& nest) {
+      const std::int64_t run = plan::take_run(nest, plan.element_bytes());
+      for_each_step(nest, [&](std::int64_t file, std::int64_t place) {
+        visit(base + file, first_place + place, run);
+      });
+    });
+  }
 }
 
 /// Workers that see all arrays share them out.

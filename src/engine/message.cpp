@@ -32,7 +32,7 @@ PackedMessage::PackedMessage(const Layout& source, std::int64_t sender, const La
   const std::vector<IndexSet> from = source.index_sets(sender);
   const std::vector<IndexSet> to = target.index_sets(receiver);
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const std::size_t d = target.order() == Order::kC ? i : from.size() - 1 - i;
+    const auto d = static_cast<std::size_t>(target.order()[i]);
     order_.push_back(d);
     pieces_.push_back(plan::intersect(from[d], to[d]));
     counts_.push_back(plan::elements(pieces_.back()));
@@ -43,7 +43,7 @@ PackedMessage::PackedMessage(const Layout& source, std::int64_t sender, const La
 /// Calls visit(offset of a box in the packed range, pieces of the box, steps of the packed box) for each box.
 template <typename Visit>
 void PackedMessage::for_each_box(std::int64_t begin, std::int64_t end, Visit&& visit) const {
-  Extents packed_steps = plan::dense_strides(counts_, Order::kC);
+  Extents packed_steps = plan::dense_strides(counts_);
   for (std::int64_t& step : packed_steps) step *= element_bytes_;
   std::vector<plan::Pieces> clipped(pieces_.size());
   for (const plan::Box& box : plan::boxes_of(counts_, begin, end)) {

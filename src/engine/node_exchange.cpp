@@ -14,8 +14,9 @@ using Range = plan::AccessPlan::Range;
 
 NodeExchange::NodeExchange(const Access& access) : access_(access) {
   if (!access.transport.nodes_apart()) return;
-  mine_.emplace_back(access.plan, access.arrays[0].rank);
-  const auto bytes = static_cast<std::size_t>(access.plan.window() * access.plan.element_bytes());
+  if (!access.arrays.empty()) mine_.emplace_back(access.plan, access.arrays[0].rank);
+  const auto bytes =
+      static_cast<std::size_t>(access.plan.window() * access.plan.most_places() * access.plan.element_bytes());
   outgoing_.resize(bytes);
   incoming_.resize(bytes);
 }
@@ -33,7 +34,8 @@ std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t s
   for (const std::int64_t rank : access_.plan.owners(range)) {
     const int worker = static_cast<int>(rank);
     if (access_.transport.place_on_node(worker) >= 0) continue;
-    result.push_back(peer(worker, Dealer(access_.plan, rank).elements(range), behind));
+    const std::int64_t elements = Dealer(access_.plan, rank).elements(range);
+    if (elements > 0) result.push_back(peer(worker, elements, behind));
   }
   return result;
 }
@@ -41,9 +43,12 @@ std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t s
 std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t step, bool behind) const {
   const plan::AccessPlan& plan = access_.plan;
   std::vector<Peer> result;
+  if (mine_.empty()) return result;
   for (std::int64_t reader = 0; reader < plan.readers();) {
     const Range range = plan.window(reader, step);
-    const std::int64_t place = plan.next_owned(mine_[0].index_sets(), range.begin);
+    std::int64_t place = plan.section().elements;
+    for (const plan::Holding& own : mine_[0].holdings())
+      place = std::min(place, plan.next_owned(own.sets, range.begin));
     if (place >= plan.section().elements) break;
     if (!range.empty() && place < range.end && access_.transport.place_on_node(static_cast<int>(reader)) < 0)
       result.push_back(peer(static_cast<int>(reader), mine_[0].elements(range), behind));

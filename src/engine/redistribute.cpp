@@ -36,10 +36,7 @@ constexpr int kMostNodeSize = 4096;
 std::int64_t longest_message(const Layout& source, const Layout& target) {
   const auto longest = [](const Layout& layout) {
     std::int64_t product = 1;
-    for (int d = 0; d < layout.dimensions(); ++d) {
-      const auto& sizes = layout.distributions()[static_cast<std::size_t>(d)].sizes;
-      product *= sizes.empty() ? layout.index_set(d, 0).size() : *std::max_element(sizes.begin(), sizes.end());
-    }
+    for (int d = 0; d < layout.dimensions(); ++d) product *= layout.longest_local(d);
     return product;
   };
   return std::min(longest(source), longest(target));

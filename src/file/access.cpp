@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/checked.hpp"
 #include "engine/agree.hpp"
 #include "engine/stopwatch.hpp"
 #include "file/impl.hpp"
@@ -29,27 +30,33 @@ std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
 std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::vector<MutablePart>& parts,
                                              std::int64_t element_bytes, const Comm& comm) {
   const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
-  if (!comm.alone() && layout.size() != comm.size())
-    refuse(base::text("the layout ", to_string(layout), " is for ", layout.size(), " ranks, but the communicator has ",
-                      comm.size(), "; use a grid of ", comm.size(), " ranks"));
-  const std::int64_t held = comm.alone() ? layout.size() : 1;
-  if (static_cast<std::int64_t>(parts.size()) != held)
-    refuse(base::text(parts.size(), " local arrays were given for ", held,
-                      comm.alone() ? " ranks" : " rank of this process"));
+  if (!comm.alone() && layout.ranks_end() > comm.size())
+    refuse(base::text("the layout ", to_string(layout), " is for ", layout.size(), " ranks, the last one ",
+                      layout.ranks_end() - 1, ", but the communicator has the ranks 0 to ", comm.size() - 1,
+                      "; use a grid of at most ", comm.size(), " ranks"));
+  std::vector<std::int64_t> ranks;
+  if (comm.alone()) {
+    ranks = layout.rank_numbers();
+  } else if (layout.has_rank(comm.rank())) {
+    ranks.push_back(comm.rank());
+  }
+  if (parts.size() != ranks.size())
+    refuse(base::text(parts.size(), " local arrays were given for ", ranks.size(),
+                      comm.alone() ? " ranks" : " ranks of this process"));
   std::vector<engine::LocalArray> arrays;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::int64_t rank = comm.alone() ? static_cast<std::int64_t>(i) : comm.rank();
+    const Extents shape = layout.padded_shape(ranks[i]);
     Extents steps = parts[i].steps;
     if (steps.empty()) {
-      steps = plan::dense_strides(layout.local_shape(rank), layout.order());
+      steps = plan::dense_strides(shape, layout.order());
       for (std::int64_t& step : steps) step *= element_bytes;
     }
     if (static_cast<int>(steps.size()) != layout.dimensions())
-      refuse(base::text("the local array of rank ", rank, " has ", steps.size(), " dimensions, the layout ",
+      refuse(base::text("the local array of rank ", ranks[i], " has ", steps.size(), " dimensions, the layout ",
                         layout.dimensions()));
-    if (parts[i].data == nullptr && layout.local_elements(rank) > 0)
-      refuse(base::text("the local array of rank ", rank, " is missing"));
-    arrays.push_back({rank, parts[i].data, std::move(steps)});
+    if (parts[i].data == nullptr && base::checked_product(shape, "number of local elements") > 0)
+      refuse(base::text("the local array of rank ", ranks[i], " is missing"));
+    arrays.push_back({ranks[i], parts[i].data, std::move(steps)});
   }
   return arrays;
 }
@@ -57,14 +64,15 @@ std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::ve
 }  // namespace file
 
 plan::AccessPlan File::Impl::plan(const Layout& layout, const Region& region, int workers, bool nodes_apart,
-                                  bool write) const {
+                                  Action action) const {
   plan::AccessOptions options = access_options;
   if (comm.alone()) {  // its threads share what one rank may use
     options.memory_bytes = (options.memory_bytes == 0 ? plan::kDefaultMemory : options.memory_bytes) / workers;
     options.readers = std::min<std::int64_t>(options.readers, workers);
   }
+  options.fill_halo = action == Action::kFill;
   return plan::AccessPlan(plan::Section(type.shape, type.order, region), layout, type.element_bytes, data_offset,
-                          workers, nodes_apart, write, options);
+                          workers, nodes_apart, action == Action::kWrite, options);
 }
 
 bool File::Impl::given_up() const { return !comm.alone() && comm.transport()->given_up().contains(number); }
@@ -97,24 +105,24 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
 }
 
 const File::Impl::Planned& File::Impl::planned(const Layout& layout, const Region& region, int workers,
-                                               bool nodes_apart, bool write) {
+                                               bool nodes_apart, Action action) {
   const auto serves = [&](const std::unique_ptr<Planned>& old) {
-    return old->write == write && old->workers == workers && old->region == region && old->layout.spelled_like(layout);
+    return old->action == action && old->workers == workers && old->region == region && old->layout.spelled_like(layout);
   };
   auto found = std::find_if(plans_.begin(), plans_.end(), serves);
   if (found == plans_.end()) {
     if (plans_.size() == kPlansKept) plans_.pop_back();
     found =
-        plans_.insert(plans_.end(), std::make_unique<Planned>(Planned{layout, region, workers, write,
-                                                                      plan(layout, region, workers, nodes_apart, write),
-                                                                      call_text(layout, region, write)}));
+        plans_.insert(plans_.end(), std::make_unique<Planned>(Planned{layout, region, workers, action,
+                                                                      plan(layout, region, workers, nodes_apart, action),
+                                                                      call_text(layout, region, action)}));
   }
   std::rotate(plans_.begin(), found, found + 1);
   return *plans_.front();
 }
 
-std::string File::Impl::call_text(const Layout& layout, const Region& region, bool write) const {
-  return base::text(write ? "write" : "read", '(', to_string(layout), ", region ", to_string(region), ") of ", name());
+std::string File::Impl::call_text(const Layout& layout, const Region& region, Action action) const {
+  return base::text(action == Action::kWrite ? "write" : action == Action::kFill ? "read with halos" : "read", '(', to_string(layout), ", region ", to_string(region), ") of ", name());
 }
 
 void File::Impl::check_mode(bool write) const {
@@ -123,16 +131,17 @@ void File::Impl::check_mode(bool write) const {
                 base::text(path, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
 }
 
-void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write) {
+void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
+                        Action action) {
   check_open();
   try {
     if (comm.alone()) {
-      run_alone(layout, parts, region, write);
+      run_alone(layout, parts, region, action);
     } else {
-      run_together(layout, parts, region, write);
+      run_together(layout, parts, region, action);
     }
   } catch (const Error& error) {
-    if ((write && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
+    if ((action == Action::kWrite && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
     throw;
   }
 }
@@ -140,11 +149,12 @@ void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& pa
 std::unique_ptr<engine::Move> File::Impl::make_move(transport::Transport& transport, const Planned& planned,
                                                     std::span<const engine::LocalArray> arrays, engine::Times& spent) {
   const engine::Access access{planned.plan, *store, data_offset, transport, arrays, comm.alone(), spent};
-  return planned.write ? engine::make_write(access) : engine::make_read(access);
+  return planned.action == Action::kWrite ? engine::make_write(access) : engine::make_read(access);
 }
 
 void File::Impl::run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                              bool write) {
+                              Action action) {
+  const bool write = action == Action::kWrite;
   engine::Times spent;
   {
     const engine::Stopwatch watch(spent.total);
@@ -155,14 +165,14 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
     std::unique_ptr<engine::Move> move;
     auto mine = engine::caught([&] {
       check_mode(write);
-      ready = &planned(layout, region, transport.size(), transport.nodes_apart(), write);
+      ready = &planned(layout, region, transport.size(), transport.nodes_apart(), action);
       arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
       move = make_move(transport, *ready, arrays, spent);
     });
     // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
     const bool independent = !mine && !write && ready->plan.strategy() == plan::Strategy::kDirect;
     if (independent) mine = engine::caught([&] { move->run(); });
-    engine::agree(transport, mine ? call_text(layout, region, write) : ready->call, mine);
+    engine::agree(transport, mine ? call_text(layout, region, action) : ready->call, mine);
     dirty = dirty || write;
     if (!independent) engine::agree(transport, engine::caught([&] { move->run(); }));
   }
@@ -170,11 +180,12 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
 }
 
 void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                           bool write) {
+                           Action action) {
+  const bool write = action == Action::kWrite;
   check_mode(write);
   const int threads = useful_threads(layout);
   std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
-  const Planned& ready = planned(layout, region, threads, false, write);
+  const Planned& ready = planned(layout, region, threads, false, action);
   const std::vector<engine::LocalArray> arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
   dirty = dirty || write;
   const auto work = [&](transport::Transport& transport) {

@@ -67,36 +67,41 @@ AccessTimes File::last_times() const {
   return times;
 }
 
-void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region) {
-  impl_->worker->run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, false); });
+void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region, bool fill_halo) {
+  const Action action = fill_halo ? Action::kFill : Action::kRead;
+  impl_->worker->run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, action); });
 }
 
 void File::write(const Layout& layout, std::span<const ConstPart> parts, const Region& region) {
-  impl_->worker->run([&] { impl_->access(layout, file::as_mutable(parts), region, true); });
+  impl_->worker->run([&] { impl_->access(layout, file::as_mutable(parts), region, Action::kWrite); });
 }
 
-Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region) {
-  return Request(impl_->worker->start(
-      [file = impl_.get(), layout, parts = std::move(parts), region] { file->access(layout, parts, region, false); }));
+Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region,
+                         bool fill_halo) {
+  const Action action = fill_halo ? Action::kFill : Action::kRead;
+  return Request(impl_->worker->start([file = impl_.get(), layout, parts = std::move(parts), region, action] {
+    file->access(layout, parts, region, action);
+  }));
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
   std::erase_if(impl_->writes, [](const auto& write) { return write->settled(); });
   auto write = impl_->worker->start([file = impl_.get(), layout, parts = file::as_mutable(parts), region] {
-    file->access(layout, parts, region, true);
+    file->access(layout, parts, region, Action::kWrite);
   });
   impl_->writes.push_back(write);
   return Request(std::move(write));
 }
 
-std::string File::explain(const Layout& layout, const Region& region, bool write) const {
+std::string File::explain(const Layout& layout, const Region& region, bool write, bool fill_halo) const {
+  const Action action = write ? Action::kWrite : fill_halo ? Action::kFill : Action::kRead;
   std::string text;
   impl_->worker->run([&] {
     impl_->check_open();
     const Comm& comm = impl_->comm;
     const bool nodes_apart = !comm.alone() && comm.transport()->nodes_apart();
     const int workers = comm.alone() ? impl_->useful_threads(layout) : comm.size();
-    text = impl_->plan(layout, region, workers, nodes_apart, write).explain(impl_->path);
+    text = impl_->plan(layout, region, workers, nodes_apart, action).explain(impl_->path);
   });
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -19,6 +20,9 @@
 #include "transport/transport.hpp"
 
 namespace plait {
+
+/// What an access does: reads, reads and fills the halos as well, or writes.
+enum class Action : std::uint8_t { kRead, kFill, kWrite };
 
 class File::Impl {
  public:
@@ -38,9 +42,10 @@ class File::Impl {
   std::shared_ptr<file::Worker> worker;
   std::vector<std::shared_ptr<Request::Impl>> writes;  // started, and perhaps failed without anybody knowing
 
-  /// Carries out a read or a write.  The parts are read or written as `write` says.
-  void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
-  plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write) const;
+  /// Carries out a read or a write.
+  void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
+  plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart,
+                        Action action) const;
   /// Threads that a process which is alone moves a layout with.
   int useful_threads(const Layout& layout) const;
   void close();
@@ -56,13 +61,13 @@ class File::Impl {
     Layout layout;
     Region region;
     int workers;
-    bool write;
+    Action action;
     plan::AccessPlan plan;
     std::string call;  // in words, to agree on
   };
   /// One of the last plans where it serves again, or a new one.
-  const Planned& planned(const Layout& layout, const Region& region, int workers, bool nodes_apart, bool write);
-  std::string call_text(const Layout& layout, const Region& region, bool write) const;
+  const Planned& planned(const Layout& layout, const Region& region, int workers, bool nodes_apart, Action action);
+  std::string call_text(const Layout& layout, const Region& region, Action action) const;
   /// How this File is called where ranks compare what they do.
   std::string name() const { return base::text(path, " (opened as number ", number, ')'); }
   /// Whether later collectives on this File are pointless: a rank has gone, or has given the File up.
@@ -70,8 +75,8 @@ class File::Impl {
   bool given_up() const;
   std::unique_ptr<engine::Move> make_move(transport::Transport& transport, const Planned& planned,
                                           std::span<const engine::LocalArray> arrays, engine::Times& spent);
-  void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
-  void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, bool write);
+  void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
+  void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
@@ -87,7 +92,8 @@ namespace file {
 /// Opens a File's store on every rank.  Collective.
 void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport);
 
-/// Checks that the parts are as many as this process holds and turns them into arrays with steps for every dimension.
+/// Checks that the parts are as many as this process holds (all ranks of the layout, ascending, where it is alone; else
+/// its own, which may be none) and turns them into arrays with steps for every dimension.
 std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::vector<MutablePart>& parts,
                                              std::int64_t element_bytes, const Comm& comm);
 

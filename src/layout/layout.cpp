@@ -1,10 +1,10 @@
 #include "plait/layout.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "layout/resolved.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -17,137 +17,76 @@ namespace {
 
 std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
 
-/// Checks one dealt dimension and returns the block length that its index sets use.
-std::int64_t checked_block(const Distribution& distribution, int dimension, std::int64_t size, std::int64_t extent) {
-  switch (distribution.kind) {
-    case Distribution::Kind::kBlock: {
-      const std::int64_t needed = base::ceil_divide(size, extent);
-      if (distribution.block < 0)
-        refuse(text("dimension ", dimension, ": block(", distribution.block, ") has a negative size"));
-      if (distribution.block == 0) return std::max<std::int64_t>(needed, 1);
-      if (distribution.block < needed)
-        refuse(text("dimension ", dimension, ": block(", distribution.block, ") on ", extent,
-                    " coordinates holds only ", distribution.block * extent, " of ", size, " indices; use block(",
-                    needed, ") or more"));
-      return distribution.block;
-    }
-    case Distribution::Kind::kCyclic:
-      if (distribution.block < 1)
-        refuse(text("dimension ", dimension, ": cyclic(", distribution.block, ") needs a block of 1 or more"));
-      return distribution.block;
-    case Distribution::Kind::kGenBlock: {
-      if (static_cast<std::int64_t>(distribution.sizes.size()) != extent)
-        refuse(text("dimension ", dimension, ": gen_block has ", distribution.sizes.size(), " sizes for ", extent,
-                    " coordinates; give one size for each"));
-      std::int64_t sum = 0;
-      for (const std::int64_t part : distribution.sizes) {
-        if (part < 0) refuse(text("dimension ", dimension, ": gen_block has the negative size ", part));
-        sum = base::checked_add(sum, part, "gen_block sizes");
-      }
-      if (sum != size)
-        refuse(text("dimension ", dimension, ": the gen_block sizes sum to ", sum, ", but the dimension has ", size,
-                    " indices"));
-      return 0;
-    }
-    default: return 0;
-  }
-}
-
 }  // namespace
 
-Layout::Layout(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks, Order order)
-    : shape_(std::move(shape)),
-      distributions_(std::move(distributions)),
-      grid_(std::move(grid)),
-      ranks_(ranks),
-      order_(order) {
-  if (shape_.size() > kMaxDimensions)
-    refuse(text("the shape has ", shape_.size(), " dimensions; at most ", kMaxDimensions, " are supported"));
-  if (distributions_.size() != shape_.size())
-    refuse(text("the shape ", shape_to_string(shape_), " has ", shape_.size(), " dimensions, but ",
-                distributions_.size(), " distributions were given; give one for each dimension"));
-  for (std::size_t d = 0; d < shape_.size(); ++d)
-    if (shape_[d] < 0) refuse(text("dimension ", d, " has the negative size ", shape_[d]));
-  elements_ = base::checked_product(shape_, "number of elements");
+Layout::Layout(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks, Order order,
+               LayoutOptions options)
+    : resolved_(std::make_shared<const layout::Resolved>(layout::resolve(
+          std::move(shape), std::move(distributions), std::move(grid), ranks, order, std::move(options)))) {}
 
-  const auto dealt = static_cast<std::size_t>(std::count_if(
-      distributions_.begin(), distributions_.end(), [](auto& d) { return d.kind != Distribution::Kind::kCollapsed; }));
-  if (grid_.size() != dealt)
-    refuse(text("the grid ", base::tuple_text(grid_), " has ", grid_.size(), " dimensions, but ", dealt,
-                " dimensions of the array are dealt; give one grid extent for each that is not *"));
-  for (const std::int64_t extent : grid_)
-    if (extent < 1) refuse(text("the grid ", base::tuple_text(grid_), " has an extent below 1"));
-  size_ = base::checked_product(grid_, "number of ranks");
+const Extents& Layout::shape() const { return resolved_->shape; }
+const std::vector<Distribution>& Layout::distributions() const { return resolved_->distributions; }
+const Extents& Layout::grid() const { return resolved_->map.grid(); }
+Order Layout::ranks() const { return resolved_->ranks; }
+const LayoutOptions& Layout::options() const { return resolved_->options; }
+const std::vector<int>& Layout::order() const { return resolved_->order; }
+std::int64_t Layout::size() const { return resolved_->map.size(); }
+std::int64_t Layout::ranks_end() const { return resolved_->map.ranks_end(); }
+bool Layout::has_rank(std::int64_t rank) const { return resolved_->map.has(rank); }
+std::vector<std::int64_t> Layout::rank_numbers() const { return resolved_->map.ranks(); }
+std::int64_t Layout::elements() const { return resolved_->elements; }
+std::int64_t Layout::replicas() const { return resolved_->replicas; }
+const layout::Deal& Layout::deal(int dimension) const { return *resolved_->deals[at(dimension)]; }
+std::int64_t Layout::coordinates_in(int dimension) const { return deal(dimension).extent(); }
+std::int64_t Layout::longest_local(int dimension) const { return deal(dimension).longest(); }
+Halo Layout::halo(int dimension) const { return resolved_->halo[at(dimension)]; }
+bool Layout::periodic(int dimension) const { return resolved_->periodic[at(dimension)]; }
 
-  Extents steps(grid_.size());
-  std::int64_t step = 1;
-  for (std::size_t i = 0; i < grid_.size(); ++i) {
-    const std::size_t g = ranks_ == Order::kC ? grid_.size() - 1 - i : i;
-    steps[g] = step;
-    step *= grid_[g];
-  }
-  per_dimension_.resize(shape_.size());
-  std::size_t g = 0;
-  for (std::size_t d = 0; d < shape_.size(); ++d) {
-    const Distribution& distribution = distributions_[d];
-    if (distribution.kind == Distribution::Kind::kCollapsed) continue;
-    Dimension& dimension = per_dimension_[d];
-    dimension.extent = grid_[g];
-    dimension.step = steps[g++];
-    dimension.block = checked_block(distribution, static_cast<int>(d), shape_[d], dimension.extent);
-    if (distribution.kind == Distribution::Kind::kGenBlock) {
-      auto starts = std::make_shared<Extents>(distribution.sizes.size() + 1, 0);
-      std::partial_sum(distribution.sizes.begin(), distribution.sizes.end(), starts->begin() + 1);
-      dimension.starts = std::move(starts);
-    }
-  }
+bool Layout::has_halo() const {
+  return std::any_of(resolved_->halo.begin(), resolved_->halo.end(), [](const Halo& halo) { return halo != Halo{}; });
 }
 
 Extents Layout::coordinates(std::int64_t rank) const {
-  if (rank < 0 || rank >= size_) refuse(text("there is no rank ", rank, "; the layout has the ranks 0 to ", size_ - 1));
-  Extents result(shape_.size(), 0);
-  for (std::size_t d = 0; d < shape_.size(); ++d)
-    if (per_dimension_[d].step > 0) result[d] = rank / per_dimension_[d].step % per_dimension_[d].extent;
+  if (!has_rank(rank)) {
+    const bool first_ones = ranks_end() == size();
+    refuse(text("rank ", rank, " is in no set of the layout ", spelling(*this), "; ",
+                first_ones ? text("its ranks are 0 to ", size() - 1)
+                           : text("it has ", size(), " ranks, the last one is ", ranks_end() - 1)));
+  }
+  const Extents on_axes = resolved_->map.coordinates(rank);
+  Extents result(shape().size(), 0);
+  for (std::size_t d = 0; d < result.size(); ++d)
+    for (const int axis : resolved_->axes[d]) result[d] = result[d] * grid()[at(axis)] + on_axes[at(axis)];
   return result;
 }
 
-std::int64_t Layout::rank_at(std::span<const std::int64_t> coordinates) const {
-  std::int64_t rank = 0;
-  for (std::size_t d = 0; d < shape_.size(); ++d) rank += coordinates[d] * per_dimension_[d].step;
-  return rank;
+std::int64_t Layout::rank_at(std::span<const std::int64_t> coordinates, std::int64_t replica) const {
+  Extents on_axes(grid().size(), 0);
+  const auto set_axes = [&](const std::vector<int>& axes, std::int64_t number) {
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      on_axes[at(*axis)] = number % grid()[at(*axis)];
+      number /= grid()[at(*axis)];
+    }
+  };
+  for (std::size_t d = 0; d < shape().size(); ++d) set_axes(resolved_->axes[d], coordinates[d]);
+  set_axes(resolved_->copied, replica);
+  return resolved_->map.rank_at(on_axes);
 }
 
-IndexSet Layout::index_set(int dimension, std::int64_t coordinate) const {
-  const std::int64_t size = shape_[at(dimension)];
-  const Dimension& dealt = per_dimension_[at(dimension)];
-  switch (distributions_[at(dimension)].kind) {
-    case Distribution::Kind::kCollapsed: return IndexSet::range(0, size);
-    case Distribution::Kind::kBalanced: {
-      const std::int64_t share = size / dealt.extent;
-      const std::int64_t more = size % dealt.extent;
-      const std::int64_t start = coordinate * share + std::min(coordinate, more);
-      return IndexSet::range(start, start + share + (coordinate < more ? 1 : 0));
-    }
-    case Distribution::Kind::kGenBlock:
-      return IndexSet::range((*dealt.starts)[static_cast<std::size_t>(coordinate)],
-                             (*dealt.starts)[static_cast<std::size_t>(coordinate) + 1]);
-    case Distribution::Kind::kBlock:
-    case Distribution::Kind::kCyclic: break;
-  }
-  // Compared by division, because coordinate * block may pass 2^63 where the coordinate owns nothing.
-  if (size == 0 || coordinate > (size - 1) / dealt.block) return IndexSet::range(size, size);
-  const std::int64_t start = coordinate * dealt.block;
-  const bool wraps = distributions_[at(dimension)].kind == Distribution::Kind::kCyclic &&
-                     dealt.extent <= (size - 1) / dealt.block && dealt.extent > 1;
-  if (wraps) return IndexSet::blocks(start, dealt.block, dealt.block * dealt.extent, size);
-  if (dealt.extent == 1) return IndexSet::range(0, size);
-  return IndexSet::range(start, dealt.block < size - start ? start + dealt.block : size);
+std::int64_t Layout::replica_of(std::int64_t rank) const {
+  if (resolved_->replicas == 1) return 0;
+  const Extents on_axes = resolved_->map.coordinates(rank);
+  std::int64_t replica = 0;
+  for (const int axis : resolved_->copied) replica = replica * grid()[at(axis)] + on_axes[at(axis)];
+  return replica;
 }
+
+IndexSet Layout::index_set(int dimension, std::int64_t coordinate) const { return deal(dimension).set(coordinate); }
 
 std::vector<IndexSet> Layout::index_sets(std::int64_t rank) const {
   const Extents place = coordinates(rank);
   std::vector<IndexSet> result;
-  result.reserve(shape_.size());
+  result.reserve(place.size());
   for (int d = 0; d < dimensions(); ++d) result.push_back(index_set(d, place[at(d)]));
   return result;
 }
@@ -162,82 +101,76 @@ std::int64_t Layout::local_elements(std::int64_t rank) const {
   return base::checked_product(local_shape(rank), "number of local elements");
 }
 
-std::int64_t Layout::owner(int dimension, std::int64_t index) const {
-  const Dimension& dealt = per_dimension_[at(dimension)];
-  switch (distributions_[at(dimension)].kind) {
-    case Distribution::Kind::kCollapsed: return 0;
-    case Distribution::Kind::kBlock: return index / dealt.block;
-    case Distribution::Kind::kCyclic: return index / dealt.block % dealt.extent;
-    case Distribution::Kind::kBalanced: {
-      const std::int64_t share = shape_[at(dimension)] / dealt.extent;
-      const std::int64_t more = shape_[at(dimension)] % dealt.extent;
-      const std::int64_t front = more * (share + 1);
-      return index < front ? index / (share + 1) : more + (index - front) / share;
-    }
-    case Distribution::Kind::kGenBlock: {
-      const Extents& starts = *dealt.starts;
-      return std::upper_bound(starts.begin(), starts.end(), index) - starts.begin() - 1;
-    }
-  }
-  return 0;
+Extents Layout::padded_shape(std::int64_t rank) const {
+  Extents result = local_shape(rank);
+  for (std::size_t d = 0; d < result.size(); ++d) result[d] += resolved_->halo[d].lo + resolved_->halo[d].hi;
+  return result;
 }
 
+std::int64_t Layout::owner(int dimension, std::int64_t index) const { return deal(dimension).owner(index); }
+
 std::vector<std::int64_t> Layout::owners_in(int dimension, std::int64_t begin, std::int64_t end) const {
-  std::vector<std::int64_t> result;
-  if (begin >= end) return result;
-  const Dimension& dealt = per_dimension_[at(dimension)];
-  if (distributions_[at(dimension)].kind == Distribution::Kind::kCyclic) {
-    const std::int64_t first = begin / dealt.block;
-    const std::int64_t count = std::min((end - 1) / dealt.block - first + 1, dealt.extent);
-    const std::int64_t start = first % dealt.extent;
-    // Ascending: the coordinates that the round robin reaches after its wrap come first.
-    const std::int64_t wrapped = std::max<std::int64_t>(start + count - dealt.extent, 0);
-    result.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t c = 0; c < wrapped; ++c) result.push_back(c);
-    for (std::int64_t c = start; c < start + count - wrapped; ++c) result.push_back(c);
-    return result;
+  return deal(dimension).owners_in(begin, end);
+}
+
+namespace {
+
+Extents coordinates_of_element(const Layout& layout, std::span<const std::int64_t> index) {
+  if (index.size() != layout.shape().size())
+    refuse(text("the index ", base::tuple_text(index), " has ", index.size(), " entries for an array of ",
+                layout.shape().size(), " dimensions"));
+  Extents result(index.size());
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (index[d] < 0 || index[d] >= layout.shape()[d])
+      refuse(text("the index ", base::tuple_text(index), " lies outside the array ", shape_to_string(layout.shape())));
+    result[d] = layout.owner(static_cast<int>(d), index[d]);
   }
-  const std::int64_t last = owner(dimension, end - 1);
-  for (std::int64_t c = owner(dimension, begin); c <= last; ++c)
-    if (!dealt.starts ||
-        (*dealt.starts)[static_cast<std::size_t>(c)] < (*dealt.starts)[static_cast<std::size_t>(c) + 1])
-      result.push_back(c);
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Layout::owners(std::span<const std::int64_t> index) const {
+  const Extents place = coordinates_of_element(*this, index);
+  std::vector<std::int64_t> result;
+  for (std::int64_t replica = 0; replica < replicas(); ++replica) result.push_back(rank_at(place, replica));
+  std::sort(result.begin(), result.end());
   return result;
 }
 
 std::int64_t Layout::owner(std::span<const std::int64_t> index) const {
-  if (index.size() != shape_.size())
-    refuse(text("the index ", base::tuple_text(index), " has ", index.size(), " entries for an array of ",
-                shape_.size(), " dimensions"));
-  std::int64_t rank = 0;
-  for (std::size_t d = 0; d < shape_.size(); ++d) {
-    if (index[d] < 0 || index[d] >= shape_[d])
-      refuse(text("the index ", base::tuple_text(index), " lies outside the array ", shape_to_string(shape_)));
-    rank += owner(static_cast<int>(d), index[d]) * per_dimension_[d].step;
-  }
-  return rank;
+  return rank_at(coordinates_of_element(*this, index));
 }
 
 Extents Layout::to_local(std::span<const std::int64_t> index, std::int64_t rank) const {
-  const std::int64_t holder = owner(index);
-  if (rank != holder)
-    refuse(text("rank ", rank, " does not own the element ", base::tuple_text(index), "; rank ", holder, " does"));
+  const Extents wanted = coordinates_of_element(*this, index);
+  if (coordinates(rank) != wanted)
+    refuse(text("rank ", rank, " does not own the element ", base::tuple_text(index), "; rank ", rank_at(wanted),
+                " does"));
   const std::vector<IndexSet> sets = index_sets(rank);
-  Extents local(shape_.size());
-  for (std::size_t d = 0; d < shape_.size(); ++d) local[d] = sets[d].rank_of(index[d]);
+  Extents local(sets.size());
+  for (std::size_t d = 0; d < sets.size(); ++d) local[d] = sets[d].rank_of(index[d]);
   return local;
 }
 
 Extents Layout::to_global(std::span<const std::int64_t> local, std::int64_t rank) const {
   const std::vector<IndexSet> sets = index_sets(rank);
-  bool inside = local.size() == shape_.size();
-  for (std::size_t d = 0; inside && d < shape_.size(); ++d) inside = local[d] >= 0 && local[d] < sets[d].size();
+  bool inside = local.size() == sets.size();
+  for (std::size_t d = 0; inside && d < sets.size(); ++d) inside = local[d] >= 0 && local[d] < sets[d].size();
   if (!inside)
     refuse(text("the local index ", base::tuple_text(local), " lies outside the local array ",
                 base::tuple_text(local_shape(rank)), " of rank ", rank));
-  Extents index(shape_.size());
-  for (std::size_t d = 0; d < shape_.size(); ++d) index[d] = sets[d].at(local[d]);
+  Extents index(sets.size());
+  for (std::size_t d = 0; d < sets.size(); ++d) index[d] = sets[d].at(local[d]);
   return index;
+}
+
+bool Layout::spelled_like(const Layout& other) const {
+  const layout::Resolved& a = *resolved_;
+  const layout::Resolved& b = *other.resolved_;
+  return resolved_ == other.resolved_ ||
+         (a.shape == b.shape && a.map.grid() == b.map.grid() && a.distributions == b.distributions &&
+          a.ranks == b.ranks && a.order == b.order && a.options == b.options);
 }
 
 }  // namespace plait

@@ -1,156 +1,256 @@
 // The normal form: equal layouts, however they were spelled, become the same value and the same text.
 
 #include <algorithm>
-#include <sstream>
+#include <numeric>
 
-#include "base/checked.hpp"
-#include "base/text.hpp"
-#include "plait/layout.hpp"
+#include "layout/normal_dimension.hpp"
+#include "layout/normal_grid.hpp"
+#include "layout/resolved.hpp"
 
 namespace plait {
 
 namespace {
 
-using Kind = Distribution::Kind;
+using layout::DigitGrid;
+using layout::Labels;
+using layout::Pattern;
+using layout::RankTable;
+using layout::Resolved;
+using layout::Spelled;
 
-/// Whether coordinate c has the indices [c*block, (c+1)*block) for all c, where `sizes` are those of consecutive
-/// blocks.
-bool equal_blocks(const Extents& sizes, std::int64_t total, std::int64_t block) {
-  std::int64_t left = total;
-  for (const std::int64_t size : sizes) {
-    if (size != std::min(left, block)) return false;
-    left -= size;
+/// Layouts of at most so many ranks are looked at rank by rank.  Equal layouts have equally many ranks, so both go the
+/// same way.
+constexpr std::int64_t kFewRanks = 4096;
+
+/// One dimension: what it is without the names of its coordinates, and those.
+struct Dimension {
+  Pattern pattern;
+  Labels labels;
+  Spelled spelled;
+};
+
+const layout::BlockDeal* plain_deal(const layout::Deal& deal) {
+  return dynamic_cast<const layout::BlockDeal*>(&deal);
+}
+
+/// How the ranks are said: by digits, or one by one on a grid of all dimensions and copies.
+struct Ranks {
+  std::vector<layout::Digit> digits;
+  Extents list;
+};
+
+/// Names of coordinates without looking at each rank; false where that cannot be done.
+bool spell_by_axes(const Layout& layout, const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
+  const std::optional<DigitGrid> grid = layout::digits_of_axes(resolved);
+  if (!grid) return false;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    if (resolved.shape[d] == 0) continue;
+    const layout::Deal& deal = layout.deal(static_cast<int>(d));
+    const auto* plain = plain_deal(deal);
+    if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && deal.extent() > layout::kMostGaps) {
+      dimensions[d].spelled = spell(dimensions[d].pattern, deal.size(), deal.extent(), turn_of(*plain));
+      continue;
+    }
+    const std::vector<std::int64_t> labels = labelled_coordinates(deal);
+    const auto spelled = spell_labels(dimensions[d].pattern, deal.size(), deal.extent(), labels);
+    if (!spelled) return false;
+    dimensions[d].spelled = *spelled;
   }
+  ranks.digits = grid->digits;
   return true;
 }
 
-bool balanced_blocks(const Extents& sizes, std::int64_t total) {
-  const auto extent = static_cast<std::int64_t>(sizes.size());
-  for (std::int64_t c = 0; c < extent; ++c)
-    if (sizes[static_cast<std::size_t>(c)] != total / extent + (c < total % extent ? 1 : 0)) return false;
-  return true;
-}
-
-/// The preferred spelling of a dealt dimension; the first of block, balanced, block(m), gen_block, cyclic(k) that says
-/// it.
-Distribution preferred(const Distribution& given, std::int64_t size, std::int64_t extent) {
-  const std::int64_t ceiling = std::max<std::int64_t>(base::ceil_divide(size, extent), 1);
-  if (size == 0) return Distribution::block_of();
-  switch (given.kind) {
-    case Kind::kCyclic:
-      if (extent <= (size - 1) / given.block) return given;
-      [[fallthrough]];  // no coordinate gets a second block
-    case Kind::kBlock: {
-      const std::int64_t block = std::min(given.block == 0 ? ceiling : given.block, size);
-      if (block == ceiling) return Distribution::block_of();
-      // block(m) is also balanced where the one shorter block is the last: m = ceil, which is `block` already.
-      return Distribution::block_of(block);
-    }
-    case Kind::kBalanced:
-      // Equal to `block` where all are equally large, all have at most one index, or only the last is short.
-      if (size % extent == 0 || size <= extent || size % extent == extent - 1) return Distribution::block_of();
-      return given;
-    case Kind::kGenBlock: {
-      if (equal_blocks(given.sizes, size, ceiling)) return Distribution::block_of();
-      if (balanced_blocks(given.sizes, size)) return Distribution::balanced();
-      const std::int64_t block = given.sizes.front();
-      if (block > 0 && equal_blocks(given.sizes, size, block)) return Distribution::block_of(block);
-      return given;
-    }
-    case Kind::kCollapsed: break;
+void spell_by_ranks(const Layout& layout, const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
+  std::vector<Labels> labels;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    const layout::Deal& deal = layout.deal(static_cast<int>(d));
+    labels.push_back(deal.size() == 0 ? Labels{1, {0}} : Labels{deal.extent(), labelled_coordinates(deal)});
+    dimensions[d].labels = labels.back();
   }
-  return given;
+  const RankTable table(layout, resolved, std::move(labels));
+  const auto size_of = [&](std::size_t d) { return resolved.shape[d]; };
+  std::optional<DigitGrid> grid = table.digits();
+  for (std::size_t d = 0; grid && d < dimensions.size(); ++d) {
+    if (size_of(d) == 0) continue;
+    Dimension& dimension = dimensions[d];
+    std::optional<Spelled> spelled =
+        spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, grid->labels[d]);
+    if (!spelled) {
+      const auto natural = table.natural_digits(static_cast<int>(d));
+      if (natural) {
+        std::erase_if(grid->digits, [&](const layout::Digit& digit) { return digit.dimension == static_cast<int>(d); });
+        grid->digits.insert(grid->digits.end(), natural->begin(), natural->end());
+        spelled = spell(dimension.pattern, size_of(d), dimension.labels.extent, layout::Turn{});
+      }
+    }
+    if (spelled) {
+      dimension.spelled = *spelled;
+    } else {
+      grid.reset();
+    }
+  }
+  if (grid) {
+    std::sort(grid->digits.begin(), grid->digits.end(),
+              [](const layout::Digit& a, const layout::Digit& b) { return a.step > b.step; });
+    ranks.digits = grid->digits;
+    if (grid->base != 0) {
+      ranks.list.resize(static_cast<std::size_t>(layout.size()));
+      std::iota(ranks.list.begin(), ranks.list.end(), grid->base);
+    }
+    return;
+  }
+  std::int64_t step = table.copies();
+  if (step > 1) ranks.digits.push_back({-1, 1, step, 1});
+  for (std::size_t d = dimensions.size(); d-- > 0;) {
+    Dimension& dimension = dimensions[d];
+    if (size_of(d) == 0) continue;
+    std::vector<std::int64_t> natural(dimension.labels.coordinates.size());
+    std::iota(natural.begin(), natural.end(), 0);
+    dimension.spelled = *spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, natural);
+    if (dimension.labels.extent > 1)
+      ranks.digits.push_back({static_cast<int>(d), 1, dimension.labels.extent, step});
+    step *= dimension.labels.extent;
+  }
+  std::reverse(ranks.digits.begin(), ranks.digits.end());
+  ranks.list = table.list();
 }
 
-/// Dimensions of no index tell ranks apart by nothing: of a row of them between two other dealt dimensions only the
-/// product of the grid extents can be seen, which becomes the extent of the first one.  With at most one other dealt
-/// dimension the same ranks can often be counted both ways; then they are counted in C order.
-void merge_empty_dimensions(const Extents& shape, Extents& extents, Order& ranks) {
-  struct Gap {
-    std::int64_t product = 1;
-    std::size_t first_empty = 0;
-    bool has_empty = false;
+/// The order of the dimensions in which a local array can have more than one place; the others stand in front.
+std::vector<int> normal_order(const Layout& layout) {
+  std::vector<int> ascending(static_cast<std::size_t>(layout.dimensions()));
+  std::iota(ascending.begin(), ascending.end(), 0);
+  std::vector<int> longer;
+  for (const int d : layout.order()) {
+    const std::int64_t most = layout.longest_local(d) + layout.halo(d).lo + layout.halo(d).hi;
+    if (most == 0) return ascending;
+    if (most > 1) longer.push_back(d);
+  }
+  if (std::is_sorted(longer.begin(), longer.end())) return ascending;
+  if (std::is_sorted(longer.rbegin(), longer.rend())) return {ascending.rbegin(), ascending.rend()};
+  std::vector<int> result;
+  for (const int d : ascending)
+    if (std::find(longer.begin(), longer.end(), d) == longer.end()) result.push_back(d);
+  result.insert(result.end(), longer.begin(), longer.end());
+  return result;
+}
+
+/// Says the grid: axes by falling digits, unless the dimensions name them all the same.
+Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, const Ranks& ranks) {
+  const std::size_t count = dimensions.size();
+  std::vector<Distribution> distributions(count);
+  LayoutOptions options;
+  options.source.assign(count, 0);
+  options.offset.assign(count, 0);
+  std::vector<std::vector<std::pair<std::int64_t, int>>> axes(count);  // (weight, axis)
+  Extents grid;
+  std::vector<int> dealt;
+  for (const layout::Digit& digit : ranks.digits) {
+    const auto axis = static_cast<int>(grid.size());
+    grid.push_back(digit.extent);
+    if (digit.dimension < 0) {
+      options.replicate.push_back(axis);
+      continue;
+    }
+    axes[static_cast<std::size_t>(digit.dimension)].emplace_back(digit.weight, axis);
+    dealt.push_back(digit.dimension);
+  }
+  for (std::size_t d = 0; d < count; ++d) {
+    if (axes[d].empty()) continue;
+    const Spelled& spelled = dimensions[d].spelled;
+    distributions[d] = spelled.distribution;
+    options.source[d] = spelled.turn.source;
+    options.offset[d] = spelled.offset;
+    if (spelled.turn.reverse) options.reverse.push_back(static_cast<int>(d));
+    std::sort(axes[d].rbegin(), axes[d].rend());
+  }
+  const bool once = std::adjacent_find(dealt.begin(), dealt.end(), std::greater_equal<>()) == dealt.end();
+  const bool backwards = std::adjacent_find(dealt.begin(), dealt.end(), std::less_equal<>()) == dealt.end();
+  Order order = Order::kC;
+  if (!once && backwards && options.replicate.empty() && ranks.list.empty()) {
+    std::reverse(grid.begin(), grid.end());
+    order = Order::kFortran;
+  } else if (!once) {
+    for (std::size_t d = 0; d < count; ++d)
+      for (const auto& [weight, axis] : axes[d]) distributions[d].axes.push_back(axis);
+  }
+  const auto none = [](const Extents& values) {
+    return std::all_of(values.begin(), values.end(), [](std::int64_t value) { return value == 0; });
   };
-  std::vector<Gap> gaps(1);
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 0) {
-      Gap& gap = gaps.back();
-      if (!gap.has_empty) gap.first_empty = d;
-      gap.has_empty = true;
-      gap.product *= extents[d];
-      extents[d] = 1;
-    } else if (extents[d] > 1) {
-      gaps.emplace_back();
-    }
+  if (none(options.source)) options.source.clear();
+  if (none(options.offset)) options.offset.clear();
+  options.rank_list = ranks.list;
+  const std::vector<int> local = normal_order(layout);
+  Order local_order = Order::kC;
+  if (local == layout::dimensions_in(Order::kFortran, layout.dimensions()) && local.size() > 1) {
+    local_order = Order::kFortran;
+  } else if (!std::is_sorted(local.begin(), local.end())) {
+    options.order = local;
   }
-  if (gaps.size() <= 2 && ranks == Order::kFortran) {
-    Gap& front = gaps.front();
-    Gap& back = gaps.back();
-    if ((back.product == 1 || front.has_empty) && (front.product == 1 || back.has_empty)) {
-      std::swap(front.product, back.product);
-      ranks = Order::kC;
+  if (layout.has_halo())
+    for (int d = 0; d < layout.dimensions(); ++d) {
+      options.halo.push_back(layout.halo(d));
+      if (layout.periodic(d) && layout.halo(d) != Halo{}) options.periodic.push_back(d);
     }
+  return Layout(layout.shape(), std::move(distributions), std::move(grid), order, local_order, std::move(options));
+}
+
+/// Whether a dimension is too irregular to be told in a text.
+bool irregular(const Layout& layout) {
+  for (int d = 0; d < layout.dimensions(); ++d)
+    if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !pattern_of(layout.deal(d))) return true;
+  return false;
+}
+
+/// Rank by rank, for layouts that have no text to compare.
+bool same_sets(const Layout& a, const Layout& b) {
+  for (const std::int64_t rank : a.rank_numbers()) {
+    if (!b.has_rank(rank)) return false;
+    const std::vector<IndexSet> mine = a.index_sets(rank);
+    const std::vector<IndexSet> others = b.index_sets(rank);
+    for (std::size_t d = 0; d < mine.size(); ++d)
+      if (!mine[d].same_members(others[d])) return false;
   }
-  for (const Gap& gap : gaps)
-    if (gap.has_empty) extents[gap.first_empty] = gap.product;
+  return true;
 }
 
 }  // namespace
 
 Layout Layout::normal_form() const {
-  Extents extents;
-  for (const Dimension& dimension : per_dimension_) extents.push_back(dimension.extent);
-  Order ranks = ranks_;
-  if (elements_ == 0) merge_empty_dimensions(shape_, extents, ranks);
-  std::vector<Distribution> distributions;
-  Extents grid;
-  int long_dimensions = 0;  // of more than one index on some rank
-  for (std::size_t d = 0; d < shape_.size(); ++d) {
-    if (extents[d] == 1) {
-      distributions.push_back(Distribution::collapsed());
-    } else {
-      distributions.push_back(preferred(distributions_[d], shape_[d], extents[d]));
-      grid.push_back(extents[d]);
-    }
-    std::int64_t longest = 0;
-    const auto& sizes = distributions_[d].sizes;
-    if (distributions_[d].kind == Kind::kGenBlock) {
-      longest = *std::max_element(sizes.begin(), sizes.end());
-    } else {
-      longest = index_set(static_cast<int>(d), 0).size();  // coordinate 0 is never smaller than another
-    }
-    if (longest > 1) ++long_dimensions;
+  std::vector<Dimension> dimensions(shape().size());
+  bool plain = true;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    if (shape()[d] == 0) continue;
+    const layout::Deal& dealt = deal(static_cast<int>(d));
+    const std::optional<Pattern> pattern = pattern_of(dealt);
+    if (!pattern) return *this;
+    dimensions[d].pattern = *pattern;
+    plain = plain && plain_deal(dealt) != nullptr;
   }
-  if (grid.size() <= 1) ranks = Order::kC;
-  const Order order = long_dimensions <= 1 || elements_ == 0 ? Order::kC : order_;
-  return Layout(shape_, std::move(distributions), std::move(grid), ranks, order);
+  Ranks ranks;
+  const bool by_axes = plain && size() > kFewRanks && spell_by_axes(*this, *resolved_, dimensions, ranks);
+  if (!by_axes) spell_by_ranks(*this, *resolved_, dimensions, ranks);
+  return assemble(*this, dimensions, ranks);
 }
 
 bool Layout::operator==(const Layout& other) const {
-  if (shape_ != other.shape_ || size_ != other.size_) return false;
+  if (shape() != other.shape() || size() != other.size()) return false;
+  if (spelled_like(other)) return true;
   const Layout a = normal_form();
   const Layout b = other.normal_form();
-  return a.distributions_ == b.distributions_ && a.grid_ == b.grid_ && a.ranks_ == b.ranks_ && a.order_ == b.order_;
+  if (a.spelled_like(b)) return true;
+  if (!irregular(a) || !irregular(b)) return false;
+  const auto halos = [](const Layout& layout) {
+    std::vector<std::tuple<std::int64_t, std::int64_t, bool>> result;
+    for (int d = 0; d < layout.dimensions(); ++d)
+      result.emplace_back(layout.halo(d).lo, layout.halo(d).hi, layout.halo(d) != Halo{} && layout.periodic(d));
+    return result;
+  };
+  return normal_order(a) == normal_order(b) && halos(a) == halos(b) && same_sets(a, b);
 }
 
-std::string shape_to_string(const Extents& shape) {
-  if (shape.empty()) return "scalar";
-  std::ostringstream out;
-  for (std::size_t d = 0; d < shape.size(); ++d) out << (d == 0 ? "" : "x") << shape[d];
-  return out.str();
-}
-
-std::string to_string(const Layout& layout) {
-  const Layout normal = layout.normal_form();
-  std::ostringstream out;
-  out << shape_to_string(normal.shape()) << " (";
-  for (std::size_t d = 0; d < normal.distributions().size(); ++d)
-    out << (d == 0 ? "" : ", ") << to_string(normal.distributions()[d]);
-  out << ')';
-  if (!normal.grid().empty()) out << " onto " << base::tuple_text(normal.grid());
-  if (normal.ranks() == Order::kFortran) out << " ranks=F";
-  if (normal.order() == Order::kFortran) out << " order=F";
-  return out.str();
+std::string hashed_text(const Layout& layout) {
+  if (!irregular(layout)) return to_string(layout);
+  return shape_to_string(layout.shape()) + " on " + std::to_string(layout.size());
 }
 
 }  // namespace plait

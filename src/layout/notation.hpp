@@ -16,10 +16,16 @@ struct Notation {
   std::optional<Extents> grid;
   std::optional<Order> ranks;
   std::optional<Order> order;
+  LayoutOptions options;
 };
 
 /// errors  kArgument: the text, the position in it (from 1) and what was expected there.
 Notation parse_notation(std::string_view text);
+
+/// `(2*d1+1, *, 3)`: what each template dimension holds.  errors  as above.
+std::vector<Alignment> parse_alignment(std::string_view text);
+/// `(1, 2:0)`.  errors  as above.
+std::vector<Halo> parse_halo(std::string_view text);
 
 /// Fills in what the text may leave out: ranks and order C, the grid `()` where nothing is dealt.
 /// errors  kArgument: no grid for dealt dimensions, and all that the constructor of Layout refuses.

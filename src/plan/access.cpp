@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "layout/deal.hpp"
 #include "plait/error.hpp"
 #include "plan/partners.hpp"
 #include "plan/runs.hpp"
@@ -38,6 +39,9 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
   choose_shares(data_offset, options.readers);
   choose_window(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes);
   strategy_ = options.strategy;
+  // Copies are read once and spread by the exchange, whatever the page cache would make of reading them again.
+  const bool read_once = !write_ && workers_ > 1 && layout_.replicas() > 1;
+  if (strategy_ == Strategy::kAutomatic && read_once) strategy_ = Strategy::kTwoPhase;
   if (strategy_ == Strategy::kAutomatic)
     strategy_ = predicted_seconds(Strategy::kDirect) <= predicted_seconds(Strategy::kTwoPhase) ? Strategy::kDirect
                                                                                                : Strategy::kTwoPhase;
@@ -89,19 +93,29 @@ void AccessPlan::choose_window(std::int64_t memory_bytes) {
   steps_ = section_.elements == 0 ? 0 : base::ceil_divide(longest, window_);
 }
 
+std::int64_t AccessPlan::most_places() const {
+  std::int64_t most = 1;
+  if (options_.fill_halo && !write_)
+    for (int d = 0; d < layout_.dimensions(); ++d)
+      if (layout_.periodic(d) && layout_.halo(d) != Halo{}) most *= 3;
+  return most;
+}
+
+int AccessPlan::message_buffers() const { return nodes_apart_ ? static_cast<int>(2 * most_places()) : 0; }
+
 int AccessPlan::buffers() const {
   const bool sieves = !write_ && !section_.contiguous() && section_.contiguous_elements() * element_bytes_ < kSieveGap;
-  return kSlots + (nodes_apart_ ? 2 : 0) + (sieves ? 1 : 0);
+  return kSlots + message_buffers() + (sieves ? 1 : 0);
 }
 
 std::int64_t AccessPlan::sieve_bytes() const {
-  const bool sieves = buffers() > kSlots + (nodes_apart_ ? 2 : 0);
+  const bool sieves = buffers() > kSlots + message_buffers();
   return sieves ? std::min(window_ * element_bytes_, std::max(kSieveBytes, element_bytes_)) : 0;
 }
 
 std::int64_t AccessPlan::staging_bytes() const {
   if (strategy_ == Strategy::kDirect || section_.elements == 0) return 0;
-  return (kSlots + (nodes_apart_ ? 2 : 0)) * window_ * element_bytes_ + sieve_bytes();
+  return (kSlots + message_buffers()) * window_ * element_bytes_ + sieve_bytes();
 }
 
 AccessPlan::Range AccessPlan::share(std::int64_t reader) const {
@@ -120,12 +134,16 @@ AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) con
   return {std::clamp(begin, whole.begin, whole.end), std::clamp(begin + window_, whole.begin, whole.end)};
 }
 
-std::vector<IndexSet> AccessPlan::index_sets(std::int64_t rank) const {
-  const Extents coordinates = layout_.coordinates(rank);
-  std::vector<IndexSet> result;
-  result.reserve(section_.shape.size());
-  for (const int d : section_.layout_dimension)
-    result.push_back(d < 0 ? IndexSet::range(0, 1) : layout_.index_set(d, coordinates[static_cast<std::size_t>(d)]));
+std::vector<Holding> AccessPlan::holdings(std::int64_t rank) const {
+  if (!layout_.has_rank(rank) || (write_ && layout_.replica_of(rank) != 0)) return {};
+  std::vector<Holding> result;
+  for (const Holding& held : plan::holdings(layout_, rank, options_.fill_halo && !write_)) {
+    Holding& own = result.emplace_back();
+    for (const int d : section_.layout_dimension) {
+      own.sets.push_back(d < 0 ? IndexSet::range(0, 1) : held.sets[static_cast<std::size_t>(d)]);
+      own.places.push_back(d < 0 ? 0 : held.places[static_cast<std::size_t>(d)]);
+    }
+  }
   return result;
 }
 
@@ -177,14 +195,16 @@ std::vector<std::int64_t> AccessPlan::owners(Range range) const {
       const int dimension = section_.layout_dimension[d];
       if (dimension < 0) continue;
       auto& found = coordinates[static_cast<std::size_t>(dimension)];
-      found = layout_.owners_in(dimension, box.lo[d], box.hi[d]);
+      found = coordinates_meeting(IndexSet::range(box.lo[d], box.hi[d]), layout_, dimension,
+                                  options_.fill_halo && !write_);
       total *= found.size();
     }
     std::vector<std::size_t> chosen(coordinates.size(), 0);
     Extents place(coordinates.size());
     for (std::size_t n = 0; n < total; ++n) {
       for (std::size_t d = 0; d < coordinates.size(); ++d) place[d] = coordinates[d][chosen[d]];
-      result.push_back(layout_.rank_at(place));
+      for (std::int64_t replica = 0; replica < (write_ ? 1 : layout_.replicas()); ++replica)
+        result.push_back(layout_.rank_at(place, replica));
       for (std::size_t d = coordinates.size(); d-- > 0;) {
         if (++chosen[d] < coordinates[d].size()) break;
         chosen[d] = 0;
@@ -196,12 +216,24 @@ std::vector<std::int64_t> AccessPlan::owners(Range range) const {
   return result;
 }
 
+namespace {
+
+std::int64_t coordinate_of_longest(const layout::Deal& deal) {
+  const auto* blocks = dynamic_cast<const layout::BlockDeal*>(&deal);
+  if (blocks != nullptr && blocks->kind() != Distribution::Kind::kGenBlock && blocks->offset() == 0)
+    return blocks->coordinate_of(0);
+  const std::int64_t longest = deal.longest();
+  std::int64_t coordinate = 0;
+  while (coordinate + 1 < deal.extent() && deal.set(coordinate).size() < longest) ++coordinate;
+  return coordinate;
+}
+
+}  // namespace
+
 std::int64_t AccessPlan::largest_rank() const {
   Extents coordinates(layout_.shape().size(), 0);
-  for (std::size_t d = 0; d < coordinates.size(); ++d) {
-    const auto& sizes = layout_.distributions()[d].sizes;
-    if (!sizes.empty()) coordinates[d] = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
-  }
+  for (int d = 0; d < layout_.dimensions(); ++d)
+    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout_.deal(d));
   return layout_.rank_at(coordinates);
 }
 
@@ -226,13 +258,17 @@ std::int64_t count_runs(const std::vector<IndexSet>& sets, const Extents& shape,
 }  // namespace
 
 std::int64_t AccessPlan::runs_in_file(std::int64_t rank) const {
-  const Extents steps = local_steps(dense_strides(layout_.local_shape(rank), layout_.order()));
-  return count_runs(index_sets(rank), section_.shape, section_.steps, steps);
+  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
+  std::int64_t sum = 0;
+  for (const Holding& own : holdings(rank)) sum += count_runs(own.sets, section_.shape, section_.steps, steps);
+  return sum;
 }
 
 std::int64_t AccessPlan::runs_in_window(std::int64_t rank) const {
-  const Extents steps = local_steps(dense_strides(layout_.local_shape(rank), layout_.order()));
-  return count_runs(index_sets(rank), section_.shape, dense_strides(section_.shape, Order::kC), steps);
+  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
+  std::int64_t sum = 0;
+  for (const Holding& own : holdings(rank)) sum += count_runs(own.sets, section_.shape, dense_strides(section_.shape), steps);
+  return sum;
 }
 
 std::int64_t AccessPlan::requests(Strategy strategy) const {

@@ -10,6 +10,7 @@
 
 #include "plait/layout.hpp"
 #include "plan/section.hpp"
+#include "plan/spans.hpp"
 
 namespace plait::plan {
 
@@ -38,6 +39,7 @@ struct AccessOptions {
   Strategy strategy = Strategy::kAutomatic;
   std::int64_t memory_bytes = 0;  ///< most staging memory of a rank; 0: kDefaultMemory
   std::int64_t readers = 0;       ///< P': how many workers touch the store; 0: as many as help
+  bool fill_halo = false;         ///< reading: the halos of local arrays as well
   bool operator==(const AccessOptions&) const = default;
 };
 
@@ -88,13 +90,18 @@ class AccessPlan {
   Range window(std::int64_t reader, std::int64_t step) const;
   std::int64_t reader_of(std::int64_t place) const { return (place + shift_) / share_; }
 
-  /// The index sets of a rank, one for each section dimension.
-  std::vector<IndexSet> index_sets(std::int64_t rank) const;
+  /// What a rank takes part with: none where it is in no set, where it owns nothing, and in a write where another rank
+  /// that holds the same copy writes it; more than one where a filled halo wraps around.  One entry for each section
+  /// dimension.
+  std::vector<Holding> holdings(std::int64_t rank) const;
   /// Steps of a dense local array in elements, one for each section dimension.
   Extents local_steps(const Extents& layout_steps) const;
+  /// How often an element can be in the local array of one rank.
+  std::int64_t most_places() const;
   /// The smallest place at or behind `place` that a rank with these index sets owns, or `section().elements`.
   std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t place) const;
-  /// The ranks that own an element of a range, ascending.  cost  O(ranks found).
+  /// The ranks that take part with an element of a range, ascending; perhaps a few that do not.
+  /// cost  O(ranks found).
   std::vector<std::int64_t> owners(Range range) const;
 
   /// Predicted seconds of a strategy, from the rank with the largest part.
@@ -108,6 +115,7 @@ class AccessPlan {
  private:
   void choose_shares(std::int64_t data_offset, std::int64_t wanted_readers);
   void choose_window(std::int64_t memory_bytes);
+  int message_buffers() const;
   int buffers() const;
   std::int64_t largest_rank() const;
   std::int64_t runs_in_file(std::int64_t rank) const;

@@ -1,7 +1,13 @@
 #include "plan/block_size.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+
+#include "layout/deal.hpp"
+#include "plan/partners.hpp"
+#include "plan/pieces.hpp"
+#include "plan/spans.hpp"
 
 namespace plait::plan {
 
@@ -162,16 +168,37 @@ Shortest shortest_runs(const Layout& a, const Layout& b, int d) {
   return equal_blocks ? of_equal_blocks(side_a, side_b, size) : of_uneven_blocks(side_a, side_b, size);
 }
 
+/// Whether a dimension of a normal form is one of those whose blocks can be compared by arithmetic.
+bool regular(const Layout& normal, int d) {
+  const auto* blocks = dynamic_cast<const layout::BlockDeal*>(&normal.deal(d));
+  return blocks != nullptr && blocks->turn().plain() && blocks->offset() == 0 && normal.halo(d) == Halo{};
+}
+
+/// Any two deals: the pieces of all pairs of coordinates.
+Shortest of_all_pairs(const Layout& a, const Layout& b, int d) {
+  Shortest shortest;
+  for (std::int64_t c = 0; c < a.coordinates_in(d); ++c) {
+    for (const Span& mine : spans(a, d, c, false)) {
+      const std::int64_t extent_a = mine.set.size() + a.halo(d).lo + a.halo(d).hi;
+      for (const std::int64_t other : partners(mine.set, b, d)) {
+        const IndexSet theirs = b.index_set(d, other);
+        const std::int64_t extent_b = theirs.size() + b.halo(d).lo + b.halo(d).hi;
+        for (const Piece& piece : intersect(mine.set, theirs)) {
+          const bool whole = piece.length == extent_a && piece.length == extent_b;
+          std::int64_t& least = whole ? shortest.whole : shortest.ending;
+          least = std::min(least, piece.length);
+        }
+      }
+    }
+  }
+  return shortest;
+}
+
 /// Dimensions that are longer than 1 on some rank, fastest first.
 std::vector<int> long_dimensions(const Layout& normal) {
   std::vector<int> result;
-  for (int i = 0; i < normal.dimensions(); ++i) {
-    const int d = normal.order() == Order::kC ? normal.dimensions() - 1 - i : i;
-    std::int64_t longest = normal.index_set(d, 0).size();
-    const Distribution& distribution = normal.distributions()[static_cast<std::size_t>(d)];
-    for (const std::int64_t size : distribution.sizes) longest = std::max(longest, size);
-    if (longest > 1) result.push_back(d);
-  }
+  for (auto d = normal.order().rbegin(); d != normal.order().rend(); ++d)
+    if (normal.longest_local(*d) + normal.halo(*d).lo + normal.halo(*d).hi > 1) result.push_back(*d);
   return result;
 }
 
@@ -188,7 +215,7 @@ std::int64_t block_size(const Layout& source, const Layout& target) {
   for (std::size_t i = 0; i < std::min(fastest_a.size(), fastest_b.size()); ++i) {
     const int d = fastest_a[i];
     if (fastest_b[i] != d) break;
-    const Shortest found = shortest_runs(a, b, d);
+    const Shortest found = regular(a, d) && regular(b, d) ? shortest_runs(a, b, d) : of_all_pairs(a, b, d);
     if (found.ending != INT64_MAX) shortest = std::min(shortest, fused * found.ending);
     if (found.whole == INT64_MAX) return shortest;
     fused *= found.whole;

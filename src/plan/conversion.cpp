@@ -12,33 +12,60 @@ namespace plait {
 
 namespace {
 
-/// All combinations of one partner for each dimension.
-std::vector<Message> messages(const Layout& mine, std::int64_t rank, const Layout& other) {
-  const auto by_dimension = plan::partners_by_dimension(mine, rank, other);
-  std::vector<Message> result;
-  std::size_t total = 1;
-  for (const auto& found : by_dimension) total *= found.size();
-  if (total == 0) return result;
-  result.reserve(total);
+/// Which copy of the source a rank of the target reads: its own where it has one, else its turn among them.
+std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
+  if (source.replicas() == 1) return 0;
+  return source.has_rank(receiver) ? source.replica_of(receiver) : receiver % source.replicas();
+}
 
-  const std::size_t dimensions = by_dimension.size();
+/// Elements and runs of a combination of partners, summed over all combinations of their spans.
+Message measured(const std::vector<const plan::Partner*>& partners, const Layout& mine, const Layout& other) {
+  Message message;
+  const std::size_t dimensions = partners.size();
   std::vector<std::size_t> chosen(dimensions, 0);
   std::vector<const plan::Overlap*> overlaps(dimensions);
-  Extents coordinates(dimensions);
-  for (std::size_t n = 0; n < total; ++n) {
+  while (true) {
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < dimensions; ++d) {
-      const plan::Partner& partner = by_dimension[d][chosen[d]];
-      overlaps[d] = &partner.overlap;
-      coordinates[d] = partner.coordinate;
-      elements *= partner.overlap.elements;
+      overlaps[d] = &partners[d]->overlaps[chosen[d]];
+      elements *= overlaps[d]->elements;
     }
-    result.push_back(
-        {other.rank_at(coordinates), elements, plan::runs_of_product(overlaps, mine.order(), other.order())});
-    for (std::size_t d = dimensions; d-- > 0;) {
-      if (++chosen[d] < by_dimension[d].size()) break;
-      chosen[d] = 0;
+    message.elements += elements;
+    message.runs += plan::runs_of_product(overlaps, mine.order(), other.order());
+    std::size_t d = dimensions;
+    while (d > 0 && ++chosen[d - 1] == partners[d - 1]->overlaps.size()) chosen[--d] = 0;
+    if (d == 0) return message;
+  }
+}
+
+/// All combinations of one partner for each dimension; `ranks_at(coordinates)` says which ranks of the other side there
+/// take part.
+template <typename RanksAt>
+std::vector<Message> messages(const Layout& mine, const Layout& other,
+                              const std::vector<std::vector<plan::Partner>>& by_dimension, RanksAt&& ranks_at) {
+  std::vector<Message> result;
+  for (const auto& found : by_dimension)
+    if (found.empty()) return result;
+  const std::size_t dimensions = by_dimension.size();
+  std::vector<std::size_t> chosen(dimensions, 0);
+  std::vector<const plan::Partner*> partners(dimensions);
+  Extents coordinates(dimensions);
+  while (true) {
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      partners[d] = &by_dimension[d][chosen[d]];
+      coordinates[d] = partners[d]->coordinate;
     }
+    const std::vector<std::int64_t> ranks = ranks_at(coordinates);
+    if (!ranks.empty()) {
+      Message message = measured(partners, mine, other);
+      for (const std::int64_t rank : ranks) {
+        message.rank = rank;
+        result.push_back(message);
+      }
+    }
+    std::size_t d = dimensions;
+    while (d > 0 && ++chosen[d - 1] == by_dimension[d - 1].size()) chosen[--d] = 0;
+    if (d == 0) break;
   }
   std::sort(result.begin(), result.end(), [](const Message& a, const Message& b) { return a.rank < b.rank; });
   return result;
@@ -46,16 +73,39 @@ std::vector<Message> messages(const Layout& mine, std::int64_t rank, const Layou
 
 }  // namespace
 
-Conversion::Conversion(Layout source, Layout target) : source_(std::move(source)), target_(std::move(target)) {
-  if (source_.shape() != target_.shape())
-    throw Error(ErrorKind::kArgument,
-                base::text("a conversion needs two layouts of one shape; the source is ",
-                           shape_to_string(source_.shape()), ", the target ", shape_to_string(target_.shape())));
+Conversion::Conversion(Layout source, Layout target, bool fill_halo)
+    : source_(std::move(source)), target_(std::move(target)), fill_halo_(fill_halo) {
+  if (source_.shape() == target_.shape()) return;
+  const Extents& from = source_.shape();
+  const Extents& to = target_.shape();
+  std::string difference;
+  for (std::size_t d = 0; d < std::min(from.size(), to.size()) && difference.empty(); ++d)
+    if (from[d] != to[d]) difference = base::text("; dimension ", d, " has ", from[d], " and ", to[d], " indices");
+  throw Error(ErrorKind::kArgument,
+              base::text("a conversion needs two layouts of one shape; the source is ", shape_to_string(from),
+                         ", the target ", shape_to_string(to), difference));
 }
 
-std::vector<Message> Conversion::sends(std::int64_t rank) const { return messages(source_, rank, target_); }
+std::vector<Message> Conversion::sends(std::int64_t rank) const {
+  const auto partners = plan::partners_by_dimension(source_, rank, target_, false, fill_halo_);
+  const std::int64_t mine = source_.replica_of(rank);
+  return messages(source_, target_, partners, [&](const Extents& coordinates) {
+    std::vector<std::int64_t> ranks;
+    for (std::int64_t replica = 0; replica < target_.replicas(); ++replica) {
+      const std::int64_t receiver = target_.rank_at(coordinates, replica);
+      if (replica_for(source_, receiver) == mine) ranks.push_back(receiver);
+    }
+    return ranks;
+  });
+}
 
-std::vector<Message> Conversion::receives(std::int64_t rank) const { return messages(target_, rank, source_); }
+std::vector<Message> Conversion::receives(std::int64_t rank) const {
+  const auto partners = plan::partners_by_dimension(target_, rank, source_, fill_halo_, false);
+  const std::int64_t replica = replica_for(source_, rank);
+  return messages(target_, source_, partners, [&](const Extents& coordinates) {
+    return std::vector<std::int64_t>{source_.rank_at(coordinates, replica)};
+  });
+}
 
 std::int64_t Conversion::block() const { return plan::block_size(source_, target_); }
 
@@ -69,28 +119,38 @@ std::string Conversion::explain() const {
     return out.str();
   }
   if (std::max(source_.size(), target_.size()) > kMostRanks) {
-    const std::vector<Message> first = sends(0);
+    const std::vector<Message> first = sends(source_.rank_numbers().front());
     std::int64_t elements = 0;
     for (const Message& message : first) elements += message.elements;
-    out << "rank 0  sends " << elements << " elements in " << first.size() << " messages\n";
+    out << "rank " << source_.rank_numbers().front() << "  sends " << elements << " elements in " << first.size() << " messages\n";
     return out.str();
   }
   std::int64_t kept = 0;
+  std::int64_t moved = 0;
   std::int64_t count = 0;
-  for (std::int64_t rank = 0; rank < source_.size(); ++rank) {
+  for (const std::int64_t rank : source_.rank_numbers()) {
     for (const Message& message : sends(rank)) {
       if (message.rank == rank) {
         kept += message.elements;
       } else {
         ++count;
+        moved += message.elements;
       }
     }
   }
-  out << "moves   " << source_.elements() - kept << " of " << source_.elements() << " elements between ranks, in "
-      << count << " messages\n";
+  out << "moves   " << moved << " of " << moved + kept << " elements between ranks, in " << count << " messages\n";
   return out.str();
 }
 
-Conversion compose(const Layout& source, const Layout& target) { return {source, target}; }
+Conversion Conversion::inverse() const { return Conversion(target_, source_); }
+
+Conversion Conversion::then(const Conversion& next) const {
+  if (!(target_ == next.source_))
+    throw Error(ErrorKind::kArgument, base::text("the conversion ends in ", to_string(target_),
+                                                 ", but the next one begins with ", to_string(next.source_)));
+  return Conversion(source_, next.target_, next.fill_halo_);
+}
+
+Conversion compose(const Layout& source, const Layout& target, bool fill_halo) { return {source, target, fill_halo}; }
 
 }  // namespace plait

@@ -23,7 +23,7 @@ struct Nest {
   std::vector<NestLoop> loops;  // of more than one step, slowest dimension first, not sorted otherwise
 };
 
-/// Calls `visit(const Nest&)` for each combination of one piece of each dimension.  `a_steps` and `b_steps` say how far
+/// Calls `visit(Nest&)`, which may change the nest, for each combination of one piece of each dimension.  `a_steps` and `b_steps` say how far
 /// apart neighbours of a dimension lie on each side.
 template <typename Visit>
 void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int64_t>& a_steps,
@@ -43,7 +43,7 @@ void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int
       if (piece.count > 1) nest.loops.push_back({piece.count, piece.a_step * a_steps[d], piece.b_step * b_steps[d]});
       if (piece.length > 1) nest.loops.push_back({piece.length, a_steps[d], b_steps[d]});
     }
-    visit(static_cast<const Nest&>(nest));
+    visit(nest);
     std::size_t d = pieces.size();
     while (d > 0 && ++chosen[d - 1] == pieces[d - 1].size()) chosen[--d] = 0;
     if (d == 0) return;

@@ -5,9 +5,11 @@
 
 #include <functional>
 #include <random>
+#include <tuple>
+#include <utility>
 
 #include "oracle.hpp"
-#include "plan/partners.hpp"
+#include "plan/products.hpp"
 
 namespace {
 
@@ -195,37 +197,33 @@ std::vector<std::vector<int>> move_through(const Layout& source, const Layout& t
   std::vector<std::vector<int>> result;
   for (std::int64_t rank = 0; rank < target.size(); ++rank) result.emplace_back(at(target.local_elements(rank)), -1);
   for (std::int64_t from = 0; from < source.size(); ++from) {
-    const auto partners = plait::plan::partners_by_dimension(source, from, target);
-    // Each index of the sender in each dimension, with its place on both sides.
-    struct Step {
-      std::int64_t coordinate, a, b;
-    };
-    std::vector<std::vector<Step>> steps(partners.size());
-    Extents shape;
-    for (std::size_t d = 0; d < partners.size(); ++d) {
-      for (const auto& partner : partners[d])
-        for (const auto& piece : partner.pieces)
+    for (const plait::Message& message : plait::compose(source, target).sends(from)) {
+      const std::int64_t to = message.rank;
+      const auto products = plait::plan::products(source, from, target, to);
+      EXPECT_EQ(products.size(), 1U);
+      // Each common index in each dimension, with its place on both sides.
+      std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> steps(products[0].size());
+      Extents shape;
+      for (std::size_t d = 0; d < steps.size(); ++d) {
+        for (const auto& piece : products[0][d])
           for (std::int64_t t = 0; t < piece.count; ++t)
             for (std::int64_t i = 0; i < piece.length; ++i)
-              steps[d].push_back({partner.coordinate, piece.a + t * piece.a_step + i, piece.b + t * piece.b_step + i});
-      shape.push_back(static_cast<std::int64_t>(steps[d].size()));
-    }
-    Extents to_place(shape.size());
-    Extents a(shape.size());
-    Extents b(shape.size());
-    oracle::for_each_index(shape, [&](const Extents& index) {
-      for (std::size_t d = 0; d < shape.size(); ++d) {
-        const Step& step = steps[d][at(index[d])];
-        to_place[d] = step.coordinate;
-        a[d] = step.a;
-        b[d] = step.b;
+              steps[d].emplace_back(piece.a + t * piece.a_step + i, piece.b + t * piece.b_step + i);
+        shape.push_back(static_cast<std::int64_t>(steps[d].size()));
       }
-      const std::int64_t to = target.rank_at(to_place);
-      const std::int64_t offset_a = oracle::offset_of(a, source.local_shape(from), source.order());
-      const std::int64_t offset_b = oracle::offset_of(b, target.local_shape(to), target.order());
-      EXPECT_EQ(result[at(to)][at(offset_b)], -1) << "delivered twice";
-      result[at(to)][at(offset_b)] = parts[at(from)][at(offset_a)];
-    });
+      Extents a(shape.size());
+      Extents b(shape.size());
+      std::int64_t elements = 0;
+      oracle::for_each_index(shape, [&](const Extents& index) {
+        for (std::size_t d = 0; d < shape.size(); ++d) std::tie(a[d], b[d]) = steps[d][at(index[d])];
+        const std::int64_t offset_a = oracle::offset_of(a, source.local_shape(from), oracle::order_of(source));
+        const std::int64_t offset_b = oracle::offset_of(b, target.local_shape(to), oracle::order_of(target));
+        EXPECT_EQ(result[at(to)][at(offset_b)], -1) << "delivered twice";
+        result[at(to)][at(offset_b)] = parts[at(from)][at(offset_a)];
+        ++elements;
+      });
+      EXPECT_EQ(elements, message.elements);
+    }
   }
   return result;
 }

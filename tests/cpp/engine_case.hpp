@@ -121,7 +121,7 @@ inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Byt
   std::vector<LocalArray> result;
   for (std::size_t rank = 0; rank < locals.size(); ++rank)
     result.push_back({static_cast<std::int64_t>(rank), locals[rank].data(),
-                      dense_steps(map.local_shapes[rank], layout.order(), element_bytes)});
+                      dense_steps(map.local_shapes[rank], oracle::order_of(layout), element_bytes)});
   return result;
 }
 

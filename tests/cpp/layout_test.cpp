@@ -64,7 +64,7 @@ void check_against_map(const Layout& layout) {
     const oracle::Place& place = map.places[element++];
     ASSERT_EQ(layout.owner(index), place.rank);
     const Extents local = layout.to_local(index, place.rank);
-    ASSERT_EQ(oracle::offset_of(local, map.local_shapes[at(place.rank)], layout.order()), place.offset);
+    ASSERT_EQ(oracle::offset_of(local, map.local_shapes[at(place.rank)], oracle::order_of(layout)), place.offset);
     ASSERT_EQ(layout.to_global(local, place.rank), index);
   });
 }

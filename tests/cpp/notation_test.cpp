@@ -17,7 +17,7 @@ TEST(Notation, ReadsEveryPart) {
   EXPECT_EQ(layout.shape(), (Extents{8, 12, 3, 7, 5}));
   EXPECT_EQ(layout.grid(), (Extents{2, 2, 3, 1}));
   EXPECT_EQ(layout.ranks(), Order::kFortran);
-  EXPECT_EQ(layout.order(), Order::kFortran);
+  EXPECT_EQ(layout.order(), (std::vector<int>{4, 3, 2, 1, 0}));
   const std::vector<Distribution> expected{Distribution::block_of(), Distribution::cyclic(3), Distribution::collapsed(),
                                            Distribution::gen_block({3, 0, 4}), Distribution::balanced()};
   EXPECT_EQ(layout.distributions(), expected);

@@ -62,6 +62,9 @@ inline Extents owner_map(const Distribution& distribution, std::int64_t size, st
       for (std::int64_t c = 0; c < extent; ++c) deal(c, block);
       break;
     }
+    case Distribution::Kind::kIndirect:
+      for (const plait::OwnerRun& run : distribution.owners) deal(run.owner, run.count);
+      break;
     case Distribution::Kind::kCyclic:
       for (std::int64_t c = 0; static_cast<std::int64_t>(owners.size()) < size; c = (c + 1) % extent)
         deal(c, distribution.block);
@@ -137,6 +140,11 @@ inline std::int64_t offset_of(const Extents& index, const Extents& shape, Order 
   return offset;
 }
 
+/// C or Fortran order; no test here has another one.
+inline Order order_of(const Layout& layout) {
+  return std::is_sorted(layout.order().begin(), layout.order().end()) ? Order::kC : Order::kFortran;
+}
+
 inline ArrayMap map_of(const Layout& layout) {
   const std::size_t dimensions = layout.shape().size();
   std::vector<Extents> owners(dimensions);  // coordinate of each index
@@ -179,7 +187,7 @@ inline ArrayMap map_of(const Layout& layout) {
       local_index[d] = local[d][at(index[d])];
     }
     const std::int64_t rank = rank_at[at(offset_of(grid_place, layout.grid(), Order::kC))];
-    map.places.push_back({rank, offset_of(local_index, map.local_shapes[at(rank)], layout.order())});
+    map.places.push_back({rank, offset_of(local_index, map.local_shapes[at(rank)], order_of(layout))});
   });
   return map;
 }
@@ -223,14 +231,7 @@ inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
 }
 
 /// The layout as it was given, not its normal form.
-inline std::string spelled(const Layout& layout) {
-  std::string text = plait::shape_to_string(layout.shape()) + " (";
-  for (const Distribution& distribution : layout.distributions()) text += plait::to_string(distribution) + ", ";
-  text += ") onto (";
-  for (const std::int64_t extent : layout.grid()) text += std::to_string(extent) + ", ";
-  return text + ")" + (layout.ranks() == Order::kFortran ? " ranks=F" : "") +
-         (layout.order() == Order::kFortran ? " order=F" : "");
-}
+inline std::string spelled(const Layout& layout) { return plait::spelling(layout); }
 
 /// Runs `call` and expects an argument error whose message has `part` in it.
 template <typename Call>

@@ -1,0 +1,52 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/operators.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "bind.hpp"
+#include "plait/conversion.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+void bind_conversion(nb::module_& module) {
+  nb::class_<Message>(module, "Message", "What one rank sends to, or receives from, another one.")
+      .def_ro("rank", &Message::rank, "The other rank.")
+      .def_ro("elements", &Message::elements, "How many elements.")
+      .def_ro("runs", &Message::runs, "In how many stretches that are contiguous in both local arrays.")
+      .def(nb::self == nb::self)
+      .def("__repr__", [](const Message& self) {
+        return "Message(rank=" + std::to_string(self.rank) + ", elements=" + std::to_string(self.elements) +
+               ", runs=" + std::to_string(self.runs) + ")";
+      });
+
+  nb::class_<Conversion>(module, "Conversion", "The composition of two layouts: who sends what to whom.")
+      .def_prop_ro("source", &Conversion::source)
+      .def_prop_ro("target", &Conversion::target)
+      .def_prop_ro("fills_halo", &Conversion::fills_halo, "Whether the halo of the target is filled as well.")
+      .def("inverse", &Conversion::inverse, "The conversion back.")
+      .def("then", &Conversion::then, "following"_a, "This conversion and then another one, as one.")
+      .def("sends", &Conversion::sends, "rank"_a,
+           "The messages that a rank of the source sends, by ascending receiver.")
+      .def("receives", &Conversion::receives, "rank"_a,
+           "The messages that a rank of the target receives, by ascending sender.")
+      .def_prop_ro("block", &Conversion::block,
+                   "The longest run, in elements, that holds everywhere: no message has a shorter one.")
+      .def("explain", &Conversion::explain, "A few lines for people.")
+      .def("__repr__", [](const Conversion& self) {
+        return "compose(" + to_string(self.source()) + " -> " + to_string(self.target()) + ")";
+      });
+
+  module.def("compose", &compose, "source"_a, "target"_a, nb::kw_only(), "fill_halo"_a = false,
+             "The conversion of arrays that lie as `source` says into arrays that lie as `target` says.\n\n"
+             "Held symbolically: cost and size do not depend on the number of elements.  Where the source has copies,\n"
+             "a rank that holds one takes all from that replica, and any other rank r from replica r modulo their\n"
+             "number.  With `fill_halo` the halo of the target is filled as well.\n"
+             "Raises plait.ArgumentError where the shapes differ.");
+}
+
+}  // namespace plait::python

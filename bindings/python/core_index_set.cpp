@@ -1,0 +1,64 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/operators.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "bind.hpp"
+#include "plait/error.hpp"
+#include "plait/index_set.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+namespace {
+
+auto members(const IndexSet& set) {
+  const auto size = static_cast<std::size_t>(set.size());
+  auto* values = new std::int64_t[size];
+  nb::capsule owner(values, [](void* memory) noexcept { delete[] static_cast<std::int64_t*>(memory); });
+  for (std::size_t i = 0; i < size; ++i) values[i] = set.at(static_cast<std::int64_t>(i));
+  return nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(values, {size}, owner);
+}
+
+}  // namespace
+
+void bind_index_set(nb::module_& module) {
+  nb::class_<IndexSet>(module, "IndexSet", R"doc(Indices of one dimension: runs that repeat, never a list.
+
+a & b is what two sets have in common; len(), `in` and == are those of a set.)doc")
+      .def_static(
+          "range",
+          [](std::int64_t begin, std::int64_t end) {
+            if (begin < 0 || end < begin)
+              throw Error(ErrorKind::kArgument, "a range needs 0 <= begin <= end, found " + std::to_string(begin) +
+                                                    " and " + std::to_string(end));
+            return IndexSet::range(begin, end);
+          },
+          "begin"_a, "end"_a, "The indices begin, begin+1, ..., end-1.")
+      .def_prop_ro("runs", &IndexSet::runs, "Number of stretches of consecutive indices.")
+      .def_prop_ro("longest_run", &IndexSet::longest_run, "Length of the longest of them.")
+      .def_prop_ro("size", &IndexSet::size, "Number of indices.")
+      .def("indices", &members, "All indices, ascending, as an int64 array.")
+      .def(
+          "complement",
+          [](const IndexSet& self, std::int64_t extent) {
+            if (extent < 0)
+              throw Error(ErrorKind::kArgument, "the extent " + std::to_string(extent) + " is negative");
+            return complement(self, extent);
+          },
+          "extent"_a, "The indices of [0, extent) that are not in the set.")
+      .def("__and__", &intersection, "other"_a)
+      .def("__len__", &IndexSet::size)
+      .def("__contains__", &IndexSet::contains, "index"_a)
+      .def("__eq__", [](const IndexSet& a, const IndexSet& b) { return a.same_members(b); })
+      .def("__repr__", [](const IndexSet& self) {
+        return "<IndexSet of " + std::to_string(self.size()) + " indices in " + std::to_string(self.runs()) +
+               " runs>";
+      });
+}
+
+}  // namespace plait::python

@@ -1,0 +1,313 @@
+#include "layout/deal.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::layout {
+
+using base::text;
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+void sort_unique(std::vector<std::int64_t>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+void check_gen_block(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
+  if (static_cast<std::int64_t>(distribution.sizes.size()) != extent)
+    refuse(text("dimension ", dimension, ": gen_block has ", distribution.sizes.size(), " sizes for ", extent,
+                " coordinates; give one size for each"));
+  std::int64_t sum = 0;
+  for (const std::int64_t part : distribution.sizes) {
+    if (part < 0) refuse(text("dimension ", dimension, ": gen_block has the negative size ", part));
+    sum = base::checked_add(sum, part, "gen_block sizes");
+  }
+  if (sum != size)
+    refuse(text("dimension ", dimension, ": the gen_block sizes sum to ", sum, ", but the dimension has ", size,
+                " indices"));
+}
+
+void check_owners(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
+  std::int64_t sum = 0;
+  for (const OwnerRun& run : distribution.owners) {
+    if (run.count < 0) refuse(text("dimension ", dimension, ": indirect has the negative count ", run.count));
+    if (run.owner < 0 || run.owner >= extent)
+      refuse(text("dimension ", dimension, ": indirect names the coordinate ", run.owner, ", but there are ", extent,
+                  " coordinates; use 0 to ", extent - 1));
+    sum = base::checked_add(sum, run.count, "indices of an indirect map");
+  }
+  if (distribution.repeats ? sum == 0 && size > 0 : sum != size)
+    refuse(text("dimension ", dimension, ": the indirect map has ", sum, " indices, but the dimension has ", size,
+                distribution.repeats ? "" : "; end it with ... to repeat it"));
+}
+
+void check(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
+  switch (distribution.kind) {
+    case Distribution::Kind::kBlock: {
+      const std::int64_t needed = base::ceil_divide(size, extent);
+      if (distribution.block < 0)
+        refuse(text("dimension ", dimension, ": block(", distribution.block, ") has a negative size"));
+      if (distribution.block != 0 && distribution.block < needed)
+        refuse(text("dimension ", dimension, ": block(", distribution.block, ") on ", extent,
+                    " coordinates holds only ", distribution.block * extent, " of ", size, " indices; use block(",
+                    needed, ") or more"));
+      return;
+    }
+    case Distribution::Kind::kCyclic:
+      if (distribution.block < 1)
+        refuse(text("dimension ", dimension, ": cyclic(", distribution.block, ") needs a block of 1 or more"));
+      return;
+    case Distribution::Kind::kGenBlock: return check_gen_block(distribution, size, extent, dimension);
+    case Distribution::Kind::kIndirect: return check_owners(distribution, size, extent, dimension);
+    default: return;
+  }
+}
+
+}  // namespace
+
+std::int64_t Deal::longest() const {
+  std::int64_t most = 0;
+  for (std::int64_t c = 0; c < extent(); ++c) most = std::max(most, set(c).size());
+  return most;
+}
+
+BlockDeal::BlockDeal(const Distribution& distribution, std::int64_t size, std::int64_t extent, Turn turn,
+                     std::int64_t offset)
+    : Deal(size, extent), kind_(distribution.kind), turn_(turn), offset_(offset) {
+  if (kind_ == Kind::kBlock)
+    block_ = distribution.block != 0 ? distribution.block
+                                     : std::max<std::int64_t>(base::ceil_divide(template_size(), extent), 1);
+  if (kind_ == Kind::kCyclic) block_ = distribution.block;
+  if (kind_ == Kind::kGenBlock) {
+    auto starts = std::make_shared<Extents>(distribution.sizes.size() + 1, 0);
+    std::partial_sum(distribution.sizes.begin(), distribution.sizes.end(), starts->begin() + 1);
+    starts_ = std::move(starts);
+  }
+}
+
+/// The template indices of every p-th block from block `first` < p on.
+IndexSet BlockDeal::blocks_from(std::int64_t first) const {
+  const std::int64_t size = template_size();
+  switch (kind_) {
+    case Kind::kBalanced: {
+      const std::int64_t share = size / extent();
+      const std::int64_t more = size % extent();
+      const std::int64_t start = first * share + std::min(first, more);
+      return IndexSet::range(start, start + share + (first < more ? 1 : 0));
+    }
+    case Kind::kGenBlock: return IndexSet::range((*starts_)[at(first)], (*starts_)[at(first) + 1]);
+    case Kind::kBlock:
+    case Kind::kCyclic: break;
+    default: return IndexSet::range(0, size);
+  }
+  // Compared by division, because first * block may pass 2^63 where the coordinate owns nothing.
+  if (size == 0 || first > (size - 1) / block_) return IndexSet::range(size, size);
+  if (extent() == 1) return IndexSet::range(0, size);
+  const std::int64_t start = first * block_;
+  const bool wraps = kind_ == Kind::kCyclic && extent() <= (size - 1) / block_;
+  if (wraps) return IndexSet::blocks(start, block_, block_ * extent(), size);
+  return IndexSet::range(start, block_ < size - start ? start + block_ : size);
+}
+
+IndexSet BlockDeal::set(std::int64_t coordinate) const {
+  const std::int64_t ahead = turn_.reverse ? turn_.source - coordinate : coordinate - turn_.source;
+  const IndexSet blocks = blocks_from(ahead < 0 ? ahead + extent() : ahead);
+  return offset_ == 0 ? blocks : blocks.translate(-offset_).clip(0, size());
+}
+
+std::int64_t BlockDeal::block_of(std::int64_t place) const {
+  switch (kind_) {
+    case Kind::kBlock: return place / block_;
+    case Kind::kCyclic: return place / block_ % extent();
+    case Kind::kBalanced: {
+      const std::int64_t share = template_size() / extent();
+      const std::int64_t more = template_size() % extent();
+      const std::int64_t front = more * (share + 1);
+      return place < front ? place / (share + 1) : more + (place - front) / share;
+    }
+    case Kind::kGenBlock: return std::upper_bound(starts_->begin(), starts_->end(), place) - starts_->begin() - 1;
+    default: return 0;
+  }
+}
+
+std::int64_t BlockDeal::coordinate_of(std::int64_t block) const {
+  const std::int64_t c = turn_.reverse ? turn_.source - block : turn_.source - extent() + block;
+  return c < 0 ? c + extent() : c;
+}
+
+std::int64_t BlockDeal::owner(std::int64_t index) const { return coordinate_of(block_of(index + offset_)); }
+
+std::vector<std::int64_t> BlockDeal::owners_in(std::int64_t begin, std::int64_t end) const {
+  std::vector<std::int64_t> result;
+  if (begin >= end) return result;
+  const std::int64_t lo = begin + offset_;
+  const std::int64_t hi = end + offset_;
+  if (kind_ == Kind::kCyclic) {
+    const std::int64_t first = lo / block_;
+    const std::int64_t count = std::min((hi - 1) / block_ - first + 1, extent());
+    const std::int64_t start = first % extent();
+    // Ascending: the coordinates that the round robin reaches after its wrap come first.
+    const std::int64_t wrapped = std::max<std::int64_t>(start + count - extent(), 0);
+    result.reserve(at(count));
+    for (std::int64_t b = 0; b < wrapped; ++b) result.push_back(b);
+    for (std::int64_t b = start; b < start + count - wrapped; ++b) result.push_back(b);
+  } else {
+    const std::int64_t last = block_of(hi - 1);
+    for (std::int64_t b = block_of(lo); b <= last; ++b)
+      if (!starts_ || (*starts_)[at(b)] < (*starts_)[at(b) + 1]) result.push_back(b);
+  }
+  if (turn_.plain()) return result;
+  for (std::int64_t& b : result) b = coordinate_of(b);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::int64_t BlockDeal::longest() const {
+  if (offset_ > 0) return Deal::longest();
+  if (!starts_) return blocks_from(0).size();  // no block is longer than the first one
+  std::int64_t most = 0;
+  for (std::size_t b = 1; b < starts_->size(); ++b) most = std::max(most, (*starts_)[b] - (*starts_)[b - 1]);
+  return most;
+}
+
+IndirectDeal::IndirectDeal(const Distribution& distribution, std::int64_t size, std::int64_t extent)
+    : Deal(size, extent) {
+  std::int64_t begin = 0;
+  for (const OwnerRun& run : distribution.owners) {
+    if (run.count == 0 || begin >= size) continue;
+    const std::int64_t count = std::min(run.count, size - begin);
+    if (!runs_.empty() && runs_.back().owner == run.owner) {
+      runs_.back().count += count;
+    } else {
+      runs_.push_back({run.owner, count});
+      starts_.push_back(begin);
+    }
+    begin += count;
+  }
+  period_ = std::max<std::int64_t>(begin, 1);
+  std::vector<std::vector<Run>> of(at(extent));
+  for (std::size_t i = 0; i < runs_.size(); ++i) of[at(runs_[i].owner)].push_back({starts_[i], runs_[i].count});
+  for (std::vector<Run>& runs : of)
+    sets_.push_back(runs.empty() ? IndexSet::range(size, size)
+                                 : IndexSet::periodic(0, period_, std::move(runs), 0, size));
+}
+
+std::int64_t IndirectDeal::owner(std::int64_t index) const {
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), index % period_);
+  return runs_[static_cast<std::size_t>(next - starts_.begin()) - 1].owner;
+}
+
+std::vector<std::int64_t> IndirectDeal::owners_in(std::int64_t begin, std::int64_t end) const {
+  std::vector<std::int64_t> result;
+  if (begin >= end) return result;
+  if (end - begin >= period_) {
+    for (const OwnerRun& run : runs_) result.push_back(run.owner);
+  } else {
+    auto i = static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), begin % period_) -
+                                      starts_.begin()) - 1;
+    std::int64_t x = begin - begin % period_ + starts_[i];
+    while (x < end) {
+      result.push_back(runs_[i].owner);
+      x += runs_[i].count;
+      i = (i + 1) % runs_.size();
+    }
+  }
+  sort_unique(result);
+  return result;
+}
+
+NestedDeal::NestedDeal(DealPtr outer, Distribution inner, std::int64_t inner_extent)
+    : Deal(outer->size(), base::checked_multiply(outer->extent(), inner_extent, "coordinates of a dimension")),
+      outer_(std::move(outer)),
+      inner_(std::move(inner)),
+      inner_extent_(inner_extent) {}
+
+DealPtr NestedDeal::inner_deal(std::int64_t places) const {
+  if (inner_.kind == Distribution::Kind::kIndirect)
+    return std::make_shared<IndirectDeal>(inner_, places, inner_extent_);
+  return std::make_shared<BlockDeal>(inner_, places, inner_extent_, Turn{}, 0);
+}
+
+IndexSet NestedDeal::set(std::int64_t coordinate) const {
+  const IndexSet whole = outer_->set(coordinate / inner_extent_);
+  return nest(whole, inner_deal(whole.size())->set(coordinate % inner_extent_));
+}
+
+std::int64_t NestedDeal::owner(std::int64_t index) const {
+  const std::int64_t c = outer_->owner(index);
+  const IndexSet whole = outer_->set(c);
+  return c * inner_extent_ + inner_deal(whole.size())->owner(whole.rank_of(index));
+}
+
+std::vector<std::int64_t> NestedDeal::owners_in(std::int64_t begin, std::int64_t end) const {
+  std::vector<std::int64_t> result;
+  for (const std::int64_t c : outer_->owners_in(begin, end)) {
+    const IndexSet whole = outer_->set(c);
+    const IndexSet part = whole.clip(begin, end);
+    if (part.empty()) continue;
+    const std::int64_t first = whole.rank_of(part.at(0));
+    for (const std::int64_t i : inner_deal(whole.size())->owners_in(first, first + part.size()))
+      result.push_back(c * inner_extent_ + i);
+  }
+  return result;
+}
+
+AlignedDeal::AlignedDeal(DealPtr base, std::int64_t size, std::int64_t scale, std::int64_t offset)
+    : Deal(size, base->extent()), base_(std::move(base)), scale_(scale), offset_(offset) {}
+
+IndexSet AlignedDeal::set(std::int64_t coordinate) const {
+  return preimage(base_->set(coordinate), scale_, offset_, size());
+}
+
+std::int64_t AlignedDeal::owner(std::int64_t index) const { return base_->owner(scale_ * index + offset_); }
+
+std::vector<std::int64_t> AlignedDeal::owners_in(std::int64_t begin, std::int64_t end) const {
+  if (begin >= end) return {};
+  std::vector<std::int64_t> result;
+  if (end - begin <= extent()) {
+    for (std::int64_t i = begin; i < end; ++i) result.push_back(owner(i));
+    sort_unique(result);
+    return result;
+  }
+  const std::int64_t a = scale_ * begin + offset_;
+  const std::int64_t b = scale_ * (end - 1) + offset_;
+  return base_->owners_in(std::min(a, b), std::max(a, b) + 1);
+}
+
+DealPtr make_deal(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
+                  std::int64_t offset, int dimension) {
+  using Kind = Distribution::Kind;
+  const bool nested = !distribution.inner.empty();
+  const bool indirect = distribution.kind == Distribution::Kind::kIndirect;
+  const std::int64_t template_size = base::checked_add(size, offset, "indices of a template");
+  if ((nested || indirect) && (!turn.plain() || offset != 0))
+    refuse(text("dimension ", dimension, ": source, reverse and offset need one distribution of blocks, found ",
+                to_string(distribution)));
+  check(distribution, template_size, extents[0], dimension);
+  DealPtr deal;
+  if (indirect) {
+    deal = std::make_shared<IndirectDeal>(distribution, size, extents[0]);
+  } else {
+    deal = std::make_shared<BlockDeal>(distribution, size, extents[0], turn, offset);
+  }
+  for (std::size_t level = 0; level < distribution.inner.size(); ++level) {
+    const Distribution& inner = distribution.inner[level];
+    // Only these depend on the number of places, which differs from coordinate to coordinate.
+    const bool depends = inner.kind == Kind::kGenBlock || inner.kind == Kind::kIndirect || inner.block != 0;
+    for (std::int64_t c = 0; c < (depends ? deal->extent() : 1); ++c)
+      check(inner, deal->set(c).size(), extents[level + 1], dimension);
+    deal = std::make_shared<NestedDeal>(std::move(deal), inner, extents[level + 1]);
+  }
+  return deal;
+}
+
+}  // namespace plait::layout

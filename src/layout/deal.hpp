@@ -1,0 +1,128 @@
+/// How one dimension of an array is dealt to coordinates 0 ... p-1: the one-dimensional part of a layout, resolved.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plait/distribution.hpp"
+#include "plait/index_set.hpp"
+
+namespace plait::layout {
+
+/// A partition of the indices [0, n) among coordinates.  Values without state of their own to change; any thread.
+class Deal {
+ public:
+  Deal(std::int64_t size, std::int64_t extent) : size_(size), extent_(extent) {}
+  virtual ~Deal() = default;
+
+  std::int64_t size() const { return size_; }
+  /// Number of coordinates.
+  std::int64_t extent() const { return extent_; }
+
+  virtual IndexSet set(std::int64_t coordinate) const = 0;
+  virtual std::int64_t owner(std::int64_t index) const = 0;
+  /// The coordinates that own an index of [begin, end), ascending; perhaps some more that own none of them, but none
+  /// twice.
+  virtual std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const = 0;
+  /// Indices of the coordinate that has most.
+  virtual std::int64_t longest() const;
+
+ private:
+  std::int64_t size_;
+  std::int64_t extent_;
+};
+
+using DealPtr = std::shared_ptr<const Deal>;
+
+/// Where dealing begins and which way it goes on: block b goes to coordinate (source + b) mod p, or (source - b) mod p.
+struct Turn {
+  std::int64_t source = 0;
+  bool reverse = false;
+  bool plain() const { return source == 0 && !reverse; }
+};
+
+/// `block`, `block(m)`, `balanced`, `cyclic(k)`, `gen_block(sizes)` and `*`, whose index i is index i + offset of the
+/// template [0, n + offset).
+class BlockDeal : public Deal {
+ public:
+  using Kind = Distribution::Kind;
+  /// pre  check_blocks() has passed for the template.
+  BlockDeal(const Distribution& distribution, std::int64_t size, std::int64_t extent, Turn turn, std::int64_t offset);
+
+  Kind kind() const { return kind_; }
+  const Turn& turn() const { return turn_; }
+  std::int64_t offset() const { return offset_; }
+  /// Length of block and cyclic blocks, 0 for the others.
+  std::int64_t block() const { return block_; }
+  /// The coordinate that block number `block` < p goes to.
+  std::int64_t coordinate_of(std::int64_t block) const;
+
+  IndexSet set(std::int64_t coordinate) const override;
+  std::int64_t owner(std::int64_t index) const override;
+  std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
+  std::int64_t longest() const override;
+
+ private:
+  std::int64_t template_size() const { return size() + offset_; }
+  IndexSet blocks_from(std::int64_t first) const;
+  std::int64_t block_of(std::int64_t place) const;
+
+  Kind kind_;
+  Turn turn_;
+  std::int64_t offset_;
+  std::int64_t block_ = 0;
+  std::shared_ptr<const Extents> starts_;  // gen_block: p+1 prefix sums
+};
+
+/// `indirect(map)`.
+class IndirectDeal : public Deal {
+ public:
+  /// pre  check_owners() has passed.
+  IndirectDeal(const Distribution& distribution, std::int64_t size, std::int64_t extent);
+  IndexSet set(std::int64_t coordinate) const override { return sets_[static_cast<std::size_t>(coordinate)]; }
+  std::int64_t owner(std::int64_t index) const override;
+  std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
+
+ private:
+  std::int64_t period_ = 1;
+  std::vector<OwnerRun> runs_;         // of one period, cut off at the size
+  std::vector<std::int64_t> starts_;   // where each begins
+  std::vector<IndexSet> sets_;
+};
+
+/// `outer/inner`: inner deals the local places that outer gives to a coordinate; coordinate = outer*p_inner + inner.
+class NestedDeal : public Deal {
+ public:
+  NestedDeal(DealPtr outer, Distribution inner, std::int64_t inner_extent);
+  IndexSet set(std::int64_t coordinate) const override;
+  std::int64_t owner(std::int64_t index) const override;
+  std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
+
+ private:
+  DealPtr inner_deal(std::int64_t places) const;
+  DealPtr outer_;
+  Distribution inner_;
+  std::int64_t inner_extent_;
+};
+
+/// Index i of [0, n) is index scale*i + offset of another deal (HPF ALIGN).
+class AlignedDeal : public Deal {
+ public:
+  AlignedDeal(DealPtr base, std::int64_t size, std::int64_t scale, std::int64_t offset);
+  IndexSet set(std::int64_t coordinate) const override;
+  std::int64_t owner(std::int64_t index) const override;
+  std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
+
+ private:
+  DealPtr base_;
+  std::int64_t scale_;
+  std::int64_t offset_;
+};
+
+/// Makes the deal of a distribution, its nested ones included; `extents` has the coordinates of each level.
+/// errors  kArgument, naming the dimension: what does not fit, such as block(m) too small.
+DealPtr make_deal(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
+                  std::int64_t offset, int dimension);
+
+}  // namespace plait::layout

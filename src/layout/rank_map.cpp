@@ -1,0 +1,100 @@
+#include "layout/rank_map.hpp"
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::layout {
+
+using base::text;
+
+RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned)
+    : grid_(std::move(grid)), pinned_(pinned.empty() ? Extents(grid_.size(), -1) : pinned) {
+  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
+  for (const std::int64_t extent : grid_)
+    if (extent < 1) refuse(text("the grid ", base::tuple_text(grid_), " has an extent below 1"));
+  positions_ = base::checked_product(grid_, "number of ranks");
+  steps_.resize(grid_.size());
+  std::int64_t step = 1;
+  for (std::size_t i = 0; i < grid_.size(); ++i) {
+    const std::size_t axis = fortran ? i : grid_.size() - 1 - i;
+    steps_[axis] = step;
+    step *= grid_[axis];
+    if (pinned_[axis] < 0) size_ *= grid_[axis];
+  }
+  if (!list.empty()) {
+    if (static_cast<std::int64_t>(list.size()) != positions_)
+      refuse(text("ranks lists ", list.size(), " ranks, but the grid ", base::tuple_text(grid_), " has ", positions_,
+                  " positions; give one rank for each"));
+    auto made = std::make_shared<List>();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i] < 0) refuse(text("ranks lists the negative rank ", list[i]));
+      made->at.emplace_back(list[i], static_cast<std::int64_t>(i));
+    }
+    std::sort(made->at.begin(), made->at.end());
+    for (std::size_t i = 1; i < made->at.size(); ++i)
+      if (made->at[i].first == made->at[i - 1].first)
+        refuse(text("ranks lists the rank ", made->at[i].first, " twice, at positions ", made->at[i - 1].second,
+                    " and ", made->at[i].second));
+    made->ranks = std::move(list);
+    list_ = std::move(made);
+  }
+  ranks_end_ = positions_;
+  if (size_ != positions_ || list_) {
+    // Of the positions that the pins leave, the last one has the largest rank unless ranks are listed.
+    Extents last(grid_.size());
+    for (std::size_t a = 0; a < grid_.size(); ++a) last[a] = grid_[a] - 1;
+    if (list_) {
+      ranks_end_ = 0;
+      for (const auto& [rank, position] : list_->at)
+        if (has(rank)) ranks_end_ = rank + 1;
+    } else {
+      ranks_end_ = rank_at(last) + 1;
+    }
+  }
+}
+
+std::int64_t RankMap::position_of(std::int64_t rank) const {
+  std::int64_t position = rank;
+  if (list_) {
+    const auto found = std::lower_bound(list_->at.begin(), list_->at.end(), std::pair(rank, std::int64_t{0}));
+    if (found == list_->at.end() || found->first != rank) return -1;
+    position = found->second;
+  }
+  if (position < 0 || position >= positions_) return -1;
+  if (size_ != positions_)
+    for (std::size_t a = 0; a < grid_.size(); ++a)
+      if (pinned_[a] >= 0 && position / steps_[a] % grid_[a] != pinned_[a]) return -1;
+  return position;
+}
+
+Extents RankMap::coordinates(std::int64_t rank) const {
+  const std::int64_t position = position_of(rank);
+  Extents result(grid_.size());
+  for (std::size_t a = 0; a < grid_.size(); ++a) result[a] = position / steps_[a] % grid_[a];
+  return result;
+}
+
+std::int64_t RankMap::rank_at(const Extents& coordinates) const {
+  std::int64_t position = 0;
+  for (std::size_t a = 0; a < grid_.size(); ++a)
+    position += (pinned_[a] >= 0 ? pinned_[a] : coordinates[a]) * steps_[a];
+  return list_ ? list_->ranks[static_cast<std::size_t>(position)] : position;
+}
+
+std::vector<std::int64_t> RankMap::ranks() const {
+  std::vector<std::int64_t> result;
+  result.reserve(static_cast<std::size_t>(size_));
+  if (list_) {
+    for (const auto& [rank, position] : list_->at)
+      if (has(rank)) result.push_back(rank);
+  } else {
+    for (std::int64_t rank = 0; rank < ranks_end_; ++rank)
+      if (size_ == positions_ || has(rank)) result.push_back(rank);
+  }
+  return result;
+}
+
+}  // namespace plait::layout

@@ -1,0 +1,55 @@
+/// Ranks on a grid: which rank sits at which grid position.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plait/distribution.hpp"
+
+namespace plait::layout {
+
+/// A one-to-one map between ranks and the coordinates on grid axes.  An axis may be pinned to one coordinate; then only
+/// the ranks there belong to the map.
+/// cost  O(axes); with an explicit list of ranks 16 bytes a rank, and O(log ranks) to find one.
+class RankMap {
+ public:
+  RankMap() = default;
+  /// Row-major (`fortran` false) or column-major ranks; `list`, where not empty, has the rank of each position in
+  /// row-major order instead.  `pinned` has a coordinate or -1 for each axis, or is empty.
+  /// errors  kArgument: a list of another length, with a negative rank or with one twice.
+  RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned);
+
+  const Extents& grid() const { return grid_; }
+  /// Number of ranks.
+  std::int64_t size() const { return size_; }
+  /// One more than the largest rank.
+  std::int64_t ranks_end() const { return ranks_end_; }
+  bool has(std::int64_t rank) const { return position_of(rank) >= 0; }
+  /// The coordinate on each axis; pre: has(rank).
+  Extents coordinates(std::int64_t rank) const;
+  std::int64_t rank_at(const Extents& coordinates) const;
+  /// How far ranks lie apart whose coordinates on an axis differ by one; without a list only.
+  std::int64_t step(std::size_t axis) const { return steps_[axis]; }
+  bool listed() const { return list_ != nullptr; }
+  /// All ranks, ascending.  cost  O(ranks).
+  std::vector<std::int64_t> ranks() const;
+
+ private:
+  struct List {
+    Extents ranks;                                          // by position
+    std::vector<std::pair<std::int64_t, std::int64_t>> at;  // (rank, position), ascending
+  };
+  /// The position number of a rank, -1 where there is none.
+  std::int64_t position_of(std::int64_t rank) const;
+
+  Extents grid_;
+  Extents steps_;
+  Extents pinned_;
+  std::int64_t size_ = 1;
+  std::int64_t positions_ = 1;
+  std::int64_t ranks_end_ = 1;
+  std::shared_ptr<const List> list_;
+};
+
+}  // namespace plait::layout

@@ -1,0 +1,330 @@
+// From what a layout was given as to what it means: checks, and the deal of each dimension.
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "layout/resolved.hpp"
+#include "plait/error.hpp"
+
+namespace plait::layout {
+
+using base::text;
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+bool is_dealt(const Distribution& distribution) { return distribution.kind != Distribution::Kind::kCollapsed; }
+
+/// Flags from a list of numbers below `count`.
+std::vector<bool> flags(const std::vector<int>& numbers, std::size_t count, const char* what, const char* of) {
+  std::vector<bool> result(count, false);
+  for (const int number : numbers) {
+    if (number < 0 || at(number) >= count)
+      refuse(text(what, " names the ", of, ' ', number, ", but there are ", count, ", counted from 0"));
+    if (result[at(number)]) refuse(text(what, " names the ", of, ' ', number, " twice"));
+    result[at(number)] = true;
+  }
+  return result;
+}
+
+/// The grid axes of each level of a distribution, major first.
+using AxesOfLevels = std::vector<std::vector<int>>;
+
+/// Finds the axes of all distributions; every axis is used once or replicated.
+std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distributions, const Extents& grid,
+                                      const std::vector<bool>& replicated) {
+  std::vector<AxesOfLevels> result(distributions.size());
+  std::vector<const Distribution*> levels;
+  std::vector<std::vector<int>*> targets;
+  for (std::size_t d = 0; d < distributions.size(); ++d) {
+    if (!is_dealt(distributions[d])) {
+      if (!distributions[d].axes.empty() || !distributions[d].inner.empty())
+        refuse(text("dimension ", d, ": * is not dealt, so it takes no grid axis and no inner distribution"));
+      continue;
+    }
+    result[d].resize(1 + distributions[d].inner.size());
+    levels.push_back(&distributions[d]);
+    targets.push_back(&result[d][0]);
+    for (std::size_t i = 0; i < distributions[d].inner.size(); ++i) {
+      const Distribution& inner = distributions[d].inner[i];
+      if (!is_dealt(inner)) refuse(text("dimension ", d, ": * cannot stand behind /"));
+      levels.push_back(&inner);
+      targets.push_back(&result[d][i + 1]);
+    }
+  }
+  const auto named = std::count_if(levels.begin(), levels.end(), [](auto* level) { return !level->axes.empty(); });
+  const std::int64_t free = std::count(replicated.begin(), replicated.end(), false);
+  if (named == 0) {
+    if (free != static_cast<std::int64_t>(levels.size()))
+      refuse(text("the grid ", base::tuple_text(grid), " has ", grid.size(), " dimensions, ",
+                  grid.size() - static_cast<std::size_t>(free), " of them replicated, but ", levels.size(),
+                  " dimensions of the array are dealt; give one grid extent for each that is not *, and name those "
+                  "that hold copies, as in replicate=(1)"));
+    int axis = 0;
+    for (std::vector<int>* target : targets) {
+      while (replicated[at(axis)]) ++axis;
+      target->push_back(axis++);
+    }
+    return result;
+  }
+  if (named != static_cast<std::int64_t>(levels.size()))
+    refuse("some distributions name their grid axes with @ and some do not; name those of all or of none");
+  std::vector<bool> used(grid.size(), false);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    for (const int axis : levels[i]->axes) {
+      if (axis < 0 || at(axis) >= grid.size())
+        refuse(text(to_string(*levels[i]), " names the grid axis ", axis, ", but the grid ", base::tuple_text(grid),
+                    " has the axes 0 to ", static_cast<std::int64_t>(grid.size()) - 1));
+      if (replicated[at(axis)]) refuse(text("the grid axis ", axis, " is dealt to and replicated; it can be one only"));
+      if (used[at(axis)]) refuse(text("the grid axis ", axis, " is named twice"));
+      used[at(axis)] = true;
+    }
+    *targets[i] = levels[i]->axes;
+  }
+  for (std::size_t axis = 0; axis < grid.size(); ++axis)
+    if (!used[axis] && !replicated[axis])
+      refuse(text("no distribution uses the grid axis ", axis, "; name it with @, or as one that holds copies with "
+                  "replicate=(", axis, ")"));
+  return result;
+}
+
+Extents extents_of(const AxesOfLevels& levels, const Extents& grid) {
+  Extents result;
+  for (const std::vector<int>& axes : levels) {
+    std::int64_t product = 1;
+    for (const int axis : axes) product *= grid[at(axis)];  // a factor of the number of ranks, which was checked
+    result.push_back(product);
+  }
+  if (result.empty()) result.push_back(1);
+  return result;
+}
+
+/// One entry for each dimension, from one for each or one for each dealt dimension.
+Extents spread(const Extents& given, const std::vector<Distribution>& distributions, const char* what) {
+  if (given.empty()) return Extents(distributions.size(), 0);
+  if (given.size() == distributions.size()) return given;
+  const auto dealt = std::count_if(distributions.begin(), distributions.end(), is_dealt);
+  if (static_cast<std::int64_t>(given.size()) != dealt)
+    refuse(text(what, '=', base::tuple_text(given), " has ", given.size(), " entries; give one for each of the ",
+                distributions.size(), " dimensions"));
+  Extents result(distributions.size(), 0);
+  std::size_t next = 0;
+  for (std::size_t d = 0; d < distributions.size(); ++d)
+    if (is_dealt(distributions[d])) result[d] = given[next++];
+  return result;
+}
+
+/// The deal of the array dimension that is aligned with a template dimension.
+DealPtr aligned_deal(const Distribution& distribution, const Extents& extents, Turn turn, std::int64_t size,
+                     std::int64_t template_size, const Alignment& alignment, int dimension) {
+  const bool blocks = distribution.inner.empty() && (distribution.kind == Distribution::Kind::kBlock ||
+                                                     distribution.kind == Distribution::Kind::kCyclic);
+  // Blocks of a fixed length need not know where the template ends.
+  if (alignment.scale == 1 && blocks) {
+    make_deal(distribution, template_size, extents, turn, 0, dimension);  // for its checks
+    Distribution fixed = distribution;
+    if (fixed.block == 0) fixed.block = std::max<std::int64_t>(base::ceil_divide(template_size, extents[0]), 1);
+    return make_deal(fixed, size, extents, turn, alignment.offset, dimension);
+  }
+  DealPtr base = make_deal(distribution, template_size, extents, turn, 0, dimension);
+  if (alignment.scale == 1 && alignment.offset == 0 && size == template_size) return base;
+  return std::make_shared<AlignedDeal>(std::move(base), size, alignment.scale, alignment.offset);
+}
+
+void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, std::int64_t extent) {
+  const auto leaves = [&](std::int64_t index, const std::string& image) {
+    refuse(text("alignment, template dimension ", d, ": index ", index, " of dimension ", alignment.dimension,
+                " lies at ", image, ", outside the template's 0 to ", extent - 1));
+  };
+  for (const std::int64_t index : {std::int64_t{0}, size - 1}) {
+    if (size == 0) return;
+    std::int64_t image = 0;
+    if (__builtin_mul_overflow(alignment.scale, index, &image) ||
+        __builtin_add_overflow(image, alignment.offset, &image))
+      leaves(index, "a place past 2^63");
+    if (image < 0 || image >= extent) leaves(index, text(image));
+  }
+}
+
+std::vector<int> checked_order(const std::vector<int>& order, std::size_t dimensions) {
+  const std::vector<bool> seen = flags(order, dimensions, "order", "dimension");
+  if (order.size() != dimensions)
+    refuse(text("order lists ", order.size(), " dimensions of ", dimensions, "; list each once, slowest first"));
+  return order;
+}
+
+/// Whether the indices of each coordinate follow each other.
+bool consecutive(const Deal& deal) {
+  if (const auto* blocks = dynamic_cast<const BlockDeal*>(&deal))
+    return blocks->kind() != Distribution::Kind::kCyclic || blocks->set(blocks->owner(0)).contiguous();
+  for (std::int64_t c = 0; c < deal.extent(); ++c)
+    if (deal.set(c).runs() > 1) return false;
+  return true;
+}
+
+void check_halo(const Resolved& layout, std::size_t d) {
+  const Halo halo = layout.halo[d];
+  if (halo.lo < 0 || halo.hi < 0) refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is negative"));
+  if (halo == Halo{} || layout.shape[d] == 0) return;
+  const Deal& deal = *layout.deals[d];
+  if (!consecutive(deal))
+    refuse(text("dimension ", d, ": a halo needs blocks of consecutive indices, but it is dealt in turns; use block, "
+                "balanced or gen_block"));
+  const std::int64_t longest = deal.longest();
+  if (halo.lo > longest || halo.hi > longest)
+    refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is wider than the largest block, which has ",
+                longest, " indices"));
+  base::checked_add(base::checked_add(longest, halo.lo, "padded extent"), halo.hi, "padded extent");
+}
+
+/// An array that is its own template.
+void deal_plainly(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
+                  const Extents& offsets) {
+  for (std::size_t d = 0; d < layout.shape.size(); ++d) {
+    if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative"));
+    layout.deals.push_back(make_deal(layout.distributions[d], layout.shape[d],
+                                     extents_of(axes[d], layout.map.grid()), turns[d],
+                                     is_dealt(layout.distributions[d]) ? offsets[d] : 0, static_cast<int>(d)));
+    for (const std::vector<int>& level : axes[d])
+      layout.axes[d].insert(layout.axes[d].end(), level.begin(), level.end());
+  }
+}
+
+/// An array in a template.  Returns the pinned coordinate of each axis, -1 for the others.
+Extents deal_aligned(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
+                     std::vector<bool>& replicated, const Extents& grid) {
+  const LayoutOptions& options = layout.options;
+  Extents pinned(grid.size(), -1);
+  layout.deals.assign(layout.shape.size(), nullptr);
+  for (std::size_t t = 0; t < options.align.size(); ++t) {
+    const Alignment& alignment = options.align[t];
+    const Distribution& distribution = layout.distributions[t];
+    const std::int64_t extent = options.template_shape[t];
+    const Extents extents = extents_of(axes[t], grid);
+    const int dimension = static_cast<int>(t);
+    if (alignment.kind == Alignment::Kind::kDimension) {
+      if (alignment.dimension < 0 || at(alignment.dimension) >= layout.shape.size())
+        refuse(text("alignment, template dimension ", t, ": there is no dimension d", alignment.dimension));
+      if (alignment.scale == 0) refuse(text("alignment, template dimension ", t, ": the factor is 0"));
+      DealPtr& deal = layout.deals[at(alignment.dimension)];
+      if (deal) refuse(text("alignment: dimension ", alignment.dimension, " is aligned with two template dimensions"));
+      const std::int64_t size = layout.shape[at(alignment.dimension)];
+      check_inside(alignment, t, size, extent);
+      deal = aligned_deal(distribution, extents, turns[t], size, extent, alignment, dimension);
+      for (const std::vector<int>& level : axes[t])
+        layout.axes[at(alignment.dimension)].insert(layout.axes[at(alignment.dimension)].end(), level.begin(),
+                                                    level.end());
+      continue;
+    }
+    const DealPtr deal = make_deal(distribution, extent, extents, turns[t], 0, dimension);
+    std::int64_t coordinate = 0;
+    if (alignment.kind == Alignment::Kind::kConstant) {
+      if (alignment.offset < 0 || alignment.offset >= extent)
+        refuse(text("alignment, template dimension ", t, ": the index ", alignment.offset,
+                    " lies outside the template's 0 to ", extent - 1));
+      coordinate = deal->owner(alignment.offset);
+    }
+    // The axes of a dimension are digits of its coordinate, the last one the least significant.
+    for (auto level = axes[t].rbegin(); level != axes[t].rend(); ++level)
+      for (auto axis = level->rbegin(); axis != level->rend(); ++axis) {
+        if (alignment.kind == Alignment::Kind::kCopies) {
+          replicated[at(*axis)] = true;
+        } else {
+          pinned[at(*axis)] = coordinate % grid[at(*axis)];
+          coordinate /= grid[at(*axis)];
+        }
+      }
+  }
+  for (std::size_t d = 0; d < layout.shape.size(); ++d)
+    if (!layout.deals[d])
+      layout.deals[d] =
+          make_deal(Distribution::collapsed(), layout.shape[d], {1}, {}, 0, static_cast<int>(d));
+  return pinned;
+}
+
+}  // namespace
+
+std::vector<int> dimensions_in(Order order, int dimensions) {
+  std::vector<int> result(at(dimensions));
+  std::iota(result.begin(), result.end(), 0);
+  if (order == Order::kFortran) std::reverse(result.begin(), result.end());
+  return result;
+}
+
+Resolved resolve(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks, Order order,
+                 LayoutOptions options) {
+  Resolved result;
+  result.shape = std::move(shape);
+  result.distributions = std::move(distributions);
+  result.ranks = ranks;
+  result.options = std::move(options);
+  const std::size_t dimensions = result.shape.size();
+  const bool aligned = !result.options.align.empty();
+  if (dimensions > kMaxDimensions)
+    refuse(text("the shape has ", dimensions, " dimensions; at most ", kMaxDimensions, " are supported"));
+  if (aligned != !result.options.template_shape.empty() ||
+      result.options.align.size() != result.options.template_shape.size())
+    refuse(text("align has ", result.options.align.size(), " entries, the template ",
+                result.options.template_shape.size(), " dimensions; give both, with one entry for each dimension"));
+  const Extents& dealt = aligned ? result.options.template_shape : result.shape;
+  if (result.distributions.size() != dealt.size())
+    refuse(text("the ", aligned ? "template " : "shape ", shape_to_string(dealt), " has ", dealt.size(),
+                " dimensions, but ", result.distributions.size(),
+                " distributions were given; give one for each dimension"));
+  for (std::size_t d = 0; d < dimensions; ++d)
+    if (result.shape[d] < 0) refuse(text("dimension ", d, " has the negative size ", result.shape[d]));
+  for (std::size_t d = 0; d < dealt.size(); ++d)
+    if (dealt[d] < 0) refuse(text("template dimension ", d, " has the negative size ", dealt[d]));
+  result.elements = base::checked_product(result.shape, "number of elements");
+  base::checked_product(dealt, "number of elements of the template");
+
+  const RankMap all(grid, ranks == Order::kFortran, {}, {});  // for its checks
+  std::vector<bool> replicated = flags(result.options.replicate, grid.size(), "replicate", "grid axis");
+  const std::vector<AxesOfLevels> axes = assign_axes(result.distributions, grid, replicated);
+  const Extents sources = spread(result.options.source, result.distributions, "source");
+  const Extents offsets = spread(result.options.offset, result.distributions, "offset");
+  if (aligned && !result.options.offset.empty()) refuse("offset and align are given; put the offset into align");
+  const std::vector<bool> reverse = flags(result.options.reverse, dealt.size(), "reverse", "dimension");
+  std::vector<Turn> turns;
+  for (std::size_t d = 0; d < dealt.size(); ++d) {
+    std::int64_t extent = 1;
+    for (const std::int64_t level : extents_of(axes[d], grid)) extent *= level;
+    if (sources[d] < 0 || sources[d] >= extent)
+      refuse(text("dimension ", d, ": the source ", sources[d], " is not one of its coordinates 0 to ", extent - 1));
+    turns.push_back({sources[d], reverse[d]});
+  }
+
+  result.axes.resize(dimensions);
+  Extents pinned;
+  if (aligned) {
+    pinned = deal_aligned(result, axes, turns, replicated, grid);
+  } else {
+    result.map = RankMap(grid, false, {}, {});
+    deal_plainly(result, axes, turns, offsets);
+  }
+  result.map = RankMap(std::move(grid), ranks == Order::kFortran && result.options.rank_list.empty(),
+                       result.options.rank_list, pinned);
+  for (std::size_t axis = 0; axis < replicated.size(); ++axis)
+    if (replicated[axis]) {
+      result.copied.push_back(static_cast<int>(axis));
+      result.replicas *= result.map.grid()[axis];
+    }
+
+  result.order = result.options.order.empty() ? dimensions_in(order, static_cast<int>(dimensions))
+                                              : checked_order(result.options.order, dimensions);
+  if (!result.options.halo.empty() && result.options.halo.size() != dimensions)
+    refuse(text("halo has ", result.options.halo.size(), " entries; give one for each of the ", dimensions,
+                " dimensions"));
+  result.halo = result.options.halo;
+  result.halo.resize(dimensions);
+  result.periodic = flags(result.options.periodic, dimensions, "periodic", "dimension");
+  for (std::size_t d = 0; d < dimensions; ++d) check_halo(result, d);
+  return result;
+}
+
+}  // namespace plait::layout

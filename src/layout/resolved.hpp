@@ -1,0 +1,38 @@
+/// A layout as it was given, and what follows from it.
+#pragma once
+
+#include <vector>
+
+#include "layout/deal.hpp"
+#include "layout/rank_map.hpp"
+#include "plait/layout.hpp"
+
+namespace plait::layout {
+
+struct Resolved {
+  // As given.
+  Extents shape;
+  std::vector<Distribution> distributions;
+  Order ranks = Order::kC;
+  LayoutOptions options;
+
+  // What follows.
+  std::int64_t elements = 1;
+  RankMap map;
+  std::vector<DealPtr> deals;          // one for each array dimension
+  std::vector<std::vector<int>> axes;  // the grid axes of each array dimension, major first
+  std::vector<int> copied;             // the axes whose positions hold copies, ascending
+  std::int64_t replicas = 1;
+  std::vector<int> order;  // slowest dimension first
+  std::vector<Halo> halo;
+  std::vector<bool> periodic;
+};
+
+/// errors  kArgument: see the constructor of Layout.
+Resolved resolve(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks, Order order,
+                 LayoutOptions options);
+
+/// C or Fortran order as a list of dimensions.
+std::vector<int> dimensions_in(Order order, int dimensions);
+
+}  // namespace plait::layout

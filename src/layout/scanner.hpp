@@ -1,0 +1,57 @@
+/// Reads words, numbers and lists from a text, and says where and what it found in place of what it expected.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace plait::layout {
+
+class Scanner {
+ public:
+  /// `what` names the text in errors: `layout`.
+  Scanner(std::string_view text, std::string_view what) : text_(text), what_(what) {}
+
+  void skip();
+  bool at_end() const { return position_ >= text_.size(); }
+  std::size_t position() const { return position_; }
+  void back_to(std::size_t position) { position_ = position; }
+  /// The next character, '\0' at the end; blanks are skipped.
+  char peek();
+
+  bool accept(std::string_view wanted);
+  /// errors  kArgument: the text, the position in it (from 1), what was found there and what was expected.
+  void expect(std::string_view wanted, std::string_view what);
+  [[noreturn]] void fail(std::size_t position, std::string_view expected) const;
+
+  /// Letters and underscores, in lower case; empty where there is none.
+  std::string word();
+  /// errors  kArgument: no number, or one past 2^63.
+  std::int64_t integer(std::string_view what);
+  int small_integer(std::string_view what);
+
+  /// `(a, b)`, each read by `read()`; an empty list may be written `()`.
+  template <typename Read>
+  void list(std::string_view what, Read&& read) {
+    expect("(", "'(' before " + std::string(what));
+    rest_of_list(what, std::forward<Read>(read));
+  }
+  /// The same behind the parenthesis.
+  template <typename Read>
+  void rest_of_list(std::string_view what, Read&& read) {
+    if (accept(")")) return;
+    do {
+      read();
+    } while (accept(","));
+    expect(")", "',' or ')' behind " + std::string(what));
+  }
+
+ private:
+  std::string_view text_;
+  std::string_view what_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace plait::layout
