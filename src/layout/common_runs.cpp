@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/wide.hpp"
+
 namespace plait::layout {
 
 using base::Wide;
@@ -15,12 +17,10 @@ std::span<const IndexSet::PatternRun> CommonRuns::Side::runs() const {
 }
 
 CommonRuns::CommonRuns(const IndexSet& a, const IndexSet& b)
-    : side_a_(a),
-      side_b_(b),
-      begin_(std::max(a.begin, b.begin)),
-      end_(std::max(begin_, std::min(a.end, b.end))),
-      congruence_(solve_congruence(side_a_.stride, side_b_.stride)) {
-  const Wide period = Wide{side_a_.stride} / congruence_.divisor * side_b_.stride;
+    : side_a_(a), side_b_(b), begin_(std::max(a.begin, b.begin)), end_(std::max(begin_, std::min(a.end, b.end))) {
+  // Beside a contiguous set nothing is ever solved for.
+  if (side_a_.stride != 1 && side_b_.stride != 1) congruence_ = solve_congruence(side_a_.stride, side_b_.stride);
+  const Wide period = Wide{side_a_.stride / congruence_.divisor} * side_b_.stride;
   repeats_ = period <= end_ - begin_;
   if (repeats_) period_ = static_cast<std::int64_t>(period);
 }
@@ -37,30 +37,36 @@ std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
     from = stop;
     if (from >= to) return found;
   }
-  const Wide walked = std::min(steps_of_walk(side_a_, side_b_, from, to), steps_of_walk(side_b_, side_a_, from, to));
-  if (steps_of_solution() < walked) {
-    solve(from, to, found);
-  } else {
+  // Beside a contiguous set only the runs of the other one count, and all of them are wanted.
+  const bool walks = side_a_.stride == 1 || side_b_.stride == 1 ||
+                     std::min(steps_of_walk(side_a_, side_b_, from, to), steps_of_walk(side_b_, side_a_, from, to)) <=
+                         steps_of_solution();
+  if (walks) {
     walk(from, to, found);
+  } else {
+    solve(from, to, found);
   }
   return found;
 }
 
-/// Runs of the outer set, and runs of the inner one that can begin inside them.
-Wide CommonRuns::steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
+/// Runs of the outer set, and runs of the inner one that can begin inside them; about.
+double CommonRuns::steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
   const std::int64_t periods = (to - from) / outer.stride;
-  const auto runs = static_cast<std::int64_t>(outer.runs().size());
-  if (outer.stride == 1) return inner.stride == 1 ? 1 : Wide{INT64_MAX};  // walk the runs of the other one
+  const auto runs = static_cast<double>(outer.runs().size());
   // A pattern longer than the range has at most as many runs as lie in the range.
-  const Wide outer_runs = periods > 0 || runs == 1 ? Wide{periods + 1} * runs : Wide{outer.set.clip(from, to).runs()};
-  const Wide inside = Wide{outer.length} * static_cast<std::int64_t>(inner.runs().size()) / inner.stride / runs;
-  return outer_runs * (1 + (inner.stride == 1 ? 0 : inside));
+  const bool part = periods == 0 && outer.set.pattern;
+  const double outer_runs =
+      part ? static_cast<double>(outer.set.clip(from, to).runs()) : (static_cast<double>(periods) + 1) * runs;
+  const double inner_runs = static_cast<double>(inner.runs().size()) / static_cast<double>(inner.stride);
+  return outer_runs * (1 + static_cast<double>(outer.length) / runs * inner_runs);
 }
 
-Wide CommonRuns::steps_of_solution() const {
-  const auto runs_a = static_cast<std::int64_t>(side_a_.runs().size());
-  const auto runs_b = static_cast<std::int64_t>(side_b_.runs().size());
-  return Wide{runs_a} * runs_b + (Wide{runs_a} * side_b_.length + Wide{runs_b} * side_a_.length) / congruence_.divisor;
+double CommonRuns::steps_of_solution() const {
+  const auto runs_a = static_cast<double>(side_a_.runs().size());
+  const auto runs_b = static_cast<double>(side_b_.runs().size());
+  const auto length_a = static_cast<double>(side_a_.length);
+  const auto length_b = static_cast<double>(side_b_.length);
+  return runs_a * runs_b + (runs_a * length_b + runs_b * length_a) / static_cast<double>(congruence_.divisor);
 }
 
 /// Each set in turn moves to its first member at or behind that of the other one.

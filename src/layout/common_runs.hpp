@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "base/wide.hpp"
 #include "layout/congruence.hpp"
 #include "plait/index_set.hpp"
 
@@ -46,8 +45,8 @@ class CommonRuns {
     IndexSet::PatternRun only;  // the run of a set without a pattern
   };
 
-  static base::Wide steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);
-  base::Wide steps_of_solution() const;
+  static double steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);
+  double steps_of_solution() const;
   void walk(std::int64_t from, std::int64_t to, std::vector<Run>& found) const;
   void solve(std::int64_t from, std::int64_t to, std::vector<Run>& found) const;
 

@@ -38,6 +38,7 @@ Spot spot_of(const IndexSet& set, std::int64_t x) {
 
 /// Members of the endless pattern in [origin, x).
 std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
+  if (x == set.origin) return 0;
   const Spot spot = spot_of(set, x);
   std::int64_t within = 0;
   if (set.pattern) {
@@ -58,6 +59,8 @@ std::uint64_t run_number(const IndexSet& set, std::int64_t x) {
 
 /// The set as a range where it has one run only, or none.
 IndexSet without_needless_pattern(IndexSet set) {
+  // A member and the one a period behind it lie in different runs.
+  if ((set.end - set.begin) / 2 >= set.stride) return set;
   const std::int64_t first = set.next(set.begin);
   if (first >= set.end) return IndexSet::range(set.begin, set.begin);
   const std::int64_t stop = set.run_end(first);
@@ -73,7 +76,8 @@ IndexSet IndexSet::range(std::int64_t begin, std::int64_t end) {
 
 IndexSet IndexSet::blocks(std::int64_t origin, std::int64_t length, std::int64_t stride, std::int64_t end) {
   if (length == stride || end <= origin) return range(origin, end);
-  return without_needless_pattern({origin, end, origin, length, stride});
+  if (end - origin <= stride) return range(origin, end - origin < length ? end : origin + length);
+  return {origin, end, origin, length, stride};
 }
 
 IndexSet IndexSet::periodic(std::int64_t origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin,

@@ -24,6 +24,7 @@ class Intersection {
 
   Pieces pieces() {
     if (begin_ >= end_) return {};
+    if (a_.contiguous() && b_.contiguous()) return {{end_ - begin_, 1, begin_ - a_.begin, 0, begin_ - b_.begin}};
     std::int64_t start = begin_;
     if (a_.contains(start) && b_.contains(start)) start = emit_head(start);
     if (!common_runs_.repeats() || end_ - start < common_runs_.period()) {

@@ -98,6 +98,8 @@ TEST(IndexSetPattern, TakesTheSimplestForm) {
   const IndexSet list = IndexSet::of_runs({{1, 1}, {3, 4}, {11, 1}, {13, 4}, {21, 1}, {23, 2}});
   EXPECT_EQ(list.pattern_runs(), 2);
   EXPECT_EQ(list.stride, 10);
+  // The longest repetition does not hold the last run; a shorter one does.
+  EXPECT_EQ(IndexSet::of_runs({{0, 3}, {10, 1}, {20, 3}, {30, 3}}).pattern_runs(), 3);
   // A long list that repeats nowhere keeps what its range holds.
   Runs runs;
   for (std::int64_t i = 0; i < 1000; ++i) runs.push_back({i * i, 1 + i % 2});
