@@ -264,7 +264,8 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
       .def_prop_ro("elements", &Layout::elements, "Number of elements of the whole array.")
       .def_prop_ro("replicas", &Layout::replicas, "How many ranks hold each element.")
       .def_prop_ro(
-          "rank_numbers", [](const Layout& self) { return as_array(self.rank_numbers()); }, "All ranks, ascending.")
+          "rank_numbers", [](const Layout& self) { return as_array(self.rank_numbers()); }, nb::rv_policy::automatic,
+          "All ranks, ascending.")
       .def_prop_ro("ranks_end", &Layout::ranks_end, "One more than the largest rank.")
       .def_prop_ro(
           "spelling", [](const Layout& self) { return spelling(self); },

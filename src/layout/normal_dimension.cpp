@@ -200,10 +200,15 @@ std::optional<Spelled> spell_labels(const Pattern& pattern, std::int64_t size, s
   if (std::holds_alternative<Word>(pattern)) return spell(pattern, size, extent, labels);
   const std::optional<Turn> forward = turn_in(labels, extent, false);
   const bool ascending = std::is_sorted(labels.begin(), labels.end());
+  const bool blocks = std::holds_alternative<UniformBlocks>(pattern) || std::holds_alternative<UnequalBlocks>(pattern);
+  const auto* uniform = std::get_if<UniformBlocks>(&pattern);
+  const bool short_first = uniform != nullptr && uniform->first < uniform->block;
   const bool unequal = std::holds_alternative<UnequalBlocks>(pattern);
-  if (forward && !(unequal && ascending)) return spell(pattern, size, extent, *forward);
-  // Gaps between blocks are said by sizes of 0, unless there are very many.
-  if (ascending && (unequal || extent <= kMostGaps)) return spell(pattern, size, extent, labels);
+  const bool from_first = forward && forward->source == 0 && !unequal && !short_first;
+  // A shorter first block, and coordinates without one between others, are said by sizes, unless there are very many.
+  if (ascending && !from_first && blocks && (unequal || extent <= kMostGaps))
+    return spell(pattern, size, extent, labels);
+  if (forward) return spell(pattern, size, extent, *forward);
   if (const std::optional<Turn> back = turn_in(labels, extent, true)) return spell(pattern, size, extent, *back);
   return std::nullopt;
 }

@@ -61,10 +61,10 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
   const std::int64_t free = std::count(replicated.begin(), replicated.end(), false);
   if (named == 0) {
     if (free != static_cast<std::int64_t>(levels.size()))
-      refuse(text("the grid ", base::tuple_text(grid), " has ", grid.size(), " dimensions, ",
-                  grid.size() - static_cast<std::size_t>(free), " of them replicated, but ", levels.size(),
-                  " dimensions of the array are dealt; give one grid extent for each that is not *, and name those "
-                  "that hold copies, as in replicate=(1)"));
+      refuse(text("the grid ", base::tuple_text(grid), " has ", free, " dimensions",
+                  free == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated", ", but ",
+                  levels.size(), " dimensions of the array are dealt; give one grid extent for each that is not *, and "
+                  "name those that hold copies, as in replicate=(1)"));
     int axis = 0;
     for (std::vector<int>* target : targets) {
       while (replicated[at(axis)]) ++axis;

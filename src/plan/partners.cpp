@@ -38,8 +38,7 @@ std::vector<std::int64_t> solve_blocks(const IndexSet& set, const layout::BlockD
   const std::int64_t round = k * deal.extent();
   const std::int64_t g = std::gcd(set.stride, round);
   const auto meets = [&](std::int64_t begin, std::int64_t length) {
-    const std::int64_t origin = set.origin + deal.offset() + begin;
-    const std::int64_t phase = (origin % g + g) % g;
+    const std::int64_t phase = ((set.origin % g + deal.offset() % g + begin % g) % g + g) % g;
     for (std::int64_t start = phase; start < round + g; start += g)
       for (std::int64_t b = start / k; b <= (start + length - 1) / k; ++b)
         found.push_back(deal.coordinate_of(b % deal.extent()));
@@ -72,8 +71,9 @@ std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, in
   if (set.contiguous()) return deal.owners_in(set.begin, set.end);
   const auto* blocks = dynamic_cast<const layout::BlockDeal*>(&deal);
   const std::int64_t runs = set.runs();
-  const bool wraps = blocks != nullptr && blocks->kind() == Distribution::Kind::kCyclic;
-  if (!wraps) return runs <= deal.extent() ? walk_runs(set, deal) : all_coordinates(deal);
+  // Where each coordinate has one run, the walk skips from one coordinate to the next.
+  if (blocks != nullptr && blocks->set(0).contiguous()) return walk_runs(set, deal);
+  if (blocks == nullptr) return runs <= deal.extent() ? walk_runs(set, deal) : all_coordinates(deal);
   const std::int64_t longest = set.longest_run();
   const std::int64_t round = times(blocks->block(), deal.extent());
   const std::int64_t g = round == INT64_MAX ? 1 : std::gcd(set.stride, round);

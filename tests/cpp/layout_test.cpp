@@ -151,8 +151,8 @@ TEST(Layout, SaysWhatIsWrong) {
   EXPECT_EQ(Layout({huge, 0, huge}, {block, block, block}, {1, 1, 1}).elements(), 0);
 
   const Layout layout({6, 4}, {block, Distribution::cyclic()}, {2, 2});
-  expect_refused([&] { (void)layout.coordinates(4); }, "there is no rank 4; the layout has the ranks 0 to 3");
-  expect_refused([&] { (void)layout.local_shape(-1); }, "there is no rank -1");
+  expect_refused([&] { (void)layout.coordinates(4); }, "rank 4 is in no set of the layout");
+  expect_refused([&] { (void)layout.local_shape(-1); }, "rank -1 is in no set");
   expect_refused([&] { (void)layout.owner(Extents{6, 0}); }, "the index (6, 0) lies outside the array 6x4");
   expect_refused([&] { (void)layout.owner(Extents{0, -1}); }, "(0, -1) lies outside");
   expect_refused([&] { (void)layout.owner(Extents{0}); }, "1 entries for an array of 2 dimensions");

@@ -68,8 +68,8 @@ TEST(Notation, SaysWhereItStumbles) {
   refuse("8 (gen_block(3 5)) onto (2)", "position 16: found \"5\"");
   refuse("8 (block) onto (x)", "position 17: found \"x\", expected a grid extent");
   refuse("8 (block) onto", "position 15: found the end of the text, expected a grid such as (2, 2)");
-  refuse("8 (block) onto (2) onto (2)", "position 20: found \"onto\", expected onto (grid), ranks=C");
-  refuse("8 (block) onto (2) halo=1", "position 20: found \"halo\"");
+  refuse("8 (block) onto (2) onto (2)", "position 20: found \"onto\", expected onto (grid), ranks=");
+  refuse("8 (block) onto (2) halo=1", "position 25: found \"1\"");
   refuse("8 (block) onto (2) ranks", "position 25: found the end of the text, expected '='");
   refuse("8 (block) onto (2) ranks=X", "position 26: found \"X\", expected C or F");
   refuse("8 (block) onto (2) order=C order=F", "each at most once");

@@ -155,8 +155,10 @@ inline ArrayMap map_of(const Layout& layout) {
   for (std::size_t d = 0; d < dimensions; ++d) {
     const Distribution& distribution = layout.distributions()[d];
     const bool collapsed = distribution.kind == Distribution::Kind::kCollapsed;
-    const std::int64_t extent = collapsed ? 1 : layout.grid()[at(dealt)];
-    if (!collapsed) grid_of[d] = dealt++;
+    const std::vector<int>& copies = layout.options().replicate;
+    while (std::find(copies.begin(), copies.end(), static_cast<int>(dealt)) != copies.end()) ++dealt;
+    if (!collapsed) grid_of[d] = distribution.axes.empty() ? dealt++ : distribution.axes[0];
+    const std::int64_t extent = collapsed ? 1 : layout.grid()[at(grid_of[d])];
     owners[d] = owner_map(distribution, layout.shape()[d], extent);
     counts[d].assign(at(extent), 0);
     for (const std::int64_t owner : owners[d]) local[d].push_back(counts[d][at(owner)]++);
