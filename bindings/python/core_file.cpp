@@ -82,8 +82,7 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
       .def_prop_ro("is_open", &File::is_open)
       .def("read",
-           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region,
-              bool fill_halo) {
+           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region, bool fill_halo) {
              const auto arrays = parts_of<std::byte>(parts);
              const Region slices = region_of(region);
              const nb::gil_scoped_release release;
@@ -97,8 +96,7 @@ void bind_file(nb::module_& module) {
              self.write(layout, arrays, slices);
            })
       .def("start_read",
-           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region,
-              bool fill_halo) {
+           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region, bool fill_halo) {
              return self.start_read(layout, parts_of<std::byte>(parts), region_of(region), fill_halo);
            })
       .def("start_write",
@@ -107,8 +105,7 @@ void bind_file(nb::module_& module) {
            })
       .def("refuse", &File::refuse, nb::call_guard<nb::gil_scoped_release>())
       .def("explain",
-           [](const File& self, const Layout& layout, const nb::sequence& region, bool write,
-              bool fill_halo) {
+           [](const File& self, const Layout& layout, const nb::sequence& region, bool write, bool fill_halo) {
              const Region slices = region_of(region);
              const nb::gil_scoped_release release;
              return self.explain(layout, slices, write, fill_halo);

@@ -46,8 +46,7 @@ a & b is what two sets have in common; len(), `in` and == are those of a set.)do
       .def(
           "complement",
           [](const IndexSet& self, std::int64_t extent) {
-            if (extent < 0)
-              throw Error(ErrorKind::kArgument, "the extent " + std::to_string(extent) + " is negative");
+            if (extent < 0) throw Error(ErrorKind::kArgument, "the extent " + std::to_string(extent) + " is negative");
             return complement(self, extent);
           },
           "extent"_a, "The indices of [0, extent) that are not in the set.")
@@ -56,8 +55,7 @@ a & b is what two sets have in common; len(), `in` and == are those of a set.)do
       .def("__contains__", &IndexSet::contains, "index"_a)
       .def("__eq__", [](const IndexSet& a, const IndexSet& b) { return a.same_members(b); })
       .def("__repr__", [](const IndexSet& self) {
-        return "<IndexSet of " + std::to_string(self.size()) + " indices in " + std::to_string(self.runs()) +
-               " runs>";
+        return "<IndexSet of " + std::to_string(self.size()) + " indices in " + std::to_string(self.runs()) + " runs>";
       });
 }
 

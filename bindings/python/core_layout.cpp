@@ -224,8 +224,9 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
              const std::optional<Extents>& offset, const std::optional<std::vector<int>>& reverse,
              const std::optional<std::vector<HaloWidth>>& halo, const std::optional<std::vector<int>>& periodic,
              const std::optional<Extents>& template_shape, const std::optional<AlignmentText>& align) {
-            new (self) Layout(make_layout(shape, dist, {grid, ranks, order, replicate, source, offset, reverse, halo,
-                                                        periodic, template_shape, align}));
+            new (self) Layout(make_layout(
+                shape, dist,
+                {grid, ranks, order, replicate, source, offset, reverse, halo, periodic, template_shape, align}));
           },
           "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none(),
           "replicate"_a = nb::none(), "source"_a = nb::none(), "offset"_a = nb::none(), "reverse"_a = nb::none(),

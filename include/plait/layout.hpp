@@ -50,16 +50,16 @@ struct Alignment {
 
 /// What few layouts need; all of it may be left empty.
 struct LayoutOptions {
-  Extents rank_list;              ///< the rank of each grid position, in row-major order
-  std::vector<int> replicate;     ///< grid axes along which each position holds a copy
-  Extents source;                 ///< coordinate of the first block, for each dimension (or each dealt one)
-  Extents offset;                 ///< index of the template where the array begins, for each dimension
-  std::vector<int> reverse;       ///< dimensions that are dealt towards lower coordinates
-  std::vector<int> order;         ///< of local arrays: dimensions, slowest first; goes before `order` of the constructor
-  std::vector<Halo> halo;         ///< for each dimension
-  std::vector<int> periodic;      ///< dimensions whose halo wraps around
-  Extents template_shape;         ///< with `align`: what the distributions deal, instead of the array
-  std::vector<Alignment> align;   ///< for each dimension of the template
+  Extents rank_list;             ///< the rank of each grid position, in row-major order
+  std::vector<int> replicate;    ///< grid axes along which each position holds a copy
+  Extents source;                ///< coordinate of the first block, for each dimension (or each dealt one)
+  Extents offset;                ///< index of the template where the array begins, for each dimension
+  std::vector<int> reverse;      ///< dimensions that are dealt towards lower coordinates
+  std::vector<int> order;        ///< of local arrays: dimensions, slowest first; goes before `order` of the constructor
+  std::vector<Halo> halo;        ///< for each dimension
+  std::vector<int> periodic;     ///< dimensions whose halo wraps around
+  Extents template_shape;        ///< with `align`: what the distributions deal, instead of the array
+  std::vector<Alignment> align;  ///< for each dimension of the template
   bool operator==(const LayoutOptions&) const = default;
 };
 

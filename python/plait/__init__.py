@@ -2,9 +2,10 @@
 
 from importlib.metadata import version as _version
 
-from ._core import Conversion, Layout, Message, compose
+from ._core import Conversion, IndexSet, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
 from ._file import File, Request, open, redistribute
+from ._indirect import indirect
 
 __version__ = _version("plait")
 __all__ = [
@@ -12,11 +13,13 @@ __all__ = [
     "Conversion",
     "Error",
     "File",
+    "IndexSet",
     "Layout",
     "Message",
     "Request",
     "StoreError",
     "compose",
+    "indirect",
     "open",
     "redistribute",
 ]

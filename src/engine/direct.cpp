@@ -54,9 +54,7 @@ void for_each_run(const Access& access, const LocalArray& array, Visit&& visit) 
     }
     plan::for_each_nest(pieces, file_steps, array_steps, [&](plan::Nest& nest) {
       const std::int64_t run = plan::take_run(nest, plan.element_bytes());
-      for_each_step(nest, [&](std::int64_t file, std::int64_t place) {
-        visit(base + file, first_place + place, run);
-      });
+      for_each_step(nest, [&](std::int64_t file, std::int64_t place) { visit(base + file, first_place + place, run); });
     });
   }
 }

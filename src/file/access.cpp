@@ -107,22 +107,26 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
 const File::Impl::Planned& File::Impl::planned(const Layout& layout, const Region& region, int workers,
                                                bool nodes_apart, Action action) {
   const auto serves = [&](const std::unique_ptr<Planned>& old) {
-    return old->action == action && old->workers == workers && old->region == region && old->layout.spelled_like(layout);
+    return old->action == action && old->workers == workers && old->region == region &&
+           old->layout.spelled_like(layout);
   };
   auto found = std::find_if(plans_.begin(), plans_.end(), serves);
   if (found == plans_.end()) {
     if (plans_.size() == kPlansKept) plans_.pop_back();
-    found =
-        plans_.insert(plans_.end(), std::make_unique<Planned>(Planned{layout, region, workers, action,
-                                                                      plan(layout, region, workers, nodes_apart, action),
-                                                                      call_text(layout, region, action)}));
+    found = plans_.insert(plans_.end(),
+                          std::make_unique<Planned>(Planned{layout, region, workers, action,
+                                                            plan(layout, region, workers, nodes_apart, action),
+                                                            call_text(layout, region, action)}));
   }
   std::rotate(plans_.begin(), found, found + 1);
   return *plans_.front();
 }
 
 std::string File::Impl::call_text(const Layout& layout, const Region& region, Action action) const {
-  return base::text(action == Action::kWrite ? "write" : action == Action::kFill ? "read with halos" : "read", '(', to_string(layout), ", region ", to_string(region), ") of ", name());
+  return base::text(action == Action::kWrite  ? "write"
+                    : action == Action::kFill ? "read with halos"
+                                              : "read",
+                    '(', to_string(layout), ", region ", to_string(region), ") of ", name());
 }
 
 void File::Impl::check_mode(bool write) const {
@@ -141,7 +145,8 @@ void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& pa
       run_together(layout, parts, region, action);
     }
   } catch (const Error& error) {
-    if ((action == Action::kWrite && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
+    if ((action == Action::kWrite && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error))
+      fail();
     throw;
   }
 }

@@ -76,8 +76,7 @@ void File::write(const Layout& layout, std::span<const ConstPart> parts, const R
   impl_->worker->run([&] { impl_->access(layout, file::as_mutable(parts), region, Action::kWrite); });
 }
 
-Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region,
-                         bool fill_halo) {
+Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   return Request(impl_->worker->start([file = impl_.get(), layout, parts = std::move(parts), region, action] {
     file->access(layout, parts, region, action);

@@ -44,8 +44,7 @@ class File::Impl {
 
   /// Carries out a read or a write.
   void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
-  plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart,
-                        Action action) const;
+  plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart, Action action) const;
   /// Threads that a process which is alone moves a layout with.
   int useful_threads(const Layout& layout) const;
   void close();

@@ -212,8 +212,9 @@ std::vector<std::int64_t> IndirectDeal::owners_in(std::int64_t begin, std::int64
   if (end - begin >= period_) {
     for (const OwnerRun& run : runs_) result.push_back(run.owner);
   } else {
-    auto i = static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), begin % period_) -
-                                      starts_.begin()) - 1;
+    auto i =
+        static_cast<std::size_t>(std::upper_bound(starts_.begin(), starts_.end(), begin % period_) - starts_.begin()) -
+        1;
     std::int64_t x = begin - begin % period_ + starts_[i];
     while (x < end) {
       result.push_back(runs_[i].owner);

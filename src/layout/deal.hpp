@@ -86,8 +86,8 @@ class IndirectDeal : public Deal {
 
  private:
   std::int64_t period_ = 1;
-  std::vector<OwnerRun> runs_;         // of one period, cut off at the size
-  std::vector<std::int64_t> starts_;   // where each begins
+  std::vector<OwnerRun> runs_;        // of one period, cut off at the size
+  std::vector<std::int64_t> starts_;  // where each begins
   std::vector<IndexSet> sets_;
 };
 

@@ -29,9 +29,7 @@ struct Dimension {
   Spelled spelled;
 };
 
-const layout::BlockDeal* plain_deal(const layout::Deal& deal) {
-  return dynamic_cast<const layout::BlockDeal*>(&deal);
-}
+const layout::BlockDeal* plain_deal(const layout::Deal& deal) { return dynamic_cast<const layout::BlockDeal*>(&deal); }
 
 /// How the ranks are said: by digits, or one by one on a grid of all dimensions and copies.
 struct Ranks {
@@ -107,8 +105,7 @@ void spell_by_ranks(const Layout& layout, const Resolved& resolved, std::vector<
     std::vector<std::int64_t> natural(dimension.labels.coordinates.size());
     std::iota(natural.begin(), natural.end(), 0);
     dimension.spelled = *spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, natural);
-    if (dimension.labels.extent > 1)
-      ranks.digits.push_back({static_cast<int>(d), 1, dimension.labels.extent, step});
+    if (dimension.labels.extent > 1) ranks.digits.push_back({static_cast<int>(d), 1, dimension.labels.extent, step});
     step *= dimension.labels.extent;
   }
   std::reverse(ranks.digits.begin(), ranks.digits.end());

@@ -107,7 +107,8 @@ std::optional<DigitGrid> RankTable::digits() const {
   // Ranks whose labels are 0 in all dimensions but one tell how far apart that dimension's coordinates lie.
   std::vector<std::vector<std::vector<std::int64_t>>> along(labels_.size());
   std::vector<std::vector<std::int64_t>> without(labels_.size());
-  for (std::size_t d = 0; d < labels_.size(); ++d) along[d].resize(std::max<std::size_t>(labels_[d].coordinates.size(), 1));
+  for (std::size_t d = 0; d < labels_.size(); ++d)
+    along[d].resize(std::max<std::size_t>(labels_[d].coordinates.size(), 1));
   std::vector<std::int64_t> front;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     std::size_t others = 0;
@@ -166,7 +167,8 @@ bool RankTable::holds(const DigitGrid& grid) const {
   std::vector<std::vector<std::int64_t>> label(labels_.size());
   for (std::size_t d = 0; d < labels_.size(); ++d) {
     label[d].assign(at(labels_[d].extent), -1);
-    for (std::size_t l = 0; l < grid.labels[d].size(); ++l) label[d][at(grid.labels[d][l])] = static_cast<std::int64_t>(l);
+    for (std::size_t l = 0; l < grid.labels[d].size(); ++l)
+      label[d][at(grid.labels[d][l])] = static_cast<std::int64_t>(l);
   }
   std::vector<std::int64_t> coordinates(labels_.size());
   for (std::size_t r = 0; r < ranks_.size(); ++r) {

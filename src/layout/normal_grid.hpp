@@ -11,7 +11,7 @@ namespace plait::layout {
 
 /// Part of a rank number: rank = base + sum of digit * step, with 0 <= digit < extent.
 struct Digit {
-  int dimension = -1;  ///< of the array, or -1 for copies
+  int dimension = -1;       ///< of the array, or -1 for copies
   std::int64_t weight = 1;  ///< in the coordinate of that dimension
   std::int64_t extent = 1;
   std::int64_t step = 1;

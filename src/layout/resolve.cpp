@@ -63,7 +63,8 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
     if (free != static_cast<std::int64_t>(levels.size()))
       refuse(text("the grid ", base::tuple_text(grid), " has ", free, " dimensions",
                   free == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated", ", but ",
-                  levels.size(), " dimensions of the array are dealt; give one grid extent for each that is not *, and "
+                  levels.size(),
+                  " dimensions of the array are dealt; give one grid extent for each that is not *, and "
                   "name those that hold copies, as in replicate=(1)"));
     int axis = 0;
     for (std::vector<int>* target : targets) {
@@ -88,8 +89,10 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
   }
   for (std::size_t axis = 0; axis < grid.size(); ++axis)
     if (!used[axis] && !replicated[axis])
-      refuse(text("no distribution uses the grid axis ", axis, "; name it with @, or as one that holds copies with "
-                  "replicate=(", axis, ")"));
+      refuse(text("no distribution uses the grid axis ", axis,
+                  "; name it with @, or as one that holds copies with "
+                  "replicate=(",
+                  axis, ")"));
   return result;
 }
 
@@ -173,7 +176,8 @@ void check_halo(const Resolved& layout, std::size_t d) {
   if (halo == Halo{} || layout.shape[d] == 0) return;
   const Deal& deal = *layout.deals[d];
   if (!consecutive(deal))
-    refuse(text("dimension ", d, ": a halo needs blocks of consecutive indices, but it is dealt in turns; use block, "
+    refuse(text("dimension ", d,
+                ": a halo needs blocks of consecutive indices, but it is dealt in turns; use block, "
                 "balanced or gen_block"));
   const std::int64_t longest = deal.longest();
   if (halo.lo > longest || halo.hi > longest)
@@ -187,9 +191,9 @@ void deal_plainly(Resolved& layout, const std::vector<AxesOfLevels>& axes, const
                   const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
     if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative"));
-    layout.deals.push_back(make_deal(layout.distributions[d], layout.shape[d],
-                                     extents_of(axes[d], layout.map.grid()), turns[d],
-                                     is_dealt(layout.distributions[d]) ? offsets[d] : 0, static_cast<int>(d)));
+    layout.deals.push_back(make_deal(layout.distributions[d], layout.shape[d], extents_of(axes[d], layout.map.grid()),
+                                     turns[d], is_dealt(layout.distributions[d]) ? offsets[d] : 0,
+                                     static_cast<int>(d)));
     for (const std::vector<int>& level : axes[d])
       layout.axes[d].insert(layout.axes[d].end(), level.begin(), level.end());
   }
@@ -242,8 +246,7 @@ Extents deal_aligned(Resolved& layout, const std::vector<AxesOfLevels>& axes, co
   }
   for (std::size_t d = 0; d < layout.shape.size(); ++d)
     if (!layout.deals[d])
-      layout.deals[d] =
-          make_deal(Distribution::collapsed(), layout.shape[d], {1}, {}, 0, static_cast<int>(d));
+      layout.deals[d] = make_deal(Distribution::collapsed(), layout.shape[d], {1}, {}, 0, static_cast<int>(d));
   return pinned;
 }
 

@@ -195,8 +195,8 @@ std::vector<std::int64_t> AccessPlan::owners(Range range) const {
       const int dimension = section_.layout_dimension[d];
       if (dimension < 0) continue;
       auto& found = coordinates[static_cast<std::size_t>(dimension)];
-      found = coordinates_meeting(IndexSet::range(box.lo[d], box.hi[d]), layout_, dimension,
-                                  options_.fill_halo && !write_);
+      found =
+          coordinates_meeting(IndexSet::range(box.lo[d], box.hi[d]), layout_, dimension, options_.fill_halo && !write_);
       total *= found.size();
     }
     std::vector<std::size_t> chosen(coordinates.size(), 0);
@@ -267,7 +267,8 @@ std::int64_t AccessPlan::runs_in_file(std::int64_t rank) const {
 std::int64_t AccessPlan::runs_in_window(std::int64_t rank) const {
   const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
   std::int64_t sum = 0;
-  for (const Holding& own : holdings(rank)) sum += count_runs(own.sets, section_.shape, dense_strides(section_.shape), steps);
+  for (const Holding& own : holdings(rank))
+    sum += count_runs(own.sets, section_.shape, dense_strides(section_.shape), steps);
   return sum;
 }
 

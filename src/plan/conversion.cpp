@@ -122,7 +122,8 @@ std::string Conversion::explain() const {
     const std::vector<Message> first = sends(source_.rank_numbers().front());
     std::int64_t elements = 0;
     for (const Message& message : first) elements += message.elements;
-    out << "rank " << source_.rank_numbers().front() << "  sends " << elements << " elements in " << first.size() << " messages\n";
+    out << "rank " << source_.rank_numbers().front() << "  sends " << elements << " elements in " << first.size()
+        << " messages\n";
     return out.str();
   }
   std::int64_t kept = 0;

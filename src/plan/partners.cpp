@@ -128,8 +128,8 @@ std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std:
           Pieces pieces = intersect(span.set, theirs.set);
           if (pieces.empty()) continue;
           shift(pieces, span.place, theirs.place);
-          partner.overlaps.push_back(overlap_of(pieces, padded(mine, d, place[static_cast<std::size_t>(d)]),
-                                                padded(other, d, coordinate)));
+          partner.overlaps.push_back(
+              overlap_of(pieces, padded(mine, d, place[static_cast<std::size_t>(d)]), padded(other, d, coordinate)));
         }
       if (!partner.overlaps.empty()) found.push_back(std::move(partner));
     }
@@ -184,8 +184,9 @@ std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, const 
     const Overlap& moving = overlap(fast_a[j]);
     others /= moving.elements;
     // The first j+1 dimensions of both, the last one of them the same.
-    const bool same = fast_a[j] == fast_b[j] &&
-                      std::is_permutation(fast_a.begin(), fast_a.begin() + static_cast<std::ptrdiff_t>(j), fast_b.begin());
+    const bool same =
+        fast_a[j] == fast_b[j] &&
+        std::is_permutation(fast_a.begin(), fast_a.begin() + static_cast<std::ptrdiff_t>(j), fast_b.begin());
     if (same) joints += (moving.elements - moving.runs) * others;
     wrap = moving.at_both_ends;
   }

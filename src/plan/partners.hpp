@@ -33,8 +33,9 @@ struct Partner {
   std::vector<Overlap> overlaps;
 };
 
-/// The partners of one rank of `mine` in `other`, for each dimension.  In the overlaps, `a` is the local array of `mine`
-/// and `b` that of `other`, halos included.  Of the two sides `fill_mine` and `fill_other` want their halos filled.
+/// The partners of one rank of `mine` in `other`, for each dimension.  In the overlaps, `a` is the local array of
+/// `mine` and `b` that of `other`, halos included.  Of the two sides `fill_mine` and `fill_other` want their halos
+/// filled.
 std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std::int64_t rank, const Layout& other,
                                                         bool fill_mine = false, bool fill_other = false);
 

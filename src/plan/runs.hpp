@@ -23,8 +23,8 @@ struct Nest {
   std::vector<NestLoop> loops;  // of more than one step, slowest dimension first, not sorted otherwise
 };
 
-/// Calls `visit(Nest&)`, which may change the nest, for each combination of one piece of each dimension.  `a_steps` and `b_steps` say how far
-/// apart neighbours of a dimension lie on each side.
+/// Calls `visit(Nest&)`, which may change the nest, for each combination of one piece of each dimension.  `a_steps` and
+/// `b_steps` say how far apart neighbours of a dimension lie on each side.
 template <typename Visit>
 void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int64_t>& a_steps,
                    const std::vector<std::int64_t>& b_steps, Visit&& visit) {

@@ -20,8 +20,7 @@ std::vector<Span> spans(const Layout& layout, int dimension, std::int64_t coordi
 
 /// The coordinates of `layout` with a span that can meet `set`, ascending; perhaps some that have none.
 /// cost  as partners().
-std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout& layout, int dimension,
-                                              bool fill_halo);
+std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout& layout, int dimension, bool fill_halo);
 
 /// The elements of a rank, each with its place: all combinations of one span a dimension.
 struct Holding {

@@ -1,0 +1,69 @@
+"""The text of an indirect distribution, from the owner of each index or from the indices of each owner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import ArgumentError
+
+
+def indirect(
+    owners: npt.ArrayLike | None = None, *, indices: Sequence[npt.ArrayLike] | None = None, size: int | None = None
+) -> str:
+    """Return the distribution ``indirect(...)`` of a map, compressed to runs.
+
+    owners   the coordinate that owns each index of the dimension
+    indices  instead of owners: for each coordinate the indices that it owns, ascending
+    size     with indices: how many indices the dimension has; by default as many as are listed
+
+    Raises plait.ArgumentError where an index has two owners, or none, or a list does not ascend.
+    Cost: one pass over the map.
+    """
+    if (owners is None) == (indices is None):
+        raise ArgumentError("indirect needs either the owner of each index or the indices of each owner")
+    values = _owners_of(indices, size) if indices is not None else _integers(owners, "owners")
+    if values.size and values.min() < 0:
+        place = int(np.argmin(values))
+        raise ArgumentError(f"owners[{place}] is {values[place]}; owners are coordinates from 0 on")
+    starts = np.flatnonzero(np.diff(values, prepend=-1)) if values.size else np.zeros(0, dtype=np.int64)
+    counts = np.diff(starts, append=values.size)
+    runs = (f"{values[at]}*{count}" if count > 1 else str(values[at]) for at, count in zip(starts, counts, strict=True))
+    return f"indirect({', '.join(runs)})"
+
+
+def _integers(values: npt.ArrayLike | None, what: str) -> npt.NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ArgumentError(f"{what} must be one-dimensional integers, found shape {array.shape} of {array.dtype}")
+    return array.astype(np.int64)
+
+
+def _owners_of(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDArray[np.int64]:
+    lists = [_integers(each, f"indices[{owner}]") for owner, each in enumerate(indices)]
+    total = sum(each.size for each in lists) if size is None else size
+    owners = np.full(total, -1, dtype=np.int64)
+    for owner, each in enumerate(lists):
+        if each.size == 0:
+            continue
+        steps = np.diff(each)
+        if np.any(steps <= 0):
+            place = int(np.argmax(steps <= 0)) + 1
+            raise ArgumentError(
+                f"indices[{owner}] does not ascend: {each[place]} follows {each[place - 1]}; a layout keeps local "
+                f"indices in ascending order, each once"
+            )
+        if each[0] < 0:
+            raise ArgumentError(f"indices[{owner}] has the negative index {each[0]}")
+        inside = each[each < total]
+        taken = inside[owners[inside] >= 0]
+        if taken.size:
+            raise ArgumentError(f"index {taken[0]} is owned by {owners[taken[0]]} and by {owner}; give it one owner")
+        if inside.size != each.size and size is not None:
+            raise ArgumentError(f"indices[{owner}] has the index {each[-1]}, but the dimension has {total} indices")
+        owners[inside] = owner
+    if np.any(owners < 0):
+        raise ArgumentError(f"index {int(np.argmax(owners < 0))} of {total} has no owner; give it one")
+    return owners
