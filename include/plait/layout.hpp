@@ -112,7 +112,7 @@ class Layout {
   std::int64_t rank_at(std::span<const std::int64_t> coordinates, std::int64_t replica = 0) const;
   /// Number of coordinates that dimension `dimension` is dealt to, 1 for `*`.
   std::int64_t coordinates_in(int dimension) const;
-  /// How many copies of each element there are, and which of them a rank holds.
+  /// How many copies of each element there are, and which of them a rank holds: the ranks of an element count up.
   std::int64_t replicas() const;
   std::int64_t replica_of(std::int64_t rank) const;
 

@@ -287,18 +287,21 @@ std::vector<std::int64_t> AlignedDeal::owners_in(std::int64_t begin, std::int64_
 DealPtr make_deal(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
                   std::int64_t offset, int dimension) {
   using Kind = Distribution::Kind;
-  const bool nested = !distribution.inner.empty();
-  const bool indirect = distribution.kind == Distribution::Kind::kIndirect;
+  const bool indirect = distribution.kind == Kind::kIndirect;
+  if (indirect && !turn.plain())
+    refuse(text("dimension ", dimension, ": an indirect map names coordinates itself; leave out source and reverse"));
+  if (turn.source < 0 || turn.source >= extents[0])
+    refuse(text("dimension ", dimension, ": the source ", turn.source, " is not one of its coordinates 0 to ",
+                extents[0] - 1));
   const std::int64_t template_size = base::checked_add(size, offset, "indices of a template");
-  if ((nested || indirect) && (!turn.plain() || offset != 0))
-    refuse(text("dimension ", dimension, ": source, reverse and offset need one distribution of blocks, found ",
-                to_string(distribution)));
   check(distribution, template_size, extents[0], dimension);
+  const bool plain = distribution.inner.empty() && !indirect;
+  if (plain) return std::make_shared<BlockDeal>(distribution, size, extents[0], turn, offset);
   DealPtr deal;
   if (indirect) {
-    deal = std::make_shared<IndirectDeal>(distribution, size, extents[0]);
+    deal = std::make_shared<IndirectDeal>(distribution, template_size, extents[0]);
   } else {
-    deal = std::make_shared<BlockDeal>(distribution, size, extents[0], turn, offset);
+    deal = std::make_shared<BlockDeal>(distribution, template_size, extents[0], turn, 0);
   }
   for (std::size_t level = 0; level < distribution.inner.size(); ++level) {
     const Distribution& inner = distribution.inner[level];
@@ -308,6 +311,7 @@ DealPtr make_deal(const Distribution& distribution, std::int64_t size, const Ext
       check(inner, deal->set(c).size(), extents[level + 1], dimension);
     deal = std::make_shared<NestedDeal>(std::move(deal), inner, extents[level + 1]);
   }
+  if (offset != 0) deal = std::make_shared<AlignedDeal>(std::move(deal), size, 1, offset);
   return deal;
 }
 

@@ -60,22 +60,45 @@ Extents Layout::coordinates(std::int64_t rank) const {
   return result;
 }
 
+namespace {
+
+/// Splits a number into the coordinates of some axes, the last one the fastest.
+void set_axes(Extents& on_axes, const std::vector<int>& axes, std::int64_t number, const Extents& grid) {
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    on_axes[at(*axis)] = number % grid[at(*axis)];
+    number /= grid[at(*axis)];
+  }
+}
+
+/// The ranks of a listed map at a place, ascending.
+std::vector<std::int64_t> listed_copies(const layout::Resolved& layout, Extents on_axes) {
+  std::vector<std::int64_t> ranks;
+  for (std::int64_t copy = 0; copy < layout.replicas; ++copy) {
+    set_axes(on_axes, layout.copied, copy, layout.map.grid());
+    ranks.push_back(layout.map.rank_at(on_axes));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+}  // namespace
+
 std::int64_t Layout::rank_at(std::span<const std::int64_t> coordinates, std::int64_t replica) const {
   Extents on_axes(grid().size(), 0);
-  const auto set_axes = [&](const std::vector<int>& axes, std::int64_t number) {
-    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-      on_axes[at(*axis)] = number % grid()[at(*axis)];
-      number /= grid()[at(*axis)];
-    }
-  };
-  for (std::size_t d = 0; d < shape().size(); ++d) set_axes(resolved_->axes[d], coordinates[d]);
-  set_axes(resolved_->copied, replica);
+  for (std::size_t d = 0; d < shape().size(); ++d) set_axes(on_axes, resolved_->axes[d], coordinates[d], grid());
+  if (resolved_->map.listed() && resolved_->replicas > 1)
+    return listed_copies(*resolved_, std::move(on_axes))[static_cast<std::size_t>(replica)];
+  set_axes(on_axes, resolved_->copied, replica, grid());
   return resolved_->map.rank_at(on_axes);
 }
 
 std::int64_t Layout::replica_of(std::int64_t rank) const {
   if (resolved_->replicas == 1) return 0;
   const Extents on_axes = resolved_->map.coordinates(rank);
+  if (resolved_->map.listed()) {
+    const std::vector<std::int64_t> ranks = listed_copies(*resolved_, on_axes);
+    return std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
+  }
   std::int64_t replica = 0;
   for (const int axis : resolved_->copied) replica = replica * grid()[at(axis)] + on_axes[at(axis)];
   return replica;

@@ -294,13 +294,7 @@ Resolved resolve(Extents shape, std::vector<Distribution> distributions, Extents
   if (aligned && !result.options.offset.empty()) refuse("offset and align are given; put the offset into align");
   const std::vector<bool> reverse = flags(result.options.reverse, dealt.size(), "reverse", "dimension");
   std::vector<Turn> turns;
-  for (std::size_t d = 0; d < dealt.size(); ++d) {
-    std::int64_t extent = 1;
-    for (const std::int64_t level : extents_of(axes[d], grid)) extent *= level;
-    if (sources[d] < 0 || sources[d] >= extent)
-      refuse(text("dimension ", d, ": the source ", sources[d], " is not one of its coordinates 0 to ", extent - 1));
-    turns.push_back({sources[d], reverse[d]});
-  }
+  for (std::size_t d = 0; d < dealt.size(); ++d) turns.push_back({sources[d], reverse[d]});
 
   result.axes.resize(dimensions);
   Extents pinned;
@@ -317,6 +311,11 @@ Resolved resolve(Extents shape, std::vector<Distribution> distributions, Extents
       result.copied.push_back(static_cast<int>(axis));
       result.replicas *= result.map.grid()[axis];
     }
+  // Replicas count as their ranks ascend.
+  if (!result.map.listed())
+    std::sort(result.copied.begin(), result.copied.end(), [&](int a, int b) {
+      return result.map.step(static_cast<std::size_t>(a)) > result.map.step(static_cast<std::size_t>(b));
+    });
 
   result.order = result.options.order.empty() ? dimensions_in(order, static_cast<int>(dimensions))
                                               : checked_order(result.options.order, dimensions);

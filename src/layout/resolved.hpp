@@ -21,7 +21,7 @@ struct Resolved {
   RankMap map;
   std::vector<DealPtr> deals;          // one for each array dimension
   std::vector<std::vector<int>> axes;  // the grid axes of each array dimension, major first
-  std::vector<int> copied;             // the axes whose positions hold copies, ascending
+  std::vector<int> copied;             // the axes whose positions hold copies, slowest first
   std::int64_t replicas = 1;
   std::vector<int> order;  // slowest dimension first
   std::vector<Halo> halo;
