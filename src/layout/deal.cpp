@@ -39,13 +39,15 @@ void check_gen_block(const Distribution& distribution, std::int64_t size, std::i
 void check_owners(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
   std::int64_t sum = 0;
   for (const OwnerRun& run : distribution.owners) {
-    if (run.count < 0) refuse(text("dimension ", dimension, ": indirect has the negative count ", run.count));
+    if (run.count < 1) refuse(text("dimension ", dimension, ": indirect has the count ", run.count, "; use 1 or more"));
     if (run.owner < 0 || run.owner >= extent)
       refuse(text("dimension ", dimension, ": indirect names the coordinate ", run.owner, ", but there are ", extent,
                   " coordinates; use 0 to ", extent - 1));
     sum = base::checked_add(sum, run.count, "indices of an indirect map");
   }
-  if (distribution.repeats ? sum == 0 && size > 0 : sum != size)
+  if (distribution.repeats && sum == 0 && size > 0)
+    refuse(text("dimension ", dimension, ": the indirect map has nothing in front of ... to repeat"));
+  if (!distribution.repeats && sum != size)
     refuse(text("dimension ", dimension, ": the indirect map has ", sum, " indices, but the dimension has ", size,
                 distribution.repeats ? "" : "; end it with ... to repeat it"));
 }

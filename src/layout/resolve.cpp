@@ -107,12 +107,13 @@ Extents extents_of(const AxesOfLevels& levels, const Extents& grid) {
   return result;
 }
 
-/// One entry for each dimension, from one for each or one for each dealt dimension.
-Extents spread(const Extents& given, const std::vector<Distribution>& distributions, const char* what) {
+/// One entry for each dimension, from one for each or, where that is allowed, one for each dealt dimension.
+Extents spread(const Extents& given, const std::vector<Distribution>& distributions, const char* what,
+               bool dealt_only) {
   if (given.empty()) return Extents(distributions.size(), 0);
   if (given.size() == distributions.size()) return given;
   const auto dealt = std::count_if(distributions.begin(), distributions.end(), is_dealt);
-  if (static_cast<std::int64_t>(given.size()) != dealt)
+  if (!dealt_only || static_cast<std::int64_t>(given.size()) != dealt)
     refuse(text(what, '=', base::tuple_text(given), " has ", given.size(), " entries; give one for each of the ",
                 distributions.size(), " dimensions"));
   Extents result(distributions.size(), 0);
@@ -289,8 +290,8 @@ Resolved resolve(Extents shape, std::vector<Distribution> distributions, Extents
   const RankMap all(grid, ranks == Order::kFortran, {}, {});  // for its checks
   std::vector<bool> replicated = flags(result.options.replicate, grid.size(), "replicate", "grid axis");
   const std::vector<AxesOfLevels> axes = assign_axes(result.distributions, grid, replicated);
-  const Extents sources = spread(result.options.source, result.distributions, "source");
-  const Extents offsets = spread(result.options.offset, result.distributions, "offset");
+  const Extents sources = spread(result.options.source, result.distributions, "source", true);
+  const Extents offsets = spread(result.options.offset, result.distributions, "offset", false);
   if (aligned && !result.options.offset.empty()) refuse("offset and align are given; put the offset into align");
   const std::vector<bool> reverse = flags(result.options.reverse, dealt.size(), "reverse", "dimension");
   std::vector<Turn> turns;
