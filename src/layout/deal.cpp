@@ -49,7 +49,7 @@ void check_owners(const Distribution& distribution, std::int64_t size, std::int6
     refuse(text("dimension ", dimension, ": the indirect map has nothing in front of ... to repeat"));
   if (!distribution.repeats && sum != size)
     refuse(text("dimension ", dimension, ": the indirect map has ", sum, " indices, but the dimension has ", size,
-                distribution.repeats ? "" : "; end it with ... to repeat it"));
+                "; end it with ... to repeat it"));
 }
 
 void check(const Distribution& distribution, std::int64_t size, std::int64_t extent, int dimension) {
