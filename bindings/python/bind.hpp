@@ -7,5 +7,6 @@ namespace plait::python {
 
 void bind_layout(nanobind::module_& module);
 void bind_file(nanobind::module_& module);
+void bind_redistribute(nanobind::module_& module);
 
 }  // namespace plait::python

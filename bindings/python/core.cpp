@@ -32,4 +32,5 @@ NB_MODULE(_core, module) {
       .def_prop_ro("size", &plait::Comm::size);
   plait::python::bind_layout(module);
   plait::python::bind_file(module);
+  plait::python::bind_redistribute(module);
 }

@@ -4,7 +4,8 @@ from importlib.metadata import version as _version
 
 from ._core import Conversion, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
-from ._file import File, Request, open, redistribute
+from ._file import File, Request, open
+from ._redistribute import Redistribution, empty, iredistribute, redistribute
 
 __version__ = _version("plait")
 __all__ = [
@@ -14,9 +15,12 @@ __all__ = [
     "File",
     "Layout",
     "Message",
+    "Redistribution",
     "Request",
     "StoreError",
     "compose",
+    "empty",
+    "iredistribute",
     "open",
     "redistribute",
 ]

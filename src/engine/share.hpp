@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "plait/layout.hpp"
 #include "plan/products.hpp"
 
 namespace plait::engine {
@@ -16,6 +17,15 @@ struct Share {
 
 /// Dimensions of an array, slowest in memory first.
 using DimensionOrder = std::vector<std::size_t>;
+
+/// That of a layout's local arrays.
+inline DimensionOrder order_of(const Layout& layout) {
+  DimensionOrder order;
+  const auto dimensions = static_cast<std::size_t>(layout.dimensions());
+  for (std::size_t d = 0; d < dimensions; ++d)
+    order.push_back(layout.order() == Order::kC ? d : dimensions - 1 - d);
+  return order;
+}
 
 /// Targets from this size on go past the caches: they would not stay there in any case.
 inline constexpr std::int64_t kStreamedTarget = std::int64_t{4} << 20;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -19,7 +20,7 @@ namespace plait::transport::mpi {
 namespace {
 
 /// Makes a segment of a new name.  Returns an errno, 0 where it worked.
-int create(std::array<char, 64>& name, std::int64_t bytes) {
+int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
   static std::atomic<unsigned> counter{0};
   for (int tries = 0; tries < 100; ++tries) {
     const std::string wanted = base::text("/plait-", ::getpid(), '-', counter++);
@@ -29,12 +30,42 @@ int create(std::array<char, 64>& name, std::int64_t bytes) {
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return errno;
     // Reserved now, because touching a page that cannot be had later is a fatal signal.
-    const int code = ::posix_fallocate(file, 0, bytes);
+    const int code = reserve ? ::posix_fallocate(file, 0, bytes) : ::ftruncate(file, bytes) == 0 ? 0 : errno;
     ::close(file);
     if (code != 0) ::shm_unlink(name.data());
     return code;
   }
   return EEXIST;
+}
+
+/// Maps a file at a multiple of the large page, so that large pages can be used.
+std::byte* map_aligned(int file, std::size_t bytes) {
+  constexpr auto kAlign = static_cast<std::size_t>(kAreaPage);
+  void* room = ::mmap(nullptr, bytes + kAlign, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(room);
+  const std::size_t front = (kAlign - reinterpret_cast<std::uintptr_t>(begin) % kAlign) % kAlign;
+  void* memory = ::mmap(begin + front, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+  const int code = errno;
+  if (front > 0) ::munmap(begin, front);
+  if (memory != MAP_FAILED) {
+    ::munmap(begin + front + bytes, kAlign - front);
+    return begin + front;
+  }
+  ::munmap(begin + front, bytes + kAlign - front);
+  errno = code;
+  return nullptr;
+}
+
+/// Gives a part its pages now, because touching one that cannot be had later is a fatal signal.  Returns an errno.
+int populate(int file, std::byte* memory, std::int64_t offset, std::int64_t bytes) {
+  if (bytes == 0) return 0;
+  ::madvise(memory + offset, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+  if (::madvise(memory + offset, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE) == 0) return 0;
+  if (errno != EINVAL) return errno == EFAULT ? ENOSPC : errno;
+#endif
+  return ::posix_fallocate(file, offset, bytes);
 }
 
 }  // namespace
@@ -43,7 +74,7 @@ Segment::Segment(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes) : bytes_(
   int rank = 0;
   check(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
   std::array<char, 64> name{};
-  int code = rank == 0 ? create(name, bytes) : 0;
+  int code = rank == 0 ? create(name, bytes, true) : 0;
   const bool created = rank == 0 && code == 0;
   check(MPI_Bcast(&code, 1, MPI_INT, 0, node), "MPI_Bcast");
   check(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
@@ -71,6 +102,53 @@ Segment::Segment(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes) : bytes_(
                            "; allow less with memory=, or enlarge /dev/shm"),
                 worst);
   }
+}
+
+std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes, std::int64_t group) {
+  int rank = 0;
+  int size = 1;
+  check(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(node, &size), "MPI_Comm_size");
+  const std::int64_t mine = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
+  std::vector<std::int64_t> parts(static_cast<std::size_t>(size));
+  check(MPI_Allgather(&mine, 1, MPI_INT64_T, parts.data(), 1, MPI_INT64_T, node), "MPI_Allgather");
+  std::int64_t total = kAreaPage;  // the header's page
+  std::int64_t before = kAreaPage;
+  for (int i = 0; i < size; ++i) {
+    if (i < rank) before += parts[static_cast<std::size_t>(i)];
+    total += parts[static_cast<std::size_t>(i)];
+  }
+  std::array<char, 64> name{};
+  std::array<std::int64_t, 2> from_first{new_area_number(), rank == 0 ? create(name, total, false) : 0};
+  const bool created = rank == 0 && from_first[1] == 0;
+  check(MPI_Bcast(from_first.data(), 2, MPI_INT64_T, 0, node), "MPI_Bcast");
+  check(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
+  int code = static_cast<int>(from_first[1]);
+  std::byte* memory = nullptr;
+  if (code == 0) {
+    const int file = ::shm_open(name.data(), O_RDWR, 0600);
+    if (file < 0) {
+      code = errno;
+    } else {
+      memory = map_aligned(file, static_cast<std::size_t>(total));
+      code = memory == nullptr ? errno : populate(file, memory, before, mine);
+      if (code == 0 && rank == 0) code = ::posix_fallocate(file, 0, kAreaHeader);
+      ::close(file);
+    }
+  }
+  int worst = 0;
+  check(MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, everyone), "MPI_Allreduce");
+  if (created) ::shm_unlink(name.data());
+  if (worst != 0) {
+    if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot share arrays of ", base::bytes_text(total),
+                           " inside a node: ", std::strerror(worst), "; enlarge /dev/shm"),
+                worst);
+  }
+  register_area(from_first[0], group, memory, total, size);
+  check(MPI_Barrier(node), "MPI_Barrier");
+  return std::make_unique<SharedPart>(from_first[0], memory + before, bytes);
 }
 
 Segment::~Segment() {
