@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -55,6 +56,60 @@ std::byte* map_aligned(int file, std::size_t bytes) {
   ::munmap(begin + front, bytes + kAlign - front);
   errno = code;
   return nullptr;
+}
+
+/// Whether a file could be opened on every process of a node; where not, it is closed on those that could.
+bool all_opened(MPI_Comm node, int& file) {
+  int opened = file >= 0 ? 1 : 0;
+  int all = 0;
+  check(MPI_Allreduce(&opened, &all, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
+  if (all == 0 && file >= 0) {
+    ::close(file);
+    file = -1;
+  }
+  return all != 0;
+}
+
+/// Memory without a name, which the kernel gives large pages where /dev/shm has none, and no limit of its own.  The
+/// others find it through the first process.  -1 on all of the node where that cannot be.
+int open_large_pages(MPI_Comm node, int rank, std::int64_t bytes) {
+  std::array<std::int64_t, 2> first{::getpid(), -1};
+  int file = -1;
+  if (rank == 0) {
+    file = ::memfd_create("plait", MFD_CLOEXEC);
+    if (file >= 0 && ::ftruncate(file, bytes) != 0) {
+      ::close(file);
+      file = -1;
+    }
+    first[1] = file;
+  }
+  check(MPI_Bcast(first.data(), 2, MPI_INT64_T, 0, node), "MPI_Bcast");
+  if (rank != 0 && first[1] >= 0) {
+    const std::string name = base::text("/proc/", first[0], "/fd/", first[1]);
+    file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
+    struct stat found{};
+    // Another file of that number would be one of a process in another space of numbers.
+    if (file >= 0 && (::fstat(file, &found) != 0 || found.st_size != bytes)) {
+      ::close(file);
+      file = -1;
+    }
+  }
+  return all_opened(node, file) ? file : -1;
+}
+
+/// The same by a name in /dev/shm, which is gone when this returns.
+int open_named(MPI_Comm node, int rank, std::int64_t bytes, int& code) {
+  std::array<char, 64> name{};
+  code = rank == 0 ? create(name, bytes, false) : 0;
+  const bool created = rank == 0 && code == 0;
+  check(MPI_Bcast(&code, 1, MPI_INT, 0, node), "MPI_Bcast");
+  check(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
+  int file = code == 0 ? ::shm_open(name.data(), O_RDWR, 0600) : -1;
+  if (code == 0 && file < 0) code = errno;
+  const bool all = all_opened(node, file);
+  if (!all && code == 0) code = EACCES;
+  if (created) ::shm_unlink(name.data());
+  return file;
 }
 
 /// Gives a part its pages now, because touching one that cannot be had later is a fatal signal.  Returns an errno.
@@ -118,37 +173,30 @@ std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t
     if (i < rank) before += parts[static_cast<std::size_t>(i)];
     total += parts[static_cast<std::size_t>(i)];
   }
-  std::array<char, 64> name{};
-  std::array<std::int64_t, 2> from_first{new_area_number(), rank == 0 ? create(name, total, false) : 0};
-  const bool created = rank == 0 && from_first[1] == 0;
-  check(MPI_Bcast(from_first.data(), 2, MPI_INT64_T, 0, node), "MPI_Bcast");
-  check(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
-  int code = static_cast<int>(from_first[1]);
+  std::int64_t number = new_area_number();
+  check(MPI_Bcast(&number, 1, MPI_INT64_T, 0, node), "MPI_Bcast");
+  int code = 0;
+  int file = open_large_pages(node, rank, total);
+  if (file < 0) file = open_named(node, rank, total, code);
   std::byte* memory = nullptr;
   if (code == 0) {
-    const int file = ::shm_open(name.data(), O_RDWR, 0600);
-    if (file < 0) {
-      code = errno;
-    } else {
-      memory = map_aligned(file, static_cast<std::size_t>(total));
-      code = memory == nullptr ? errno : populate(file, memory, before, mine);
-      if (code == 0 && rank == 0) code = ::posix_fallocate(file, 0, kAreaHeader);
-      ::close(file);
-    }
+    memory = map_aligned(file, static_cast<std::size_t>(total));
+    code = memory == nullptr ? errno : populate(file, memory, before, mine);
+    if (code == 0 && rank == 0) code = ::posix_fallocate(file, 0, kAreaHeader);
   }
+  if (file >= 0) ::close(file);
   int worst = 0;
   check(MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, everyone), "MPI_Allreduce");
-  if (created) ::shm_unlink(name.data());
   if (worst != 0) {
     if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
     throw Error(ErrorKind::kSystem,
                 base::text("cannot share arrays of ", base::bytes_text(total),
-                           " inside a node: ", std::strerror(worst), "; enlarge /dev/shm"),
+                           " inside a node: ", std::strerror(worst), "; free memory, or enlarge /dev/shm"),
                 worst);
   }
-  register_area(from_first[0], group, memory, total, size);
+  register_area(number, group, memory, total, size);
   check(MPI_Barrier(node), "MPI_Barrier");
-  return std::make_unique<SharedPart>(from_first[0], memory + before, bytes);
+  return std::make_unique<SharedPart>(number, memory + before, bytes);
 }
 
 Segment::~Segment() {
