@@ -9,5 +9,6 @@ void bind_index_set(nanobind::module_& module);
 void bind_layout(nanobind::module_& module);
 void bind_conversion(nanobind::module_& module);
 void bind_file(nanobind::module_& module);
+void bind_redistribute(nanobind::module_& module);
 
 }  // namespace plait::python

@@ -34,4 +34,5 @@ NB_MODULE(_core, module) {
   plait::python::bind_layout(module);
   plait::python::bind_conversion(module);
   plait::python::bind_file(module);
+  plait::python::bind_redistribute(module);
 }

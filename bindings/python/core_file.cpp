@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "parts.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
-#include "plait/redistribute.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -23,15 +23,6 @@ nb::tuple to_tuple(const Extents& values) {
   nb::list list;
   for (const std::int64_t value : values) list.append(value);
   return nb::tuple(list);
-}
-
-/// Of (address, steps in bytes) of each local array.
-template <typename Byte>
-std::vector<ArrayPart<Byte>> parts_of(const nb::sequence& parts) {
-  std::vector<ArrayPart<Byte>> result;
-  for (const nb::handle part : parts)
-    result.push_back({reinterpret_cast<Byte*>(nb::cast<std::uintptr_t>(part[0])), nb::cast<Extents>(part[1])});
-  return result;
 }
 
 /// (start, count, step, single) for each dimension.
@@ -124,14 +115,6 @@ void bind_file(nb::module_& module) {
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
              "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a);
   module.def("refuse", &File::refuse_open, nb::call_guard<nb::gil_scoped_release>());
-  module.def("redistribute",
-             [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,
-                std::int64_t element_bytes, const Comm& comm, const std::string& dtype) {
-               const auto sources = parts_of<const std::byte>(from);
-               const auto targets = parts_of<std::byte>(to);
-               const nb::gil_scoped_release release;
-               redistribute(source, sources, target, targets, element_bytes, comm, 0, dtype);
-             });
 }
 
 }  // namespace plait::python

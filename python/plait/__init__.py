@@ -4,8 +4,9 @@ from importlib.metadata import version as _version
 
 from ._core import Conversion, IndexSet, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
-from ._file import File, Request, open, redistribute
+from ._file import File, Request, open
 from ._indirect import indirect
+from ._redistribute import Redistribution, empty, iredistribute, redistribute
 
 __version__ = _version("plait")
 __all__ = [
@@ -16,10 +17,13 @@ __all__ = [
     "IndexSet",
     "Layout",
     "Message",
+    "Redistribution",
     "Request",
     "StoreError",
     "compose",
+    "empty",
     "indirect",
+    "iredistribute",
     "open",
     "redistribute",
 ]

@@ -160,6 +160,48 @@ def open(
     readers: int,
 ) -> File: ...
 def refuse(message: str, comm: Comm) -> NoReturn: ...
+def shared_bytes(bytes: int, comm: Comm) -> npt.NDArray[np.uint8]: ...
+def copy_bytes(target: int, source: int, bytes: int, past_caches: bool) -> None: ...
+def tell(call: str, text: str, root: int, comm: Comm) -> str: ...
+def refuse_redistribute(message: str, comm: Comm) -> NoReturn: ...
 def redistribute(
-    source: Layout, from_: Sequence[Any], target: Layout, to: Sequence[Any], element_bytes: int, comm: Comm, dtype: str
+    source: Layout,
+    from_: Sequence[Any],
+    target: Layout,
+    to: Sequence[Any],
+    element_bytes: int,
+    comm: Comm,
+    memory: int,
+    dtype: str,
+    fill_halo: bool,
+    section: tuple[Sequence[int], Sequence[int], Sequence[int]] | None,
 ) -> None: ...
+def start_redistribute(
+    source: Layout,
+    from_: Sequence[Any],
+    target: Layout,
+    to: Sequence[Any],
+    element_bytes: int,
+    comm: Comm,
+    memory: int,
+    dtype: str,
+    fill_halo: bool,
+    section: tuple[Sequence[int], Sequence[int], Sequence[int]] | None,
+) -> Request: ...
+
+class Redistribution:
+    def __init__(
+        self,
+        source: Layout,
+        target: Layout,
+        element_bytes: int,
+        comm: Comm,
+        memory: int,
+        dtype: str,
+        fill_halo: bool,
+        section: tuple[Sequence[int], Sequence[int], Sequence[int]] | None,
+    ) -> None: ...
+    def run(self, from_: Sequence[Any], to: Sequence[Any]) -> None: ...
+    def start(self, from_: Sequence[Any], to: Sequence[Any]) -> Request: ...
+    def refuse(self, message: str) -> NoReturn: ...
+    def explain(self) -> str: ...

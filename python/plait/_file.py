@@ -25,12 +25,12 @@ _LAYOUTS_KEPT = 16
 
 
 class Request:
-    """A nonblocking read or write. The arrays belong to it until :meth:`wait` returns."""
+    """A nonblocking read, write or redistribution. The arrays belong to it until :meth:`wait` returns."""
 
-    def __init__(self, request: _core.Request, file: File, arrays: list[Array], result: Any) -> None:
-        """Made by :meth:`File.iread` and :meth:`File.iwrite`."""
+    def __init__(self, request: _core.Request, user: object, arrays: list[Array], result: Any) -> None:
+        """Made by :meth:`File.iread`, :meth:`File.iwrite`, :func:`iredistribute` and :meth:`Redistribution.start`."""
         self._request = request
-        self._used = (file, arrays)  # kept alive until the access is done, also where the caller drops the Request
+        self._used = (user, arrays)  # kept alive until the access is done, also where the caller drops the Request
         self._result = result
         _running.difference_update([old for old in _running if old.test()])
         _running.add(self)
@@ -333,38 +333,3 @@ def open(
         _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
     core = _core.open(path, mode, own, extents, descr, element_bytes, order, offset, memory, strategy or "", readers)
     return File(core, mode, own, alone=comm is None)
-
-
-def redistribute(array: Arrays, src: Layout, dst: Layout, comm: CommLike = None) -> Any:
-    """Copy an array that lies as ``src`` says into a new one that lies as ``dst`` says. Collective over ``comm``.
-
-    With a communicator each rank passes its local array and gets its new one. Without one this process holds all ranks:
-    it passes the list of all local arrays of ``src`` (or the one array of a layout of one rank) and gets those of
-    ``dst``.
-    Raises plait.ArgumentError where shapes, layouts and ranks do not fit together.
-    """
-    own = comm_of(comm)
-    alone = comm is None
-    try:
-        sources, targets, dtype = _to_redistribute(array, src, dst, own, alone)
-    except Exception as error:  # raised on all ranks, so that none waits for this one
-        _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
-    _core.redistribute(src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own, dtype.str)
-    return targets[0] if len(targets) == 1 else targets
-
-
-def _to_redistribute(
-    array: Arrays, src: Layout, dst: Layout, own: _core.Comm, alone: bool
-) -> tuple[list[Array], list[Array], np.dtype[Any]]:
-    if not alone and max(src.ranks_end, dst.ranks_end) > own.size:
-        raise ArgumentError(
-            f"{src} and {dst} are for {src.size} and {dst.size} ranks, but the communicator has {own.size}"
-        )
-    if src.shape != dst.shape:
-        raise ArgumentError(f"a conversion needs two layouts of one shape; got {src} and {dst}")
-    first = array[0] if isinstance(array, (list, tuple)) and array else array
-    dtype = np.asarray(first).dtype
-    if dtype.hasobject:
-        raise ArgumentError(f"dtype {dtype} holds Python objects, which cannot be moved")
-    sources = check_arrays(array, src, ranks_held(src, own, alone), dtype, "array")
-    return sources, new_arrays(dst, ranks_held(dst, own, alone), dtype), dtype

@@ -1,86 +1,76 @@
 #include "engine/message.hpp"
 
-#include <array>
+#include <algorithm>
 
 #include "copy/strided_copy.hpp"
+#include "engine/families.hpp"
 #include "plan/partners.hpp"
-#include "plan/runs.hpp"
 #include "plan/section.hpp"
 
 namespace plait::engine {
 
-namespace {
-
-void copy_nest(std::byte* b, const std::byte* a, std::int64_t element_bytes, const plan::Nest& nest) {
-  std::array<copy::Loop, 2 * kMaxDimensions> loops;
-  for (std::size_t i = 0; i < nest.loops.size(); ++i)
-    loops[i] = {nest.loops[i].count, nest.loops[i].a_step, nest.loops[i].b_step};
-  copy::strided_copy(b + nest.b, a + nest.a, element_bytes, {loops.data(), nest.loops.size()});
-}
-
-Extents in_order(const Extents& steps, const std::vector<std::size_t>& order) {
-  Extents result;
-  for (const std::size_t d : order) result.push_back(steps[d]);
-  return result;
-}
-
-}  // namespace
-
-PackedMessage::PackedMessage(const Layout& source, std::int64_t sender, const Layout& target, std::int64_t receiver,
+PackedMessage::PackedMessage(std::vector<plan::Product> products, const DimensionOrder& target_order,
                              std::int64_t element_bytes)
-    : element_bytes_(element_bytes) {
-  const std::vector<IndexSet> from = source.index_sets(sender);
-  const std::vector<IndexSet> to = target.index_sets(receiver);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const auto d = static_cast<std::size_t>(target.order()[i]);
-    order_.push_back(d);
-    pieces_.push_back(plan::intersect(from[d], to[d]));
-    counts_.push_back(plan::elements(pieces_.back()));
-    elements_ *= counts_.back();
+    : element_bytes_(element_bytes), order_(target_order) {
+  for (plan::Product& product : products) {
+    Part part;
+    part.first = elements_;
+    for (const std::size_t d : order_) {
+      part.counts.push_back(plan::elements(product[d]));
+      part.elements *= part.counts.back();
+      part.pieces.push_back(std::move(product[d]));
+    }
+    elements_ += part.elements;
+    parts_.push_back(std::move(part));
   }
 }
 
-/// Calls visit(offset of a box in the packed range, pieces of the box, steps of the packed box) for each box.
+/// Calls visit(place in the array in bytes, in the packed range, loops from source to target) for each nest of the
+/// elements [begin, end).
 template <typename Visit>
-void PackedMessage::for_each_box(std::int64_t begin, std::int64_t end, Visit&& visit) const {
-  Extents packed_steps = plan::dense_strides(counts_);
-  for (std::int64_t& step : packed_steps) step *= element_bytes_;
-  std::vector<plan::Pieces> clipped(pieces_.size());
-  for (const plan::Box& box : plan::boxes_of(counts_, begin, end)) {
-    for (std::size_t d = 0; d < pieces_.size(); ++d) clipped[d] = plan::clip(pieces_[d], box.lo[d], box.hi[d]);
-    visit(box.place * element_bytes_, clipped, packed_steps);
+void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& steps, bool packing,
+                                     Visit&& visit) const {
+  Extents array_steps;
+  for (const std::size_t d : order_) array_steps.push_back(steps[d]);
+  std::vector<Families> families(order_.size());
+  std::vector<const Families*> each(order_.size());
+  for (const Part& part : parts_) {
+    const std::int64_t from = std::max(begin, part.first);
+    const std::int64_t to = std::min(end, part.first + part.elements);
+    if (from >= to) continue;
+    Extents packed_steps = plan::dense_strides(part.counts);
+    for (std::int64_t& step : packed_steps) step *= element_bytes_;
+    for (const plan::Box& box : plan::boxes_of(part.counts, from - part.first, to - part.first)) {
+      for (std::size_t d = 0; d < order_.size(); ++d) {
+        plan::Pieces pieces = plan::clip(part.pieces[d], box.lo[d], box.hi[d]);
+        for (plan::Piece& piece : pieces) {
+          (packing ? piece.b : piece.a) = piece.common;
+          (packing ? piece.b_step : piece.a_step) = piece.common_step;
+        }
+        families[d] = families_of(pieces);
+        each[d] = &families[d];
+      }
+      const std::int64_t offset = (box.place + from - begin) * element_bytes_;
+      for_each_nest(each, packing ? array_steps : packed_steps, packing ? packed_steps : array_steps,
+                    [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
+                      visit(packing ? a : b, offset + (packing ? b : a), loops);
+                    });
+    }
   }
 }
 
 void PackedMessage::pack(std::int64_t begin, std::int64_t end, const LocalArray& from, std::byte* packed) const {
-  const Extents steps = in_order(from.steps, order_);
-  for_each_box(begin, end, [&](std::int64_t offset, std::vector<plan::Pieces>& pieces, const Extents& packed_steps) {
-    for (plan::Pieces& dimension : pieces)
-      for (plan::Piece& piece : dimension) {
-        piece.b = piece.common;
-        piece.b_step = piece.common_step;
-      }
-    plan::for_each_nest(pieces, steps, packed_steps,
-                        [&](const plan::Nest& nest) { copy_nest(packed + offset, from.data, element_bytes_, nest); });
-  });
+  for_each_nest_in(begin, end, from.steps, true,
+                   [&](std::int64_t array, std::int64_t place, std::span<const copy::Loop> loops) {
+                     copy::strided_copy(packed + place, from.data + array, element_bytes_, loops, copy::Landing::kCaches);
+                   });
 }
 
 void PackedMessage::unpack(std::int64_t begin, std::int64_t end, const std::byte* packed, const LocalArray& to) const {
-  const Extents steps = in_order(to.steps, order_);
-  for_each_box(begin, end, [&](std::int64_t offset, std::vector<plan::Pieces>& pieces, const Extents& packed_steps) {
-    for (plan::Pieces& dimension : pieces)
-      for (plan::Piece& piece : dimension) {
-        piece.a = piece.common;
-        piece.a_step = piece.common_step;
-      }
-    plan::for_each_nest(pieces, packed_steps, steps,
-                        [&](const plan::Nest& nest) { copy_nest(to.data, packed + offset, element_bytes_, nest); });
-  });
-}
-
-void PackedMessage::copy(const LocalArray& from, const LocalArray& to) const {
-  plan::for_each_nest(pieces_, in_order(from.steps, order_), in_order(to.steps, order_),
-                      [&](const plan::Nest& nest) { copy_nest(to.data, from.data, element_bytes_, nest); });
+  for_each_nest_in(begin, end, to.steps, false,
+                   [&](std::int64_t array, std::int64_t place, std::span<const copy::Loop> loops) {
+                     copy::strided_copy(to.data + array, packed + place, element_bytes_, loops);
+                   });
 }
 
 }  // namespace plait::engine

@@ -5,34 +5,36 @@
 #include <vector>
 
 #include "engine/array.hpp"
-#include "plait/layout.hpp"
-#include "plan/pieces.hpp"
+#include "engine/share.hpp"
 
 namespace plait::engine {
 
-/// A product of pieces, one list for each dimension.  Packed, its elements lie in the target's local order.
+/// Products of pieces, one after the other.  Packed, the elements of each lie in the target's local order.
+/// threads  Any; pack() and unpack() allocate a little.
 class PackedMessage {
  public:
-  PackedMessage(const Layout& source, std::int64_t sender, const Layout& target, std::int64_t receiver,
-                std::int64_t element_bytes);
+  PackedMessage(std::vector<plan::Product> products, const DimensionOrder& target_order, std::int64_t element_bytes);
 
   std::int64_t elements() const { return elements_; }
 
   /// Packs or unpacks the elements [begin, end) of the message.
   void pack(std::int64_t begin, std::int64_t end, const LocalArray& from, std::byte* packed) const;
   void unpack(std::int64_t begin, std::int64_t end, const std::byte* packed, const LocalArray& to) const;
-  /// Copies the whole message without packing it.
-  void copy(const LocalArray& from, const LocalArray& to) const;
 
  private:
+  struct Part {
+    plan::Product pieces;    // of each dimension, slowest of the target's order first
+    Extents counts;          // elements of each
+    std::int64_t first = 0;  // elements before it
+    std::int64_t elements = 1;
+  };
   template <typename Visit>
-  void for_each_box(std::int64_t begin, std::int64_t end, Visit&& visit) const;
+  void for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& steps, bool packing, Visit&& visit) const;
 
   std::int64_t element_bytes_;
-  std::int64_t elements_ = 1;
-  std::vector<std::size_t> order_;    // dimensions, slowest of the target's order first
-  std::vector<plan::Pieces> pieces_;  // in that order
-  Extents counts_;                    // elements of each, in that order
+  std::int64_t elements_ = 0;
+  DimensionOrder order_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace plait::engine

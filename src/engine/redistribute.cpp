@@ -2,217 +2,278 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <utility>
+#include <cstring>
+#include <map>
 
-#include "base/checked.hpp"
 #include "base/text.hpp"
-#include "engine/message.hpp"
-#include "plait/conversion.hpp"
+#include "engine/agree.hpp"
 #include "plait/error.hpp"
-#include "plan/access.hpp"
-#include "transport/gates.hpp"
+#include "transport/shared_area.hpp"
 
 namespace plait::engine {
 
 namespace {
 
-using transport::Gates;
+/// More targets than this are not filled side by side: their stretches of a source would be short.
+constexpr std::size_t kMostNeighbours = 8;
 
-/// A partner by its place in the schedule: this node's workers first.
-struct Partner {
-  bool remote = false;
-  std::int64_t distance = 0;
-  int worker = 0;
-
-  auto key() const { return std::pair(remote, distance); }
+/// What a worker tells the others of its node about one array.
+struct ArrayNote {
+  enum Kind : std::int64_t { kNone, kPrivate, kShared };
+  std::int64_t kind = kNone;
+  transport::SharedPlace place;
+  std::array<std::int64_t, kMaxDimensions> steps{};
 };
+struct Note {
+  ArrayNote source;
+  ArrayNote target;
+};
+static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
-/// Messages of a pair on a node are counted in windows by 19 bits, rounds by 12.
-constexpr std::int64_t kMostChunks = (std::int64_t{1} << 19) - 2;
-constexpr int kMostNodeSize = 4096;
-
-/// No message is longer than the longest local array of either side.
-std::int64_t longest_message(const Layout& source, const Layout& target) {
-  const auto longest = [](const Layout& layout) {
-    std::int64_t product = 1;
-    for (int d = 0; d < layout.dimensions(); ++d) product *= layout.longest_local(d);
-    return product;
-  };
-  return std::min(longest(source), longest(target));
+ArrayNote note_of(const LocalArray* array, const transport::Transport& transport) {
+  ArrayNote note;
+  if (array == nullptr) return note;
+  note.kind = ArrayNote::kPrivate;
+  std::copy(array->steps.begin(), array->steps.end(), note.steps.begin());
+  if (transport.one_process()) {
+    note.kind = ArrayNote::kShared;
+    note.place.offset = reinterpret_cast<std::intptr_t>(array->data);
+  } else if (const auto place = transport::find_shared(array->data); place && place->group == transport.node_group()) {
+    note.kind = ArrayNote::kShared;
+    note.place = *place;
+  }
+  return note;
 }
 
-/// Elements of a window: the same on every rank.
-std::int64_t chunk_for(const Layout& source, const Layout& target, std::int64_t element_bytes,
-                       std::int64_t memory_bytes, const transport::Transport& transport) {
-  const std::int64_t buffers = plan::kSlots + (transport.nodes_apart() ? 2 : 0);
-  const std::int64_t most = memory_bytes / buffers / element_bytes;
-  const std::int64_t needed =
-      std::max<std::int64_t>(base::ceil_divide(longest_message(source, target), kMostChunks), 1);
-  if (most < needed)
-    throw Error(ErrorKind::kArgument,
-                base::text("memory=", memory_bytes, " bytes are too few for this redistribution; use at least ",
-                           buffers * needed * element_bytes));
-  if (transport.node_size() > kMostNodeSize)
-    throw Error(ErrorKind::kArgument, base::text(transport.node_size(), " ranks on one node; at most ", kMostNodeSize,
-                                                 " can redistribute together"));
-  return std::max(needed, std::min(most, std::max<std::int64_t>(plan::kWindowBytes / element_bytes, 1)));
+LocalArray view_of(const ArrayNote& note, std::int64_t rank, std::size_t dimensions,
+                   const transport::Transport& transport) {
+  LocalArray array{rank, nullptr, Extents(dimensions, 0)};
+  std::copy_n(note.steps.begin(), dimensions, array.steps.begin());
+  if (transport.one_process()) {
+    array.data = reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.place.offset));
+    return array;
+  }
+  array.data = transport::locate_shared(note.place);
+  if (array.data == nullptr)
+    throw Error(ErrorKind::kSystem, base::text("the shared array of rank ", rank,
+                                               " is not in reach of this process; make it on this communicator"));
+  return array;
 }
 
-class Redistribution : public Move {
- public:
-  Redistribution(const Layout& source, const LocalArray& from, const Layout& target, const LocalArray& to,
-                 std::int64_t element_bytes, std::int64_t memory_bytes, transport::Transport& transport)
-      : source_(source),
-        from_(from),
-        target_(target),
-        to_(to),
-        element_bytes_(element_bytes),
-        transport_(transport),
-        chunk_(chunk_for(source, target, element_bytes, memory_bytes, transport)) {
-    if (transport.nodes_apart()) {
-      outgoing_.resize(static_cast<std::size_t>(chunk_ * element_bytes));
-      incoming_.resize(outgoing_.size());
-    }
+const char* words(Reach reach) {
+  switch (reach) {
+    case Reach::kBoth: return "shared memory, one copy, work shared out by memory";
+    case Reach::kSources: return "shared sources, one copy by the receiver";
+    case Reach::kTargets: return "shared targets, one copy by the sender";
+    case Reach::kNeither: break;
   }
+  return "windows, one copy in and one out";
+}
 
-  void run() override {
-    windows_ = &transport_.windows(plan::kSlots * chunk_ * element_bytes_);
-    const Conversion conversion(source_, target_);
-    const std::vector<Partner> receivers = schedule(conversion.sends(transport_.rank()), true);
-    const std::vector<Partner> senders = schedule(conversion.receives(transport_.rank()), false);
-    std::size_t next_to = 0;
-    std::size_t next_from = 0;
-    while (next_to < receivers.size() || next_from < senders.size()) {
-      auto key = next_to < receivers.size() ? receivers[next_to].key() : senders[next_from].key();
-      if (next_from < senders.size()) key = std::min(key, senders[next_from].key());
-      const bool sends = next_to < receivers.size() && receivers[next_to].key() == key;
-      const bool receives = next_from < senders.size() && senders[next_from].key() == key;
-      round(sends ? &receivers[next_to++] : nullptr, receives ? &senders[next_from++] : nullptr);
-    }
-    wait_until_taken();
-    if (sending_) std::exchange(sending_, nullptr)->complete();
-  }
+std::vector<Share> shares_of(const plan::Pairs& pairs, std::int64_t sender, std::int64_t receiver, std::size_t source) {
+  std::vector<Share> shares;
+  for (plan::Product& product : pairs.products(sender, receiver)) shares.push_back({source, std::move(product)});
+  return shares;
+}
 
- private:
-  std::vector<Partner> schedule(const std::vector<Message>& messages, bool behind) {
-    std::vector<Partner> result;
-    const int rank = transport_.rank();
-    for (const Message& message : messages) {
-      const int worker = static_cast<int>(message.rank);
-      if (worker == rank) {
-        if (behind) PackedMessage(source_, rank, target_, rank, element_bytes_).copy(from_, to_);
-        continue;
-      }
-      const int place = transport_.place_on_node(worker);
-      const int size = place < 0 ? transport_.size() : transport_.node_size();
-      const int ahead = place < 0 ? worker - rank : place - transport_.node_rank();
-      result.push_back({place < 0, ((behind ? ahead : -ahead) + size) % size, worker});
-    }
-    std::sort(result.begin(), result.end(), [](const Partner& a, const Partner& b) { return a.key() < b.key(); });
-    return result;
-  }
-
-  void round(const Partner* to, const Partner* from) {
-    const int rank = transport_.rank();
-    std::unique_ptr<PackedMessage> out;
-    std::unique_ptr<PackedMessage> in;
-    if (to != nullptr) out = std::make_unique<PackedMessage>(source_, rank, target_, to->worker, element_bytes_);
-    if (from != nullptr) in = std::make_unique<PackedMessage>(source_, from->worker, target_, rank, element_bytes_);
-    const std::int64_t puts = out ? base::ceil_divide(out->elements(), chunk_) : 0;
-    const std::int64_t takes = in ? base::ceil_divide(in->elements(), chunk_) : 0;
-    // One window each way in turn: the worker that is furthest behind can always go on.
-    for (std::int64_t i = 0; i < std::max(puts, takes); ++i) {
-      if (i < puts) put(*to, *out, i);
-      if (i < takes) take(*from, *in, i);
-    }
-  }
-
-  /// A number that grows from chunk to chunk and from round to round, the same for both ends of a pair on a node.
-  static std::uint32_t stamp(const Partner& partner, std::int64_t chunk) {
-    return static_cast<std::uint32_t>(partner.distance * (kMostChunks + 2) + chunk + 1);
-  }
-
-  transport::Slot& slot(int node_rank, std::int64_t chunk) const {
-    return transport_.gates().slot(node_rank, static_cast<int>(chunk % plan::kSlots));
-  }
-  std::byte* window(int node_rank, std::int64_t chunk) const {
-    return windows_->part(node_rank) + chunk % plan::kSlots * chunk_ * element_bytes_;
-  }
-  std::int64_t chunk_end(const PackedMessage& message, std::int64_t chunk) const {
-    return std::min((chunk + 1) * chunk_, message.elements());
-  }
-
-  void put(const Partner& to, const PackedMessage& message, std::int64_t chunk) {
-    if (to.remote) {
-      if (sending_) std::exchange(sending_, nullptr)->complete();
-      message.pack(chunk * chunk_, chunk_end(message, chunk), from_, outgoing_.data());
-      sending_ = transport_.send(to.worker, bytes_of(outgoing_, message, chunk));
-      return;
-    }
-    const int me = transport_.node_rank();
-    transport::Slot& own = slot(me, chunk);
-    std::uint32_t& last = last_put_[static_cast<std::size_t>(chunk % plan::kSlots)];
-    transport_.gates().wait(own.taken, last);
-    message.pack(chunk * chunk_, chunk_end(message, chunk), from_, window(me, chunk));
-    last = stamp(to, chunk);
-    own.filled.store(last, std::memory_order_release);
-    transport::wake_all(own.filled);
-  }
-
-  void take(const Partner& from, const PackedMessage& message, std::int64_t chunk) {
-    if (from.remote) {
-      const auto bytes = bytes_of(incoming_, message, chunk);
-      transport_.receive(from.worker, bytes)->complete();
-      message.unpack(chunk * chunk_, chunk_end(message, chunk), bytes.data(), to_);
-      return;
-    }
-    const int peer = transport_.place_on_node(from.worker);
-    transport::Slot& theirs = slot(peer, chunk);
-    transport_.gates().wait(theirs.filled, stamp(from, chunk));
-    message.unpack(chunk * chunk_, chunk_end(message, chunk), window(peer, chunk), to_);
-    theirs.taken.store(stamp(from, chunk), std::memory_order_release);
-    transport::wake_all(theirs.taken);
-  }
-
-  void wait_until_taken() {
-    for (std::int64_t i = 0; i < plan::kSlots; ++i)
-      transport_.gates().wait(slot(transport_.node_rank(), i).taken, last_put_[static_cast<std::size_t>(i)]);
-  }
-
-  std::span<std::byte> bytes_of(std::vector<std::byte>& buffer, const PackedMessage& message,
-                                std::int64_t chunk) const {
-    return std::span(buffer).first(
-        static_cast<std::size_t>((chunk_end(message, chunk) - chunk * chunk_) * element_bytes_));
-  }
-
-  const Layout& source_;
-  const LocalArray& from_;
-  const Layout& target_;
-  const LocalArray& to_;
-  std::int64_t element_bytes_;
-  transport::Transport& transport_;
-  std::int64_t chunk_;  // elements of a window
-  transport::SharedWindows* windows_ = nullptr;
-  std::vector<std::byte> outgoing_;
-  std::vector<std::byte> incoming_;
-  std::unique_ptr<transport::Ticket> sending_;
-  std::array<std::uint32_t, plan::kSlots> last_put_{};
-};
+/// Whether two targets take the same indices of all dimensions but the one along which sources are contiguous.
+bool side_by_side(const Layout& target, std::int64_t a, std::int64_t b, const DimensionOrder& source_order) {
+  const std::vector<IndexSet> x = target.index_sets(a);
+  const std::vector<IndexSet> y = target.index_sets(b);
+  for (std::size_t d = 0; d < x.size(); ++d)
+    if (d != source_order.back() && !(x[d] == y[d])) return false;
+  return true;
+}
 
 }  // namespace
 
-std::unique_ptr<Move> make_redistribution(const Layout& source, const LocalArray& from, const Layout& target,
-                                          const LocalArray& to, std::int64_t element_bytes, std::int64_t memory_bytes,
-                                          transport::Transport& transport) {
-  return std::make_unique<Redistribution>(source, from, target, to, element_bytes, memory_bytes, transport);
+Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
+                   transport::Transport& transport)
+    : pairs_(std::move(pairs)),
+      element_bytes_(element_bytes),
+      transport_(transport),
+      pairwise_(pairs_, element_bytes, memory_bytes, transport) {}
+
+void Exchange::announce(const LocalArray* source, const LocalArray* target) {
+  source_ = source;
+  target_ = target;
+  const Note note{note_of(source, transport_), note_of(target, transport_)};
+  std::memcpy(transport_.note(transport_.node_rank()).data(), &note, sizeof note);
 }
 
-void gather_rank(const Layout& source, std::span<const LocalArray> from, const Layout& target, const LocalArray& to,
-                 std::int64_t element_bytes) {
-  for (const Message& message : Conversion(source, target).receives(to.rank))
-    PackedMessage(source, message.rank, target, to.rank, element_bytes)
-        .copy(from[static_cast<std::size_t>(message.rank)], to);
+/// Every worker of the node reads the same notes, and so comes to the same answer.
+Reach Exchange::look_around(Views& views) const {
+  const int size = transport_.node_size();
+  std::vector<Note> notes(static_cast<std::size_t>(size));
+  bool sources = true;
+  bool targets = true;
+  for (int place = 0; place < size; ++place) {
+    Note& note = notes[static_cast<std::size_t>(place)];
+    std::memcpy(&note, transport_.note(place).data(), sizeof note);
+    sources = sources && note.source.kind != ArrayNote::kPrivate;
+    targets = targets && note.target.kind != ArrayNote::kPrivate;
+  }
+  const auto dimensions = static_cast<std::size_t>(pairs_.source().dimensions());
+  for (int place = 0; place < size; ++place) {
+    const Note& note = notes[static_cast<std::size_t>(place)];
+    const int worker = transport_.worker_on_node(place);
+    const auto view = [&](const ArrayNote& array, bool all) {
+      return all && array.kind == ArrayNote::kShared ? view_of(array, worker, dimensions, transport_)
+                                                     : LocalArray{worker, nullptr, Extents(dimensions, 0)};
+    };
+    views.sources.push_back(view(note.source, sources));
+    views.targets.push_back(view(note.target, targets));
+  }
+  return sources ? (targets ? Reach::kBoth : Reach::kSources) : (targets ? Reach::kTargets : Reach::kNeither);
+}
+
+void Exchange::run() {
+  Views views;
+  reach_ = look_around(views);
+  std::exception_ptr error;
+  if (*reach_ == Reach::kNeither) {
+    error = caught([&] {
+      if (source_ != nullptr && target_ != nullptr) fill(own_message(), views, {source_, 1});
+    });
+  } else {
+    error = caught([&] {
+      if (*reach_ == Reach::kBoth) {
+        // Also where this worker's own target is empty: it has a share of its neighbours' work.
+        if (pairs_.target().has_rank(transport_.rank())) fill(whole_group(), views, views.sources);
+      } else if (*reach_ == Reach::kSources) {
+        if (target_ != nullptr) fill(own_target(), views, views.sources);
+      } else if (source_ != nullptr) {
+        fill(scattered(), views, {source_, 1});
+      }
+    });
+  }
+  const bool inside = *reach_ == Reach::kNeither;
+  if (inside || transport_.nodes_apart()) pairwise_.run(source_, target_, inside);
+  if (error) std::rethrow_exception(error);
+}
+
+void Exchange::fill(Group& group, const Views& views, std::span<const LocalArray> sources) {
+  std::vector<const Gather*> gathers;
+  std::vector<LocalArray> targets;
+  std::int64_t stage = 0;
+  for (std::size_t i = 0; i < group.ranks.size(); ++i) {
+    const int worker = static_cast<int>(group.ranks[i]);
+    targets.push_back(worker == transport_.rank() && target_ != nullptr
+                          ? *target_
+                          : views.targets[static_cast<std::size_t>(transport_.place_on_node(worker))]);
+    group.gathers[i].fit(sources, targets.back());
+    gathers.push_back(&group.gathers[i]);
+    stage = std::max(stage, group.gathers[i].stage_bytes());
+  }
+  if (!stage_ || stage_->bytes() < stage) stage_.emplace(stage);
+  const bool shared_out = &group == (whole_group_ ? &*whole_group_ : nullptr);
+  gather(gathers, sources, targets, stage_->data(), shared_out ? group.part : 0,
+         shared_out ? static_cast<std::int64_t>(group.ranks.size()) : 1);
+}
+
+bool Exchange::on_node(std::int64_t rank) const { return transport_.place_on_node(static_cast<int>(rank)) >= 0; }
+
+std::vector<std::int64_t> Exchange::node_senders(std::int64_t target) const {
+  std::vector<std::int64_t> result = pairs_.senders_of(target);
+  std::erase_if(result, [this](std::int64_t rank) { return !on_node(rank); });
+  return result;
+}
+
+/// What a target takes from senders; sources are numbered by their place on the node, or there is this worker's alone.
+Gather Exchange::gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_place) const {
+  std::vector<Share> shares;
+  for (const std::int64_t sender : senders) {
+    const int place = by_place ? transport_.place_on_node(static_cast<int>(sender)) : 0;
+    for (Share& share : shares_of(pairs_, sender, target, static_cast<std::size_t>(place)))
+      shares.push_back(std::move(share));
+  }
+  return {pairs_.target().padded_shape(target), order_of(pairs_.source()), order_of(pairs_.target()), element_bytes_,
+          std::move(shares)};
+}
+
+/// The node's ranks whose targets read the same stretches of the sources as this worker's does; each of them finds the
+/// same.
+std::vector<std::int64_t> Exchange::neighbours() const {
+  const DimensionOrder source_order = order_of(pairs_.source());
+  const std::int64_t me = transport_.rank();
+  std::vector<std::int64_t> alike;
+  for (int place = 0; place < transport_.node_size(); ++place) {
+    const std::int64_t rank = transport_.worker_on_node(place);
+    if (!pairs_.target().has_rank(rank)) continue;
+    if (rank == me || (!source_order.empty() && side_by_side(pairs_.target(), rank, me, source_order)))
+      alike.push_back(rank);
+  }
+  const auto at = static_cast<std::size_t>(std::find(alike.begin(), alike.end(), me) - alike.begin());
+  const std::size_t first = at / kMostNeighbours * kMostNeighbours;
+  const std::size_t last = std::min(first + kMostNeighbours, alike.size());
+  return {alike.begin() + static_cast<std::ptrdiff_t>(first), alike.begin() + static_cast<std::ptrdiff_t>(last)};
+}
+
+Exchange::Group& Exchange::whole_group() {
+  if (whole_group_) return *whole_group_;
+  Group group;
+  group.ranks = neighbours();
+  for (const std::int64_t rank : group.ranks) {
+    if (rank == transport_.rank()) group.part = static_cast<std::int64_t>(group.gathers.size());
+    group.gathers.push_back(gather_for(rank, node_senders(rank), true));
+  }
+  return whole_group_.emplace(std::move(group));
+}
+
+Exchange::Group& Exchange::own_target() {
+  if (own_target_) return *own_target_;
+  const std::int64_t me = transport_.rank();
+  return own_target_.emplace(Group{{me}, {gather_for(me, node_senders(me), true)}, 0});
+}
+
+Exchange::Group& Exchange::scattered() {
+  if (scattered_) return *scattered_;
+  Group group;
+  const std::int64_t me = transport_.rank();
+  for (const std::int64_t rank : pairs_.receivers_of(me)) {
+    if (!on_node(rank)) continue;
+    group.ranks.push_back(rank);
+    group.gathers.push_back(gather_for(rank, {me}, false));
+  }
+  // Each begins with the target behind it, so that no two of them write neighbouring elements at the same time.
+  const auto behind = std::upper_bound(group.ranks.begin(), group.ranks.end(), me) - group.ranks.begin();
+  std::rotate(group.ranks.begin(), group.ranks.begin() + behind, group.ranks.end());
+  std::rotate(group.gathers.begin(), group.gathers.begin() + behind, group.gathers.end());
+  return scattered_.emplace(std::move(group));
+}
+
+Exchange::Group& Exchange::own_message() {
+  if (own_message_) return *own_message_;
+  const std::int64_t me = transport_.rank();
+  return own_message_.emplace(Group{{me}, {gather_for(me, {me}, false)}, 0});
+}
+
+std::string Exchange::explain() const {
+  const int me = transport_.rank();
+  std::string text = base::text("from     ", to_string(pairs_.source()), "\nto       ", to_string(pairs_.target()), '\n');
+  std::int64_t bytes = 0;
+  for (const std::int64_t receiver : pairs_.receivers_of(me)) {
+    std::int64_t elements = 0;
+    std::int64_t runs = 0;
+    for (const plan::Product& product : pairs_.products(me, receiver)) {
+      std::int64_t here = 1;
+      std::int64_t pieces = 1;
+      for (const plan::Pieces& dimension : product) {
+        here *= plan::elements(dimension);
+        pieces *= plan::runs(dimension);
+      }
+      elements += here;
+      runs += pieces;
+    }
+    bytes += elements * element_bytes_;
+    text += base::text("rank ", me, "   sends ", elements, " elements to rank ", receiver, " in ", runs,
+                       receiver == me ? " boxes, its own" : " boxes", on_node(receiver) ? "" : ", on another node", '\n');
+  }
+  text += base::text("moves    ", base::bytes_text(bytes), " from this rank\n");
+  text += base::text("inside   ", reach_ ? words(*reach_) : "decided at the first run, by where the arrays lie", '\n');
+  text += base::text("staging  at most ", base::bytes_text(pairwise_.staging_bytes()), " a rank, in chunks of ",
+                     base::bytes_text(pairwise_.chunk_bytes()), '\n');
+  return text;
 }
 
 }  // namespace plait::engine

@@ -9,62 +9,255 @@
 #include "engine/agree.hpp"
 #include "engine/redistribute.hpp"
 #include "file/impl.hpp"
-#include "plait/conversion.hpp"
-#include "transport/thread/team.hpp"
+#include "plan/partners.hpp"
+#include "plan/section_products.hpp"
 
 namespace plait {
 
 namespace {
 
-void in_one_process(const Layout& source, std::span<const engine::LocalArray> from, const Layout& target,
-                    std::span<const engine::LocalArray> to, std::int64_t element_bytes) {
+[[noreturn]] void refuse_argument(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+plan::Pairs pairs_of(const Layout& source, const Layout& target, const RedistributionOptions& options) {
+  plan::SectionPair section;
+  if (options.section)
+    section = {options.section->shape, options.section->source_origin, options.section->target_origin};
+  return {source, target, options.fill_halo, std::move(section)};
+}
+
+void check_sizes(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
+                 std::int64_t memory) {
+  if (element_bytes < 1) refuse_argument(base::text("elements of ", element_bytes, " bytes cannot be"));
+  if (memory < 0) refuse_argument(base::text("memory=", memory, " is negative"));
+  if (comm.alone()) return;
+  for (const Layout* layout : {&source, &target})
+    if (layout->ranks_end() > comm.size())
+      refuse_argument(base::text("the layout ", to_string(*layout), " is for ", layout->ranks_end(),
+                                 " ranks, but the communicator has ", comm.size(), "; use a communicator of ",
+                                 layout->ranks_end(), " or more"));
+}
+
+/// The ranks of a layout whose arrays this process holds, ascending.
+std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
+  std::vector<std::int64_t> ranks;
+  if (!comm.alone()) {
+    if (layout.has_rank(comm.rank())) ranks.push_back(comm.rank());
+    return ranks;
+  }
+  for (std::int64_t rank = 0; rank < layout.ranks_end(); ++rank)
+    if (layout.has_rank(rank)) ranks.push_back(rank);
+  return ranks;
+}
+
+std::vector<engine::LocalArray> arrays_of(const Layout& layout, std::span<const MutablePart> parts,
+                                          std::int64_t element_bytes, const Comm& comm) {
+  const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
+  if (parts.size() != ranks.size())
+    refuse_argument(base::text(parts.size(), " local arrays were given for ", ranks.size(),
+                               comm.alone() ? " ranks of " : " ranks of this process in ", to_string(layout)));
+  std::vector<engine::LocalArray> arrays;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Extents steps = parts[i].steps;
+    if (steps.empty()) {
+      steps = plan::dense_strides(layout.padded_shape(ranks[i]), layout.order());
+      for (std::int64_t& step : steps) step *= element_bytes;
+    }
+    if (static_cast<int>(steps.size()) != layout.dimensions())
+      refuse_argument(base::text("the local array of rank ", ranks[i], " has ", steps.size(),
+                                 " dimensions, the layout ", layout.dimensions()));
+    if (parts[i].data == nullptr && layout.local_elements(ranks[i]) > 0)
+      refuse_argument(base::text("the local array of rank ", ranks[i], " is missing"));
+    arrays.push_back({ranks[i], parts[i].data, std::move(steps)});
+  }
+  return arrays;
+}
+
+/// Threads that a process which is alone moves an array with.
+int useful_threads(const plan::Pairs& pairs, std::int64_t element_bytes) {
   constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
-  const std::int64_t worth = source.elements() / std::max<std::int64_t>(kBytesAThread / element_bytes, 1);
+  const std::int64_t worth = pairs.elements() / std::max<std::int64_t>(kBytesAThread / element_bytes, 1);
   const auto cores = static_cast<std::int64_t>(std::max(std::thread::hardware_concurrency(), 1U));
-  const auto threads = static_cast<int>(std::clamp<std::int64_t>(std::min({worth, cores, target.size()}), 1, 64));
-  transport::thread::run_team(threads, [&](transport::Transport& transport) {
-    for (std::size_t rank = static_cast<std::size_t>(transport.rank()); rank < to.size();
-         rank += static_cast<std::size_t>(threads))
-      engine::gather_rank(source, from, target, to[rank], element_bytes);
+  return static_cast<int>(std::clamp<std::int64_t>(std::min({worth, cores, pairs.target().size()}), 1, 64));
+}
+
+std::string call_text(const Layout& source, const Layout& target, std::int64_t element_bytes,
+                      const RedistributionOptions& options) {
+  std::string text = base::text("redistribute(", to_string(source), " -> ", to_string(target), ", ", element_bytes,
+                                "-byte elements ", options.element_name, ", memory ", options.memory);
+  if (options.fill_halo) text += ", halos filled";
+  if (options.section)
+    text += base::text(", ", shape_to_string(options.section->shape), " elements from ",
+                       base::tuple_text(options.section->source_origin), " to ",
+                       base::tuple_text(options.section->target_origin));
+  return text + ')';
+}
+
+std::int64_t memory_of(const RedistributionOptions& options) {
+  return options.memory == 0 ? plan::kDefaultMemory : options.memory;
+}
+
+/// The array of this process where it has elements; nullptr otherwise.
+const engine::LocalArray* held(const std::vector<engine::LocalArray>& arrays, const Layout& layout) {
+  return arrays.empty() || layout.local_elements(arrays[0].rank) == 0 ? nullptr : arrays.data();
+}
+
+/// Agrees on a call and carries it out.  `exchange` is there unless `checked` says why not.
+void run_together(transport::Transport& transport, engine::Exchange* exchange,
+                  const std::vector<engine::LocalArray>& from, const std::vector<engine::LocalArray>& to,
+                  const std::string& call, const std::exception_ptr& checked) {
+  engine::prepare(transport);
+  if (!checked)
+    exchange->announce(held(from, exchange->pairs().source()), held(to, exchange->pairs().target()));
+  engine::agree(transport, call, checked);
+  engine::agree(transport, engine::caught([&] {
+                  if (exchange->pairs().elements() > 0) exchange->run();
+                }));
+}
+
+void redistribute_now(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
+                      std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
+                      const RedistributionOptions& options) {
+  std::vector<engine::LocalArray> from;
+  std::vector<engine::LocalArray> to;
+  std::optional<plan::Pairs> pairs;
+  std::optional<engine::Exchange> exchange;
+  const auto checked = engine::caught([&] {
+    check_sizes(source, target, element_bytes, comm, options.memory);
+    pairs.emplace(pairs_of(source, target, options));
+    from = arrays_of(source, file::as_mutable(source_parts), element_bytes, comm);
+    to = arrays_of(target, target_parts, element_bytes, comm);
+    if (!comm.alone()) exchange.emplace(*pairs, element_bytes, memory_of(options), *comm.transport());
   });
+  if (comm.alone()) {
+    if (checked) std::rethrow_exception(checked);
+    engine::gather_all(*pairs, from, to, element_bytes, useful_threads(*pairs, element_bytes));
+    return;
+  }
+  run_together(*comm.transport(), exchange ? &*exchange : nullptr, from, to,
+               call_text(source, target, element_bytes, options), checked);
+}
+
+/// What a process that is alone starts its redistributions on; outlives what is under way when the program ends.
+std::shared_ptr<file::Worker> worker_of_one_process() {
+  static auto* const worker = new std::shared_ptr<file::Worker>(std::make_shared<file::Worker>());
+  return *worker;
 }
 
 }  // namespace
 
 void redistribute(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
                   std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
-                  std::int64_t memory_bytes, const std::string& element_name) {
-  std::vector<engine::LocalArray> from;
-  std::vector<engine::LocalArray> to;
-  std::unique_ptr<engine::Move> move;
-  const auto checked = engine::caught([&] {
-    if (element_bytes < 1)
-      throw Error(ErrorKind::kArgument, base::text("elements of ", element_bytes, " bytes cannot be"));
-    if (memory_bytes < 0) throw Error(ErrorKind::kArgument, base::text("memory=", memory_bytes, " is negative"));
-    const Conversion same_shape(source, target);
-    from = file::local_arrays(source, file::as_mutable(source_parts), element_bytes, comm);
-    to = file::local_arrays(target, {target_parts.begin(), target_parts.end()}, element_bytes, comm);
-    if (!comm.alone())
-      move = engine::make_redistribution(source, from[0], target, to[0], element_bytes,
-                                         memory_bytes == 0 ? plan::kDefaultMemory : memory_bytes, *comm.transport());
-  });
-  if (comm.alone()) {
-    if (checked) std::rethrow_exception(checked);
-    in_one_process(source, from, target, to, element_bytes);
-    return;
-  }
-  comm.worker()->run([&] {
-    transport::Transport& transport = *comm.transport();
-    engine::prepare(transport);
-    engine::agree(transport,
-                  base::text("redistribute(", to_string(source), " -> ", to_string(target), ", ", element_bytes,
-                             "-byte elements ", element_name, ", memory ", memory_bytes, ')'),
-                  checked);
-    engine::agree(transport, engine::caught([&] {
-                    if (source.elements() == 0) return;
-                    move->run();
-                  }));
-  });
+                  const RedistributionOptions& options) {
+  const auto task = [&] {
+    redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options);
+  };
+  comm.alone() ? task() : comm.worker()->run(task);
 }
+
+Request start_redistribute(const Layout& source, std::vector<ConstPart> source_parts, const Layout& target,
+                           std::vector<MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
+                           const RedistributionOptions& options) {
+  const auto task = [=] {
+    redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options);
+  };
+  if (!comm.alone()) return Request(comm.worker()->start(task));
+  return Request(worker_of_one_process()->start(task));
+}
+
+void refuse_redistribute(const std::string& message, const Comm& comm) { file::refuse(comm, message); }
+
+class Redistribution::Impl {
+ public:
+  Impl(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
+       const RedistributionOptions& options)
+      : element_bytes_(element_bytes), comm_(comm) {
+    const auto plan = [&] {
+      check_sizes(source, target, element_bytes, comm, options.memory);
+      pairs_.emplace(pairs_of(source, target, options));
+      if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_of(options), *comm.transport());
+    };
+    if (comm.alone()) {
+      plan();
+      worker_ = worker_of_one_process();
+      return;
+    }
+    worker_ = comm.worker();
+    worker_->run([&] {
+      const auto planned = engine::caught(plan);
+      engine::prepare(*comm.transport());
+      engine::agree(*comm.transport(), "plan " + call_text(source, target, element_bytes, options), planned);
+      name_ = base::text("run() of redistribution number ", comm.transport()->next_number());
+    });
+  }
+
+  void run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
+    std::vector<engine::LocalArray> from;
+    std::vector<engine::LocalArray> to;
+    const auto checked = engine::caught([&] {
+      from = arrays_of(pairs_->source(), file::as_mutable(source_parts), element_bytes_, comm_);
+      to = arrays_of(pairs_->target(), target_parts, element_bytes_, comm_);
+    });
+    if (!comm_.alone()) {
+      run_together(*comm_.transport(), &*exchange_, from, to, name_, checked);
+      return;
+    }
+    if (checked) std::rethrow_exception(checked);
+    engine::gather_all(*pairs_, from, to, element_bytes_, useful_threads(*pairs_, element_bytes_));
+  }
+
+  ~Impl() {
+    for (const auto& request : started_) engine::caught([&] { request->wait(); });
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Request start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts) {
+    std::erase_if(started_, [](const auto& request) { return request->done(); });
+    started_.push_back(worker_->start(
+        [this, from = std::move(source_parts), to = std::move(target_parts)] { run(from, to); }));
+    return Request(started_.back());
+  }
+
+  file::Worker& worker() { return *worker_; }
+  const Comm& comm() const { return comm_; }
+
+  std::string explain() const {
+    if (exchange_) return exchange_->explain();
+    return base::text("from     ", to_string(pairs_->source()), "\nto       ", to_string(pairs_->target()),
+                      "\ninside   one process, one copy by ", useful_threads(*pairs_, element_bytes_), " threads\n");
+  }
+
+ private:
+  std::int64_t element_bytes_;
+  Comm comm_;
+  std::optional<plan::Pairs> pairs_;
+  std::optional<engine::Exchange> exchange_;
+  std::shared_ptr<file::Worker> worker_;
+  std::string name_;
+  std::vector<std::shared_ptr<Request::Impl>> started_;
+};
+
+Redistribution::Redistribution(const Layout& source, const Layout& target, std::int64_t element_bytes,
+                               const Comm& comm, const RedistributionOptions& options)
+    : impl_(std::make_unique<Impl>(source, target, element_bytes, comm, options)) {}
+Redistribution::~Redistribution() = default;
+Redistribution::Redistribution(Redistribution&&) noexcept = default;
+Redistribution& Redistribution::operator=(Redistribution&&) noexcept = default;
+
+void Redistribution::run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
+  impl_->worker().run([&] { impl_->run(source_parts, target_parts); });
+}
+
+Request Redistribution::start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts) {
+  return impl_->start(std::move(source_parts), std::move(target_parts));
+}
+
+void Redistribution::refuse(const std::string& message) {
+  if (impl_->comm().alone()) refuse_argument(message);
+  impl_->worker().run([&] { file::refuse(impl_->comm(), message); });
+  refuse_argument(message);
+}
+
+std::string Redistribution::explain() const { return impl_->explain(); }
 
 }  // namespace plait

@@ -27,6 +27,7 @@ class SharedWindows {
 };
 
 class Gates;
+class SharedPart;
 
 /// One worker's end.  Collective calls are made by all workers in one order.
 /// threads  One thread at a time for each end.
@@ -55,6 +56,19 @@ class Transport {
   virtual SharedWindows& windows(std::int64_t bytes) = 0;
   /// The counters on which workers of the node wait for each other.
   virtual Gates& gates() = 0;
+
+  /// A new part of memory that all workers of the node see, for a local array: at least `bytes` bytes, each worker its
+  /// own number, on large pages where the system gives them.  Collective over all workers.
+  /// errors  kSystem, on every worker: a node has no room for them.
+  virtual std::unique_ptr<SharedPart> share(std::int64_t bytes) = 0;
+  /// Names the processes of this node, the same on each of them: memory of a SharedPlace's group is in reach of all.
+  virtual std::int64_t node_group() const = 0;
+  /// Whether the workers of the node are threads of one process, which see all memory of each other.
+  virtual bool one_process() const { return false; }
+
+  /// A few bytes of each worker that the node may read between two agreements.
+  static constexpr int kNoteBytes = 1024;
+  virtual std::span<std::byte> note(int node_rank) = 0;
 
   /// Starts a message; messages between two workers arrive in the order in which they were started.
   virtual std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) = 0;

@@ -8,12 +8,14 @@
 #include <utility>
 
 #include "transport/gates.hpp"
+#include "transport/shared_area.hpp"
 #include "transport/transport.hpp"
 
 namespace wrapped {
 
 using plait::transport::Gates;
 using plait::transport::Liveness;
+using plait::transport::SharedPart;
 using plait::transport::SharedWindows;
 using plait::transport::Slot;
 using plait::transport::Ticket;
@@ -31,6 +33,10 @@ class Wrapped : public Transport {
   int place_on_node(int worker) const override { return inner_.place_on_node(worker); }
   SharedWindows& windows(std::int64_t bytes) override { return inner_.windows(bytes); }
   Gates& gates() override { return inner_.gates(); }
+  std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return inner_.share(bytes); }
+  std::int64_t node_group() const override { return inner_.node_group(); }
+  bool one_process() const override { return inner_.one_process(); }
+  std::span<std::byte> note(int node_rank) override { return inner_.note(node_rank); }
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override { return inner_.send(to, bytes); }
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override { return inner_.receive(from, bytes); }
   void reduce_min(std::span<std::int64_t> values) override { inner_.reduce_min(values); }
@@ -89,6 +95,7 @@ class SeveralNodes : public Wrapped {
     return windows_;
   }
   Gates& gates() override { return gates_; }
+  std::span<std::byte> note(int node_rank) override { return inner_.note(first_ + node_rank); }
 
  private:
   struct NodeWindows : SharedWindows {

@@ -1,4 +1,4 @@
-"""`plait bench`: measures Plait beside MPI-IO on this machine."""
+"""`plait bench`: measures Plait beside MPI on this machine."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from plait.bench.io import IoSettings, run_io
 from plait.bench.job import Operation
 from plait.bench.results import IoResults
 from plait.bench.table import results_table
+from plait.cli.bench_redistribute import redistribute_command
 from plait.cli.support import UserError, messages, output
 
 _OPERATIONS: dict[str, tuple[Operation, ...]] = {"read": ("read",), "write": ("write",), "both": ("read", "write")}
@@ -28,7 +29,10 @@ Examples:
 
 @click.group("bench")
 def bench_command() -> None:
-    """Measure Plait beside MPI-IO on this machine."""
+    """Measure Plait beside MPI on this machine."""
+
+
+bench_command.add_command(redistribute_command)
 
 
 @bench_command.command("io", epilog=_EXAMPLES)

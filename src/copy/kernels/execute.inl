@@ -171,7 +171,8 @@ struct StagedPart {
 /// Streams a nest whose innermost loops go through the target without gaps; false, doing nothing, where the stretches
 /// without gaps are short.
 bool run_streamed(const Ordered& nest) {
-  if (nest.run_bytes > kStageBytes) {
+  const bool goes_on = nest.depth > 0 && nest.loops[0].target == nest.run_bytes;
+  if (nest.run_bytes > kStageBytes || (nest.run_bytes >= kStreamedRun && !goes_on)) {
     const Step inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
     walk(nest, nest.depth - 1, 2, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
       streamed_rows(target, source, nest.run_bytes, inner, outer);

@@ -41,10 +41,11 @@ inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 #include "copy/kernels/shuffle.inl"
 #include "copy/kernels/stream.inl"
 #include "copy/kernels/transpose.inl"
+#include "copy/kernels/zip.inl"
 //
 #include "copy/kernels/execute.inl"
 
-constexpr InstructionSet kKernels{PLAIT_KERNELS_NAME, execute};
+constexpr InstructionSet kKernels{PLAIT_KERNELS_NAME, execute, zip};
 
 }  // namespace
 }  // namespace plait::copy::PLAIT_KERNELS

@@ -3,6 +3,7 @@
 
 constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kStageBytes = 8 * 1024;
+constexpr std::int64_t kStreamedRun = 512;  ///< shorter runs with gaps behind them leave too many partial lines
 
 #if defined(__x86_64__)
 constexpr bool kStreams = true;

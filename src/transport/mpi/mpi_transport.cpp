@@ -1,5 +1,7 @@
 #include "transport/mpi/mpi_transport.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -92,6 +94,11 @@ class MpiTransport : public Transport {
     return *windows_;
   }
   Gates& gates() override { return *group_; }
+  std::unique_ptr<SharedPart> share(std::int64_t bytes) override {
+    return mpi::share(node_.get(), everyone_.get(), bytes, node_group_);
+  }
+  std::int64_t node_group() const override { return node_group_; }
+  std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
     std::vector<MPI_Request> requests;
@@ -156,6 +163,14 @@ class MpiTransport : public Transport {
   void find_workers() {
     workers_.resize(static_cast<std::size_t>(node_size_));
     check(MPI_Allgather(&rank_, 1, MPI_INT, workers_.data(), 1, MPI_INT, node_.get()), "MPI_Allgather");
+    // The same for every communicator of the same processes.
+    const std::int64_t process = ::getpid();
+    std::vector<std::int64_t> processes(workers_.size());
+    check(MPI_Allgather(&process, 1, MPI_INT64_T, processes.data(), 1, MPI_INT64_T, node_.get()), "MPI_Allgather");
+    std::sort(processes.begin(), processes.end());
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const std::int64_t one : processes) hash = (hash ^ static_cast<std::uint64_t>(one)) * 1099511628211ULL;
+    node_group_ = static_cast<std::int64_t>(hash >> 2U);
   }
 
   OwnComm everyone_;
@@ -166,6 +181,7 @@ class MpiTransport : public Transport {
   int node_rank_ = 0;
   int node_size_ = 1;
   std::vector<int> workers_;  // of this node, ascending
+  std::int64_t node_group_ = 0;
   std::optional<Segment> control_;
   std::optional<node::Group> group_;
   std::unique_ptr<NodeWindows> windows_;

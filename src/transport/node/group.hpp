@@ -18,6 +18,7 @@ struct alignas(64) Member {
   std::array<Slot, Gates::kSlots> slots;
   // Two generations, so that a worker may write its next values while others still read these.
   std::array<std::array<std::int64_t, Transport::kMostValues>, 2> values{};
+  std::array<std::byte, Transport::kNoteBytes> note{};
 };
 
 /// What the members share besides their parts.
@@ -40,6 +41,8 @@ class Group : public Gates {
   int size() const { return size_; }
   Slot& slot(int node_rank, int index) override;
   Liveness& liveness() override { return *liveness_; }
+
+  std::span<std::byte> note(int node_rank) { return member(node_rank).note; }
 
   void barrier();
   /// One barrier.

@@ -1,5 +1,9 @@
 #include "transport/thread/team.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
@@ -10,7 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/text.hpp"
+#include "plait/error.hpp"
 #include "transport/node/group.hpp"
+#include "transport/shared_area.hpp"
 
 namespace plait::transport::thread {
 
@@ -85,7 +92,8 @@ class ReceiveTicket : public Ticket {
 
 /// What the threads of a team have in common.
 struct Team {
-  explicit Team(int workers) : size(workers), control(allocate(node::control_bytes(workers))) {
+  explicit Team(int workers)
+      : size(workers), control(allocate(node::control_bytes(workers))), area_parts(static_cast<std::size_t>(workers)) {
     std::memset(control.get(), 0, static_cast<std::size_t>(node::control_bytes(workers)));
   }
   int size;
@@ -93,6 +101,9 @@ struct Team {
   AlignedBytes windows;
   std::int64_t window_bytes = 0;
   Mail mail;
+  std::byte* area = nullptr;  // the one that is being shared
+  std::int64_t area_number = 0;
+  std::vector<std::int64_t> area_parts;
 };
 
 class ThreadWindows : public SharedWindows {
@@ -137,6 +148,37 @@ class ThreadTransport : public Transport {
     return windows_;
   }
   Gates& gates() override { return group_; }
+
+  std::unique_ptr<SharedPart> share(std::int64_t bytes) override {
+    const auto me = static_cast<std::size_t>(group_.rank());
+    const std::int64_t rounded = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
+    team_->area_parts[me] = rounded;
+    group_.barrier();
+    std::int64_t total = kAreaPage;
+    std::int64_t before = kAreaPage;
+    for (std::size_t i = 0; i < team_->area_parts.size(); ++i) {
+      total += team_->area_parts[i];
+      if (i < me) before += team_->area_parts[i];
+    }
+    if (me == 0) {
+      void* memory = ::mmap(nullptr, static_cast<std::size_t>(total), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      team_->area = memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+      team_->area_number = new_area_number();
+      if (team_->area != nullptr)
+        register_area(team_->area_number, node_group(), team_->area, total, group_.size());
+    }
+    group_.barrier();
+    std::byte* const area = team_->area;
+    const std::int64_t number = team_->area_number;
+    group_.barrier();
+    if (area == nullptr)
+      throw Error(ErrorKind::kSystem, base::text("no memory for arrays of ", base::bytes_text(total)), ENOMEM);
+    return std::make_unique<SharedPart>(number, area + before, bytes);
+  }
+  std::int64_t node_group() const override { return static_cast<std::int64_t>(::getpid()); }
+  bool one_process() const override { return true; }
+  std::span<std::byte> note(int node_rank) override { return group_.note(node_rank); }
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
     auto post = std::make_shared<Post>();

@@ -1,0 +1,112 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <optional>
+#include <tuple>
+
+#include "bind.hpp"
+#include "copy/strided_copy.hpp"
+#include "parts.hpp"
+#include "plait/redistribute.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+namespace {
+
+/// (shape, origin in the source, origin in the target)
+using SectionTuple = std::tuple<Extents, Extents, Extents>;
+
+RedistributionOptions options_of(std::int64_t memory, const std::string& dtype, bool fill_halo,
+                                 const std::optional<SectionTuple>& section) {
+  RedistributionOptions options;
+  options.memory = memory;
+  options.element_name = dtype;
+  options.fill_halo = fill_halo;
+  if (section) options.section = Section{std::get<0>(*section), std::get<1>(*section), std::get<2>(*section)};
+  return options;
+}
+
+/// Bytes that all processes of a node see; they live as long as anything that refers to them.
+nb::object shared_bytes(std::int64_t bytes, const Comm& comm) {
+  auto* memory = [&] {
+    const nb::gil_scoped_release release;
+    return new SharedMemory(bytes, comm);
+  }();
+  nb::capsule owner(memory, [](void* held) noexcept { delete static_cast<SharedMemory*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(
+      memory->data(), {static_cast<std::size_t>(memory->bytes())}, owner));
+}
+
+}  // namespace
+
+void bind_redistribute(nb::module_& module) {
+  nb::class_<Redistribution>(module, "Redistribution")
+      .def(
+          "__init__",
+          [](Redistribution* self, const Layout& source, const Layout& target, std::int64_t element_bytes,
+             const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
+             const std::optional<SectionTuple>& section) {
+            const auto options = options_of(memory, dtype, fill_halo, section);
+            const nb::gil_scoped_release release;
+            new (self) Redistribution(source, target, element_bytes, comm, options);
+          },
+          "source"_a, "target"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
+          "section"_a.none())
+      .def("run",
+           [](Redistribution& self, const nb::sequence& from, const nb::sequence& to) {
+             const auto sources = parts_of<const std::byte>(from);
+             const auto targets = parts_of<std::byte>(to);
+             const nb::gil_scoped_release release;
+             self.run(sources, targets);
+           })
+      .def("start",
+           [](Redistribution& self, const nb::sequence& from, const nb::sequence& to) {
+             return self.start(parts_of<const std::byte>(from), parts_of<std::byte>(to));
+           })
+      .def("refuse", &Redistribution::refuse, nb::call_guard<nb::gil_scoped_release>())
+      .def("explain", &Redistribution::explain, nb::call_guard<nb::gil_scoped_release>());
+
+  module.def("shared_bytes", &shared_bytes);
+  // For benchmarks: one copy of bytes that follow each other, as fast as this process does it.
+  module.def("copy_bytes", [](std::uintptr_t target, std::uintptr_t source, std::int64_t bytes, bool past_caches) {
+    const nb::gil_scoped_release release;
+    auto* to = reinterpret_cast<std::byte*>(target);
+    const auto* from = reinterpret_cast<const std::byte*>(source);
+    if (past_caches) {
+      copy::strided_copy(to, from, bytes, {}, copy::Landing::kMemory);
+    } else {
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    }
+  });
+  module.def("tell", &tell, nb::call_guard<nb::gil_scoped_release>());
+  module.def("refuse_redistribute", &refuse_redistribute, nb::call_guard<nb::gil_scoped_release>());
+  module.def("redistribute", [](const Layout& source, const nb::sequence& from, const Layout& target,
+                                const nb::sequence& to, std::int64_t element_bytes, const Comm& comm,
+                                std::int64_t memory, const std::string& dtype, bool fill_halo,
+                                const std::optional<SectionTuple>& section) {
+    const auto sources = parts_of<const std::byte>(from);
+    const auto targets = parts_of<std::byte>(to);
+    const auto options = options_of(memory, dtype, fill_halo, section);
+    const nb::gil_scoped_release release;
+    redistribute(source, sources, target, targets, element_bytes, comm, options);
+  }, "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
+     "section"_a.none());
+  module.def("start_redistribute", [](const Layout& source, const nb::sequence& from, const Layout& target,
+                                      const nb::sequence& to, std::int64_t element_bytes, const Comm& comm,
+                                      std::int64_t memory, const std::string& dtype, bool fill_halo,
+                                      const std::optional<SectionTuple>& section) {
+    return start_redistribute(source, parts_of<const std::byte>(from), target, parts_of<std::byte>(to), element_bytes,
+                              comm, options_of(memory, dtype, fill_halo, section));
+  }, "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
+     "section"_a.none());
+}
+
+}  // namespace plait::python

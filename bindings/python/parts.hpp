@@ -1,0 +1,24 @@
+/// Local arrays as Python passes them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "plait/file.hpp"
+
+namespace plait::python {
+
+/// Of (address, steps in bytes) of each local array.
+template <typename Byte>
+std::vector<ArrayPart<Byte>> parts_of(const nanobind::sequence& parts) {
+  std::vector<ArrayPart<Byte>> result;
+  for (const nanobind::handle part : parts)
+    result.push_back({reinterpret_cast<Byte*>(nanobind::cast<std::uintptr_t>(part[0])),
+                      nanobind::cast<Extents>(part[1])});
+  return result;
+}
+
+}  // namespace plait::python

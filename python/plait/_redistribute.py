@@ -1,0 +1,439 @@
+"""Redistribution: arrays in memory from one layout into another."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import Array, Arrays, Parts, parts_of
+from ._comm import CommLike, comm_of
+from ._core import Layout
+from ._errors import ArgumentError
+from ._file import Request
+from ._region import Region, slices_of
+
+#: Shape of a section and its origins in the two arrays.
+_Section = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+def empty(layout: Layout, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
+    """Make this rank's local array of a layout in memory that all ranks of its node see. Collective over ``comm``.
+
+    Redistributions between such arrays copy each element once, straight from one array to the other. The array is of
+    ``layout.padded_shape(rank)`` in the layout's order; it lives as long as anything refers to it, and nothing of it
+    stays behind in /dev/shm. A rank that is not in the layout gets None. Without a communicator this process holds all
+    ranks, and gets a list of their arrays (or the one array of a layout of one rank).
+    Raises plait.StoreError where a node has no room.
+    """
+    own = comm_of(comm)
+    try:
+        wanted = _checked_dtype(np.dtype(dtype))
+        ranks = _ranks_held(layout, own, comm is None)
+    except Exception as error:
+        _refuse(own, error)
+    return _as_given(_shared_arrays(layout, ranks, wanted, own, comm is None), comm is None)
+
+
+def redistribute(
+    array: Arrays | None,
+    src: Layout,
+    dst: Layout,
+    comm: CommLike = None,
+    *,
+    out: Arrays | None = None,
+    memory: int | None = None,
+    fill_halo: bool = False,
+    source_region: Region | None = None,
+    target_region: Region | None = None,
+) -> Any:
+    """Copy an array that lies as ``src`` says into one that lies as ``dst`` says. Collective over ``comm``.
+
+    array          this rank's local array of ``src``; None on a rank that is not in it
+    out            this rank's local array of ``dst``, of any strides; a new one by default
+    memory         most staging memory of each rank in bytes; 32 MiB by default
+    fill_halo      also fill the halo places of ``dst`` that have an element beside the block
+    source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``, as NumPy indexes the two whole
+                   arrays: slices of step 1, integers, ``...``. Both have one shape; ``out`` keeps its other elements
+
+    Returns ``out``, or the new array, which lies in memory that the node shares where that is faster; None on a rank that
+    is not in ``dst``. Without a communicator this process holds all ranks: it passes the list of all local arrays of
+    ``src``, by ascending rank (or the one array of a layout of one rank), and gets those of ``dst``. The layouts may be
+    on different ranks; the communicator has at least as many as they reach to.
+    Raises plait.ArgumentError where shapes, layouts, arrays and ranks do not fit together: on every rank the same.
+    """
+    move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
+    _core.redistribute(*move.arguments)
+    return move.result
+
+
+def iredistribute(
+    array: Arrays | None,
+    src: Layout,
+    dst: Layout,
+    comm: CommLike = None,
+    *,
+    out: Arrays | None = None,
+    memory: int | None = None,
+    fill_halo: bool = False,
+    source_region: Region | None = None,
+    target_region: Region | None = None,
+) -> Request:
+    """Start a :func:`redistribute`; its result is that of ``wait()``.
+
+    What is started on a communicator, files' accesses among it, is carried out in order. Leave the arrays alone until
+    then.
+    """
+    move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
+    return Request(_core.start_redistribute(*move.arguments), move, move.arrays, move.result)
+
+
+class Redistribution:
+    """A redistribution that is planned once and carried out many times. Making one is collective over ``comm``.
+
+    source, target  the layouts
+    dtype           of the elements
+    memory, fill_halo  as in :func:`redistribute`
+    """
+
+    def __init__(
+        self,
+        src: Layout,
+        dst: Layout,
+        dtype: npt.DTypeLike,
+        comm: CommLike = None,
+        *,
+        memory: int | None = None,
+        fill_halo: bool = False,
+        source_region: Region | None = None,
+        target_region: Region | None = None,
+    ) -> None:
+        """Plan. Raises plait.ArgumentError where layouts and ranks do not fit together."""
+        self._comm = comm_of(comm)
+        self._alone = comm is None
+        try:
+            self._dtype = _checked_dtype(np.dtype(dtype))
+            self._layouts = (_layout(src, "src"), _layout(dst, "dst"))
+            self._ranks = tuple(_ranks_held(layout, self._comm, self._alone) for layout in self._layouts)
+            section = _section_of(src, dst, source_region, target_region)
+            most = _memory_of(memory)
+        except Exception as error:
+            _refuse(self._comm, error)
+        self._core: _core.Redistribution | None = _core.Redistribution(
+            src, dst, self._dtype.itemsize, self._comm, most, _name_of(self._dtype), fill_halo, section
+        )
+        self._own: list[list[Array] | None] = [None, None]
+        # What was passed last, with its parts: programs repeat themselves.
+        self._known: list[tuple[Array, Parts] | None] = [None, None]
+
+    @property
+    def source(self) -> Any:
+        """This rank's own local array of the source layout, in memory that the node shares. Collective at first use."""
+        return _as_given(self._made(0), self._alone)
+
+    @property
+    def target(self) -> Any:
+        """This rank's own local array of the target layout, in memory that the node shares. Collective at first use."""
+        return _as_given(self._made(1), self._alone)
+
+    def run(self, array: Arrays | None = None, out: Arrays | None = None) -> Any:
+        """Move the elements of ``array`` to ``out``, by default of :attr:`source` to :attr:`target`. Collective.
+
+        All ranks pass an array of theirs, or none does. Returns ``out``, or :attr:`target`.
+        """
+        parts, _, result = self._prepare(array, out)
+        self._open().run(*parts)
+        return result
+
+    def start(self, array: Arrays | None = None, out: Arrays | None = None) -> Request:
+        """Start a :meth:`run`; its result is that of ``wait()``. Leave the arrays alone until then."""
+        parts, arrays, result = self._prepare(array, out)
+        return Request(self._open().start(*parts), self, arrays, result)
+
+    def explain(self) -> str:
+        """Return messages, copies and staging memory of this rank, in lines for people. Not collective."""
+        return self._open().explain()
+
+    def close(self) -> None:
+        """Let go of the plan and its arrays, once what was started has ended. A second call does nothing."""
+        self._core = None
+        self._own = [None, None]
+        self._known = [None, None]
+
+    def __enter__(self) -> Redistribution:
+        """Return the plan itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the plan."""
+        self.close()
+
+    def _open(self) -> _core.Redistribution:
+        if self._core is None:
+            raise ArgumentError("the redistribution is closed; make a new one")
+        return self._core
+
+    def _made(self, side: int) -> list[Array]:
+        self._open()
+        own = self._own[side]
+        if own is None:
+            own = _shared_arrays(self._layouts[side], self._ranks[side], self._dtype, self._comm, self._alone)
+            self._own[side] = own
+        return own
+
+    def _prepare(self, array: Arrays | None, out: Arrays | None) -> tuple[tuple[Parts, Parts], list[Array], Any]:
+        core = self._open()
+        try:
+            sources, source_parts = self._side(0, array, "array", writable=False)
+            targets, target_parts = self._side(1, out, "out", writable=True)
+        except ArgumentError as error:
+            core.refuse(str(error))
+        except Exception as error:
+            core.refuse(f"{type(error).__name__}: {error}")
+        result = _as_given(targets, self._alone) if out is None else out
+        return (source_parts, target_parts), [*sources, *targets], result
+
+    def _side(self, side: int, given: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
+        known = self._known[side]
+        if known is not None and known[0] is given:
+            return [known[0]], known[1]
+        if given is None:
+            arrays = self._made(side)
+        else:
+            arrays = _checked(given, self._layouts[side], self._ranks[side], self._dtype, what, writable)
+        parts = parts_of(arrays)
+        if len(arrays) == 1 and isinstance(given, np.ndarray) and given is arrays[0]:
+            self._known[side] = given, parts
+        return arrays, parts
+
+
+class _Move:
+    """The checked arguments of one redistribution."""
+
+    def __init__(
+        self,
+        array: Arrays | None,
+        src: Layout,
+        dst: Layout,
+        comm: CommLike,
+        out: Arrays | None,
+        memory: int | None,
+        fill_halo: bool,
+        source_region: Region | None,
+        target_region: Region | None,
+    ) -> None:
+        own = comm_of(comm)
+        alone = comm is None
+        try:
+            _layout(src, "src")
+            _layout(dst, "dst")
+            held = (_ranks_held(src, own, alone), _ranks_held(dst, own, alone))
+            section = _section_of(src, dst, source_region, target_region)
+            dtype = _dtype_of(array, out, src, dst, own, alone)
+            sources = _checked(array, src, held[0], dtype, "array", writable=False)
+            if out is None and target_region is not None and held[1]:
+                raise ArgumentError("a target region needs out=, the array whose other elements stay")
+            if out is None:
+                targets = _new_arrays(dst, held[1], dtype)
+            else:
+                targets = _checked(out, dst, held[1], dtype, "out", writable=True)
+            most = _memory_of(memory)
+        except Exception as error:  # raised on all ranks, so that none waits for this one
+            _refuse(own, error)
+        name = _name_of(dtype)
+        self.arrays = [*sources, *targets]
+        self.result = out if out is not None else _as_given(targets, alone)
+        self.arguments = (
+            src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own, most, name, fill_halo, section,
+        )  # fmt: skip
+
+
+def _refuse(comm: _core.Comm, error: Exception) -> NoReturn:
+    message = str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}"
+    _core.refuse_redistribute(message, comm)
+
+
+def _layout(layout: Layout, what: str) -> Layout:
+    if not isinstance(layout, Layout):
+        raise ArgumentError(f"{what} is a {type(layout).__name__}; pass a plait.Layout")
+    return layout
+
+
+def _numbers(layout: Layout) -> list[int]:
+    """Return the ranks of a layout, ascending."""
+    numbers = getattr(layout, "rank_numbers", None)
+    return list(range(layout.size)) if numbers is None else [int(number) for number in numbers]
+
+
+def _padded_shape(layout: Layout, rank: int) -> tuple[int, ...]:
+    """Return the shape of the local array that is passed around, halo included."""
+    shape: tuple[int, ...] = getattr(layout, "padded_shape", layout.local_shape)(rank)
+    return shape
+
+
+def _ranks_held(layout: Layout, comm: _core.Comm, alone: bool) -> list[int]:
+    """Return the ranks of a layout whose arrays this process holds."""
+    numbers = _numbers(_layout(layout, "layout"))
+    if alone:
+        return numbers
+    if numbers[-1] >= comm.size:
+        raise ArgumentError(
+            f"the layout {layout} is for {numbers[-1] + 1} ranks, but the communicator has {comm.size}; "
+            f"use a communicator of {numbers[-1] + 1} or more"
+        )
+    return [comm.rank] if comm.rank in numbers else []
+
+
+def _order(layout: Layout, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the dimensions of a local array, slowest in memory first."""
+    if isinstance(layout.order, str):
+        return tuple(range(len(shape))) if layout.order == "C" else tuple(reversed(range(len(shape))))
+    return tuple(layout.order)
+
+
+def _in_order(flat: Array, layout: Layout, rank: int) -> Array:
+    """View dense memory as the local array of a rank."""
+    shape = _padded_shape(layout, rank)
+    order = _order(layout, shape)
+    return flat.reshape([shape[d] for d in order]).transpose([order.index(d) for d in range(len(shape))])
+
+
+def _new_arrays(layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any]) -> list[Array]:
+    """Make uninitialised local arrays."""
+    return [_in_order(np.empty(np.prod(_padded_shape(layout, rank), dtype=int), dtype), layout, rank) for rank in ranks]
+
+
+def _shared_arrays(
+    layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], comm: _core.Comm, alone: bool
+) -> list[Array]:
+    """Make local arrays in memory that the node shares. Collective."""
+    sizes = [int(np.prod(_padded_shape(layout, rank), dtype=int)) * dtype.itemsize for rank in ranks]
+    memories = [_core.shared_bytes(size, comm) for size in (sizes if alone else sizes or [0])]
+    return [
+        _in_order(memory[:size].view(dtype), layout, rank)
+        for memory, size, rank in zip(memories, sizes, ranks, strict=False)
+    ]
+
+
+def _as_given(arrays: list[Array], alone: bool) -> Any:
+    if alone:
+        return arrays[0] if len(arrays) == 1 else arrays
+    return arrays[0] if arrays else None
+
+
+def _checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.hasobject:
+        raise ArgumentError(f"dtype {dtype} holds Python objects, which cannot be moved")
+    if dtype.itemsize == 0:
+        raise ArgumentError(f"dtype {dtype} has elements of no bytes, which cannot be moved")
+    return dtype
+
+
+def _name_of(dtype: np.dtype[Any]) -> str:
+    return repr(np.lib.format.dtype_to_descr(dtype)) if dtype.fields else dtype.str
+
+
+def _memory_of(memory: int | None) -> int:
+    if memory is None:
+        return 0
+    if memory < 1:
+        raise ArgumentError(f"memory={memory} bytes are too few; leave it out for 32 MiB")
+    return int(memory)
+
+
+def _checked(
+    given: Arrays | None, layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], what: str, writable: bool
+) -> list[Array]:
+    """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
+    if not ranks:
+        if given is not None:
+            raise ArgumentError(f"{what} is given on a rank that {layout} has not; pass None there")
+        return []
+    several = isinstance(given, (list, tuple))
+    if not several and len(ranks) > 1:
+        raise ArgumentError(
+            f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; "
+            f"pass a list of local arrays"
+        )
+    items: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
+    if len(items) != len(ranks):
+        raise ArgumentError(
+            f"{what} has {len(items)} local arrays, but {layout} needs {len(ranks)}; pass one for each rank"
+        )
+    if writable and not all(isinstance(item, np.ndarray) for item in items):
+        raise ArgumentError(f"{what} must be NumPy arrays, for anything else would be filled in a copy")
+    found = []
+    for rank, item in zip(ranks, items, strict=True):
+        if item is None:
+            raise ArgumentError(f"{what} of rank {rank} is missing; {layout} gives that rank a part")
+        array = np.asanyarray(item)
+        shape = _padded_shape(layout, rank)
+        if array.shape != shape:
+            raise ArgumentError(
+                f"{what} of rank {rank} has the shape {array.shape}, but {layout} gives that rank {shape}"
+            )
+        if array.dtype != dtype:
+            raise ArgumentError(
+                f"{what} of rank {rank} has dtype {array.dtype}, but the array has {dtype}; convert it with astype"
+            )
+        if writable and not array.flags.writeable:
+            raise ArgumentError(f"{what} of rank {rank} is read-only; pass an array that can be written")
+        found.append(array)
+    return found
+
+
+def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
+    first = given[0] if isinstance(given, (list, tuple)) and given else given
+    return None if first is None else np.asanyarray(first).dtype
+
+
+def _dtype_of(
+    array: Arrays | None, out: Arrays | None, src: Layout, dst: Layout, comm: _core.Comm, alone: bool
+) -> np.dtype[Any]:
+    """Return the dtype of the elements; a rank that has no array learns it from the source's first one."""
+    own = _first_dtype(array)
+    if own is None:
+        own = _first_dtype(out)
+    numbers = _numbers(src)
+    if alone or len(numbers) == comm.size:
+        if own is None:
+            raise ArgumentError("array is missing; pass this rank's local array")
+        return _checked_dtype(own)
+    if own is not None:
+        _checked_dtype(own)
+    text = "" if own is None else repr(np.lib.format.dtype_to_descr(own))
+    told = _core.tell(f"redistribute({src} -> {dst})", text, numbers[0], comm)
+    if not told:
+        raise ArgumentError(f"array is missing on rank {numbers[0]}; pass its local array")
+    learnt: Any = np.lib.format.descr_to_dtype(ast.literal_eval(told))
+    return own if own is not None else _checked_dtype(np.dtype(learnt))
+
+
+def _section_of(
+    src: Layout, dst: Layout, source_region: Region | None, target_region: Region | None
+) -> _Section | None:
+    """Return the section that two regions are; None for both arrays whole."""
+    if source_region is None and target_region is None:
+        if src.shape != dst.shape:
+            raise ArgumentError(f"a conversion needs two layouts of one shape; got {src} and {dst}")
+        return None
+    shapes, origins = [], []
+    for region, layout, what in ((source_region, src, "source_region"), (target_region, dst, "target_region")):
+        slices = slices_of(region, layout.shape) or [(0, size, 1, False) for size in layout.shape]
+        if any(step != 1 for _, _, step, _ in slices):
+            raise ArgumentError(f"{what} has a step other than 1; use slices without a step")
+        origins.append(tuple(start for start, _, _, _ in slices))
+        shapes.append(tuple(count for _, count, _, _ in slices))
+    if shapes[0] != shapes[1]:
+        raise ArgumentError(
+            f"the regions differ: source_region has the shape {shapes[0]} and target_region {shapes[1]} "
+            f"(an integer counts as 1); make them equal"
+        )
+    return shapes[0], origins[0], origins[1]

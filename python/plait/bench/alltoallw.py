@@ -1,0 +1,98 @@
+"""The baseline: MPI_Alltoallw with derived types, as a program without a library for layouts would have it.
+
+MPI has no intersection of two darrays.  What MPI offers a user of block-cyclic arrays is one darray type for each rank,
+which picks that rank's elements out of the *global* array.  For an exchange between ranks that hold local arrays one
+needs, for each peer, the elements that are mine before and the peer's after, as places in my local array; and the
+other way round for what I receive.  A dimension's owners being known, that is a list of places along each dimension, and
+the type of a pair is their product, nested from the inside out: blocks of consecutive places of the fast dimension by
+MPI_Type_indexed (MPI_Type_vector where they are at equal distances), resized to one row, and those of the slow dimension
+by MPI_Type_indexed (or vector) of that.  This is what an MPI implementation's own darray is made of, too.  Both sides'
+types of a pair go through its elements in one order, that of the global array; for local arrays in Fortran order the
+sender's nesting is turned around to the receiver's.
+
+The types are built and committed once, outside the measured time; the measured time is one MPI_Alltoallw.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+
+Indices = npt.NDArray[np.int64]
+
+
+class Alltoallw:
+    """One exchange, ready to run again and again."""
+
+    def __init__(self, comm: MPI.Intracomm, source: plait.Layout, target: plait.Layout) -> None:
+        """Build the types of all pairs."""
+        self._comm = comm
+        mine_before, mine_after = source.indices(comm.rank), target.indices(comm.rank)
+        # The nesting follows the receiver, so that both sides meet their elements in one order.
+        fast = 1 if target.order == "C" else 0
+        self._sends = [
+            _pair_type(mine_before, target.indices(peer), source.order, fast) for peer in range(comm.size)
+        ]
+        self._receives = [
+            _pair_type(mine_after, source.indices(peer), target.order, fast) for peer in range(comm.size)
+        ]
+
+    def run(self, source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
+        """Exchange."""
+        nothing = [0] * self._comm.size
+        self._comm.Alltoallw(
+            [_flat(source), [int(made is not None) for made in self._sends], nothing, _types(self._sends)],
+            [_flat(target), [int(made is not None) for made in self._receives], nothing, _types(self._receives)],
+        )
+
+    def free(self) -> None:
+        """Free the types."""
+        for made in (*self._sends, *self._receives):
+            if made is not None:
+                made.Free()
+
+
+def _flat(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return array.ravel(order="K")
+
+
+def _types(made: list[MPI.Datatype | None]) -> list[MPI.Datatype]:
+    return [MPI.DOUBLE if one is None else one for one in made]
+
+
+def _pair_type(
+    mine: tuple[Indices, ...], theirs: tuple[Indices, ...], order: str, fast: int
+) -> MPI.Datatype | None:
+    """Return the type of what two ranks have in common, as places of my local array; None where there is nothing."""
+    places = [np.nonzero(np.isin(own, other, assume_unique=True))[0] for own, other in zip(mine, theirs, strict=True)]
+    if any(place.size == 0 for place in places):
+        return None
+    extents = [own.size for own in mine]
+    steps = (8 * extents[1], 8) if order == "C" else (8, 8 * extents[0])
+    inner = _along(MPI.DOUBLE, places[fast], steps[fast])
+    outer = _along(inner, places[1 - fast], steps[1 - fast])
+    inner.Free()
+    outer.Commit()
+    return outer
+
+
+def _along(base: MPI.Datatype, places: Indices, step: int) -> MPI.Datatype:
+    """Return the type of `base` at each of the places of a dimension, `step` bytes apart."""
+    unit = base.Create_resized(0, step)
+    cuts = np.nonzero(np.diff(places) != 1)[0] + 1
+    starts = places[np.concatenate(([0], cuts))]
+    lengths = np.diff(np.concatenate(([0], cuts, [places.size])))
+    even = starts.size > 1 and (lengths == lengths[0]).all() and (np.diff(starts) == starts[1] - starts[0]).all()
+    if even:
+        blocks = unit.Create_vector(starts.size, int(lengths[0]), int(starts[1] - starts[0]))
+        made = blocks.Create_hindexed([1], [int(starts[0]) * step])
+        blocks.Free()
+    else:
+        made = unit.Create_indexed(lengths.tolist(), starts.tolist())
+    unit.Free()
+    return made

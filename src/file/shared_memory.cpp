@@ -1,0 +1,55 @@
+#include <array>
+#include <span>
+
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+#include "file/worker.hpp"
+#include "plait/redistribute.hpp"
+#include "transport/shared_area.hpp"
+#include "transport/thread/team.hpp"
+#include "transport/transport.hpp"
+
+namespace plait {
+
+class SharedMemory::Impl {
+ public:
+  Impl(std::int64_t bytes, const Comm& comm) {
+    if (bytes < 0) throw Error(ErrorKind::kArgument, "memory of a negative size cannot be");
+    if (comm.alone()) {
+      part = transport::thread::make_alone()->share(bytes);
+    } else {
+      comm.worker()->run([&] {
+        // First, so that a rank that comes with an error instead is heard.
+        engine::prepare(*comm.transport());
+        engine::agree(*comm.transport(), "make arrays in shared memory", nullptr);
+        part = comm.transport()->share(bytes);
+      });
+    }
+  }
+  std::unique_ptr<transport::SharedPart> part;
+};
+
+SharedMemory::SharedMemory(std::int64_t bytes, const Comm& comm) : impl_(std::make_unique<Impl>(bytes, comm)) {}
+SharedMemory::~SharedMemory() = default;
+SharedMemory::SharedMemory(SharedMemory&&) noexcept = default;
+SharedMemory& SharedMemory::operator=(SharedMemory&&) noexcept = default;
+std::byte* SharedMemory::data() const { return impl_->part->data(); }
+std::int64_t SharedMemory::bytes() const { return impl_->part->bytes(); }
+
+std::string tell(const std::string& call, const std::string& text, int root, const Comm& comm) {
+  if (comm.alone()) return text;
+  std::array<char, transport::Transport::kMostBroadcast> words{};
+  comm.worker()->run([&] {
+    transport::Transport& transport = *comm.transport();
+    engine::prepare(transport);
+    engine::agree(transport, call, engine::caught([&] {
+                    if (text.size() >= words.size()) throw Error(ErrorKind::kArgument, "a text is too long to be told");
+                    text.copy(words.data(), words.size() - 1);
+                  }));
+    transport.broadcast(std::as_writable_bytes(std::span(words)), root);
+  });
+  return words.data();
+}
+
+}  // namespace plait

@@ -1,0 +1,90 @@
+#include "transport/shared_area.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <random>
+
+namespace plait::transport {
+
+namespace {
+
+struct Area {
+  std::int64_t group = 0;
+  std::byte* memory = nullptr;
+  std::int64_t bytes = 0;
+  std::atomic<std::int32_t>& holders() const { return *reinterpret_cast<std::atomic<std::int32_t>*>(memory); }
+};
+static_assert(std::atomic<std::int32_t>::is_always_lock_free);
+
+/// Never destroyed: arrays may outlive everything else of a program.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::int64_t, Area> areas;
+};
+Registry& registry() {
+  static auto* const value = new Registry;
+  return *value;
+}
+
+/// Unmaps what nobody holds any more, in any process.
+void forget_unused(Registry& known) {
+  for (auto area = known.areas.begin(); area != known.areas.end();) {
+    if (area->second.holders().load(std::memory_order_acquire) > 0) {
+      ++area;
+    } else {
+      ::munmap(area->second.memory, static_cast<std::size_t>(area->second.bytes));
+      area = known.areas.erase(area);
+    }
+  }
+}
+
+}  // namespace
+
+SharedPart::~SharedPart() {
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  // Whole pages: parts share none.
+  const std::int64_t rounded = (bytes_ + kAreaPage - 1) / kAreaPage * kAreaPage;
+  if (rounded > 0) ::madvise(data_, static_cast<std::size_t>(rounded), MADV_REMOVE);
+  const auto found = known.areas.find(area_);
+  if (found != known.areas.end()) found->second.holders().fetch_sub(1, std::memory_order_acq_rel);
+  forget_unused(known);
+}
+
+void register_area(std::int64_t area, std::int64_t group, std::byte* memory, std::int64_t bytes, int holders) {
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  forget_unused(known);
+  Area& entry = known.areas[area];
+  entry = {group, memory, bytes};
+  // Every process stores the same number before any of them goes on.
+  entry.holders().store(holders, std::memory_order_release);
+}
+
+std::optional<SharedPlace> find_shared(const void* address) {
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  for (const auto& [number, area] : known.areas) {
+    const std::int64_t offset = static_cast<const std::byte*>(address) - area.memory;
+    if (offset >= 0 && offset < area.bytes) return SharedPlace{number, offset, area.group};
+  }
+  return std::nullopt;
+}
+
+std::byte* locate_shared(const SharedPlace& place) {
+  Registry& known = registry();
+  const std::scoped_lock lock(known.mutex);
+  const auto found = known.areas.find(place.area);
+  return found == known.areas.end() ? nullptr : found->second.memory + place.offset;
+}
+
+std::int64_t new_area_number() {
+  static std::atomic<std::int64_t> counter{0};
+  return (static_cast<std::int64_t>(::getpid()) << 32) + ++counter;
+}
+
+}  // namespace plait::transport
