@@ -1,7 +1,9 @@
 /// What a local array takes from others.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "plait/layout.hpp"
@@ -27,7 +29,7 @@ inline DimensionOrder order_of(const Layout& layout) {
   return order;
 }
 
-/// Targets from this size on go past the caches: they would not stay there in any case.
-inline constexpr std::int64_t kStreamedTarget = std::int64_t{4} << 20;
+/// Targets of so many bytes and more go past the caches: they would not stay there in any case.  Tests lower it.
+inline std::atomic<std::int64_t> streamed_target{std::int64_t{4} << 20};
 
 }  // namespace plait::engine
