@@ -130,15 +130,22 @@ class Redistribution:
         self._own: list[list[Array] | None] = [None, None]
         # What was passed last, with its parts: programs repeat themselves.
         self._known: list[tuple[Array, Parts] | None] = [None, None]
+        # A rank that a layout leaves out cannot tell by its own None whether the others use theirs: made now.
+        if not self._alone and any(len(_numbers(layout)) < self._comm.size for layout in self._layouts):
+            self._made(0)
+            self._made(1)
 
     @property
     def source(self) -> Any:
-        """This rank's own local array of the source layout, in memory that the node shares. Collective at first use."""
+        """This rank's own local array of the source layout, in memory that the node shares; None if it has none.
+
+        It is made at the first use, which is collective, or with a plan of a layout that leaves ranks out.
+        """
         return _as_given(self._made(0), self._alone)
 
     @property
     def target(self) -> Any:
-        """This rank's own local array of the target layout, in memory that the node shares. Collective at first use."""
+        """This rank's own local array of the target layout, as :attr:`source` is."""
         return _as_given(self._made(1), self._alone)
 
     def run(self, array: Arrays | None = None, out: Arrays | None = None) -> Any:

@@ -50,7 +50,7 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   const std::int64_t row = target_shape[rows.fast_];
   const std::int64_t parts = base::ceil_divide(row * element_bytes, kPartBytes);
   const std::int64_t interval = std::max<std::int64_t>(base::ceil_divide(row, parts), 1);
-  rows.streamed_ = rows.count_ * row * element_bytes >= kStreamedTarget;
+  rows.streamed_ = rows.count_ * row * element_bytes >= streamed_target.load(std::memory_order_relaxed);
   rows.stage_bytes_ = rows.streamed_ ? interval * element_bytes + 2 * kLine : 0;
   for (const auto& [kind, members] : groups) {
     Program& program = rows.programs_[kind];

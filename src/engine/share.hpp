@@ -1,7 +1,9 @@
 /// What a local array takes from others.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "plait/layout.hpp"
@@ -21,7 +23,7 @@ using DimensionOrder = std::vector<std::size_t>;
 /// That of a layout's local arrays.
 inline DimensionOrder order_of(const Layout& layout) { return {layout.order().begin(), layout.order().end()}; }
 
-/// Targets from this size on go past the caches: they would not stay there in any case.
-inline constexpr std::int64_t kStreamedTarget = std::int64_t{4} << 20;
+/// Targets of so many bytes and more go past the caches: they would not stay there in any case.  Tests lower it.
+inline std::atomic<std::int64_t> streamed_target{std::int64_t{4} << 20};
 
 }  // namespace plait::engine

@@ -40,7 +40,7 @@ Tiles::Tiles(const Extents& target_shape, const DimensionOrder& source_order, co
       }
     bytes *= dimension.hi - dimension.lo;
   }
-  streamed_ = bytes >= kStreamedTarget;
+  streamed_ = bytes >= streamed_target.load(std::memory_order_relaxed);
   choose_intervals(source_order);
   cut_shares();
 }

@@ -46,6 +46,13 @@ class Wrapped : public Transport {
   Transport& inner_;
 };
 
+/// Threads that see no more of each other's memory than processes would: what is shared, and windows.
+class LikeProcesses : public Wrapped {
+ public:
+  using Wrapped::Wrapped;
+  bool one_process() const override { return false; }
+};
+
 /// Gates that look a slot up by a function of their own.
 class WrappedGates : public Gates {
  public:

@@ -109,7 +109,8 @@ def test_what_does_not_fit_is_an_argument_error():
         ([good[0], np.zeros((2, 5))], target, "of rank 1 has the shape"),
         ([good[0], np.zeros((2, 6), "f4")], target, "of rank 1 has dtype"),
         ([np.empty((2, 6), object)] * 2, target, "Python objects"),
-        (None, target, "Python objects"),
+        (None, target, "array is missing"),
+        ([good[0], None], target, "of rank 1 is missing"),
         (good, "(*, block) onto (3)", None),
     ]:
         with pytest.raises(plait.ArgumentError, match=says):
@@ -125,3 +126,109 @@ def test_large_arrays_go_through_several_threads():
     np.testing.assert_array_equal(parts[4], whole[1::2][:, [i for i in range(2000) if i // 7 % 3 == 1]])
     back = plait.redistribute(parts, target, plait.Layout((1000, 2000), "(*, *)"))
     np.testing.assert_array_equal(back, whole)
+
+
+def test_out_may_be_any_array_that_fits():
+    source, target = plait.Layout((6, 8), "(block, *) onto (2)"), plait.Layout((6, 8), "(*, cyclic) onto (2)")
+    whole = numbered((6, 8))
+    wide = np.zeros((6, 12))
+    out = [wide[:, ::3], np.zeros((6, 4), order="F")]
+    assert plait.redistribute([whole[:3], whole[3:]], source, target, out=out) is out
+    np.testing.assert_array_equal(out[0], whole[:, ::2])
+    np.testing.assert_array_equal(out[1], whole[:, 1::2])
+    assert not wide[:, 1::3].any()
+    read_only = np.zeros((6, 4))
+    read_only.flags.writeable = False
+    for bad, says in [([out[0], read_only], "read-only"), (out[0], "one array"), ([out[0], [0]], "NumPy arrays")]:
+        with pytest.raises(plait.ArgumentError, match=says):
+            plait.redistribute([whole[:3], whole[3:]], source, target, out=bad)
+    with pytest.raises(plait.ArgumentError, match="memory=-3"):
+        plait.redistribute([whole[:3], whole[3:]], source, target, memory=-3)
+
+
+def test_sections_move_between_regions_of_two_arrays():
+    random = np.random.default_rng(4)
+    a, b = numbered((9, 10)), -numbered((7, 12))
+    source, target = plait.Layout((9, 10), "(cyclic(2), block) onto (2, 2)"), plait.Layout((7, 12), "(*, cyclic) onto (3)")
+    parts = plait.redistribute(a, plait.Layout((9, 10), "(*, *)"), source)
+    for _ in range(40):
+        rows, columns = int(random.integers(0, 7)), int(random.integers(0, 9))
+        at = [int(random.integers(0, most + 1)) for most in (9 - rows, 10 - columns, 7 - rows, 12 - columns)]
+        here = np.s_[at[0] : at[0] + rows, at[1] : at[1] + columns]
+        there = np.s_[at[2] : at[2] + rows, at[3] : at[3] + columns]
+        out = plait.redistribute(b, plait.Layout((7, 12), "(*, *)"), target)
+        plait.redistribute(parts, source, target, out=out, source_region=here, target_region=there)
+        expected = b.copy()
+        expected[there] = a[here]
+        back = plait.redistribute(out, target, plait.Layout((7, 12), "(*, *)"))
+        np.testing.assert_array_equal(back, expected)
+
+
+def test_sections_that_do_not_fit_are_argument_errors():
+    source, target = plait.Layout((4, 6), "(*, *)"), plait.Layout((8, 3), "(*, *)")
+    array, out = np.zeros((4, 6)), np.zeros((8, 3))
+    for here, there, given, says in [
+        (np.s_[0:2, 0:3], np.s_[0:3, 0:3], out, "the regions differ"),
+        (np.s_[0:4:2, 0:3], np.s_[0:2, 0:3], out, "step other than 1"),
+        (np.s_[0:2, 0:3], np.s_[0:2], None, "needs out="),
+        (np.s_[9, 0], np.s_[0, 0], out, "outside"),
+        (None, np.s_[0:2], out, "the regions differ"),
+    ]:
+        with pytest.raises(plait.ArgumentError, match=says):
+            plait.redistribute(array, source, target, out=given, source_region=here, target_region=there)
+
+
+def test_a_plan_is_used_again():
+    source, target = plait.Layout((30, 40), "(cyclic(3), block) onto (2, 2)"), plait.Layout((30, 40), "(*, cyclic) onto (3)")
+    whole = plait.Layout((30, 40), "(*, *)")
+    with plait.Redistribution(source, target, "f4", memory=4096) as plan:
+        assert [array.shape for array in plan.source] == [source.local_shape(rank) for rank in range(4)]
+        for turn in range(3):
+            expected = numbered((30, 40), "f4") + turn
+            for array, part in zip(plan.source, plait.redistribute(expected, whole, source), strict=True):
+                array[...] = part
+            after = plan.run() if turn % 2 == 0 else plan.start().wait()
+            assert all(mine is own for mine, own in zip(after, plan.target, strict=True))
+            np.testing.assert_array_equal(plait.redistribute(after, target, whole), expected)
+        other = [np.zeros_like(array) for array in plan.target]
+        assert plan.run(out=other) is other
+        np.testing.assert_array_equal(plait.redistribute(other, target, whole), expected)
+        assert "30x40" in plan.explain()
+        with pytest.raises(plait.ArgumentError, match="has the shape"):
+            plan.run(out=[array.T for array in other])
+    for call in (plan.run, plan.explain, lambda: plan.source):
+        with pytest.raises(plait.ArgumentError, match="closed"):
+            call()
+    plan.close()
+
+
+def test_started_redistributions_come_in_order():
+    source, target = plait.Layout((64, 64), "(block, *) onto (2)"), plait.Layout((64, 64), "(*, block) onto (2)")
+    first = plait.redistribute(numbered((64, 64)), plait.Layout((64, 64), "(*, *)"), source)
+    requests = []
+    arrays = first
+    for turn in range(6):
+        layouts = (source, target) if turn % 2 == 0 else (target, source)
+        out = [np.empty(layouts[1].local_shape(rank)) for rank in range(2)]
+        requests.append(plait.iredistribute(arrays, *layouts, out=out))
+        arrays = out
+    last = requests[-1].wait()
+    assert all(request.test() for request in requests)
+    for mine, theirs in zip(last, first, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_shared_arrays_live_as_long_as_what_refers_to_them():
+    layout = plait.Layout((100, 200), "(block, *) onto (2)", order="F")
+    arrays = plait.empty(layout, "i4")
+    assert [array.shape for array in arrays] == [(50, 200)] * 2
+    assert all(array.flags.f_contiguous and array.dtype == np.int32 for array in arrays)
+    arrays[1][...] = 7
+    view = arrays[1][::2, 3]
+    del arrays
+    assert (view == 7).all()
+    single = plait.empty(plait.Layout((3, 0), "(*, *)"), "f8")
+    assert single.shape == (3, 0)
+    assert plait.empty(plait.Layout((), "()"), "f8").shape == ()
+    with pytest.raises(plait.ArgumentError, match="Python objects"):
+        plait.empty(layout, object)

@@ -1,0 +1,186 @@
+"""Plans that are used again, shared arrays, ranks that are in one layout alone, sections and errors, over MPI."""
+
+import os
+
+import numpy as np
+import pytest
+from brute_force import Deal, numbered, random_deal, random_shape
+from same import error_everywhere
+
+import plait
+
+
+@pytest.fixture(params=[0, 1, 2])
+def apart(request, comm):
+    """A communicator whose nodes have so many ranks each; 0: all on one node."""
+    if request.param == 0:
+        yield comm
+        return
+    os.environ["PLAIT_NODE_SIZE"] = str(request.param)
+    fresh = comm.Dup()
+    try:
+        plait.empty(plait.Layout((fresh.size,), "(block)", grid=(fresh.size,)), "f8", fresh)
+    finally:
+        del os.environ["PLAIT_NODE_SIZE"]
+    yield fresh
+    fresh.Free()
+
+
+def rows_and_columns(comm, shape=(60, 44)):
+    return (
+        plait.Layout(shape, "(block, *)", grid=(comm.size,)),
+        plait.Layout(shape, "(*, cyclic(3))", grid=(comm.size,), order="F"),
+    )
+
+
+def test_a_plan_is_used_again_with_any_arrays(apart):
+    random = np.random.default_rng(21)
+    for _ in range(12):
+        shape = random_shape(random)
+        whole = numbered(shape, str(random.choice(["f8", "u1", "c16"])))
+        source, target = (random_deal(random, shape, apart.size) for _ in range(2))
+        expected = target.local(whole, apart.rank)
+        with plait.Redistribution(source.layout(), target.layout(), whole.dtype, apart) as plan:
+            plan.source[...] = source.local(whole, apart.rank)
+            np.testing.assert_array_equal(plan.run(), expected)
+            assert plan.run() is plan.target
+            mine = source.local(whole, apart.rank)
+            out = np.zeros_like(expected)
+            assert plan.run(mine, out) is out
+            np.testing.assert_array_equal(out, expected)
+            plan.target[...] = 0
+            np.testing.assert_array_equal(plan.run(mine), expected)
+            out = np.zeros_like(expected)
+            np.testing.assert_array_equal(plan.start(out=out).wait(), expected)
+            assert str(source.layout()) in plan.explain()
+
+
+def test_large_plans_by_every_way(comm):
+    shape = (1201, 1100)
+    whole = np.arange(1201 * 1100, dtype="f8").reshape(shape)
+    grid = (comm.size, 1)
+    pairs = [
+        (Deal(shape, ("cyclic", "cyclic"), grid), Deal(shape, ("cyclic(128)", "cyclic(128)"), grid)),
+        (Deal(shape, ("block", "*"), (comm.size,)), Deal(shape, ("*", "cyclic(7)"), (comm.size,))),
+        (Deal(shape, ("block", "*"), (comm.size,)), Deal(shape, ("block", "*"), (comm.size,), order="F")),
+    ]
+    for source, target in pairs:
+        expected = target.local(whole, comm.rank)
+        with plait.Redistribution(source.layout(), target.layout(), "f8", comm) as plan:
+            plan.source[...] = source.local(whole, comm.rank)
+            private = np.array(plan.source)
+            for array, out in [(None, None), (private, None), (None, np.empty_like(expected)),
+                               (private, np.empty_like(expected))]:  # fmt: skip
+                np.testing.assert_array_equal(plan.run(array, out), expected)
+
+
+@pytest.mark.several_ranks
+def test_ranks_may_pass_different_kinds_of_arrays(comm):
+    source, target = rows_and_columns(comm)
+    mine = np.random.default_rng(comm.rank).random(source.local_shape(comm.rank))
+    expected = plait.redistribute(mine, source, target, comm)
+    with plait.Redistribution(source, target, "f8", comm) as plan:
+        plan.source[...] = mine
+        assert plan.target.shape == expected.shape
+        out = np.empty_like(expected)
+        first = comm.rank == 0
+        # All pass arrays of their own, but on the first rank they lie in memory that the node shares.
+        plan.run(plan.source if first else mine, plan.target if first else out)
+        np.testing.assert_array_equal(plan.target if first else out, expected)
+        strided = np.zeros((expected.shape[0], 2 * expected.shape[1]))[:, ::2]
+        plan.run(plan.source, strided if first else plan.target)
+        np.testing.assert_array_equal(strided if first else plan.target, expected)
+        view = plan.source[::-1] if first else plan.source
+        back = plan.source.copy()
+        plan.source[...] = back[::-1] if first else back
+        plan.run(view)
+        np.testing.assert_array_equal(plan.target, expected)
+
+
+@pytest.mark.several_ranks
+def test_layouts_may_be_on_fewer_ranks(apart):
+    whole = numbered((12, 10))
+    few = Deal((12, 10), ("cyclic", "*"), (apart.size - 1,))
+    one = Deal((12, 10), ("*", "*"), ())
+    for source, target in [(few, one), (one, few), (one, one)]:
+        has = [apart.rank < deal.layout().size for deal in (source, target)]
+        mine = source.local(whole, apart.rank) if has[0] else None
+        found = plait.redistribute(mine, source.layout(), target.layout(), apart)
+        started = plait.iredistribute(mine, source.layout(), target.layout(), apart).wait()
+        with plait.Redistribution(source.layout(), target.layout(), whole.dtype, apart) as plan:
+            assert (plan.source is not None, plan.target is not None) == tuple(has)
+            if has[0]:
+                plan.source[...] = mine
+            run = plan.run()
+        for result in (found, started, run):
+            if has[1]:
+                np.testing.assert_array_equal(result, target.local(whole, apart.rank))
+            else:
+                assert result is None
+
+
+def test_sections(apart):
+    a, b = numbered((9, 10)), -numbered((7, 12))
+    source, target = Deal((9, 10), ("cyclic(2)", "*"), (apart.size,)), Deal((7, 12), ("*", "cyclic"), (apart.size,))
+    out = target.local(b, apart.rank).copy()
+    here, there = np.s_[2:7, 3:9], np.s_[1:6, 6:12]
+    plait.redistribute(
+        source.local(a, apart.rank), source.layout(), target.layout(), apart, out=out, source_region=here,
+        target_region=there,
+    )  # fmt: skip
+    expected = b.copy()
+    expected[there] = a[here]
+    np.testing.assert_array_equal(out, target.local(expected, apart.rank))
+
+
+def test_little_memory_is_enough(apart):
+    source, target = rows_and_columns(apart)
+    mine = np.random.default_rng(apart.rank).random(source.local_shape(apart.rank))
+    expected = plait.redistribute(mine, source, target, apart)
+    np.testing.assert_array_equal(plait.redistribute(mine, source, target, apart, memory=64), expected)
+    error_everywhere(
+        apart, lambda: plait.redistribute(mine, source, target, apart, memory=3), plait.ArgumentError, "too few"
+    )
+
+
+@pytest.mark.several_ranks
+def test_an_error_of_one_rank_reaches_all(apart):
+    source, target = rows_and_columns(apart)
+    last = apart.rank == apart.size - 1
+    mine = np.zeros(source.local_shape(apart.rank))
+    out = np.zeros(target.local_shape(apart.rank))
+
+    def refused(call, says):
+        error_everywhere(apart, call, plait.ArgumentError, says)
+
+    refused(lambda: plait.redistribute(None if last else mine, source, target, apart), "missing")
+    refused(lambda: plait.redistribute(mine, source, target, apart, out=out.T if last else out), "has the shape")
+    refused(lambda: plait.empty(source, object if last else "f8", apart), "Python objects")
+    refused(lambda: plait.Redistribution(source, target, object if last else "f8", apart), "Python objects")
+    refused(lambda: plait.Redistribution(source, target, "f4" if last else "f8", apart), "ranks of a collective call")
+    with plait.Redistribution(source, target, "f8", apart) as plan:
+        refused(lambda: plan.run(mine[1:] if last else mine, out), "has the shape")
+        refused(lambda: plan.run(mine, np.zeros(3) if last else out), "has the shape")
+        first, second = plan.source, plan.target
+        refused(lambda: plan.run(first, second) if last else plait.redistribute(mine, source, target, apart), "differ")
+        plan.source[...] = apart.rank
+        plan.run()
+        assert plan.target.size == 0 or plan.target.max() == apart.size - 1
+    wide = plait.Layout((60, 44), "(block, *)", grid=(apart.size + 1,))
+    refused(lambda: plait.redistribute(mine, source, wide, apart), "ranks, but the communicator")
+
+
+def test_shared_memory_goes_back(comm):
+    layout = plait.Layout((comm.size * 512, 1024), "(block, *)", grid=(comm.size,))
+
+    def shared():
+        comm.Barrier()
+        lines = open("/proc/meminfo", encoding="ascii").read().splitlines()
+        return int(next(line for line in lines if line.startswith("Shmem:")).split()[1])
+
+    before = shared()
+    for _ in range(40):  # 4 MiB a rank each time
+        array = plait.empty(layout, "f8", comm)
+        array[...] = 1
+        del array
+    assert shared() - before < 100 << 10
