@@ -293,7 +293,7 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
       Held to(processes, share_targets, after[rank]);
       const auto view = [&](const Layout& layout, Held& held) {
         return LocalArray{transport.rank(), held.data(),
-                          engine_case::dense_steps(layout.local_shape(transport.rank()), layout.order(), 8)};
+                          engine_case::dense_steps(layout.local_shape(transport.rank()), oracle::order_of(layout), 8)};
       };
       const LocalArray mine = view(source, from);
       const LocalArray wanted = view(target, to);
