@@ -1,0 +1,122 @@
+"""Conversions between layouts of the whole notation against the model: messages, runs, block sizes, identities."""
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+from oracle.library import layout_of
+from oracle.model import Model
+from oracle.moves import block_of, locals_of, messages, owned_view
+from oracle.notation import to_text
+from oracle.strategies import examples, flattened, shapes, specs
+
+import plait
+
+
+@st.composite
+def pairs(draw, count=2, **options):
+    shape = draw(shapes())
+    return tuple(draw(specs(shape, **options)) for _ in range(count))
+
+
+def traffic_of(conversion, source, target):
+    """Return what each rank sends, and what each one receives, by sender and receiver."""
+    sent = {
+        (rank, message.rank): (message.elements, message.runs)
+        for rank in source.rank_numbers
+        for message in conversion.sends(rank)
+    }
+    received = {
+        (message.rank, rank): (message.elements, message.runs)
+        for rank in target.rank_numbers
+        for message in conversion.receives(rank)
+    }
+    return sent, received
+
+
+@given(pairs())
+@examples(700)
+def test_messages(drawn):
+    a, b = drawn
+    note(f"{to_text(a)}\n{to_text(b)}")
+    source, target = Model(a), Model(b)
+    conversion = plait.compose(layout_of(a), layout_of(b))
+    traffic = messages(source, target)
+    wanted = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
+    sent, received = traffic_of(conversion, source, target)
+    assert sent == wanted
+    assert received == wanted
+    for rank in source.rank_numbers:
+        receivers = [message.rank for message in conversion.sends(rank)]
+        assert receivers == sorted(set(receivers))
+    for rank in target.rank_numbers:
+        found = conversion.receives(rank)
+        assert [message.rank for message in found] == sorted({message.rank for message in found})
+        # Each element reaches each of its holders once.
+        assert sum(message.elements for message in found) == int(np.prod(target.local_shape(rank), dtype=int))
+    assert conversion.block == block_of(traffic)
+    assert str(conversion.source) == str(layout_of(a))
+    assert str(conversion.target) in conversion.explain()
+
+
+@given(pairs())
+@examples(150)
+def test_ranks_that_are_in_no_set(drawn):
+    a, b = drawn
+    conversion = plait.compose(layout_of(a), layout_of(b))
+    for model, call in ((Model(a), conversion.sends), (Model(b), conversion.receives)):
+        outside = [rank for rank in range(max(model.parts) + 2) if rank not in model.parts]
+        for rank in [-1, *outside]:
+            with pytest.raises(plait.ArgumentError, match=str(rank)):
+                call(rank)
+
+
+@given(pairs())
+@examples(200)
+def test_equal_layouts_convert_equally(drawn):
+    a, b = drawn
+    other_a, other_b = flattened(a), flattened(b)
+    note("\n".join(map(to_text, (a, b, other_a, other_b))))
+    source, target = Model(a), Model(b)
+    first = plait.compose(layout_of(a), layout_of(b))
+    second = plait.compose(layout_of(other_a), layout_of(other_b))
+    assert first.block == second.block
+    assert traffic_of(first, source, target) == traffic_of(second, source, target)
+
+
+@given(pairs())
+@examples(100)
+def test_a_layout_to_itself_moves_nothing_between_ranks(drawn):
+    spec, _ = drawn
+    note(to_text(spec))
+    layout, model = layout_of(spec), Model(spec)
+    conversion = plait.compose(layout, layout)
+    for rank in model.rank_numbers:
+        elements = int(np.prod(model.local_shape(rank), dtype=int))
+        assert [(m.rank, m.elements) for m in conversion.sends(rank)] == ([(rank, elements)] if elements else [])
+        assert conversion.receives(rank) == conversion.sends(rank)
+
+
+def moved(arrays, source, target):
+    """Redistribute without the library's choice of what one array looks like."""
+    found = plait.redistribute(arrays, source, target)
+    return found if isinstance(found, list) else [found]
+
+
+@given(pairs(count=3))
+@examples(250)
+def test_steps_and_ways_back(drawn):
+    note("\n".join(map(to_text, drawn)))
+    models = [Model(spec) for spec in drawn]
+    a, b, c = [layout_of(spec) for spec in drawn]
+    whole = np.arange(1, a.elements + 1, dtype=np.int32).reshape(a.shape)
+    start = locals_of(models[0], whole, 0)
+    middle = moved(start, a, b)
+    end = moved(middle, b, c)
+    direct = moved(start, a, c)
+    back = moved(middle, b, a)
+    for model, left, right in ((models[2], end, direct), (models[0], back, start)):
+        for rank, mine, theirs in zip(model.rank_numbers, left, right, strict=True):
+            own = owned_view(model, mine)
+            np.testing.assert_array_equal(own, owned_view(model, theirs))
+            np.testing.assert_array_equal(own.ravel(), model.places(rank)[0] + 1)
