@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from oracle.library import layout_by_keywords, layout_of
 from oracle.model import Model, UnfitError
 from oracle.notation import to_text
-from oracle.spec import Spec, Stage
 from oracle.strategies import dealt_specs, examples, flattened, shapes, specs
 
 import plait
@@ -132,6 +131,10 @@ def test_spelled_with_maps_alone(data):
     check_equality([spec, flat])
     part = data.draw(st.sampled_from(["order", "ranks", "halo", "periodic"]))
     other = changed(data, flat, part)
+    try:
+        Model(other)
+    except UnfitError:  # a halo that only a periodic dimension may have
+        return
     note(to_text(other))
     check_equality([spec, other])
 
@@ -147,98 +150,3 @@ def changed(data, spec, part):
         bare = replace(spec, halo=(), periodic=())
         return replace(bare, halo=((0, 0),) * len(spec.shape))
     return replace(spec, periodic=tuple(d for d in range(len(spec.shape)) if d not in spec.periodic))
-
-
-def one_dimension(size, extent):
-    """Return all plain distributions of a dimension."""
-    least = max(-(-size // extent), 1)
-    found = [Stage("block", (0,)), Stage("balanced", (0,))]
-    found += [Stage("block", (0,), block=m) for m in range(least, size + 2)]
-    found += [Stage("cyclic", (0,), block=k) for k in range(1, size + 2)]
-    found += [
-        Stage("gen_block", (0,), sizes=sizes)
-        for sizes in itertools.product(range(size + 1), repeat=extent)
-        if sum(sizes) == size
-    ]
-    return found
-
-
-def every_one_dimensional(size):
-    """Return all layouts of one short dimension in its plain distributions, with sources, offsets and rank maps."""
-    found = [Spec((size,), ((),)), Spec((size,), ((),), ranks=(1,)), Spec((size,), ((),), (2,), replicate=(0,))]
-    for extent in range(1, 5):
-        maps = ["C", tuple(range(extent))[::-1], (*range(1, extent), 0), (*range(1, extent), extent)]
-        for shift in range(3):
-            for stage in one_dimension(size + shift, extent):
-                plain = Spec((size,), ((stage,),), (extent,), offset=(shift,) if shift else ())
-                turned = [
-                    replace(plain, source=(s,) if s else (), reverse=reverse)
-                    for s in range(extent)
-                    for reverse in ((), (0,))
-                ]
-                found += turned
-                found += [replace(plain, ranks=ranks) for ranks in maps]
-    return found
-
-
-def two_axes(size):
-    """Return layouts of one dimension on two axes: major and minor, nested, and with copies."""
-    for grid in ((2, 2), (1, 2), (3, 1), (2, 3)):
-        for kind, inner in itertools.product(("block", "cyclic", "balanced"), repeat=2):
-            dists = [(((Stage(kind, axes),),), ()) for axes in ((0, 1), (1, 0))]
-            dists += [(((Stage(kind, (a,)), Stage(inner, (1 - a,))),), ()) for a in (0, 1)]
-            dists += [(((Stage(kind, (a,)),),), (1 - a,)) for a in (0, 1)]
-            for dist, copies in dists:
-                for ranks in ("C", "F", *itertools.islice(itertools.permutations(range(grid[0] * grid[1])), 0, 24, 5)):
-                    yield Spec((size,), dist, grid, ranks, replicate=copies, named=True)
-
-
-def two_dimensions(shape):
-    """Return layouts of two dimensions with every order and many rank maps."""
-    for kinds in itertools.product(("*", "block", "cyclic"), repeat=2):
-        dealt = [d for d in range(2) if kinds[d] != "*"]
-        dist = tuple((Stage(kinds[d], (dealt.index(d),)),) if d in dealt else () for d in range(2))
-        for grid in itertools.product((1, 2), repeat=len(dealt)):
-            count = int(np.prod(grid, dtype=int))
-            for ranks, order in itertools.product(
-                ("C", "F", *itertools.permutations(range(count))), ("C", "F", (0, 1), (1, 0))
-            ):
-                yield Spec(shape, dist, grid, ranks, order)
-
-
-def check_groups(every):
-    """Grouping layouts by their text and by their meaning gives the same groups."""
-    texts, keys = {}, {}
-    for spec in every:
-        try:
-            key = Model(spec).key()
-        except UnfitError:
-            continue
-        layout = layout_of(spec)
-        text = str(layout)
-        known = texts.setdefault(key, (text, layout, spec))
-        assert known[0] == text, f"equal, but printed apart: {to_text(known[2])} and {to_text(spec)}"
-        assert known[1] == layout, f"the same text, but not equal: {to_text(known[2])} and {to_text(spec)}"
-        assert hash(known[1]) == hash(layout)
-        other = keys.setdefault(text, (key, spec))
-        assert other[0] == key, f"different, but printed alike: {to_text(other[1])} and {to_text(spec)}"
-    # The layouts of different groups differ from each other.
-    different = [layout for _, layout, _ in texts.values()]
-    for a, b in itertools.pairwise(different):
-        assert a != b
-    assert len(different) > 1
-
-
-@pytest.mark.parametrize("size", range(6))
-def test_every_layout_of_one_short_dimension(size):
-    check_groups(every_one_dimensional(size))
-
-
-@pytest.mark.parametrize("size", range(6))
-def test_every_layout_of_one_dimension_on_two_axes(size):
-    check_groups(two_axes(size))
-
-
-@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (1, 1), (1, 3), (3, 1), (2, 2), (3, 2)], ids=str)
-def test_every_layout_of_two_short_dimensions(shape):
-    check_groups(two_dimensions(shape))

@@ -47,6 +47,7 @@ class Model:
             deal_nested(stages, extent, spec.grid, source[d], d in spec.reverse)
             for d, (stages, extent) in enumerate(zip(spec.dist, extents, strict=True))
         ]
+        self._sets: dict[tuple[int, tuple[int, ...]], Indices] = {}
         self._check_images(extents)
         self._check_halos()
 
@@ -105,6 +106,11 @@ class Model:
         stages: tuple[Stage, ...] = self.spec.dist[d]
         return tuple(linear(position, stage.axes, self.spec.grid) for stage in stages)
 
+    def _set_of(self, d: int, expression: Expression, here: tuple[int, ...]) -> Indices:
+        """Return the array indices whose template index has its coordinates here."""
+        images = [expression.scale * i + expression.shift for i in range(self.spec.shape[expression.dimension or 0])]
+        return np.array([i for i, image in enumerate(images) if self._owners[d][image] == here], dtype=np.int64)
+
     def _part_at(self, position: tuple[int, ...]) -> Part | None:
         """Return what a grid position holds, or None where it holds nothing of the template index asked for."""
         indices: list[Indices] = [np.arange(size) for size in self.spec.shape]
@@ -112,14 +118,13 @@ class Model:
             if expression.star:
                 continue
             here = self._holder_of(d, position)
-            owners = self._owners[d]
             if expression.dimension is None:
-                if owners[expression.shift] != here:
+                if self._owners[d][expression.shift] != here:
                     return None
                 continue
-            size = self.spec.shape[expression.dimension]
-            mine = [i for i in range(size) if owners[expression.scale * i + expression.shift] == here]
-            indices[expression.dimension] = np.array(mine, dtype=np.int64)
+            if (d, here) not in self._sets:
+                self._sets[d, here] = self._set_of(d, expression, here)
+            indices[expression.dimension] = self._sets[d, here]
         return Part(tuple(indices), linear(position, tuple(self.copied_axes), self.spec.grid))
 
     @cached_property
