@@ -35,9 +35,21 @@ def traffic_of(conversion, source, target):
 
 
 @given(pairs())
-@examples(700)
+@examples(600)
 def test_messages(drawn):
-    a, b = drawn
+    check_messages(*drawn)
+
+
+@given(st.data())
+@examples(150)
+def test_messages_of_long_dimensions(data):
+    shape = data.draw(st.sampled_from([(), (2,)])) + (data.draw(st.integers(100, 1500)),)
+    shape = tuple(data.draw(st.permutations(shape)))
+    check_messages(data.draw(specs(shape)), data.draw(specs(shape)))
+
+
+def check_messages(a, b):
+    """Everything that a conversion tells, against the model."""
     note(f"{to_text(a)}\n{to_text(b)}")
     source, target = Model(a), Model(b)
     conversion = plait.compose(layout_of(a), layout_of(b))

@@ -80,7 +80,7 @@ def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, 
         least = max(math.ceil(size / coordinates), 1)
         return Stage("block", axes, block=draw(st.integers(least, max(size, least) + 1)))
     if kind == "cyclic(k)":
-        return Stage("cyclic", axes, block=draw(st.integers(1, max(size, 1) + 1)))
+        return Stage("cyclic", axes, block=draw(st.integers(1, max(size, 1) + 1) | st.integers(1, 9)))
     if kind == "gen_block":
         return Stage(kind, axes, sizes=draw(compositions(size, coordinates)))
     if kind == "indirect":
