@@ -43,7 +43,7 @@ def test_messages(drawn):
 @given(st.data())
 @examples(150)
 def test_messages_of_long_dimensions(data):
-    shape = data.draw(st.sampled_from([(), (2,)])) + (data.draw(st.integers(100, 1500)),)
+    shape = (*data.draw(st.sampled_from([(), (2,)])), data.draw(st.integers(100, 1500)))
     shape = tuple(data.draw(st.permutations(shape)))
     check_messages(data.draw(specs(shape)), data.draw(specs(shape)))
 
