@@ -32,16 +32,10 @@ struct IndexBit {
   int bit = 0;
 };
 
-/// The dimensions of local arrays, slowest first.
-std::vector<int> local_order(const Layout& layout) {
-  std::vector<int> order;
-  for (int d = 0; d < layout.dimensions(); ++d)
-    order.push_back(layout.order() == Order::kC ? d : layout.dimensions() - 1 - d);
-  return order;
-}
-
 std::string order_text(const Layout& layout) {
-  return layout.order() == Order::kC || layout.dimensions() == 0 ? "" : " order=F";
+  std::string text;
+  for (const int d : layout.order()) text += (text.empty() ? "" : ", ") + std::to_string(d);
+  return text.empty() ? "" : " order=(" + text + ')';
 }
 
 void check_sizes(const Layout& layout) {
@@ -54,22 +48,23 @@ void check_sizes(const Layout& layout) {
         refuse(layout, text("dimension ", d, " is dealt to ", extent, " coordinates, which is no power of two"));
     refuse(layout, text("it has ", layout.size(), " ranks, which is no power of two"));
   }
+  if (layout.replicas() > 1)
+    refuse(layout, text("its ", layout.size(), " ranks hold ", layout.replicas(), " copies of the array"));
   if (layout.ranks_end() != layout.size())
     refuse(layout, text("its ", layout.size(), " ranks go up to ", layout.ranks_end() - 1, "; they must be 0 to ",
                         layout.size() - 1));
-  for (const std::int64_t rank : {std::int64_t{0}, layout.size() - 1})
-    if (const Extents owned = layout.local_shape(rank); owned != layout.padded_shape(rank))
-      refuse(layout, text("it has a halo: the local array ", base::tuple_text(layout.padded_shape(rank)), " of rank ",
-                          rank, " is larger than what the rank owns, ", base::tuple_text(owned)));
+  if (layout.has_halo())
+    refuse(layout, text("it has a halo: the local array ", base::tuple_text(layout.padded_shape(0)),
+                        " of rank 0 is larger than what the rank owns, ", base::tuple_text(layout.local_shape(0))));
 }
 
 /// Rank and place of an element.
-UnitPosition place_of(const Layout& layout, const std::vector<int>& slowest_first, const Extents& index) {
+UnitPosition place_of(const Layout& layout, const Extents& index) {
   const std::int64_t rank = layout.owner(index);
   const Extents local = layout.to_local(index, rank);
   const Extents shape = layout.local_shape(rank);
   std::int64_t place = 0;
-  for (const int d : slowest_first) place = place * shape[at(d)] + local[at(d)];
+  for (const int d : layout.order()) place = place * shape[at(d)] + local[at(d)];
   return {rank, place};
 }
 
@@ -133,9 +128,8 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
 
 BitPermutation bit_permutation(const Layout& layout, Order order) {
   check_sizes(layout);
-  const std::vector<int> slowest_first = local_order(layout);
   Extents index(at(layout.dimensions()), 0);
-  if (const UnitPosition first = place_of(layout, slowest_first, index); first != UnitPosition{})
+  if (const UnitPosition first = place_of(layout, index); first != UnitPosition{})
     refuse(layout, text("element 0 lies at place ", first.position, " of rank ", first.unit,
                         "; it must be the first one of rank 0"));
   // Bits of the number of an element, least significant first.
@@ -150,7 +144,7 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
   for (std::size_t k = 0; k < bits.size(); ++k) {
     const auto [d, b] = bits[k];
     index[at(d)] = std::int64_t{1} << b;
-    const UnitPosition place = place_of(layout, slowest_first, index);
+    const UnitPosition place = place_of(layout, index);
     index[at(d)] = 0;
     std::vector<int>& part = place.unit != 0 ? unit : position;
     const std::int64_t number = place.unit != 0 ? place.unit : place.position;

@@ -173,7 +173,8 @@ REFUSED = [
     ("16 (block(16)) onto (2)", "dimension 0 of size 16, index 8 lies at place 8 of rank 0"),
     # The elements of single bits agree with a permutation; others do not.
     ("4 (indirect(0, 0, 1, 0)) onto (2)", "dimension 0 of size 4, index 3 lies on rank 0"),
-    ("8 (indirect(0, 1, 0, 0, 0, 1, 1, 1)) onto (2)", "dimension 0 of size 8, index 3 lies on rank 0"),
+    ("8 (indirect(0*3, 1, 0, 1*3)) onto (2)", "dimension 0 of size 8, index 4 lies at place 3 of rank 0"),
+    ("8 (indirect(0, 0, 0, 0, 1, 1, 0, 1)) onto (2)", "dimension 0 of size 8, index 6 lies on rank 0"),
     ("4x2 (block, *) onto (2, 2) replicate=(1)", "copies"),
     ("8 (block) onto (4) halo=(1)", "halo"),
     ("8 (block) onto (2) ranks=(0, 2)", "go up to 2"),

@@ -81,7 +81,7 @@ REFUSED = [
     ("periodic twice", "8 (block) onto (2) halo=(1) periodic=(0, 0)", ["periodic", r"\b0\b"]),
     # Alignment.
     ("outside the template", "8 (block) onto (2) template=15 align=(2*d0+1)", [r"\b15\b", r"\b7\b"]),
-    ("below the template", "8 (block) onto (2) template=20 align=(-d0+6)", [r"\b7\b|-1", r"\b20\b"]),
+    ("below the template", "8 (block) onto (2) template=20 align=(-d0+6)", [r"\b7\b", "-1", r"\b19\b"]),
     ("constant outside", "8 (block) onto (2) template=4 align=(4)", [r"\b4\b"]),
     ("second dimension outside", "4x8 (block, *) onto (2) template=4x7 align=(d0, d1)", ["dimension 1", r"\b7\b"]),
     ("aligned twice", "8 (block, *) onto (2) template=8x8 align=(d0, d0)", ["d0|dimension 0"]),
@@ -171,7 +171,9 @@ def test_conversions_between_shapes_and_ranks_in_no_set():
         plait.redistribute([np.zeros((4, 12))] * 2, a, Layout.parse("12x8 (block, *) onto (2)"))
     for call in (a.local_shape, a.padded_shape, a.indices, a.coordinates):
         for rank in (0, 5, 7, -1):
-            with pytest.raises(plait.ArgumentError, match=f"rank {rank} is in no set of {re.escape(str(a))}"):
+            with pytest.raises(
+                plait.ArgumentError, match=f"rank {rank} is in no set of the layout {re.escape(str(a))}"
+            ):
                 call(rank)
     with pytest.raises(plait.ArgumentError, match="rank 5 is in no set"):
         a.to_global((0, 0), 5)

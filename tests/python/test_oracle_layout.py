@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle.library import layout_by_keywords, layout_of
-from oracle.model import Model, UnfitError
+from oracle.model import Model
 from oracle.notation import to_text
 from oracle.strategies import dealt_specs, examples, flattened, shapes, specs
 
@@ -39,7 +39,7 @@ def test_ranks_and_shapes(spec):
         assert layout.padded_shape(rank) == model.padded_shape(rank)
     absent = next(rank for rank in itertools.count() if rank not in model.parts)
     for call in (layout.local_shape, layout.padded_shape, layout.indices):
-        with pytest.raises(plait.ArgumentError, match=f"rank {absent} is in no set"):
+        with pytest.raises(plait.ArgumentError, match=f"rank {absent} is in no set of the layout"):
             call(absent)
 
 
@@ -131,10 +131,6 @@ def test_spelled_with_maps_alone(data):
     check_equality([spec, flat])
     part = data.draw(st.sampled_from(["order", "ranks", "halo", "periodic"]))
     other = changed(data, flat, part)
-    try:
-        Model(other)
-    except UnfitError:  # a halo that only a periodic dimension may have
-        return
     note(to_text(other))
     check_equality([spec, other])
 

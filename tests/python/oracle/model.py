@@ -150,17 +150,15 @@ class Model:
                 continue
             if not self.consecutive(d):
                 raise UnfitError(f"a halo in dimension {d}, whose indices are not consecutive")
-            if max(low, high) > self.widest_halo(d, d in self.spec.periodic):
+            if max(low, high) > self.widest_halo(d):
                 raise UnfitError(f"the halo {low}:{high} of dimension {d} is too wide")
 
     def consecutive(self, d: int) -> bool:
         """Tell whether every rank's indices of a dimension follow each other."""
         return all(part.shape[d] == 0 or np.ptp(part.indices[d]) + 1 == part.shape[d] for part in self.parts.values())
 
-    def widest_halo(self, d: int, periodic: bool) -> int:
-        """Return the widest halo that a dimension may have."""
-        if periodic:
-            return self.spec.shape[d]
+    def widest_halo(self, d: int) -> int:
+        """Return the widest halo that a dimension may have: its largest block."""
         return max((part.shape[d] for part in self.parts.values()), default=0)
 
     def local_shape(self, rank: int) -> tuple[int, ...]:
