@@ -20,7 +20,7 @@ class Part:
     """What one rank holds."""
 
     indices: tuple[Indices, ...]  # one array for each dimension, ascending
-    replica: int
+    replica: int  # ranks that hold the same are numbered upwards
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ class Model:
         images = [expression.scale * i + expression.shift for i in range(self.spec.shape[expression.dimension or 0])]
         return np.array([i for i, image in enumerate(images) if self._owners[d][image] == here], dtype=np.int64)
 
-    def _part_at(self, position: tuple[int, ...]) -> Part | None:
+    def _indices_at(self, position: tuple[int, ...]) -> tuple[Indices, ...] | None:
         """Return what a grid position holds, or None where it holds nothing of the template index asked for."""
         indices: list[Indices] = [np.arange(size) for size in self.spec.shape]
         for d, expression in enumerate(self.expressions):
@@ -125,17 +125,23 @@ class Model:
             if (d, here) not in self._sets:
                 self._sets[d, here] = self._set_of(d, expression, here)
             indices[expression.dimension] = self._sets[d, here]
-        return Part(tuple(indices), linear(position, tuple(self.copied_axes), self.spec.grid))
+        return tuple(indices)
 
     @cached_property
     def parts(self) -> dict[int, Part]:
         """Return what each rank holds, by ascending rank."""
         found = {}
         for number, position in enumerate(self.positions):
-            part = self._part_at(position)
-            if part is not None:
-                found[self.rank_at(number)] = part
-        return dict(sorted(found.items()))
+            indices = self._indices_at(position)
+            if indices is not None:
+                found[self.rank_at(number)] = indices
+        copies: dict[tuple[tuple[int, ...], ...], int] = {}
+        parts = {}
+        for rank, indices in sorted(found.items()):
+            held = tuple(tuple(own.tolist()) for own in indices)
+            parts[rank] = Part(indices, copies.get(held, 0) % self.replicas)
+            copies[held] = copies.get(held, 0) + 1
+        return parts
 
     @property
     def rank_numbers(self) -> list[int]:

@@ -67,13 +67,13 @@ def owner_lists(draw: st.DrawFn, sizes: set[int], coordinates: int) -> tuple[tup
 
 
 @st.composite
-def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, ...], maps: bool = True) -> Stage:
+def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, ...]) -> Stage:
     """Draw a distribution that fits each of the sizes that it deals."""
     kinds = ["block", "block(m)", "balanced", "cyclic", "cyclic(k)"]
     size = max(sizes)
     if len(sizes) == 1:
         kinds.append("gen_block")
-    if maps and size > 0:
+    if size > 0:
         kinds.append("indirect")
     kind = draw(st.sampled_from(kinds))
     if kind == "block(m)":
@@ -186,9 +186,9 @@ def specs(
     free = [axis for axis in range(axes) if axis not in replicated]
     if named:
         free = draw(st.permutations(free))
-    # Only one distribution of blocks may have a source, an offset or a reverse.
+    # The offsets of dimensions that are not dealt change nothing; they are left out.
     if offset:
-        offset = tuple(shift if len(mine) == 1 else 0 for shift, mine in zip(offset, counts, strict=True))
+        offset = tuple(shift if mine else 0 for shift, mine in zip(offset, counts, strict=True))
         extents = tuple(size + shift for size, shift in zip(shape, offset, strict=True))
     dist: list[tuple[Stage, ...]] = []
     source, reverse = [], []
@@ -200,10 +200,9 @@ def specs(
             dealt = deal_nested(found, extents[d], grid, *((source[d], d in reverse) if found else ()))
             known = [tuple(c) for c in _all_coordinates(found, grid)]
             sizes = {sum(1 for owner in dealt if owner == c) for c in known}
-            shifted = bool(offset) and offset[d] > 0
-            stage = draw(stages(sizes, coordinates, own, maps=not shifted))
+            stage = draw(stages(sizes, coordinates, own))
             if not found:
-                turns = rich and len(mine) == 1 and stage.kind != "indirect" and seldom(draw, 3)
+                turns = rich and stage.kind != "indirect" and seldom(draw, 3)
                 source.append(draw(st.integers(0, coordinates - 1)) if turns else 0)
                 if turns and draw(st.booleans()):
                     reverse.append(d)
