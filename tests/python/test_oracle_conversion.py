@@ -96,6 +96,15 @@ def test_equal_layouts_convert_equally(drawn):
     assert traffic_of(first, source, target) == traffic_of(second, source, target)
 
 
+def test_ranks_without_elements_are_no_copies():
+    a = plait.Layout.parse("1 (block) onto (3, 2) replicate=(1)")
+    b = plait.Layout.parse("1 (block) onto (3, 2) replicate=(1) ranks=(0, 1, 2, 4, 3, 5)")
+    target = plait.Layout.parse("1 (*) ranks=(3)")
+    assert a == b
+    assert plait.compose(a, target).receives(3) == plait.compose(b, target).receives(3)
+    assert plait.compose(a, target).sends(1) == plait.compose(b, target).sends(1)
+
+
 @given(pairs())
 @examples(100)
 def test_a_layout_to_itself_moves_nothing_between_ranks(drawn):

@@ -21,8 +21,8 @@ class Traffic:
 
 
 def replica_wanted(source: Model, receiver: int) -> int:
-    """Return the replica of the source that a receiver takes its elements from."""
-    if receiver in source.parts:
+    """Return the replica of the source that a receiver takes its elements from: its own, or its turn among them."""
+    if receiver in source.parts and 0 not in source.local_shape(receiver):
         return source.parts[receiver].replica
     return receiver % source.replicas
 
