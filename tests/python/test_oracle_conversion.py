@@ -1,14 +1,18 @@
 """Conversions between layouts of the whole notation against the model: messages, runs, block sizes, identities."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle.library import layout_of
-from oracle.model import Model
+from oracle.model import Model, UnfitError
 from oracle.moves import block_of, locals_of, messages, owned_view
 from oracle.notation import to_text
-from oracle.strategies import examples, flattened, shapes, specs
+from oracle.spec import Spec, Stage
+from oracle.strategies import examples, flattened, halos, shapes, specs
 
 import plait
 
@@ -69,6 +73,51 @@ def check_messages(a, b):
     assert conversion.block == block_of(traffic)
     assert str(conversion.source) == str(layout_of(a))
     assert str(conversion.target) in conversion.explain()
+
+
+@given(st.data())
+@examples(300)
+def test_messages_that_fill_halos(data):
+    shape = data.draw(shapes(least=1))
+    check_filling(data.draw(specs(shape)), data.draw(halos(data.draw(specs(shape)))))
+
+
+@pytest.mark.parametrize("size", range(1, 7))
+def test_every_halo_of_one_short_dimension(size):
+    dealt = [Stage("block", (0,)), Stage("balanced", (0,)), Stage("gen_block", (0,), sizes=(1, 0, size - 1))]
+    sources = [Spec((size,), ((),)), Spec((size,), ((Stage("cyclic", (0,)),),), (2,), ranks=(2, 0))]
+    for stage, extent in itertools.product(dealt, (1, 2, 3)):
+        if stage.sizes and extent != 3:
+            continue
+        for turned, wraps, low, high in itertools.product((False, True), (False, True), range(4), range(4)):
+            target = Spec(
+                (size,),
+                ((stage,),),
+                (extent,),
+                source=(extent - 1,) if turned else (),
+                reverse=(0,) if turned else (),
+                halo=((low, high),),
+                periodic=(0,) if wraps else (),
+            )
+            try:
+                Model(target)
+            except UnfitError:
+                continue
+            for source in (*sources, replace(target, halo=(), periodic=())):
+                check_filling(source, target)
+
+
+def check_filling(a, b):
+    """Messages that fill halos as well, against the model."""
+    source, target = Model(a), Model(b)
+    conversion = plait.compose(layout_of(a), layout_of(b), fill_halo=True)
+    assert conversion.fills_halo
+    traffic = messages(source, target, fill_halo=True)
+    wanted = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
+    sent, received = traffic_of(conversion, source, target)
+    what = f"{to_text(a)}  to  {to_text(b)}"
+    assert sent == wanted, what
+    assert received == wanted, what
 
 
 @given(pairs())

@@ -16,7 +16,7 @@ Array = npt.NDArray[np.generic]
 class Traffic:
     """The message from one rank to another, counted element by element."""
 
-    elements: Indices  # C-order numbers of the elements, in the order of the sender's memory
+    elements: Indices  # C-order numbers of the elements, in the order of the receiver's memory
     runs: tuple[int, ...]  # lengths of the stretches that are contiguous in both local arrays, ascending
 
 
@@ -31,30 +31,6 @@ def runs_of(from_places: Indices, to_places: Indices) -> tuple[int, ...]:
     """Return the lengths of the longest stretches in which both places go up by one."""
     breaks = np.flatnonzero((np.diff(from_places) != 1) | (np.diff(to_places) != 1)) + 1
     return tuple(sorted(len(run) for run in np.split(from_places, breaks)))
-
-
-def messages(source: Model, target: Model) -> dict[tuple[int, int], Traffic]:
-    """Return every message of a conversion, by sender and receiver."""
-    count = int(np.prod(source.spec.shape, dtype=np.int64))
-    holder = np.full((source.replicas, count), -1)
-    place = np.full((source.replicas, count), -1)
-    for rank, part in source.parts.items():
-        elements, places = source.places(rank)
-        assert (holder[part.replica][elements] == -1).all(), "two ranks of one replica hold an element"
-        holder[part.replica][elements] = rank
-        place[part.replica][elements] = places
-    found = {}
-    for receiver in target.parts:
-        replica = replica_wanted(source, receiver)
-        elements, to_places = target.places(receiver)
-        senders, from_places = holder[replica][elements], place[replica][elements]
-        assert (senders >= 0).all(), "nobody of a replica holds an element"
-        for sender in np.unique(senders).tolist():
-            mine = senders == sender
-            by_memory = np.argsort(from_places[mine])
-            runs = runs_of(from_places[mine][by_memory], to_places[mine][by_memory])
-            found[sender, receiver] = Traffic(elements[mine][by_memory], runs)
-    return found
 
 
 def block_of(traffic: dict[tuple[int, int], Traffic]) -> int:
@@ -74,6 +50,44 @@ def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
     if d in model.spec.periodic:
         before, behind = [i % size for i in before], [i % size for i in behind]
     return [i if 0 <= i < size else -1 for i in before] + own + [i if 0 <= i < size else -1 for i in behind]
+
+
+def places_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices]:
+    """Return the C-order numbers of the elements that a rank gets, and their places in its padded local array."""
+    if not fill_halo:
+        return target.places(rank)
+    elements, places = np.zeros((), np.int64), np.zeros((), np.int64)
+    for d, size in enumerate(target.spec.shape):
+        taken = np.array(halo_indices(target, rank, d, True), np.int64)
+        there = np.flatnonzero(taken >= 0)
+        elements = np.add.outer(elements * size, taken[there])
+        places = np.add.outer(places, there * target.steps(rank)[d])
+    return elements.ravel(), places.ravel()
+
+
+def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tuple[int, int], Traffic]:
+    """Return every message of a conversion, by sender and receiver."""
+    count = int(np.prod(source.spec.shape, dtype=np.int64))
+    holder = np.full((source.replicas, count), -1)
+    place = np.full((source.replicas, count), -1)
+    for rank, part in source.parts.items():
+        elements, places = source.places(rank)
+        assert (holder[part.replica][elements] == -1).all(), "two ranks of one replica hold an element"
+        holder[part.replica][elements] = rank
+        place[part.replica][elements] = places
+    found = {}
+    for receiver, part in target.parts.items():
+        if 0 in part.shape:  # a rank without elements has no neighbours either
+            continue
+        replica = replica_wanted(source, receiver)
+        elements, to_places = places_filled(target, receiver, fill_halo)
+        senders, from_places = holder[replica][elements], place[replica][elements]
+        assert (senders >= 0).all(), "nobody of a replica holds an element"
+        for sender in np.unique(senders).tolist():
+            mine = np.flatnonzero(senders == sender)
+            mine = mine[np.argsort(to_places[mine])]
+            found[sender, receiver] = Traffic(elements[mine], runs_of(from_places[mine], to_places[mine]))
+    return found
 
 
 def expected(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool = False) -> Array:
