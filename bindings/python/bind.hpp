@@ -8,6 +8,7 @@ namespace plait::python {
 void bind_index_set(nanobind::module_& module);
 void bind_layout(nanobind::module_& module);
 void bind_conversion(nanobind::module_& module);
+void bind_bits(nanobind::module_& module);
 void bind_file(nanobind::module_& module);
 void bind_redistribute(nanobind::module_& module);
 

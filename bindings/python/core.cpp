@@ -33,6 +33,7 @@ NB_MODULE(_core, module) {
   plait::python::bind_index_set(module);
   plait::python::bind_layout(module);
   plait::python::bind_conversion(module);
+  plait::python::bind_bits(module);
   plait::python::bind_file(module);
   plait::python::bind_redistribute(module);
 }

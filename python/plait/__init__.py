@@ -2,7 +2,7 @@
 
 from importlib.metadata import version as _version
 
-from ._core import Conversion, IndexSet, Layout, Message, compose
+from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
 from ._file import File, Request, open
 from ._indirect import indirect
@@ -11,6 +11,7 @@ from ._redistribute import Redistribution, empty, iredistribute, redistribute
 __version__ = _version("plait")
 __all__ = [
     "ArgumentError",
+    "BitPermutation",
     "Conversion",
     "Error",
     "File",

@@ -12,10 +12,12 @@ namespace plait {
 
 namespace {
 
-/// Which copy of the source a rank of the target reads: its own where it has one, else its turn among them.
+/// Which copy of the source a rank of the target reads: its own where it has one, else its turn among them.  Of a rank
+/// that holds no element no copy can be told apart: equal layouts may place it differently.
 std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
   if (source.replicas() == 1) return 0;
-  return source.has_rank(receiver) ? source.replica_of(receiver) : receiver % source.replicas();
+  const bool holds = source.has_rank(receiver) && source.local_elements(receiver) > 0;
+  return holds ? source.replica_of(receiver) : receiver % source.replicas();
 }
 
 /// Elements and runs of a combination of partners, summed over all combinations of their spans.

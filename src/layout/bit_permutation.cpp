@@ -1,0 +1,156 @@
+#include "plait/bit_permutation.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait {
+
+using base::text;
+
+namespace {
+
+constexpr int kMostBits = 62;
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+void check_number(std::int64_t number, int bits, const char* what) {
+  if (number < 0 || number >> bits != 0)
+    refuse(text("the ", what, " ", number, " does not fit into ", bits, " bits; it must be from 0 to ",
+                (std::int64_t{1} << bits) - 1));
+}
+
+void check_pattern(std::string_view pattern, int bits, const char* what) {
+  if (static_cast<int>(pattern.size()) != bits)
+    refuse(text("the pattern \"", pattern, "\" of the ", what, " has ", pattern.size(), " characters; expected ", bits,
+                ", one for each bit"));
+  for (const char c : pattern)
+    if (c != '0' && c != '1' && std::isalpha(static_cast<unsigned char>(c)) == 0)
+      refuse(text("the pattern \"", pattern, "\" of the ", what, " has '", c, "' in it; expected 0, 1 or a letter"));
+}
+
+}  // namespace
+
+BitPermutation::BitPermutation(std::vector<int> unit, std::vector<int> position, int source_unit_bits)
+    : unit_(std::move(unit)), position_(std::move(position)), source_unit_bits_(source_unit_bits) {
+  const std::size_t bits = unit_.size() + position_.size();
+  if (bits > kMostBits) refuse(text("a bit permutation of ", bits, " bits; at most ", kMostBits, " are supported"));
+  if (source_unit_bits < 0 || static_cast<std::size_t>(source_unit_bits) > bits)
+    refuse(text("a bit permutation of ", bits, " bits cannot have ", source_unit_bits, " bits of the source's unit"));
+  std::vector<bool> seen(bits, false);
+  for (const std::vector<int>* part : {&unit_, &position_})
+    for (const int bit : *part) {
+      if (bit < 0 || static_cast<std::size_t>(bit) >= bits || seen[static_cast<std::size_t>(bit)])
+        refuse(text("bit ", bit, " stands twice or is not there in a permutation of the bits 0 to ", bits, " - 1"));
+      seen[static_cast<std::size_t>(bit)] = true;
+    }
+}
+
+int BitPermutation::source_position_bits() const {
+  return static_cast<int>(unit_.size() + position_.size()) - source_unit_bits_;
+}
+
+BitPermutation BitPermutation::inverse() const {
+  const std::size_t bits = unit_.size() + position_.size();
+  std::vector<int> target_of(bits);  // for each bit of the source its bit in the target
+  const auto note = [&](const std::vector<int>& part, std::size_t lowest) {
+    for (std::size_t i = 0; i < part.size(); ++i)
+      target_of[static_cast<std::size_t>(part[i])] = static_cast<int>(lowest + part.size() - 1 - i);
+  };
+  note(position_, 0);
+  note(unit_, position_.size());
+  std::reverse(target_of.begin(), target_of.end());
+  const auto split = target_of.begin() + source_unit_bits_;
+  return {{target_of.begin(), split}, {split, target_of.end()}, static_cast<int>(unit_.size())};
+}
+
+BitPermutation BitPermutation::then(const BitPermutation& other) const {
+  if (static_cast<int>(unit_.size()) != other.source_unit_bits() ||
+      static_cast<int>(position_.size()) != other.source_position_bits())
+    refuse(text("the first permutation ends in ", unit_.size(), " bits of a unit and ", position_.size(),
+                " of a position, but the second one starts from ", other.source_unit_bits(), " and ",
+                other.source_position_bits()));
+  std::vector<int> middle(unit_);  // most significant first
+  middle.insert(middle.end(), position_.begin(), position_.end());
+  std::reverse(middle.begin(), middle.end());
+  const auto through = [&](const std::vector<int>& part) {
+    std::vector<int> result;
+    for (const int bit : part) result.push_back(middle[static_cast<std::size_t>(bit)]);
+    return result;
+  };
+  return {through(other.unit_), through(other.position_), source_unit_bits_};
+}
+
+UnitPosition BitPermutation::apply(const UnitPosition& from) const {
+  check_number(from.position, source_position_bits(), "position");
+  check_number(from.unit, source_unit_bits_, "unit");
+  const std::int64_t source = from.unit << source_position_bits() | from.position;
+  const auto gather = [&](const std::vector<int>& part) {
+    std::int64_t number = 0;
+    for (const int bit : part) number = number << 1 | (source >> bit & 1);
+    return number;
+  };
+  return {gather(unit_), gather(position_)};
+}
+
+UnitPattern BitPermutation::trace(const UnitPattern& from) const {
+  check_pattern(from.unit, source_unit_bits_, "unit");
+  check_pattern(from.position, source_position_bits(), "position");
+  const std::string source = from.unit + from.position;
+  const auto gather = [&](const std::vector<int>& part) {
+    std::string pattern;
+    for (const int bit : part) pattern += source[source.size() - 1 - static_cast<std::size_t>(bit)];
+    return pattern;
+  };
+  return {gather(unit_), gather(position_)};
+}
+
+std::int64_t BitPermutation::block() const {
+  const auto most = std::min(position_.size(), static_cast<std::size_t>(source_position_bits()));
+  std::size_t same = 0;
+  while (same < most && position_[position_.size() - 1 - same] == static_cast<int>(same)) ++same;
+  return std::int64_t{1} << same;
+}
+
+std::string to_string(const BitPermutation& permutation) {
+  const int bits = static_cast<int>(permutation.unit().size() + permutation.position().size());
+  const BitPermutation back = permutation.inverse();
+  std::vector<int> target_of(back.unit());  // most significant source bit first
+  target_of.insert(target_of.end(), back.position().begin(), back.position().end());
+  const int places = static_cast<int>(permutation.position().size());
+  std::ostringstream heads, units, positions;
+  for (int i = 0; i < bits; ++i) {
+    const int source = bits - 1 - i;
+    const bool in_unit = source >= permutation.source_position_bits();
+    const std::string from = std::to_string(in_unit ? source - permutation.source_position_bits() : source);
+    const int target = target_of[static_cast<std::size_t>(i)];
+    const std::string to = std::to_string(target >= places ? target - places : target);
+    const std::string gap = i > 0 && source == permutation.source_position_bits() - 1 ? " |" : "";
+    const auto put = [&](std::ostringstream& row, const std::string& value) {
+      const std::size_t width = std::max(from.size(), to.size());
+      row << gap << ' ' << std::string(width - value.size(), ' ') << value;
+    };
+    put(heads, from);
+    put(units, target >= places ? to : ".");
+    put(positions, target >= places ? "." : to);
+  }
+  const char* head = permutation.source_unit_bits() > 0 ? "unit | position" : "position";
+  std::ostringstream out;
+  const auto line = [&](std::string name, const std::string& row) {
+    name.resize(17, ' ');
+    out << name << row;
+  };
+  line(head, heads.str());
+  if (!permutation.unit().empty()) {
+    out << '\n';
+    line("to unit", units.str());
+  }
+  out << '\n';
+  line("to position", positions.str());
+  return out.str();
+}
+
+}  // namespace plait

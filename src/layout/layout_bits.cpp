@@ -1,0 +1,169 @@
+// Finds the bit permutation of a layout: asks the layout where the element of each single bit lies, spells the layout
+// of powers of two that answers so, and compares the two as layouts.  No element is looked at but for an error message.
+
+#include <algorithm>
+#include <bit>
+
+#include "base/text.hpp"
+#include "plait/bit_permutation.hpp"
+#include "plait/error.hpp"
+
+namespace plait {
+
+using base::text;
+
+namespace {
+
+constexpr std::int64_t kMostLookedAt = 4096;  // indices of a dimension, for an error message
+
+std::size_t at(int number) { return static_cast<std::size_t>(number); }
+
+bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+
+int log_of(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
+
+[[noreturn]] void refuse(const Layout& layout, const std::string& why) {
+  throw Error(ErrorKind::kArgument, text("the layout ", to_string(layout), " is no permutation of bits: ", why));
+}
+
+/// One bit of an index.
+struct IndexBit {
+  int dimension = 0;
+  int bit = 0;
+};
+
+std::string order_text(const Layout& layout) {
+  std::string text;
+  for (const int d : layout.order()) text += (text.empty() ? "" : ", ") + std::to_string(d);
+  return text.empty() ? "" : " order=(" + text + ')';
+}
+
+void check_sizes(const Layout& layout) {
+  for (int d = 0; d < layout.dimensions(); ++d)
+    if (const std::int64_t size = layout.shape()[at(d)]; !power_of_two(size))
+      refuse(layout, text("dimension ", d, " has the size ", size, ", which is no power of two"));
+  if (!power_of_two(layout.size())) {
+    for (int d = 0; d < layout.dimensions(); ++d)
+      if (const std::int64_t extent = layout.coordinates_in(d); !power_of_two(extent))
+        refuse(layout, text("dimension ", d, " is dealt to ", extent, " coordinates, which is no power of two"));
+    refuse(layout, text("it has ", layout.size(), " ranks, which is no power of two"));
+  }
+  if (layout.replicas() > 1)
+    refuse(layout, text("its ", layout.size(), " ranks hold ", layout.replicas(), " copies of the array"));
+  if (layout.ranks_end() != layout.size())
+    refuse(layout, text("its ", layout.size(), " ranks go up to ", layout.ranks_end() - 1, "; they must be 0 to ",
+                        layout.size() - 1));
+  if (layout.has_halo())
+    refuse(layout, text("it has a halo: the local array ", base::tuple_text(layout.padded_shape(0)),
+                        " of rank 0 is larger than what the rank owns, ", base::tuple_text(layout.local_shape(0))));
+}
+
+/// Rank and place of an element.
+UnitPosition place_of(const Layout& layout, const Extents& index) {
+  const std::int64_t rank = layout.owner(index);
+  const Extents local = layout.to_local(index, rank);
+  const Extents shape = layout.local_shape(rank);
+  std::int64_t place = 0;
+  for (const int d : layout.order()) place = place * shape[at(d)] + local[at(d)];
+  return {rank, place};
+}
+
+/// The layout that deals the given bits of indices, most significant first, to the ranks: `cyclic(2^b)` onto 2^w
+/// coordinates takes the w bits from b on, and the places that it leaves have the other bits.
+std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
+  struct Axis {
+    int dimension;
+    int lowest;
+    int width;
+    int number;
+  };
+  std::vector<Axis> axes;
+  for (const IndexBit& next : unit) {
+    if (!axes.empty() && axes.back().dimension == next.dimension && axes.back().lowest == next.bit + 1) {
+      --axes.back().lowest;
+      ++axes.back().width;
+    } else {
+      axes.push_back({next.dimension, next.bit, 1, static_cast<int>(axes.size())});
+    }
+  }
+  std::string grid;
+  for (const Axis& axis : axes) grid += text(grid.empty() ? "" : ", ", std::int64_t{1} << axis.width);
+  // Bits above those that a distribution takes are taken before, so that the ones below keep their numbers.
+  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
+    return a.dimension != b.dimension ? a.dimension < b.dimension : a.lowest > b.lowest;
+  });
+  bool named = false;
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    named = named || axes[i].number != static_cast<int>(i) || (i > 0 && axes[i].dimension == axes[i - 1].dimension);
+  std::string dist;
+  std::size_t next = 0;
+  for (int d = 0; d < layout.dimensions(); ++d) {
+    std::string stages;
+    for (; next < axes.size() && axes[next].dimension == d; ++next)
+      stages += text(stages.empty() ? "" : "/", "cyclic(", std::int64_t{1} << axes[next].lowest, ")",
+                     named ? text("@", axes[next].number) : "");
+    dist += text(d == 0 ? "" : ", ", stages.empty() ? "*" : stages);
+  }
+  return text("(", dist, ")", grid.empty() ? "" : text(" onto (", grid, ")"), order_text(layout));
+}
+
+/// Names an index that breaks the permutation, of those that are looked at.
+[[noreturn]] void refuse_unlike(const Layout& layout, const Layout& wanted) {
+  for (int d = 0; d < layout.dimensions(); ++d) {
+    Extents index(at(layout.dimensions()), 0);
+    const std::int64_t size = layout.shape()[at(d)];
+    for (std::int64_t i = 0; i < std::min(size, kMostLookedAt); ++i) {
+      index[at(d)] = i;
+      const std::int64_t found = layout.owner(index);
+      const std::int64_t expected = wanted.owner(index);
+      if (found != expected)
+        refuse(layout, text("in dimension ", d, " of size ", size, ", index ", i, " lies on rank ", found,
+                            ", but by its bits it would lie on rank ", expected));
+    }
+  }
+  refuse(layout, text("its ranks do not lie as in ", to_string(wanted), ", where the elements of single bits agree"));
+}
+
+}  // namespace
+
+BitPermutation bit_permutation(const Layout& layout, Order order) {
+  check_sizes(layout);
+  Extents index(at(layout.dimensions()), 0);
+  if (const UnitPosition first = place_of(layout, index); first != UnitPosition{})
+    refuse(layout, text("element 0 lies at place ", first.position, " of rank ", first.unit,
+                        "; it must be the first one of rank 0"));
+  // Bits of the number of an element, least significant first.
+  std::vector<IndexBit> bits;
+  for (int i = 0; i < layout.dimensions(); ++i) {
+    const int d = order == Order::kC ? layout.dimensions() - 1 - i : i;
+    for (int b = 0; b < log_of(layout.shape()[at(d)]); ++b) bits.push_back({d, b});
+  }
+  const int unit_bits = log_of(layout.size());
+  std::vector<int> unit(at(unit_bits), -1);
+  std::vector<int> position(at(std::max(static_cast<int>(bits.size()) - unit_bits, 0)), -1);
+  for (std::size_t k = 0; k < bits.size(); ++k) {
+    const auto [d, b] = bits[k];
+    index[at(d)] = std::int64_t{1} << b;
+    const UnitPosition place = place_of(layout, index);
+    index[at(d)] = 0;
+    std::vector<int>& part = place.unit != 0 ? unit : position;
+    const std::int64_t number = place.unit != 0 ? place.unit : place.position;
+    const bool single = power_of_two(number) && (place.unit == 0 || place.position == 0);
+    const bool fresh = single && at(log_of(number)) < part.size() && part[part.size() - 1 - at(log_of(number))] < 0;
+    if (!fresh)
+      refuse(layout, text("in dimension ", d, " of size ", layout.shape()[at(d)], ", index ", std::int64_t{1} << b,
+                          " lies at place ", place.position, " of rank ", place.unit,
+                          ", but it must be one bit of the rank or the place, and another one for each such index"));
+    part[part.size() - 1 - at(log_of(number))] = static_cast<int>(k);
+  }
+  if (std::count(unit.begin(), unit.end(), -1) > 0)
+    refuse(layout,
+           text("it has ", layout.size(), " ranks for ", layout.elements(), " elements, so some ranks are empty"));
+  std::vector<IndexBit> dealt;
+  for (const int k : unit) dealt.push_back(bits[at(k)]);
+  const Layout wanted = Layout::parse(spelled(layout, dealt), layout.shape());
+  if (wanted != layout) refuse_unlike(layout, wanted);
+  return {std::move(unit), std::move(position)};
+}
+
+}  // namespace plait

@@ -1,0 +1,65 @@
+// Permutations of bits as values; those of layouts are checked element by element from Python too.
+#include "plait/bit_permutation.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oracle.hpp"
+
+namespace {
+
+using plait::bit_permutation;
+using plait::BitPermutation;
+using plait::Extents;
+using plait::Layout;
+using plait::Order;
+using plait::UnitPattern;
+using plait::UnitPosition;
+
+const char* const kImage = "8x8 (block, block) onto (2, 2)";
+const char* const kDisks = "64 (cyclic(8)) onto (2)";
+
+BitPermutation bits(const char* text, Order order = Order::kC) { return bit_permutation(Layout::parse(text), order); }
+
+TEST(BitPermutation, WorkedExampleOf1993) {
+  EXPECT_EQ(bits(kImage), BitPermutation({5, 2}, {4, 3, 1, 0}));
+  EXPECT_EQ(bits(kDisks), BitPermutation({3}, {5, 4, 2, 1, 0}));
+  const BitPermutation composed = bits(kImage).inverse().then(bits(kDisks));
+  EXPECT_EQ(composed, BitPermutation({2}, {5, 3, 4, 1, 0}, 2));
+  EXPECT_EQ(composed.trace({"10", "1xyz"}), (UnitPattern{"x", "110yz"}));
+  EXPECT_EQ(composed.apply({2, 8}), (UnitPosition{0, 24}));
+  EXPECT_EQ(composed.apply({2, 15}), (UnitPosition{1, 27}));
+  EXPECT_EQ(composed.block(), 4);
+}
+
+TEST(BitPermutation, EveryElementOfSmallLayouts) {
+  for (const char* text :
+       {"16 (*)", "16 (block) onto (4)", "16 (cyclic(2)) onto (4)", "4x8 (cyclic, cyclic(2)) onto (2, 2)",
+        "2x4x8 (*, block, cyclic) onto (4, 2) order=F", "1x4x1x2 (block, cyclic, *, block) onto (1, 2, 2)"}) {
+    const Layout layout = Layout::parse(text);
+    const oracle::ArrayMap map = oracle::map_of(layout);
+    const BitPermutation found = bit_permutation(layout);
+    for (std::int64_t number = 0; number < layout.elements(); ++number) {
+      const UnitPosition place = found.apply({0, number});
+      EXPECT_EQ(place.unit, map.places[oracle::at(number)].rank) << text;
+      EXPECT_EQ(place.position, map.places[oracle::at(number)].offset) << text;
+      EXPECT_EQ(found.inverse().apply(place), (UnitPosition{0, number})) << text;
+    }
+  }
+}
+
+TEST(BitPermutation, FortranOrderOfTheFile) {
+  EXPECT_EQ(bits("4x8 (block, *) onto (2)"), BitPermutation({4}, {3, 2, 1, 0}));
+  EXPECT_EQ(bits("4x8 (block, *) onto (2)", Order::kFortran), BitPermutation({1}, {0, 4, 3, 2}));
+}
+
+TEST(BitPermutation, RefusesWhatIsNone) {
+  oracle::expect_refused([] { bits("8x12 (block, block) onto (2, 2)"); }, "dimension 1 has the size 12");
+  oracle::expect_refused([] { bits("8x8 (cyclic(3), *) onto (2)"); }, "dimension 0 of size 8");
+  oracle::expect_refused([] { bits("4 (block) onto (8)"); }, "8 ranks for 4 elements");
+  oracle::expect_refused([] { BitPermutation({0}, {0}); }, "bit 0");
+  oracle::expect_refused([] { bits(kImage).then(bits(kImage)); }, "2 bits of a unit");
+  oracle::expect_refused([] { bits(kImage).apply({0, 64}); }, "64");
+  oracle::expect_refused([] { bits(kImage).trace({"", "01"}); }, "expected 6");
+}
+
+}  // namespace

@@ -1,0 +1,19 @@
+"""The library's side of a drawn layout."""
+
+from __future__ import annotations
+
+import plait
+
+from .notation import to_keywords, to_text
+from .spec import Spec
+
+
+def layout_of(spec: Spec) -> plait.Layout:
+    """Make a layout from text."""
+    return plait.Layout.parse(to_text(spec))
+
+
+def layout_by_keywords(spec: Spec) -> plait.Layout:
+    """Make a layout from keyword arguments."""
+    arguments, keywords = to_keywords(spec)
+    return plait.Layout(*arguments, **keywords)

@@ -1,0 +1,240 @@
+"""What a layout means: the ranks, their index sets, their local arrays, and who owns each element."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from .dealing import UnfitError, deal_nested
+from .spec import Expression, Spec, Stage
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one rank holds."""
+
+    indices: tuple[Indices, ...]  # one array for each dimension, ascending
+    replica: int  # ranks that hold the same are numbered upwards
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape without the halo."""
+        return tuple(len(own) for own in self.indices)
+
+
+def linear(position: tuple[int, ...], axes: tuple[int, ...], grid: tuple[int, ...]) -> int:
+    """Return the coordinate along several axes as one number, the first axis being the major one."""
+    number = 0
+    for axis in axes:
+        number = number * grid[axis] + position[axis]
+    return number
+
+
+class Model:
+    """A layout, worked out in full. Raises UnfitError where its parts do not fit together."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        extents = self._template_extents()
+        source = spec.source or (0,) * len(spec.dist)
+        self._owners = [
+            deal_nested(stages, extent, spec.grid, source[d], d in spec.reverse)
+            for d, (stages, extent) in enumerate(zip(spec.dist, extents, strict=True))
+        ]
+        self._sets: dict[tuple[int, tuple[int, ...]], Indices] = {}
+        self._check_images(extents)
+        self._check_halos()
+
+    # The grid.
+
+    @cached_property
+    def positions(self) -> list[tuple[int, ...]]:
+        """Return all grid positions in C order."""
+        return list(np.ndindex(*self.spec.grid))
+
+    def rank_at(self, number: int) -> int:
+        """Return the rank at a grid position given by its C-order number."""
+        ranks = self.spec.ranks
+        if isinstance(ranks, tuple):
+            return ranks[number]
+        if ranks == "C":
+            return number
+        return int(np.ravel_multi_index(self.positions[number], self.spec.grid, order="F")) if self.spec.grid else 0
+
+    @cached_property
+    def copied_axes(self) -> list[int]:
+        """Return the axes along which every position holds a copy."""
+        axes = list(self.spec.replicate)
+        for expression, stages in zip(self.expressions, self.spec.dist, strict=True):
+            if expression.star:
+                axes += [axis for stage in stages for axis in stage.axes]
+        return sorted(axes)
+
+    @property
+    def replicas(self) -> int:
+        """Return how many copies of each element there are."""
+        return math.prod(self.spec.grid[axis] for axis in self.copied_axes)
+
+    # Dimensions.
+
+    @cached_property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Return where the array lies in each template dimension."""
+        offset = self.spec.offset or (0,) * len(self.spec.shape)
+        return self.spec.align or tuple(Expression(d, 1, shift) for d, shift in enumerate(offset))
+
+    def _template_extents(self) -> tuple[int, ...]:
+        if self.spec.align:
+            return self.spec.template
+        offset = self.spec.offset or (0,) * len(self.spec.shape)
+        return tuple(size + shift for size, shift in zip(self.spec.shape, offset, strict=True))
+
+    def _check_images(self, extents: tuple[int, ...]) -> None:
+        for expression, extent in zip(self.expressions, extents, strict=True):
+            size = 1 if expression.dimension is None else self.spec.shape[expression.dimension]
+            images = [] if expression.star else [expression.scale * i + expression.shift for i in range(size)]
+            if any(image < 0 or image >= extent for image in images):
+                raise UnfitError(f"an image outside the template: {expression} in {extent}")
+
+    def _holder_of(self, d: int, position: tuple[int, ...]) -> tuple[int, ...]:
+        stages: tuple[Stage, ...] = self.spec.dist[d]
+        return tuple(linear(position, stage.axes, self.spec.grid) for stage in stages)
+
+    def _set_of(self, d: int, expression: Expression, here: tuple[int, ...]) -> Indices:
+        """Return the array indices whose template index has its coordinates here."""
+        images = [expression.scale * i + expression.shift for i in range(self.spec.shape[expression.dimension or 0])]
+        return np.array([i for i, image in enumerate(images) if self._owners[d][image] == here], dtype=np.int64)
+
+    def _indices_at(self, position: tuple[int, ...]) -> tuple[Indices, ...] | None:
+        """Return what a grid position holds, or None where it holds nothing of the template index asked for."""
+        indices: list[Indices] = [np.arange(size) for size in self.spec.shape]
+        for d, expression in enumerate(self.expressions):
+            if expression.star:
+                continue
+            here = self._holder_of(d, position)
+            if expression.dimension is None:
+                if self._owners[d][expression.shift] != here:
+                    return None
+                continue
+            if (d, here) not in self._sets:
+                self._sets[d, here] = self._set_of(d, expression, here)
+            indices[expression.dimension] = self._sets[d, here]
+        return tuple(indices)
+
+    @cached_property
+    def parts(self) -> dict[int, Part]:
+        """Return what each rank holds, by ascending rank."""
+        found = {}
+        for number, position in enumerate(self.positions):
+            indices = self._indices_at(position)
+            if indices is not None:
+                found[self.rank_at(number)] = indices
+        copies: dict[tuple[tuple[int, ...], ...], int] = {}
+        parts = {}
+        for rank, indices in sorted(found.items()):
+            held = tuple(tuple(own.tolist()) for own in indices)
+            parts[rank] = Part(indices, copies.get(held, 0) % self.replicas)
+            copies[held] = copies.get(held, 0) + 1
+        return parts
+
+    @property
+    def rank_numbers(self) -> list[int]:
+        """Return the ranks of the set, ascending."""
+        return list(self.parts)
+
+    # Local arrays.
+
+    def _check_halos(self) -> None:
+        for d, (low, high) in enumerate(self.spec.halos):
+            if low == high == 0:
+                continue
+            if not self.consecutive(d):
+                raise UnfitError(f"a halo in dimension {d}, whose indices are not consecutive")
+            if max(low, high) > self.widest_halo(d):
+                raise UnfitError(f"the halo {low}:{high} of dimension {d} is too wide")
+
+    def consecutive(self, d: int) -> bool:
+        """Tell whether every rank's indices of a dimension follow each other."""
+        return all(part.shape[d] == 0 or np.ptp(part.indices[d]) + 1 == part.shape[d] for part in self.parts.values())
+
+    def widest_halo(self, d: int) -> int:
+        """Return the widest halo that a dimension may have: its largest block."""
+        return max((part.shape[d] for part in self.parts.values()), default=0)
+
+    def local_shape(self, rank: int) -> tuple[int, ...]:
+        """Return the shape of what a rank owns."""
+        return self.parts[rank].shape
+
+    def padded_shape(self, rank: int) -> tuple[int, ...]:
+        """Return the shape of a rank's local array with its halo."""
+        halos = self.spec.halos
+        return tuple(n + low + high for n, (low, high) in zip(self.local_shape(rank), halos, strict=True))
+
+    @property
+    def most_padded(self) -> tuple[int, ...]:
+        """Return the largest padded extent of each dimension."""
+        return tuple(
+            max((self.padded_shape(rank)[d] for rank in self.parts), default=0) for d in range(len(self.spec.shape))
+        )
+
+    def steps(self, rank: int) -> tuple[int, ...]:
+        """Return by how many elements neighbours of each dimension are apart in a dense padded local array."""
+        shape = self.padded_shape(rank)
+        result = [0] * len(shape)
+        step = 1
+        for d in reversed(self.spec.slowest_first):
+            result[d] = step
+            step *= shape[d]
+        return tuple(result)
+
+    def new_array(self, rank: int, dtype: npt.DTypeLike, fill: object) -> npt.NDArray[np.generic]:
+        """Return a dense padded local array of one value, in the local order."""
+        order = self.spec.slowest_first
+        shape = self.padded_shape(rank)
+        memory = np.full(tuple(shape[d] for d in order), fill, dtype)
+        return memory.transpose([order.index(d) for d in range(len(order))])
+
+    # Elements.
+
+    def places(self, rank: int) -> tuple[Indices, Indices]:
+        """Return the C-order numbers of a rank's elements, and their places in its padded local array."""
+        part = self.parts[rank]
+        elements = np.zeros((), np.int64)
+        places = np.zeros((), np.int64)
+        for d, (own, size) in enumerate(zip(part.indices, self.spec.shape, strict=True)):
+            elements = np.add.outer(elements * size, own)
+            low = self.spec.halos[d][0]
+            places = np.add.outer(places, (np.arange(len(own)) + low) * self.steps(rank)[d])
+        return elements.ravel(), places.ravel()
+
+    def owners(self, index: tuple[int, ...]) -> list[int]:
+        """Return the ranks that own an element, ascending."""
+        return [
+            rank
+            for rank, part in self.parts.items()
+            if all(i in own for i, own in zip(index, part.indices, strict=True))
+        ]
+
+    def to_local(self, index: tuple[int, ...], rank: int) -> tuple[int, ...]:
+        """Return the place of an element among those that a rank owns."""
+        own = self.parts[rank].indices
+        return tuple(int(np.flatnonzero(mine == i)[0]) for mine, i in zip(own, index, strict=True))
+
+    def key(self) -> tuple[object, ...]:
+        """Return a value that is the same for layouts that are equal, and for no others."""
+        halos = tuple(
+            (low, high, (low or high) > 0 and d in self.spec.periodic) for d, (low, high) in enumerate(self.spec.halos)
+        )
+        longest = self.most_padded
+        order = tuple(d for d in self.spec.slowest_first if longest[d] > 1) if 0 not in longest else ()
+        parts = tuple((rank, tuple(tuple(own.tolist()) for own in part.indices)) for rank, part in self.parts.items())
+        return self.spec.shape, parts, order, halos
+
+
+__all__ = ["Indices", "Model", "Part", "UnfitError"]

@@ -1,0 +1,112 @@
+"""What conversions and halos do: messages, runs, and the local arrays that come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .model import Indices, Model
+
+Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The message from one rank to another, counted element by element."""
+
+    elements: Indices  # C-order numbers of the elements, in the order of the receiver's memory
+    runs: tuple[int, ...]  # lengths of the stretches that are contiguous in both local arrays, ascending
+
+
+def replica_wanted(source: Model, receiver: int) -> int:
+    """Return the replica of the source that a receiver takes its elements from: its own, or its turn among them."""
+    if receiver in source.parts and 0 not in source.local_shape(receiver):
+        return source.parts[receiver].replica
+    return receiver % source.replicas
+
+
+def runs_of(from_places: Indices, to_places: Indices) -> tuple[int, ...]:
+    """Return the lengths of the longest stretches in which both places go up by one."""
+    breaks = np.flatnonzero((np.diff(from_places) != 1) | (np.diff(to_places) != 1)) + 1
+    return tuple(sorted(len(run) for run in np.split(from_places, breaks)))
+
+
+def block_of(traffic: dict[tuple[int, int], Traffic]) -> int:
+    """Return the longest run that holds everywhere: no message has a shorter one; 0 where nothing is moved."""
+    return min((message.runs[0] for message in traffic.values()), default=0)
+
+
+def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
+    """Return the index that each place of a padded dimension gets, -1 where it is left alone."""
+    own = model.parts[rank].indices[d].tolist()
+    low, high = model.spec.halos[d]
+    if not fill_halo or not own:
+        return [-1] * low + own + [-1] * high
+    size = model.spec.shape[d]
+    before = [own[0] - low + i for i in range(low)]
+    behind = [own[-1] + 1 + i for i in range(high)]
+    if d in model.spec.periodic:
+        before, behind = [i % size for i in before], [i % size for i in behind]
+    return [i if 0 <= i < size else -1 for i in before] + own + [i if 0 <= i < size else -1 for i in behind]
+
+
+def places_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices]:
+    """Return the C-order numbers of the elements that a rank gets, and their places in its padded local array."""
+    if not fill_halo:
+        return target.places(rank)
+    elements, places = np.zeros((), np.int64), np.zeros((), np.int64)
+    for d, size in enumerate(target.spec.shape):
+        taken = np.array(halo_indices(target, rank, d, True), np.int64)
+        there = np.flatnonzero(taken >= 0)
+        elements = np.add.outer(elements * size, taken[there])
+        places = np.add.outer(places, there * target.steps(rank)[d])
+    return elements.ravel(), places.ravel()
+
+
+def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tuple[int, int], Traffic]:
+    """Return every message of a conversion, by sender and receiver."""
+    count = int(np.prod(source.spec.shape, dtype=np.int64))
+    holder = np.full((source.replicas, count), -1)
+    place = np.full((source.replicas, count), -1)
+    for rank, part in source.parts.items():
+        elements, places = source.places(rank)
+        assert (holder[part.replica][elements] == -1).all(), "two ranks of one replica hold an element"
+        holder[part.replica][elements] = rank
+        place[part.replica][elements] = places
+    found = {}
+    for receiver, part in target.parts.items():
+        if 0 in part.shape:  # a rank without elements has no neighbours either
+            continue
+        replica = replica_wanted(source, receiver)
+        elements, to_places = places_filled(target, receiver, fill_halo)
+        senders, from_places = holder[replica][elements], place[replica][elements]
+        assert (senders >= 0).all(), "nobody of a replica holds an element"
+        for sender in np.unique(senders).tolist():
+            mine = np.flatnonzero(senders == sender)
+            mine = mine[np.argsort(to_places[mine])]
+            found[sender, receiver] = Traffic(elements[mine], runs_of(from_places[mine], to_places[mine]))
+    return found
+
+
+def expected(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool = False) -> Array:
+    """Return what a rank's padded local array holds after a move, where it held `out` before."""
+    result = out.copy()
+    if result.ndim == 0:
+        return whole.copy()
+    taken = [np.array(halo_indices(model, rank, d, fill_halo), np.int64) for d in range(result.ndim)]
+    there = [np.flatnonzero(indices >= 0) for indices in taken]
+    result[np.ix_(*there)] = whole[np.ix_(*(indices[mine] for indices, mine in zip(taken, there, strict=True)))]
+    return result
+
+
+def owned_view(model: Model, array: Array) -> Array:
+    """Return the part of a padded local array without its halo."""
+    inner = [slice(low, n - high) for n, (low, high) in zip(array.shape, model.spec.halos, strict=True)]
+    return array[tuple(inner)]
+
+
+def locals_of(model: Model, whole: Array, halo_value: object) -> list[Array]:
+    """Return the padded local arrays of all ranks with the elements of a whole array; halo places have one value."""
+    return [expected(model, rank, whole, model.new_array(rank, whole.dtype, halo_value)) for rank in model.rank_numbers]

@@ -1,0 +1,280 @@
+"""Strategies that draw layouts with every feature of the notation in combination."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from .dealing import deal_nested
+from .model import Model
+from .spec import Expression, Spec, Stage
+
+#: PLAIT_ORACLE_EXAMPLES multiplies how many examples each test draws.
+_FACTOR = float(os.environ.get("PLAIT_ORACLE_EXAMPLES", "1"))
+_MOST_RANKS = 12
+_MOST_ELEMENTS = 400
+_MOST_AXES = 5
+
+
+def examples(count: int) -> settings:
+    """Return the settings of a test that draws so many examples."""
+    return settings(max_examples=max(int(count * _FACTOR), 1))
+
+
+def shapes(least: int = 0, most: int = 4, longest: int = 13) -> st.SearchStrategy[tuple[int, ...]]:
+    """Draw a shape of not too many elements."""
+
+    def cut(sizes: list[int]) -> tuple[int, ...]:
+        while math.prod(sizes) > _MOST_ELEMENTS:
+            sizes[sizes.index(max(sizes))] //= 2
+        return tuple(sizes)
+
+    size = st.one_of(st.integers(1, longest), st.integers(0, longest))
+    return st.lists(size, min_size=least, max_size=most).map(cut)
+
+
+def seldom(draw: st.DrawFn, one_in: int = 4) -> bool:
+    """Draw a choice that is mostly no."""
+    return draw(st.integers(0, one_in - 1)) == one_in - 1
+
+
+@st.composite
+def compositions(draw: st.DrawFn, total: int, parts: int) -> tuple[int, ...]:
+    """Draw sizes that sum up to a total; some may be 0."""
+    cuts = sorted(draw(st.lists(st.integers(0, total), min_size=parts - 1, max_size=parts - 1)))
+    return tuple(end - begin for begin, end in zip([0, *cuts], [*cuts, total], strict=True))
+
+
+@st.composite
+def owner_lists(draw: st.DrawFn, sizes: set[int], coordinates: int) -> tuple[tuple[tuple[int, int], ...], bool]:
+    """Draw the list of an indirect distribution, and whether it starts again at its end."""
+    size = max(sizes)
+    repeats = size > 0 and (len(sizes) > 1 or draw(st.booleans()))
+    coordinate = st.integers(0, coordinates - 1)
+    if repeats:
+        return tuple(draw(st.lists(st.tuples(coordinate, st.integers(1, 3)), min_size=1, max_size=3))), True
+    counts: list[tuple[int, int]] = []
+    left = size
+    while left > 0:
+        count = draw(st.integers(1, left))
+        counts.append((draw(coordinate), count))
+        left -= count
+    return tuple(counts), False
+
+
+@st.composite
+def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, ...]) -> Stage:
+    """Draw a distribution that fits each of the sizes that it deals."""
+    kinds = ["block", "block(m)", "balanced", "cyclic", "cyclic(k)"]
+    size = max(sizes)
+    if len(sizes) == 1:
+        kinds.append("gen_block")
+    if size > 0:
+        kinds.append("indirect")
+    kind = draw(st.sampled_from(kinds))
+    if kind == "block(m)":
+        least = max(math.ceil(size / coordinates), 1)
+        return Stage("block", axes, block=draw(st.integers(least, max(size, least) + 1)))
+    if kind == "cyclic(k)":
+        return Stage("cyclic", axes, block=draw(st.integers(1, max(size, 1) + 1) | st.integers(1, 9)))
+    if kind == "gen_block":
+        return Stage(kind, axes, sizes=draw(compositions(size, coordinates)))
+    if kind == "indirect":
+        owners, repeats = draw(owner_lists(sizes, coordinates))
+        return Stage(kind, axes, owners=owners, repeats=repeats)
+    return Stage(kind, axes)
+
+
+@st.composite
+def expressions(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
+    """Draw a template and where an array lies in it."""
+    left = list(range(len(shape)))
+    template, align = [], []
+    for _ in range(draw(st.integers(1, 4))):
+        choice = draw(st.sampled_from(["dimension"] * 4 + ["constant", "star"]))
+        if choice == "star":
+            align.append(Expression(star=True))
+            template.append(draw(st.integers(0, 9)))
+        elif choice == "constant" or not left:
+            shift = draw(st.integers(0, 6))
+            align.append(Expression(shift=shift))
+            template.append(shift + draw(st.integers(1, 5)))
+        else:
+            d = left.pop(draw(st.integers(0, len(left) - 1)))
+            scale = draw(st.sampled_from([1, 1, -1, 2, -2, 3]))
+            reach = abs(scale) * max(shape[d] - 1, 0)
+            low = draw(st.integers(0, 3))
+            align.append(Expression(d, scale, low if scale > 0 else low + reach))
+            template.append(low + reach + (1 if shape[d] else 0) + draw(st.integers(0, 3)))
+    return tuple(template), tuple(align)
+
+
+def _draw_axes(draw: st.DrawFn, dimensions: int, rich: bool) -> tuple[list[list[int]], int, bool]:
+    """Draw how many axes each stage of each dimension takes, how many are replicated, and whether axes are named."""
+    counts: list[list[int]] = []
+    used = 0
+    for _ in range(dimensions):
+        levels = draw(st.sampled_from([0, 1, 1, 1, 2, 3] if rich else [0, 1, 1, 1]))
+        mine = []
+        for _ in range(levels):
+            count = 2 if rich and seldom(draw, 5) else 1
+            if used + count <= _MOST_AXES:
+                mine.append(count)
+                used += count
+        counts.append(mine)
+    copies = draw(st.sampled_from([0, 0, 1, 1, 2])) if rich else 0
+    needs_names = any(count > 1 for mine in counts for count in mine)
+    return counts, min(copies, _MOST_AXES - used), needs_names or (rich and used > 0 and draw(st.booleans()))
+
+
+def _draw_grid(draw: st.DrawFn, axes: int, most: int) -> tuple[int, ...]:
+    grid = []
+    left = most
+    for _ in range(axes):
+        grid.append(draw(st.integers(1, max(min(4, left), 1))))
+        left //= grid[-1]
+    return tuple(draw(st.permutations(grid)))
+
+
+def _draw_ranks(draw: st.DrawFn, positions: int) -> str | tuple[int, ...]:
+    if draw(st.booleans()):
+        return draw(st.sampled_from("CF"))
+    spare = draw(st.integers(0, 5))
+    return tuple(draw(st.permutations(range(positions + spare)))[:positions])
+
+
+def _draw_order(draw: st.DrawFn, dimensions: int) -> str | tuple[int, ...]:
+    if draw(st.booleans()):
+        return draw(st.sampled_from("CF"))
+    return tuple(draw(st.permutations(range(dimensions)))) if dimensions else "C"
+
+
+@st.composite
+def halos(draw: st.DrawFn, spec: Spec, widest: int = 4) -> Spec:
+    """Draw a halo for a layout wherever one may be."""
+    model = Model(spec)
+    found, periodic = [], []
+    for d in range(len(spec.shape)):
+        wraps = draw(st.booleans())
+        most = min(model.widest_halo(d), widest) if model.consecutive(d) and draw(st.booleans()) else 0
+        found.append((draw(st.integers(0, most)), draw(st.integers(0, most))))
+        if wraps and found[-1] != (0, 0):
+            periodic.append(d)
+    return replace(spec, halo=tuple(found) if found else (), periodic=tuple(draw(st.permutations(periodic))))
+
+
+@st.composite
+def specs(
+    draw: st.DrawFn, shape: tuple[int, ...], rich: bool = True, halo: bool = True, most_ranks: int = _MOST_RANKS
+) -> Spec:
+    """Draw a layout of a shape; without `rich` only distributions, grid, ranks and order."""
+    template, align, offset = (), (), ()
+    extents = shape
+    if rich and seldom(draw):
+        template, align = draw(expressions(shape))
+        extents = template
+    elif rich and shape and seldom(draw):
+        offset = tuple(draw(st.integers(0, 5)) if draw(st.booleans()) else 0 for _ in shape)
+    counts, copies, named = _draw_axes(draw, len(extents), rich)
+    axes = sum(map(sum, counts)) + copies
+    grid = _draw_grid(draw, axes, most_ranks)
+    replicated = sorted(draw(st.permutations(range(axes)))[:copies])
+    free = [axis for axis in range(axes) if axis not in replicated]
+    if named:
+        free = draw(st.permutations(free))
+    # The offsets of dimensions that are not dealt change nothing; they are left out.
+    if offset:
+        offset = tuple(shift if mine else 0 for shift, mine in zip(offset, counts, strict=True))
+        extents = tuple(size + shift for size, shift in zip(shape, offset, strict=True))
+    dist: list[tuple[Stage, ...]] = []
+    source, reverse = [], []
+    for d, mine in enumerate(counts):
+        found: list[Stage] = []
+        for count in mine:
+            own, free = tuple(free[:count]), free[count:]
+            coordinates = math.prod(grid[axis] for axis in own)
+            dealt = deal_nested(found, extents[d], grid, *((source[d], d in reverse) if found else ()))
+            known = [tuple(c) for c in _all_coordinates(found, grid)]
+            sizes = {sum(1 for owner in dealt if owner == c) for c in known}
+            stage = draw(stages(sizes, coordinates, own))
+            if not found:
+                turns = rich and stage.kind != "indirect" and seldom(draw, 3)
+                source.append(draw(st.integers(0, coordinates - 1)) if turns else 0)
+                if turns and draw(st.booleans()):
+                    reverse.append(d)
+            found.append(stage)
+        if not mine:
+            source.append(0)
+        dist.append(tuple(found))
+    positions = math.prod(grid)
+    spec = Spec(
+        shape,
+        tuple(dist),
+        grid,
+        _draw_ranks(draw, positions) if rich else draw(st.sampled_from("CF")),
+        _draw_order(draw, len(shape)) if rich else draw(st.sampled_from("CF")),
+        tuple(replicated),
+        tuple(source) if any(source) else (),
+        offset if any(offset) else (),
+        tuple(reverse),
+        template=template,
+        align=align,
+        named=named,
+    )
+    return draw(halos(spec)) if rich and halo and draw(st.booleans()) else spec
+
+
+def _all_coordinates(found: list[Stage], grid: tuple[int, ...]) -> list[tuple[int, ...]]:
+    result: list[tuple[int, ...]] = [()]
+    for stage in found:
+        extent = math.prod(grid[axis] for axis in stage.axes)
+        result = [(*front, c) for front in result for c in range(extent)]
+    return result
+
+
+def dealt_specs(**options: object) -> st.SearchStrategy[Spec]:
+    """Draw a shape and a layout of it."""
+    return shapes().flatmap(lambda shape: specs(shape, **options))
+
+
+def flattened(spec: Spec) -> Spec:
+    """Return an equal layout spelled with maps alone: one axis a dimension, indirect distributions, explicit ranks."""
+    model = Model(replace(spec, halo=(), periodic=()))
+    classes: list[list[tuple[int, ...]]] = []
+    for d in range(len(spec.shape)):
+        sets = {tuple(part.indices[d].tolist()) for part in model.parts.values()}
+        classes.append(sorted(sets))
+    return _from_classes(spec, model, classes)
+
+
+def _from_classes(spec: Spec, model: Model, classes: list[list[tuple[int, ...]]]) -> Spec:
+    holders: dict[tuple[int, ...], list[int]] = {}
+    for rank, part in model.parts.items():
+        key = tuple(sets.index(tuple(own.tolist())) for sets, own in zip(classes, part.indices, strict=True))
+        holders.setdefault(key, []).append(rank)
+    # Coordinates that own nothing fall together and then count as more holders of one class than others have.
+    most = {len(ranks) for ranks in holders.values()}
+    if len(most) != 1:
+        return spec
+    copies = most.pop()
+    grid = (*(len(sets) for sets in classes), copies)
+    dist = []
+    for d, sets in enumerate(classes):
+        owners = tuple((c, 1) for i in range(spec.shape[d]) for c, own in enumerate(sets) if i in own)
+        dist.append((Stage("indirect" if owners else "block", (d,), owners=owners),))
+    ranks = [rank for key in sorted(holders) for rank in holders[key]]
+    return Spec(
+        spec.shape,
+        tuple(dist),
+        grid,
+        tuple(ranks),
+        spec.slowest_first if spec.shape else "C",
+        (len(classes),),
+        halo=spec.halo,
+        periodic=spec.periodic,
+        named=True,
+    )

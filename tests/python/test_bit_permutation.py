@@ -1,0 +1,222 @@
+"""Layouts as permutations of bits: the worked example of DeBenedictis & del Rosario 1993, section 7, and the rest."""
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+from oracle.model import Model
+from oracle.notation import to_text
+from oracle.spec import Spec, Stage
+
+import plait
+from plait import BitPermutation, Layout
+
+#: Figure 2: an image of 8x8 bytes in 4x4 parts, and eight byte blocks on two disks.
+IMAGE = Layout((8, 8), "(block, block) onto (2, 2)")
+DISKS = Layout((64,), "(cyclic(8)) onto (2)")
+
+
+def test_the_image_is_figure_6():
+    bits = IMAGE.bit_permutation()
+    assert bits.unit == (5, 2)
+    assert bits.position == (4, 3, 1, 0)
+    assert (bits.source_unit_bits, bits.source_position_bits) == (0, 6)
+
+
+def test_the_striped_disks_are_figure_7():
+    bits = DISKS.bit_permutation()
+    assert bits.unit == (3,)
+    assert bits.position == (5, 4, 2, 1, 0)
+
+
+def test_the_composition_is_figure_8():
+    composed = IMAGE.bit_permutation().inverse().then(DISKS.bit_permutation())
+    # Of the image: position bits 0 to 3, then the unit's bits 4 and 5.
+    assert composed.unit == (2,)
+    assert composed.position == (5, 3, 4, 1, 0)
+    assert (composed.source_unit_bits, composed.source_position_bits) == (2, 4)
+    for row, column in np.ndindex(8, 8):
+        pe = row // 4 * 2 + column // 4
+        place = row % 4 * 4 + column % 4
+        byte = row * 8 + column
+        disk, at = byte // 8 % 2, byte // 16 * 8 + byte % 8
+        assert IMAGE.bit_permutation().apply(byte) == (pe, place)
+        assert DISKS.bit_permutation().apply(byte) == (disk, at)
+        assert composed.apply(place, unit=pe) == (disk, at)
+        assert composed.inverse().apply(at, unit=disk) == (pe, place)
+
+
+def test_the_second_eight_bytes_of_pe_2_are_figure_9():
+    composed = IMAGE.bit_permutation().inverse().then(DISKS.bit_permutation())
+    assert composed.trace(unit="10", position="1xyz") == ("x", "110yz")
+    assert composed.block == 4
+    # The eight bytes themselves, moved: disks 0 and 1, positions 24 to 27, four bytes each.
+    image = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    second_eight = image[6:8, :4].ravel()
+    moves = [composed.apply(place, unit=2) for place in range(8, 16)]
+    assert moves == [(0, 24), (0, 25), (0, 26), (0, 27), (1, 24), (1, 25), (1, 26), (1, 27)]
+    disks = plait.redistribute(image.ravel(), Layout((64,), "(*)"), DISKS)
+    assert disks[0][24:28].tolist() == second_eight[:4].tolist()
+    assert disks[1][24:28].tolist() == second_eight[4:].tolist()
+
+
+def test_how_they_print():
+    assert str(IMAGE.bit_permutation()) == (
+        "position          5 4 3 2 1 0\nto unit           1 . . 0 . .\nto position       . 3 2 . 1 0"
+    )
+    composed = IMAGE.bit_permutation().inverse().then(DISKS.bit_permutation())
+    assert str(composed) == (
+        "unit | position   1 0 | 3 2 1 0\nto unit           . . | . 0 . .\nto position       4 2 | 3 . 1 0"
+    )
+    assert str(IMAGE.bit_permutation().inverse()) == (
+        "unit | position   1 0 | 3 2 1 0\nto position       5 2 | 4 3 1 0"
+    )
+    assert eval(repr(composed), {"BitPermutation": BitPermutation}) == composed
+    wide = Layout((1 << 11,), "(cyclic(2)) onto (2)").bit_permutation()
+    assert str(wide).splitlines() == [
+        "position          10 9 8 7 6 5 4 3 2 1 0",
+        "to unit            . . . . . . . . . 0 .",
+        "to position        9 8 7 6 5 4 3 2 1 . 0",
+    ]
+
+
+POWERS = [
+    "16 (*)",
+    "16 (block) onto (4)",
+    "16 (balanced) onto (2)",
+    "16 (gen_block(4, 4, 4, 4)) onto (4)",
+    "16 (cyclic) onto (16)",
+    "16 (cyclic(2)) onto (4)",
+    "4x8 (cyclic, cyclic(2)) onto (2, 2)",
+    "4x8 (cyclic, cyclic(2)) onto (2, 2) ranks=F",
+    "4x8 (block, *) onto (2) order=F",
+    "2x4x8 (*, block, cyclic) onto (4, 2) ranks=F order=F",
+    "1x4x1x2 (block, cyclic, *, block) onto (1, 2, 2)",
+    "scalar ()",
+]
+
+
+def bits_of_every_element(layout, order):
+    """Return rank and place of each element in the order of their numbers, by the layout's own answers."""
+    found = []
+    for index in np.ndindex(*(layout.shape if order == "C" else layout.shape[::-1])):
+        element = index if order == "C" else index[::-1]
+        (rank,) = layout.owners(element)
+        shape, local = layout.local_shape(rank), layout.to_local(element, rank)
+        found.append((rank, int(np.ravel_multi_index(local, shape, order=layout.order)) if shape else 0))
+    return found
+
+
+@pytest.mark.parametrize("text", POWERS)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_element_goes_where_its_bits_say(text, order):
+    layout = Layout.parse(text)
+    bits = layout.bit_permutation(order)
+    assert [bits.apply(number) for number in range(layout.elements)] == bits_of_every_element(layout, order)
+    there_and_back = bits.then(bits.inverse())
+    assert there_and_back == BitPermutation((), tuple(range(there_and_back.source_position_bits))[::-1])
+    assert bits.inverse().inverse() == bits
+    assert hash(bits.inverse().inverse()) == hash(bits)
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.product(POWERS[:6], repeat=2)))
+def test_the_block_is_that_of_the_conversion(a, b):
+    source, target = Layout.parse(a), Layout.parse(b)
+    composed = source.bit_permutation().inverse().then(target.bit_permutation())
+    assert composed.block == plait.compose(source, target).block
+
+
+def dealt_bits(sizes):
+    """Draw which bits of an array's indices are dealt, by axis, as distributions of single bits and of several."""
+
+    @st.composite
+    def draw_spec(draw):
+        bits = [(d, b) for d, size in enumerate(sizes) for b in range(size)]
+        chosen = draw(st.lists(st.sampled_from(bits), unique=True, max_size=5)) if bits else []
+        dist = []
+        for d in range(len(sizes)):
+            mine = sorted(((b, axis) for axis, (e, b) in enumerate(chosen) if e == d), reverse=True)
+            dist.append(tuple(Stage("cyclic", (axis,), block=1 << b) for b, axis in mine))
+        order = tuple(draw(st.permutations(range(len(sizes))))) or "C"
+        shape = tuple(1 << size for size in sizes)
+        return Spec(shape, tuple(dist), (2,) * len(chosen), order=order, named=bool(chosen))
+
+    return draw_spec()
+
+
+@given(st.lists(st.integers(0, 3), max_size=3).flatmap(dealt_bits))
+@settings(max_examples=150)
+def test_any_bits_can_be_dealt(spec):
+    note(to_text(spec))
+    bits = Layout.parse(to_text(spec)).bit_permutation()
+    model = Model(spec)
+    found = {}
+    for rank in model.rank_numbers:
+        elements, places = model.places(rank)
+        found |= dict(zip(elements.tolist(), ((rank, place) for place in places.tolist()), strict=True))
+    assert [bits.apply(number) for number in range(math.prod(spec.shape))] == [found[i] for i in range(len(found))]
+
+
+REFUSED = [
+    ("8x12 (block, block) onto (2, 2)", "dimension 1 has the size 12"),
+    ("0x8 (*, *)", "dimension 0 has the size 0"),
+    ("8x16 (block, block) onto (2, 3)", "dimension 1 is dealt to 3 coordinates"),
+    ("4x16 (*, cyclic(3)) onto (2)", "dimension 1 of size 16, index 4 lies at place 1 of rank 1"),
+    ("16 (block(5)) onto (4)", "dimension 0 of size 16, index 4 lies at place 4 of rank 0"),
+    ("16 (gen_block(1, 3, 4, 8)) onto (4)", "dimension 0 of size 16"),
+    ("16 (gen_block(0, 8, 0, 8)) onto (4)", "element 0 lies at place 0 of rank 1"),
+    ("4 (block) onto (8)", "8 ranks for 4 elements"),
+    ("16 (block(16)) onto (2)", "dimension 0 of size 16, index 8 lies at place 8 of rank 0"),
+    # The elements of single bits agree with a permutation; others do not.
+    ("4 (indirect(0, 0, 1, 0)) onto (2)", "dimension 0 of size 4, index 3 lies on rank 0"),
+    ("8 (indirect(0*3, 1, 0, 1*3)) onto (2)", "dimension 0 of size 8, index 4 lies at place 3 of rank 0"),
+    ("8 (indirect(0, 0, 0, 0, 1, 1, 0, 1)) onto (2)", "dimension 0 of size 8, index 6 lies on rank 0"),
+    ("4x2 (block, *) onto (2, 2) replicate=(1)", "copies"),
+    ("8 (block) onto (4) halo=(1)", "halo"),
+    ("8 (block) onto (2) ranks=(0, 2)", "go up to 2"),
+    ("8 (block) onto (2) ranks=(1, 0)", "element 0 lies at place 0 of rank 1"),
+    ("8 (block) onto (8) ranks=(0, 1, 2, 3, 4, 5, 7, 6)", "index 6 lies on rank 7"),
+    ("8 (cyclic) onto (2) source=(1)", "element 0 lies at place 0 of rank 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), REFUSED, ids=[text for text, _ in REFUSED])
+def test_layouts_that_are_no_permutation_of_bits(text, says):
+    layout = Layout.parse(text)
+    with pytest.raises(plait.ArgumentError) as caught:
+        layout.bit_permutation()
+    assert says in str(caught.value)
+    assert str(layout) in str(caught.value)
+
+
+def test_what_does_not_fit_is_an_argument_error():
+    bits = IMAGE.bit_permutation()
+    for call, says in [
+        (lambda: BitPermutation((0,), (0,)), "bit 0 stands twice"),
+        (lambda: BitPermutation((2,), (0,)), "bit 2 stands twice or is not there"),
+        (lambda: BitPermutation((), tuple(range(63))), "63 bits; at most 62"),
+        (lambda: BitPermutation((), (0,), 2), "2 bits of the source's unit"),
+        (lambda: bits.then(bits), "2 bits of a unit and 4 of a position"),
+        (lambda: bits.apply(64), "64 does not fit into 6 bits"),
+        (lambda: bits.apply(-1), "-1 does not fit"),
+        (lambda: bits.apply(1, unit=1), "unit 1 does not fit into 0 bits"),
+        (lambda: bits.trace(position="10"), '"10" of the position has 2 characters; expected 6'),
+        (lambda: bits.trace(position="10-xyz"), "'-'"),
+        (lambda: bits.trace("1", "101xyz"), '"1" of the unit has 1 characters; expected 0'),
+        (lambda: IMAGE.bit_permutation("K"), 'order="K"'),
+    ]:
+        with pytest.raises(plait.ArgumentError) as caught:
+            call()
+        assert says in str(caught.value)
+
+
+def test_costs_nothing_on_large_arrays():
+    layout = Layout((1 << 40, 1 << 20), "(cyclic(1024), block)", grid=(1 << 16, 1 << 10))
+    bits = layout.bit_permutation()
+    assert bits.unit == (*range(45, 29, -1), *range(19, 9, -1))
+    assert len(bits.position) == 34
+    assert pickle.loads(pickle.dumps(bits)) == bits

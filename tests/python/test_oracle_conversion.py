@@ -1,0 +1,192 @@
+"""Conversions between layouts of the whole notation against the model: messages, runs, block sizes, identities."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+from oracle.library import layout_of
+from oracle.model import Model, UnfitError
+from oracle.moves import block_of, locals_of, messages, owned_view
+from oracle.notation import to_text
+from oracle.spec import Spec, Stage
+from oracle.strategies import examples, flattened, halos, shapes, specs
+
+import plait
+
+
+@st.composite
+def pairs(draw, count=2, **options):
+    shape = draw(shapes())
+    return tuple(draw(specs(shape, **options)) for _ in range(count))
+
+
+def traffic_of(conversion, source, target):
+    """Return what each rank sends, and what each one receives, by sender and receiver."""
+    sent = {
+        (rank, message.rank): (message.elements, message.runs)
+        for rank in source.rank_numbers
+        for message in conversion.sends(rank)
+    }
+    received = {
+        (message.rank, rank): (message.elements, message.runs)
+        for rank in target.rank_numbers
+        for message in conversion.receives(rank)
+    }
+    return sent, received
+
+
+@given(pairs())
+@examples(600)
+def test_messages(drawn):
+    check_messages(*drawn)
+
+
+@given(st.data())
+@examples(150)
+def test_messages_of_long_dimensions(data):
+    shape = (*data.draw(st.sampled_from([(), (2,)])), data.draw(st.integers(100, 1500)))
+    shape = tuple(data.draw(st.permutations(shape)))
+    check_messages(data.draw(specs(shape)), data.draw(specs(shape)))
+
+
+def check_messages(a, b):
+    """Everything that a conversion tells, against the model."""
+    note(f"{to_text(a)}\n{to_text(b)}")
+    source, target = Model(a), Model(b)
+    conversion = plait.compose(layout_of(a), layout_of(b))
+    traffic = messages(source, target)
+    wanted = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
+    sent, received = traffic_of(conversion, source, target)
+    assert sent == wanted
+    assert received == wanted
+    for rank in source.rank_numbers:
+        receivers = [message.rank for message in conversion.sends(rank)]
+        assert receivers == sorted(set(receivers))
+    for rank in target.rank_numbers:
+        found = conversion.receives(rank)
+        assert [message.rank for message in found] == sorted({message.rank for message in found})
+        # Each element reaches each of its holders once.
+        assert sum(message.elements for message in found) == int(np.prod(target.local_shape(rank), dtype=int))
+    assert conversion.block == block_of(traffic)
+    assert str(conversion.source) == str(layout_of(a))
+    assert str(conversion.target) in conversion.explain()
+
+
+@given(st.data())
+@examples(300)
+def test_messages_that_fill_halos(data):
+    shape = data.draw(shapes(least=1))
+    check_filling(data.draw(specs(shape)), data.draw(halos(data.draw(specs(shape)))))
+
+
+@pytest.mark.parametrize("size", range(1, 7))
+def test_every_halo_of_one_short_dimension(size):
+    dealt = [Stage("block", (0,)), Stage("balanced", (0,)), Stage("gen_block", (0,), sizes=(1, 0, size - 1))]
+    sources = [Spec((size,), ((),)), Spec((size,), ((Stage("cyclic", (0,)),),), (2,), ranks=(2, 0))]
+    for stage, extent in itertools.product(dealt, (1, 2, 3)):
+        if stage.sizes and extent != 3:
+            continue
+        for turned, wraps, low, high in itertools.product((False, True), (False, True), range(4), range(4)):
+            target = Spec(
+                (size,),
+                ((stage,),),
+                (extent,),
+                source=(extent - 1,) if turned else (),
+                reverse=(0,) if turned else (),
+                halo=((low, high),),
+                periodic=(0,) if wraps else (),
+            )
+            try:
+                Model(target)
+            except UnfitError:
+                continue
+            for source in (*sources, replace(target, halo=(), periodic=())):
+                check_filling(source, target)
+
+
+def check_filling(a, b):
+    """Messages that fill halos as well, against the model."""
+    source, target = Model(a), Model(b)
+    conversion = plait.compose(layout_of(a), layout_of(b), fill_halo=True)
+    assert conversion.fills_halo
+    traffic = messages(source, target, fill_halo=True)
+    wanted = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
+    sent, received = traffic_of(conversion, source, target)
+    what = f"{to_text(a)}  to  {to_text(b)}"
+    assert sent == wanted, what
+    assert received == wanted, what
+
+
+@given(pairs())
+@examples(150)
+def test_ranks_that_are_in_no_set(drawn):
+    a, b = drawn
+    conversion = plait.compose(layout_of(a), layout_of(b))
+    for model, call in ((Model(a), conversion.sends), (Model(b), conversion.receives)):
+        outside = [rank for rank in range(max(model.parts) + 2) if rank not in model.parts]
+        for rank in [-1, *outside]:
+            with pytest.raises(plait.ArgumentError, match=str(rank)):
+                call(rank)
+
+
+@given(pairs())
+@examples(200)
+def test_equal_layouts_convert_equally(drawn):
+    a, b = drawn
+    other_a, other_b = flattened(a), flattened(b)
+    note("\n".join(map(to_text, (a, b, other_a, other_b))))
+    source, target = Model(a), Model(b)
+    first = plait.compose(layout_of(a), layout_of(b))
+    second = plait.compose(layout_of(other_a), layout_of(other_b))
+    assert first.block == second.block
+    assert traffic_of(first, source, target) == traffic_of(second, source, target)
+
+
+def test_ranks_without_elements_are_no_copies():
+    a = plait.Layout.parse("1 (block) onto (3, 2) replicate=(1)")
+    b = plait.Layout.parse("1 (block) onto (3, 2) replicate=(1) ranks=(0, 1, 2, 4, 3, 5)")
+    target = plait.Layout.parse("1 (*) ranks=(3)")
+    assert a == b
+    assert plait.compose(a, target).receives(3) == plait.compose(b, target).receives(3)
+    assert plait.compose(a, target).sends(1) == plait.compose(b, target).sends(1)
+
+
+@given(pairs())
+@examples(100)
+def test_a_layout_to_itself_moves_nothing_between_ranks(drawn):
+    spec, _ = drawn
+    note(to_text(spec))
+    layout, model = layout_of(spec), Model(spec)
+    conversion = plait.compose(layout, layout)
+    for rank in model.rank_numbers:
+        elements = int(np.prod(model.local_shape(rank), dtype=int))
+        assert [(m.rank, m.elements) for m in conversion.sends(rank)] == ([(rank, elements)] if elements else [])
+        assert conversion.receives(rank) == conversion.sends(rank)
+
+
+def moved(arrays, source, target):
+    """Redistribute without the library's choice of what one array looks like."""
+    found = plait.redistribute(arrays, source, target)
+    return found if isinstance(found, list) else [found]
+
+
+@given(pairs(count=3))
+@examples(250)
+def test_steps_and_ways_back(drawn):
+    note("\n".join(map(to_text, drawn)))
+    models = [Model(spec) for spec in drawn]
+    a, b, c = [layout_of(spec) for spec in drawn]
+    whole = np.arange(1, a.elements + 1, dtype=np.int32).reshape(a.shape)
+    start = locals_of(models[0], whole, 0)
+    middle = moved(start, a, b)
+    end = moved(middle, b, c)
+    direct = moved(start, a, c)
+    back = moved(middle, b, a)
+    for model, left, right in ((models[2], end, direct), (models[0], back, start)):
+        for rank, mine, theirs in zip(model.rank_numbers, left, right, strict=True):
+            own = owned_view(model, mine)
+            np.testing.assert_array_equal(own, owned_view(model, theirs))
+            np.testing.assert_array_equal(own.ravel(), model.places(rank)[0] + 1)

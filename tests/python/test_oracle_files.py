@@ -1,0 +1,113 @@
+"""Files read and written through layouts of the whole notation, in one process, against the model."""
+
+import math
+
+import numpy as np
+import pytest
+from brute_force import numbered
+from hypothesis import given, note
+from hypothesis import strategies as st
+from oracle.library import layout_of
+from oracle.model import Model
+from oracle.moves import expected, locals_of
+from oracle.notation import to_text
+from oracle.strategies import examples, shapes, specs
+
+import plait
+
+HOW = st.fixed_dictionaries(
+    {},
+    optional={"strategy": st.sampled_from(["direct", "two-phase"]), "memory": st.sampled_from([4096, 1 << 20])},
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("oracle")
+
+
+@given(data=st.data())
+@examples(250)
+def test_reads(folder, data):
+    shape = data.draw(shapes())
+    spec = data.draw(specs(shape))
+    fill, order, how = data.draw(st.booleans()), data.draw(st.sampled_from("CF")), data.draw(HOW)
+    note(f"{to_text(spec)}\nfill_halo={fill} file order={order} {how}")
+    model = Model(spec)
+    whole = numbered(shape, data.draw(st.sampled_from(["f8", "i2", "S3"])))
+    path = folder / "read.npy"
+    np.save(path, np.asarray(whole, order=order))
+    filler = b"##" if whole.dtype.kind == "S" else 99
+    blank = [model.new_array(rank, whole.dtype, filler) for rank in model.rank_numbers]
+    out = [array.copy(order="K") for array in blank]
+    with plait.open(path, **how) as file:
+        file.read(layout_of(spec), out=out, fill_halo=fill)
+        new = file.read(layout_of(spec), fill_halo=fill)
+    new = new if isinstance(new, list) else [new]
+    for rank, mine, fresh, untouched in zip(model.rank_numbers, out, new, blank, strict=True):
+        np.testing.assert_array_equal(mine, expected(model, rank, whole, untouched, fill))
+        np.testing.assert_array_equal(fresh, expected(model, rank, whole, fresh, fill))
+
+
+@given(data=st.data())
+@examples(200)
+def test_writes(folder, data):
+    shape = data.draw(shapes())
+    spec = data.draw(specs(shape))
+    order, how = data.draw(st.sampled_from("CF")), data.draw(HOW)
+    note(f"{to_text(spec)}\nfile order={order} {how}")
+    model = Model(spec)
+    whole = numbered(shape)
+    parts = locals_of(model, whole, -1)
+    # Only replica 0 is written; the others hold what must not reach the file.
+    for rank, array in zip(model.rank_numbers, parts, strict=True):
+        if model.parts[rank].replica:
+            array[...] = -2
+    path = folder / "write.npy"
+    with plait.open(path, "w", shape=shape, dtype=whole.dtype, order=order, **how) as file:
+        file.write(parts, layout_of(spec))
+    found = np.load(path)
+    np.testing.assert_array_equal(found, whole)
+    assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
+
+
+@given(data=st.data())
+@examples(150)
+def test_round_trips_of_regions(folder, data):
+    shape = data.draw(shapes(least=1))
+    begins = [data.draw(st.integers(0, n)) for n in shape]
+    region = tuple(slice(begin, data.draw(st.integers(begin, n))) for begin, n in zip(begins, shape, strict=True))
+    whole = numbered(shape)
+    spec, other = data.draw(specs(whole[region].shape)), data.draw(specs(whole[region].shape))
+    note(f"{to_text(spec)}\n{to_text(other)}\n{shape} {region}")
+    path = folder / "region.npy"
+    np.save(path, np.zeros(shape))
+    target = Model(other)
+    out = [target.new_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
+    blank = [array.copy() for array in out]
+    with plait.open(path, "r+") as file:
+        file.write(locals_of(Model(spec), whole[region], -1), layout_of(spec), region=region)
+        file.read(layout_of(other), out=out, region=region, fill_halo=True)
+    wanted = np.zeros(shape)
+    wanted[region] = whole[region]
+    np.testing.assert_array_equal(np.load(path), wanted)
+    for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
+        np.testing.assert_array_equal(mine, expected(target, rank, whole[region], untouched, True))
+
+
+def test_raw_files_and_started_accesses(folder):
+    layout = plait.Layout.parse("6x4 (cyclic(2), *) onto (2, 2) replicate=(1) ranks=(7, 1, 4, 2) halo=(0, 1)")
+    model_order = [1, 2, 4, 7]
+    assert layout.rank_numbers.tolist() == model_order
+    whole = np.arange(24, dtype=np.int32).reshape(6, 4)
+    rows = {1: [0, 1, 4, 5], 7: [0, 1, 4, 5], 2: [2, 3], 4: [2, 3]}
+    parts = [np.pad(whole[rows[rank]], ((0, 0), (1, 1)), constant_values=-1) for rank in model_order]
+    path = folder / "raw.bin"
+    with plait.open(path, "w", shape=(6, 4), dtype=np.int32) as file:
+        file.iwrite(parts, layout).wait()
+    assert path.stat().st_size == math.prod((6, 4)) * 4
+    np.testing.assert_array_equal(np.fromfile(path, np.int32).reshape(6, 4), whole)
+    with plait.open(path, shape=(6, 4), dtype=np.int32) as file:
+        found = file.iread(layout, fill_halo=False).wait()
+    for rank, array in zip(model_order, found, strict=True):
+        np.testing.assert_array_equal(array[:, 1:-1], whole[rows[rank]])

@@ -1,0 +1,148 @@
+"""Layouts in the whole notation against the model: places, spellings, equality."""
+
+import itertools
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+from oracle.library import layout_by_keywords, layout_of
+from oracle.model import Model
+from oracle.notation import to_text
+from oracle.strategies import dealt_specs, examples, flattened, shapes, specs
+
+import plait
+from plait import Layout
+
+
+@given(dealt_specs())
+@examples(700)
+def test_ranks_and_shapes(spec):
+    note(to_text(spec))
+    layout, model = layout_of(spec), Model(spec)
+    assert layout.shape == spec.shape
+    assert layout.size == len(model.parts)
+    assert layout.elements == int(np.prod(spec.shape, dtype=np.int64))
+    assert layout.replicas == model.replicas
+    assert layout.rank_numbers.dtype == np.int64
+    assert layout.rank_numbers.tolist() == model.rank_numbers
+    assert layout.ranks_end == max(model.parts) + 1
+    for rank in range(-1, max(model.parts) + 3):
+        assert layout.has_rank(rank) is (rank in model.parts)
+    for rank, part in model.parts.items():
+        found = layout.indices(rank)
+        assert [own.tolist() for own in found] == [own.tolist() for own in part.indices]
+        assert all(own.dtype == np.int64 for own in found)
+        assert layout.local_shape(rank) == part.shape
+        assert layout.padded_shape(rank) == model.padded_shape(rank)
+    absent = next(rank for rank in itertools.count() if rank not in model.parts)
+    for call in (layout.local_shape, layout.padded_shape, layout.indices):
+        with pytest.raises(plait.ArgumentError, match=f"rank {absent} is in no set of the layout"):
+            call(absent)
+
+
+@given(st.data())
+@examples(500)
+def test_places_of_elements(data):
+    spec = data.draw(dealt_specs())
+    note(to_text(spec))
+    layout, model = layout_of(spec), Model(spec)
+    everywhere = list(np.ndindex(*spec.shape))
+    for index in data.draw(st.lists(st.sampled_from(everywhere), max_size=6)) if everywhere else []:
+        owners = model.owners(index)
+        assert len(owners) == model.replicas
+        assert layout.owners(index) == tuple(owners)
+        for rank in owners:
+            local = model.to_local(index, rank)
+            assert layout.to_local(index, rank) == local
+            assert layout.to_global(local, rank) == index
+        for rank in [rank for rank in model.parts if rank not in owners][:3]:
+            with pytest.raises(plait.ArgumentError, match=str(rank)):
+                layout.to_local(index, rank)
+    rank = data.draw(st.sampled_from(model.rank_numbers))
+    shape = model.local_shape(rank)
+    for d in range(len(shape)):
+        for outside in (-1, shape[d]):
+            local = [0] * len(shape)
+            local[d] = outside
+            with pytest.raises(plait.ArgumentError):
+                layout.to_global(local, rank)
+
+
+@given(dealt_specs())
+@examples(700)
+def test_one_layout_in_many_spellings(spec):
+    note(to_text(spec))
+    layout = layout_of(spec)
+    others = [
+        layout_by_keywords(spec),
+        Layout.parse(to_text(spec, shape=False), spec.shape),
+        Layout(spec.shape, to_text(spec, shape=False, backwards=True)),
+        Layout.parse(to_text(spec, backwards=True).upper().replace("SCALAR", "scalar")),
+        Layout.parse(to_text(spec).replace(" (", "(").replace(", ", " ,\t")),
+        Layout.parse(str(layout)),
+        pickle.loads(pickle.dumps(layout)),
+        eval(repr(layout), {"Layout": Layout}),
+    ]
+    for other in others:
+        assert other == layout
+        assert str(other) == str(layout)
+        assert hash(other) == hash(layout)
+    # The printed form says the same in its own words.
+    again = others[5]
+    model = Model(spec)
+    for rank, part in model.parts.items():
+        assert [own.tolist() for own in again.indices(rank)] == [own.tolist() for own in part.indices]
+        assert again.padded_shape(rank) == model.padded_shape(rank)
+
+
+def check_equality(specs_):
+    """Layouts that mean the same, and no others, are equal, print equally and have equal hashes."""
+    layouts = [layout_of(spec) for spec in specs_]
+    keys = [Model(spec).key() for spec in specs_]
+    for (a, key_a), (b, key_b) in itertools.combinations(zip(layouts, keys, strict=True), 2):
+        note(f"{a}   {b}")
+        same = key_a == key_b
+        assert (a == b) is same
+        assert (a != b) is not same
+        assert (str(a) == str(b)) is same
+        if same:
+            assert hash(a) == hash(b)
+
+
+@given(st.data())
+@examples(500)
+def test_equal_means_equal_meaning_of_small_layouts(data):
+    shape = data.draw(shapes(least=0, most=2, longest=4))
+    drawn = [data.draw(specs(shape, most_ranks=4)) for _ in range(3)]
+    note("\n".join(map(to_text, drawn)))
+    check_equality(drawn)
+
+
+@given(st.data())
+@examples(500)
+def test_spelled_with_maps_alone(data):
+    spec = data.draw(dealt_specs())
+    flat = flattened(spec)
+    note(f"{to_text(spec)}\n{to_text(flat)}")
+    assert Model(spec).key() == Model(flat).key(), "the model contradicts itself"
+    check_equality([spec, flat])
+    part = data.draw(st.sampled_from(["order", "ranks", "halo", "periodic"]))
+    other = changed(data, flat, part)
+    note(to_text(other))
+    check_equality([spec, other])
+
+
+def changed(data, spec, part):
+    """Return a layout that differs in one part at most."""
+    if part == "order":
+        return replace(spec, order=tuple(data.draw(st.permutations(range(len(spec.shape))))) or "C")
+    if part == "ranks":
+        count = len(Model(spec).positions)
+        return replace(spec, ranks=tuple(data.draw(st.permutations(range(count)))))
+    if part == "halo":
+        bare = replace(spec, halo=(), periodic=())
+        return replace(bare, halo=((0, 0),) * len(spec.shape))
+    return replace(spec, periodic=tuple(d for d in range(len(spec.shape)) if d not in spec.periodic))

@@ -1,0 +1,128 @@
+"""plait.redistribute in one process against the model: every layout, halos filled or not, arrays of any strides."""
+
+import numpy as np
+import pytest
+from brute_force import numbered
+from hypothesis import given, note
+from hypothesis import strategies as st
+from oracle.library import layout_of
+from oracle.model import Model
+from oracle.moves import expected, locals_of, owned_view
+from oracle.notation import to_text
+from oracle.strategies import examples, shapes, specs
+
+import plait
+
+DTYPES = ["f8", "u1", "i4", ">i2", "c16", "S3"]
+
+
+def anywhere(draw, array):
+    """Return an equal array with other strides: backwards, wide apart, or in another order of dimensions."""
+    if array.ndim == 0:
+        return array
+    order = draw(st.permutations(range(array.ndim)))
+    pads = draw(st.tuples(*[st.integers(0, 2)] * array.ndim))
+    steps = draw(st.tuples(*[st.sampled_from([1, 1, -1, 2, -2])] * array.ndim))
+    extents = [n * abs(step) + pad for n, step, pad in zip(array.shape, steps, pads, strict=True)]
+    memory = np.zeros([extents[d] for d in order], array.dtype)
+    view = memory.transpose([order.index(d) for d in range(array.ndim)])
+    view = view[tuple(slice(0, n * abs(step)) for n, step in zip(array.shape, steps, strict=True))]
+    view = view[tuple(slice(None, None, step) for step in steps)]
+    assert view.shape == array.shape
+    view[...] = array
+    return view
+
+
+def as_given(arrays, draw):
+    return arrays[0] if len(arrays) == 1 and draw(st.booleans()) else arrays
+
+
+def filler(dtype):
+    return b"##" if np.dtype(dtype).kind == "S" else 99
+
+
+@given(st.data())
+@examples(500)
+def test_into_arrays_of_the_callers(data):
+    shape = data.draw(shapes())
+    a, b = data.draw(specs(shape)), data.draw(specs(shape))
+    fill = data.draw(st.booleans())
+    note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
+    source, target = Model(a), Model(b)
+    whole = numbered(shape, data.draw(st.sampled_from(DTYPES)))
+    before = [anywhere(data.draw, array) for array in locals_of(source, whole, filler(whole.dtype))]
+    kept = [array.copy() for array in before]
+    blank = [target.new_array(rank, whole.dtype, filler(whole.dtype)) for rank in target.rank_numbers]
+    out = [anywhere(data.draw, array) for array in blank]
+    plait.redistribute(
+        as_given(before, data.draw), layout_of(a), layout_of(b), out=as_given(out, data.draw), fill_halo=fill
+    )
+    for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
+        np.testing.assert_array_equal(mine, expected(target, rank, whole, untouched, fill))
+    for array, old in zip(before, kept, strict=True):
+        np.testing.assert_array_equal(array, old)
+
+
+@given(st.data())
+@examples(500)
+def test_into_new_arrays(data):
+    shape = data.draw(shapes())
+    a, b = data.draw(specs(shape)), data.draw(specs(shape))
+    fill = data.draw(st.booleans())
+    note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
+    source, target = Model(a), Model(b)
+    whole = numbered(shape)
+    before = [anywhere(data.draw, array) for array in locals_of(source, whole, -1)]
+    found = plait.redistribute(as_given(before, data.draw), layout_of(a), layout_of(b), fill_halo=fill)
+    found = found if isinstance(found, list) else [found]
+    assert len(found) == len(target.parts)
+    for rank, mine in zip(target.rank_numbers, found, strict=True):
+        assert mine.dtype == whole.dtype
+        assert mine.shape == target.padded_shape(rank)
+        steps = [step * mine.itemsize for step in target.steps(rank)]
+        assert all(
+            n < 2 or mine.size == 0 or stride == step
+            for n, stride, step in zip(mine.shape, mine.strides, steps, strict=True)
+        )
+        # Places that are not written may hold anything, so they are compared with themselves.
+        np.testing.assert_array_equal(mine, expected(target, rank, whole, mine, fill))
+        np.testing.assert_array_equal(owned_view(target, mine).ravel(), whole.ravel()[target.places(rank)[0]])
+
+
+@given(st.data())
+@examples(150)
+def test_with_little_memory(data):
+    shape = data.draw(shapes(least=1))
+    a, b = data.draw(specs(shape)), data.draw(specs(shape))
+    memory = data.draw(st.sampled_from([4096, 10000, 1 << 20]))
+    note(f"{to_text(a)}\n{to_text(b)}\nmemory={memory}")
+    source, target = Model(a), Model(b)
+    whole = numbered(shape, "c16")
+    out = [target.new_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
+    blank = [array.copy() for array in out]
+    plait.redistribute(locals_of(source, whole, -1), layout_of(a), layout_of(b), out=out, memory=memory, fill_halo=True)
+    for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
+        np.testing.assert_array_equal(mine, expected(target, rank, whole, untouched, True))
+
+
+def test_a_periodic_halo_of_a_ring():
+    layout = plait.Layout.parse("6 (block) onto (3) halo=(1) periodic=(0)")
+    found = plait.redistribute(np.arange(6), plait.Layout.parse("6 (*)"), layout, fill_halo=True)
+    assert [array.tolist() for array in found] == [[5, 0, 1, 2], [1, 2, 3, 4], [3, 4, 5, 0]]
+
+
+def test_corners_are_filled_where_both_neighbours_are():
+    layout = plait.Layout.parse("4x4 (block, block) onto (2, 2) halo=(1, 1) periodic=(1)")
+    out = [np.full((4, 4), -1) for _ in range(4)]
+    whole = np.arange(16).reshape(4, 4)
+    plait.redistribute(whole, plait.Layout.parse("4x4 (*, *)"), layout, out=out, fill_halo=True)
+    assert out[0].tolist() == [[-1, -1, -1, -1], [3, 0, 1, 2], [7, 4, 5, 6], [11, 8, 9, 10]]
+    assert out[3].tolist() == [[5, 6, 7, 4], [9, 10, 11, 8], [13, 14, 15, 12], [-1, -1, -1, -1]]
+
+
+def test_local_arrays_are_those_with_the_halo():
+    layout = plait.Layout.parse("4 (block) onto (2) halo=(1:0)")
+    with pytest.raises(plait.ArgumentError, match=r"rank 0 has the shape \(2,\).*\(3,\)"):
+        plait.redistribute([np.zeros(2), np.zeros(2)], layout, plait.Layout.parse("4 (*)"))
+    with pytest.raises(plait.ArgumentError, match=r"1 local arrays.* 2"):
+        plait.redistribute([np.zeros(3)], layout, plait.Layout.parse("4 (*)"))
