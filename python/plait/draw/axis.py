@@ -87,6 +87,7 @@ class Owners:
     """One dimension of a layout: the runs of indices that follow each other and have one owner."""
 
     def __init__(self, layout: plait.Layout, dimension: int) -> None:
+        """Take a dimension of a layout."""
         self._layout, self._dimension = layout, dimension
         self.extent = layout.shape[dimension]
         self._sets: dict[int, tuple[IndexSet, int]] = {}

@@ -39,6 +39,7 @@ class Scale:
     """
 
     def __init__(self, axis: Axis, halo: bool) -> None:
+        """Place the bands of an axis; `halo` says that the halo of a rank is shown."""
         self.axis = axis
         self.true = not halo or axis.single
         if self.true:

@@ -136,7 +136,8 @@ class _Legend:
             handles=self._handles, loc="outside lower center", ncols=self._columns, frameon=False, fontsize=11
         )
         if self._title:
-            legend.set_title(self._title, prop={"size": 11})
+            legend.set_title(self._title)
+            legend.get_title().set_fontsize(11)
 
 
 def _handles(scenes: list[Scene]) -> list[Patch]:
