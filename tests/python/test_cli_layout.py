@@ -19,7 +19,7 @@ def test_draws_a_layout_and_its_ranks():
     lines = result.output.splitlines()
     assert lines[0] == "8x12 (block, cyclic(3)) onto (2, 2)   96 elements on 4 ranks"
     assert " ".join(lines[3].split()) == "0 0 0 0 1 1 1 0 0 0 1 1 1"
-    assert "3 (1, 1) 4x6 24 25.0% 4..7 × 3..5, 9..11" in [" ".join(line.split()) for line in lines]
+    assert "3 (1, 1) 4x6 24 25.0% 8 3 4..7 × 3..5, 9..11" in [" ".join(line.split()) for line in lines]
 
 
 def test_takes_the_shape_in_front_of_the_layout():
@@ -42,6 +42,47 @@ def test_shows_what_a_conversion_moves():
     assert "Bytes from each rank" in result.output
     assert "64 bytes (50.0%) stay" in result.output
     assert "64 bytes (50.0%) in 2 messages" in result.output
+
+
+def test_prints_the_normal_form_of_what_is_not_in_it():
+    lines = run("layout", "(block, *) onto (4) template=30x4 align=(2*d1+1, *)", "4x12").output.splitlines()
+    assert lines[0].startswith("4x12 (block, *) onto (4) template=30x4 align=(2*d1+1, *)   48 elements")
+    assert lines[1] == "4x12 (*, block(4)) onto (4)   is the normal form"
+    assert "normal form" not in run("layout", "( BLOCK,*) onto (4)", "4x12").output
+
+
+def test_shows_all_copies():
+    result = run("layout", "(block, *) onto (2, 2) replicate=(1)", "2x2")
+    assert "24" not in result.output
+    assert "on 4 ranks, 2 copies of each" in result.output
+    lines = [" ".join(line.split()) for line in result.output.splitlines()]
+    assert "1 2+3 2+3" in lines
+    assert "3 (1, 1) 1 1x2 2 50.0% 1 2 1 × 0..1" in lines
+    many = run("layout", "(block) onto (2, 50) replicate=(1)", "2").output
+    assert "50+ is ranks 50..99" in many
+
+
+def test_shows_the_ranks_that_exist():
+    result = run("layout", "(block) onto (4) ranks=(4:7, 0)", "12", "(cyclic) onto (3) ranks=(6:9)")
+    assert "on 4 ranks (0, 4..6)" in result.output
+    lines = [" ".join(line.split()) for line in result.output.splitlines()]
+    assert "6 7 8 all" in lines
+    assert "6 [1] 1 1 3" in lines
+    assert "4 (0) 3 3 25.0% 1 3 0..2" in lines
+
+
+def test_shows_a_rank_of_only_one_of_two_layouts():
+    result = run("layout", "(block) onto (2)", "4", "(cyclic) onto (2) ranks=(5, 6)", "--rank", "6")
+    assert result.exit_code == 0
+    assert "Rank 6 is not one of the ranks here." in result.output
+    assert "· 6 · 6" in result.output
+
+
+def test_shows_what_filling_a_halo_moves():
+    one = run("layout", "(block) onto (2) halo=(1)", "8", "--fill-halo")
+    assert "2 elements (20.0%) of these fill halos" in one.output
+    both = run("layout", "(block) onto (2)", "8", "(block) onto (2) halo=(1)", "--fill-halo", "--dtype", "int16")
+    assert "4 bytes (20.0%) of these fill halos" in both.output
 
 
 def test_has_no_colour_away_from_a_terminal():
@@ -67,7 +108,10 @@ def test_writes_pictures(tmp_path):
         (["(block, *) onto (2)", "8x12", "(*, *)", "(*, *)"], "too many"),
         (["(block, *) onto (2)", "8x12", "--rank", "2"], "ranks are 0 to 1"),
         (["(block, *) onto (2)", "8x12", "--dtype", "float63"], "not an element type"),
-        (["(*, *, *, *)", "2x2x2x2", "--png", "x.png"], "1 to 3 dimensions"),
+        (["(*, *, *, *)", "2x2x0x2", "--png", "x.png"], "no elements"),
+        (["12 (block) onto (3) ranks=(4:6, 1)", "(*)", "--rank", "3"], "ranks are 1, 4..5 and '12 (*)', whose ranks"),
+        (["(block, *) onto (2)", "8x12", "--fill-halo"], "needs a halo, and '8x12 (block, *) onto (2)' has none"),
+        (["8 (block) onto (4) halo=(3)"], "halo"),
         (["(block) onto (2)", "8", "--png", "/no/such/folder/x.png"], "/no/such/folder"),
     ],
 )

@@ -8,9 +8,10 @@ import pytest
 from rich.console import Console
 
 import plait
-from plait.draw import divide, grid_coordinates, measure, owner_table, rank_hex
+from plait.draw import View, divide, grid_coordinates, measure, owner_groups, owner_table, rank_hex, runs_in_array
+from plait.draw.scene import local_place
 from plait.draw.tables import indices_text, traffic_summary
-from plait.draw.terminal import View, local_place, render_layout
+from plait.draw.terminal import render_layout
 
 LAYOUTS = [
     "8x12 (block, cyclic(3)) onto (2, 2)",
@@ -19,6 +20,14 @@ LAYOUTS = [
     "30 (cyclic(4)) onto (4)",
     "5x4x6 (block, cyclic, block) onto (2, 2, 2)",
     "3x3 (*, *)",
+    "23 (cyclic(3)) onto (4) source=(1) offset=(2) reverse=(0)",
+    "24 (indirect(0*3, 1*2, 2, ...)) onto (3)",
+    "29x4 (block/cyclic(2), cyclic) onto (2, 2, 2)",
+    "6x12 (block, cyclic) onto (2, 3) template=40x9 align=(2*d1+1, -d0+7)",
+    "9 (block, cyclic) onto (3, 4) template=9x8 align=(d0, 6)",
+    "8x12 (block@(1, 0), cyclic@2) onto (2, 2, 3) order=F",
+    "12 (block) onto (4) ranks=(4:7, 0)",
+    "8x12 (block, block) onto (2, 2) halo=(1, 2:1) periodic=(1)",
 ]
 
 
@@ -37,7 +46,7 @@ def shown(layout, view=None, width=100, height=40):
 def test_owner_table_agrees_with_each_ranks_indices(text):
     layout = plait.Layout.parse(text)
     expected = np.empty(layout.shape, dtype=np.int64)
-    for rank in range(layout.size):
+    for rank in layout.rank_numbers:
         expected[np.ix_(*layout.indices(rank))] = rank
     assert np.array_equal(owner_table(layout, [range(extent) for extent in layout.shape]), expected)
 
@@ -55,6 +64,61 @@ def test_each_band_has_one_owner_and_bands_cover_the_dimension(text):
             for index[dimension] in range(band.begin, band.end):
                 owners.add(layout.owners(tuple(index)))
             assert len(owners) == 1
+            if band.end < extent:
+                index[dimension] = band.end
+                assert layout.owners(tuple(index)) not in owners
+
+
+COPIED = ["6x4 (block, *) onto (2, 2) replicate=(1)", "8x4 (cyclic, block) onto (3, 2, 2) replicate=(0)"]
+
+
+@pytest.mark.parametrize("text", [*LAYOUTS, *COPIED])
+def test_owner_groups_name_all_copies(text):
+    layout = plait.Layout.parse(text)
+    found = owner_groups(layout, [range(extent) for extent in layout.shape])
+    for index in every_index(layout):
+        assert found.groups[found.of_element[index]] == layout.owners(index)
+
+
+def test_a_large_dimension_is_shown_around_the_rank_in_question():
+    layout = plait.Layout((10**12,), "(cyclic(100000)) onto (1000)")
+    axis = divide(layout, 0, 10, focus=50_000_000)
+    assert [band.begin // 100_000 for band in axis.bands] == list(range(498, 508))
+    assert "· 500 ·" in " ".join(shown(layout, View(rank=500)).split())
+
+
+def order_of(layout, rank):
+    """Numbers of the elements of a rank as they lie in its memory, -1 where a halo lies."""
+    order = layout.dimension_order
+    extents = [layout.shape[d] for d in order]
+    numbers = np.arange(layout.elements).reshape(extents).transpose(np.argsort(order))
+    padded = np.full(layout.padded_shape(rank), -1)
+    owned = zip(layout.halo, layout.local_shape(rank), strict=True)
+    padded[tuple(slice(lo, lo + size) for (lo, _), size in owned)] = numbers[np.ix_(*layout.indices(rank))]
+    return padded.transpose(order).ravel()
+
+
+RUNS = [
+    "4x5 (block, cyclic(2)) onto (2, 2)",
+    "4x5x3 (*, cyclic(3), *) onto (2) order=(1, 0, 2)",
+    "6x4 (block, *) onto (2) halo=(0, 1)",
+    "6x4 (block, *) onto (2) halo=(1, 0)",
+    "5x3x4 (*, indirect(0, 1, 0), indirect(0, 1, 1, 0)) onto (2, 2)",
+    "5x6 (*, cyclic) onto (5)",
+    "6x6 (block, *) onto (2, 2) order=F replicate=(1)",
+    "4 (block(2)) onto (3)",
+]
+
+
+@pytest.mark.parametrize("text", [*LAYOUTS, *RUNS])
+def test_runs_are_those_of_the_memory(text):
+    layout = plait.Layout.parse(text)
+    for rank in layout.rank_numbers:
+        memory = order_of(layout, rank)
+        joints = (np.diff(memory) == 1) & (memory[1:] > 0)
+        ends = [k + 1 for k in range(len(joints)) if not joints[k]]
+        stretches = [part for part in np.split(memory, ends) if len(part) and part[0] >= 0]
+        assert runs_in_array(layout, rank) == (len(stretches), max(map(len, stretches), default=0))
 
 
 def test_a_huge_dimension_is_divided_without_counting_it_out():
@@ -69,7 +133,7 @@ def test_a_huge_dimension_is_divided_without_counting_it_out():
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_grid_coordinates_are_all_different_and_in_the_grid(text):
     layout = plait.Layout.parse(text)
-    places = [grid_coordinates(layout, rank) for rank in range(layout.size)]
+    places = [grid_coordinates(layout, rank) for rank in layout.rank_numbers]
     assert len(set(places)) == layout.size
     assert all(0 <= c < extent for place in places for c, extent in zip(place, layout.grid, strict=True))
 
@@ -129,8 +193,10 @@ def test_a_large_array_says_what_is_shown():
     assert "Shown" not in shown(plait.Layout((3000, 3000), "(block, *) onto (4)"))
 
 
-def test_more_dimensions_than_three_are_left_to_the_tables():
-    assert "no flat picture" in shown(plait.Layout((2, 2, 2, 2), "(block, *, *, *) onto (2)"))
+def test_more_dimensions_than_three_are_drawn_slab_by_slab():
+    text = shown(plait.Layout((4, 2, 2, 3), "(block, *, *, cyclic) onto (2, 3)"))
+    assert text.splitlines()[0].split("   ")[:2] == ["[0..1, 0..1, :, :]", "[2..3, 0..1, :, :]"]
+    assert text.splitlines()[2].split() == ["0", "0", "1", "2", "0", "3", "4", "5"]
 
 
 def test_an_empty_array_is_said_to_be_empty():
@@ -150,6 +216,16 @@ def test_traffic_counts_each_element_once():
     assert traffic.complete
     assert "72 elements (75.0%) in 9 messages" in traffic_summary(traffic, None).plain
     assert "576 bytes (75.0%)" in traffic_summary(traffic, 8).plain
+
+
+def test_traffic_between_different_ranks_is_labelled_by_their_numbers():
+    source = plait.Layout.parse("12 (block) onto (4) ranks=(4:7, 0)")
+    target = plait.Layout.parse("12 (cyclic) onto (3, 2) ranks=(6:12) replicate=(1)")
+    traffic = measure(plait.compose(source, target))
+    assert traffic.senders == [0, 4, 5, 6]
+    assert traffic.receivers == list(range(6, 12))
+    assert traffic.elements.tolist() == [[1] * 6] * 4
+    assert (traffic.kept, traffic.moved, traffic.messages) == (1, 23, 23)
 
 
 def test_traffic_of_many_ranks_is_bounded():

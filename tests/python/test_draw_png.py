@@ -7,7 +7,7 @@ import plait
 
 pytest.importorskip("matplotlib")
 
-from plait.draw import measure
+from plait.draw import View, measure, rank_hex
 from plait.draw.png import conversion_png, layout_png
 from plait.draw.terrain import terrain_png
 
@@ -27,6 +27,13 @@ def size_of(path):
         "3000x5000 (cyclic, block) onto (2, 2)",
         "6x8x10 (block, block, cyclic) onto (2, 2, 2)",
         "40x40 (block, block) onto (40, 40)",
+        "4x2x6x6 (*, block, block, cyclic) onto (2, 2, 3)",
+        "6x4 (block, *) onto (2, 2) replicate=(1)",
+        "12x18 (block, cyclic(3)) onto (2, 2, 30) replicate=(2)",
+        "300x300 (block, cyclic) onto (2, 2, 3) replicate=(2)",
+        "12 (block) onto (4) ranks=(4:7, 1000000)",
+        "24x30 (indirect(0*3, 1*2, 2, ...), cyclic) onto (3, 2)",
+        "1000000000000 (cyclic(100000)) onto (1000)",
     ],
 )
 def test_a_layout_is_drawn(tmp_path, text):
@@ -36,7 +43,7 @@ def test_a_layout_is_drawn(tmp_path, text):
     assert 300 < height < 5000
 
 
-@pytest.mark.parametrize(("text", "reason"), [("2x2x2x2 (*, *, *, *)", "1 to 3 dimensions"), ("0x3 (*, *)", "no elem")])
+@pytest.mark.parametrize(("text", "reason"), [("0x3 (*, *)", "no elements"), ("2x0x3x2 (*, *, *, *)", "no elements")])
 def test_what_has_no_picture_is_refused(tmp_path, text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         layout_png(plait.Layout.parse(text), tmp_path / "layout.png")
@@ -48,6 +55,33 @@ def test_a_conversion_is_drawn(tmp_path):
     target = plait.Layout((300, 200), "(cyclic, *) onto (5)")
     conversion_png(source, target, measure(plait.compose(source, target)), 8, tmp_path / "conversion.png")
     assert size_of(tmp_path / "conversion.png")[0] > 1000
+
+
+def colours_of(path):
+    from matplotlib.image import imread
+
+    pixels = np.round(imread(path)[..., :3] * 255).astype(np.uint32)
+    return set(np.unique(pixels[..., 0] << 16 | pixels[..., 1] << 8 | pixels[..., 2]).tolist())
+
+
+def test_all_copies_have_stripes_of_their_colours(tmp_path):
+    layout_png(plait.Layout.parse("4x4 (block, *) onto (2, 3) replicate=(1)"), tmp_path / "copies.png")
+    assert {int(rank_hex(rank)[1:], 16) for rank in range(6)} <= colours_of(tmp_path / "copies.png")
+
+
+def test_one_rank_alone_is_drawn_in_its_colour_only(tmp_path):
+    layout = plait.Layout.parse("4x4 (block, *) onto (4)")
+    layout_png(layout, tmp_path / "one.png", View(2))
+    found = colours_of(tmp_path / "one.png")
+    assert int(rank_hex(2)[1:], 16) in found
+    assert not {int(rank_hex(rank)[1:], 16) for rank in (0, 1, 3)} & found
+
+
+def test_a_conversion_between_different_ranks_is_drawn(tmp_path):
+    source = plait.Layout.parse("12x4x4 (block, *, *) onto (4) ranks=(4:7, 0) halo=(1, 0, 0)")
+    target = plait.Layout.parse("12x4x4 (cyclic, *, *) onto (3, 2) ranks=(3:9) replicate=(1)")
+    conversion_png(source, target, measure(plait.compose(source, target)), None, tmp_path / "x.png", View(4))
+    assert size_of(tmp_path / "x.png")[0] > 1000
 
 
 def test_terrain_is_drawn(tmp_path):

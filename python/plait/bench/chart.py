@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from plait.bench.job import DIRECT, MPI_IO, TOTAL
 from plait.bench.results import CaseResult, CellResult, IoResults
 from plait.bench.table import factor, header, milliseconds
-from plait.draw.png import new_figure, save
+from plait.draw.figure import new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,11 @@ import numpy as np
 
 import plait
 from plait.cli.support import UserError, output
-from plait.draw import measure
-from plait.draw.tables import rank_table, traffic_summary, traffic_table
-from plait.draw.terminal import View, render_layout
+from plait.draw import View, measure, ranks_text
+from plait.draw.halo import has_halo
+from plait.draw.ranks import numbers_text
+from plait.draw.tables import rank_table, shape_text, traffic_summary, traffic_table
+from plait.draw.terminal import render_layout
 
 _EXAMPLES = """
 \b
@@ -21,40 +23,63 @@ Examples:
   plait layout "8x12 (block, *) onto (4)" --rank 2
   plait layout "(*, block) onto (4)" 3000x3000 "(cyclic, *) onto (4)" --dtype float64
   plait layout "(block, cyclic(3)) onto (2, 2)" 8x12 --png owners.png
+\b
+Copies, chosen ranks, alignment, two axes on one dimension, nested and irregular dealing:
+  plait layout "(block, *) onto (2, 2) replicate=(1)" 6x4
+  plait layout "(block) onto (4) ranks=(4:7, 0)" 12 "(cyclic) onto (3) ranks=(1:4)"
+  plait layout "(block, *) onto (4) template=30x4 align=(2*d1+1, *)" 4x12
+  plait layout "(block@(1, 0), cyclic@2) onto (2, 2, 3)" 8x12
+  plait layout "(block/cyclic(2)) onto (2, 2)" 24
+  plait layout "(indirect(0*3, 1*2, 2, ...)) onto (3) source=(1)" 24
+\b
+The halo of one rank, and what filling all of them moves:
+  plait layout "(block, block) onto (2, 2) halo=(1, 2:1) periodic=(1)" 8x12 --rank 1
+  plait layout "(block, block) onto (2, 2) halo=(1, 1)" 8x12 --fill-halo
 """
 
 
 @click.command("layout", short_help="Draw who owns what, and what a conversion moves.", epilog=_EXAMPLES)
 @click.argument("layout")
 @click.argument("rest", nargs=-1, metavar="[SHAPE] [LAYOUT2]")
-@click.option("--rank", type=click.IntRange(min=0), help="Show the elements of this rank only.")
+@click.option("--rank", type=click.IntRange(min=0), help="Show the elements of this rank only, and its halo.")
 @click.option("--order", is_flag=True, help="Number the elements by their place in the memory of their rank.")
+@click.option("--fill-halo", is_flag=True, help="Count what the conversion moves to fill the halo of the last layout.")
 @click.option("--dtype", help="Count the conversion in bytes of elements of this type, such as float64.")
 @click.option("--png", type=click.Path(dir_okay=False, path_type=Path), help="Also write a picture to this file.")
 def layout_command(
-    layout: str, rest: tuple[str, ...], rank: int | None, order: bool, dtype: str | None, png: Path | None
+    layout: str,
+    rest: tuple[str, ...],
+    rank: int | None,
+    order: bool,
+    fill_halo: bool,
+    dtype: str | None,
+    png: Path | None,
 ) -> None:
     """Draw who owns what in a LAYOUT of an array of the given SHAPE.
 
     SHAPE is written 8x12 and may stand in front of the layout instead.  With a second layout, draw both, and show what
-    each rank sends to each other rank when the array goes from the first layout to the second.
+    each rank sends to each other rank when the array goes from the first layout to the second.  A second layout that
+    is left out is the first one again where a halo is to be filled.
+
+    Where each element lies on several ranks they are all written, 0+2.  A layout that is not in its normal form is
+    followed by that: equal layouts have the same one.
     """
     source, target = _parse(layout, rest)
     itemsize = _itemsize(dtype)
-    for each in (source, target):
-        if rank is not None and each is not None and rank >= each.size:
-            raise UserError(f"rank {rank} is not in '{each}', whose ranks are 0 to {each.size - 1}")
     view = View(rank, order)
+    _check_rank(rank, source, target)
+    if fill_halo and not has_halo(target or source):
+        raise UserError(f"--fill-halo needs a halo, and '{target or source}' has none; add such as halo=(1, 1)")
     _show(source, view, itemsize)
-    if target is None:
-        if png is not None:
-            from plait.draw.png import layout_png
-
-            layout_png(source, png)
-    else:
+    if target is not None:
         output().print()
         _show(target, view, itemsize)
-        _show_conversion(source, target, itemsize, png)
+    if target is not None or fill_halo:
+        _show_conversion(plait.compose(source, target or source, fill_halo=fill_halo), view, itemsize, png)
+    elif png is not None:
+        from plait.draw.png import layout_png
+
+        layout_png(source, png, view)
     if png is not None:
         output().print(f"picture written to {png}", soft_wrap=True)
 
@@ -73,7 +98,8 @@ def _parse(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layou
     target = _layout(texts[0], source.shape)
     if source.shape != target.shape:
         raise UserError(
-            f"the layouts have the shapes {_shape_text(source)} and {_shape_text(target)}, which must be equal"
+            f"the layouts have the shapes {shape_text(source.shape)} and {shape_text(target.shape)}, "
+            "which must be equal"
         )
     return source, target
 
@@ -86,8 +112,18 @@ def _layout(text: str, shape: tuple[int, ...] | None) -> plait.Layout:
     return plait.Layout.parse(text) if named else plait.Layout.parse(text, shape)
 
 
-def _shape_text(layout: plait.Layout) -> str:
-    return "x".join(map(str, layout.shape)) or "scalar"
+def _check_rank(rank: int | None, source: plait.Layout, target: plait.Layout | None) -> None:
+    """Check that a rank is in at least one of the layouts."""
+    if rank is None or source.has_rank(rank) or (target is not None and target.has_rank(rank)):
+        return
+    found = " and ".join(f"'{each}', whose ranks are {_rank_numbers(each)}" for each in (source, target) if each)
+    raise UserError(f"rank {rank} is not in {found}")
+
+
+def _rank_numbers(layout: plait.Layout) -> str:
+    if layout.size == layout.ranks_end:
+        return f"0 to {layout.size - 1}"
+    return numbers_text([int(rank) for rank in layout.rank_numbers])
 
 
 def _itemsize(dtype: str | None) -> int | None:
@@ -104,23 +140,41 @@ def _itemsize(dtype: str | None) -> int | None:
 def _show(layout: plait.Layout, view: View, itemsize: int | None) -> None:
     console = output()
     elements = f"{layout.elements:,} elements" + (f", {layout.elements * itemsize:,} bytes" if itemsize else "")
-    ranks = f"{layout.size:,} rank{'' if layout.size == 1 else 's'}"
-    console.print(f"[bold]{layout}[/bold]   {elements} on {ranks}", soft_wrap=True)
+    copies = f", {layout.replicas:,} copies of each" if layout.replicas > 1 else ""
+    console.print(
+        f"[bold]{_escape(layout.spelling)}[/bold]   {elements} on {ranks_text(layout)}{copies}", soft_wrap=True
+    )
+    normal = str(layout)
+    if normal != layout.spelling:
+        console.print(f"[bold]{_escape(normal)}[/bold]   is the normal form", soft_wrap=True)
     console.print()
     height = console.height if console.is_terminal else 40
     console.print(render_layout(layout, view, console.width, max(12, height - 8)))
     if view.places:
-        order = "C: the last index" if layout.order == "C" else "F: the first index"
-        console.print(f"Numbers: place in the memory of the owner (order {order} varies fastest).", style="italic")
+        console.print(f"Numbers: place in the memory of the owner ({_order_text(layout)}).", style="italic")
+    elif has_halo(layout) and view.rank is None:
+        console.print("--rank R draws the halo of a rank.", style="italic")
     console.print(rank_table(layout, view.rank, console.width))
 
 
-def _show_conversion(source: plait.Layout, target: plait.Layout, itemsize: int | None, png: Path | None) -> None:
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+def _order_text(layout: plait.Layout) -> str:
+    if layout.order == "C":
+        return "order C: the last index varies fastest"
+    if layout.order == "F":
+        return "order F: the first index varies fastest"
+    return f"order {tuple(layout.order)}: dimension {layout.dimension_order[-1]} varies fastest"
+
+
+def _show_conversion(conversion: plait.Conversion, view: View, itemsize: int | None, png: Path | None) -> None:
     console = output()
-    traffic = measure(plait.compose(source, target))
+    traffic = measure(conversion)
     console.print(traffic_table(traffic, itemsize, console.width))
     console.print(traffic_summary(traffic, itemsize))
     if png is not None:
         from plait.draw.png import conversion_png
 
-        conversion_png(source, target, traffic, itemsize, png)
+        conversion_png(conversion.source, conversion.target, traffic, itemsize, png, view)

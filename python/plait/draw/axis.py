@@ -1,35 +1,44 @@
 """Divides one dimension of an array into the bands that a picture shows.
 
 A band is a stretch of indices with one owner.  A small dimension is shown index by index; a large one by whole bands,
-and where there are too many of those, by its first and last ones.  The cost depends on what is shown, never on the
-extent.
+and where there are too many of those, by its first and last ones, or by those around an index in question.  The cost
+depends on what is shown, never on the extent.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Literal
 
 import plait
+from plait._core import IndexSet
 
 Unit = Literal["fit", "band", "index"]
 
 _TAIL = 3  # bands kept from the end of a dimension that does not fit
+_BEFORE = 2  # bands kept in front of an index in question
 
 
 @dataclass(frozen=True)
 class Band:
-    """The indices ``begin <= i < end`` of one dimension; all of them belong to one owner."""
+    """The indices ``begin <= i < end`` of one dimension; all of them belong to one owner.
+
+    Indices below 0 and beyond the extent are places of a halo outside the array.
+    """
 
     begin: int
     end: int
 
     def __str__(self) -> str:
         """Return ``7`` for a single index and ``0..7`` for more."""
-        return str(self.begin) if self.end - self.begin == 1 else f"{self.begin}..{self.end - 1}"
+        return str(self.begin) if self.size == 1 else f"{self.begin}..{self.end - 1}"
+
+    @property
+    def size(self) -> int:
+        """Number of indices."""
+        return self.end - self.begin
 
 
 @dataclass(frozen=True)
@@ -38,8 +47,6 @@ class Axis:
 
     extent: int
     bands: tuple[Band, ...]
-    gap: int | None = None
-    """Number of bands in front of the part that is left out, or None where nothing is."""
 
     @property
     def points(self) -> list[int]:
@@ -49,72 +56,136 @@ class Axis:
     @property
     def single(self) -> bool:
         """Whether each band is just one index."""
-        return all(band.end - band.begin == 1 for band in self.bands)
+        return all(band.size == 1 for band in self.bands)
+
+    @property
+    def gaps(self) -> frozenset[int]:
+        """The numbers of the bands in front of which something is left out; len(bands) where it is at the end."""
+        ends = [0, *(band.end for band in self.bands)]
+        begins = [*self.points, self.extent]
+        return frozenset(k for k, (end, begin) in enumerate(zip(ends, begins, strict=True)) if end < begin)
+
+    @property
+    def stretches(self) -> list[Band]:
+        """What is shown, without gaps between the bands."""
+        joined: list[Band] = []
+        for band in self.bands:
+            if joined and joined[-1].end == band.begin:
+                joined[-1] = Band(joined[-1].begin, band.end)
+            else:
+                joined.append(band)
+        return joined
 
     def describe(self, name: str) -> str | None:
         """Say which part of the dimension is shown, or return None where that is all of it."""
-        if self.gap is None:
+        if not self.gaps:
             return None
-        head = Band(0, self.bands[self.gap - 1].end)
-        tail = f" and {Band(self.bands[self.gap].begin, self.extent)}" if self.gap < len(self.bands) else ""
-        return f"{name} {head}{tail} of {self.extent}"
+        return f"{name} {' and '.join(map(str, self.stretches))} of {self.extent}"
 
 
-def divide(layout: plait.Layout, dimension: int, limit: int, *, unit: Unit = "fit", tail: bool = True) -> Axis:
+class Owners:
+    """One dimension of a layout: the runs of indices that follow each other and have one owner."""
+
+    def __init__(self, layout: plait.Layout, dimension: int) -> None:
+        """Take a dimension of a layout."""
+        self._layout, self._dimension = layout, dimension
+        self.extent = layout.shape[dimension]
+        self._sets: dict[int, tuple[IndexSet, int]] = {}
+
+    def _set(self, index: int) -> tuple[IndexSet, int]:
+        """Return the indices of the owner of an index, and the length of their longest run."""
+        element = [0] * self._layout.ndim
+        element[self._dimension] = index
+        rank = self._layout.owners(element)[0]
+        if rank not in self._sets:
+            members = self._layout.index_set(rank, self._dimension)
+            self._sets[rank] = members, members.longest_run
+        return self._sets[rank]
+
+    def end(self, index: int) -> int:
+        """Return where the run that an index lies in ends.  cost  the logarithm of its length."""
+        members, longest = self._set(index)
+        inside, outside = index + 1, min(index + longest, self.extent) + 1
+        trial = outside - 1  # most runs are as long as the longest one
+        while inside + 1 < outside:
+            if (members & IndexSet.range(index, trial)).size == trial - index:
+                inside = trial
+            else:
+                outside = trial
+            trial = (inside + outside) // 2
+        return inside
+
+    def begin(self, index: int) -> int:
+        """Return where the run that an index lies in begins."""
+        members, longest = self._set(index)
+        inside, outside = index, max(index + 1 - longest, 0) - 1
+        trial = outside + 1
+        while inside - 1 > outside:
+            if (members & IndexSet.range(trial, index + 1)).size == index + 1 - trial:
+                inside = trial
+            else:
+                outside = trial
+            trial = (inside + outside) // 2
+        return inside
+
+    def forward(self, index: int) -> Iterator[Band]:
+        """Yield the bands from the one that begins at an index on."""
+        while index < self.extent:
+            end = self.end(index)
+            yield Band(index, end)
+            index = end
+
+    def backward(self, end: int) -> Iterator[Band]:
+        """Yield the bands from the one that ends in front of `end` downwards."""
+        while end > 0:
+            begin = self.begin(end - 1)
+            yield Band(begin, end)
+            end = begin
+
+
+def divide(
+    layout: plait.Layout, dimension: int, limit: int, *, unit: Unit = "fit", tail: bool = True, focus: int | None = None
+) -> Axis:
     """Return at most `limit` bands of a dimension.
 
-    unit  "index": bands of one index; "band": whole bands; "fit": indices where all of them fit, else whole bands
-    tail  where not everything fits, show the last bands too, not only the first ones
+    unit   "index": bands of one index; "band": whole bands; "fit": indices where all of them fit, else whole bands
+    tail   where not everything fits, show the last bands too, not only the first ones
+    focus  where not everything fits, show the bands around this index instead
     """
     extent = layout.shape[dimension]
     limit = max(limit, 1)
-    begins: Sequence[int] = range(extent)
-    if unit == "band" or (unit == "fit" and extent > limit):
-        begins = _band_begins(layout.dist[dimension], extent, _coordinates(layout, dimension))
-
-    def band(k: int) -> Band:
-        return Band(begins[k], begins[k + 1] if k + 1 < len(begins) else extent)
-
-    if len(begins) <= limit:
-        return Axis(extent, tuple(band(k) for k in range(len(begins))))
-    last = _TAIL if tail and limit >= 4 * _TAIL else 0
-    first = limit - last - (1 if last else 0)
-    shown = [*range(first), *range(len(begins) - last, len(begins))]
-    return Axis(extent, tuple(band(k) for k in shown), gap=first)
-
-
-def _coordinates(layout: plait.Layout, dimension: int) -> int:
-    """Return the number of grid coordinates that a dimension is dealt to."""
-    if layout.dist[dimension] == "*":
-        return 1
-    return layout.grid[sum(text != "*" for text in layout.dist[:dimension])]
+    if unit == "index" or (unit == "fit" and extent <= limit):
+        return _indices(extent, limit, tail, focus)
+    owners = Owners(layout, dimension)
+    bands = list(itertools.islice(owners.forward(0), limit + 1))
+    if len(bands) <= limit:
+        return Axis(extent, tuple(bands))
+    if focus is not None:
+        before = list(itertools.islice(owners.backward(owners.begin(focus)), _BEFORE))
+        first = before[-1].begin if before else owners.begin(focus)
+        return Axis(extent, tuple(itertools.islice(owners.forward(first), limit)))
+    last = _last(limit, tail)
+    ends = list(itertools.islice(owners.backward(extent), last))
+    return Axis(extent, (*bands[: _first(limit, last)], *reversed(ends)))
 
 
-def _band_begins(distribution: str, extent: int, coordinates: int) -> Sequence[int]:
-    """Return the first index of each band.  A range is never expanded, so `extent` may be huge."""
-    if extent == 0:
-        return range(0)
-    name, arguments = _split(distribution)
-    if name == "*" or coordinates == 1:
-        return range(0, extent, extent)
-    if name == "block":
-        return range(0, extent, arguments[0] if arguments else -(-extent // coordinates))
-    if name == "cyclic":
-        return range(0, extent, arguments[0] if arguments else 1)
-    if name == "balanced":
-        small, larger = divmod(extent, coordinates)
-        return _starts([small + 1] * larger + [small] * (coordinates - larger), extent)
-    if name == "gen_block":
-        return _starts(arguments, extent)
-    return range(extent)
+def _indices(extent: int, limit: int, tail: bool, focus: int | None) -> Axis:
+    shown: list[int]
+    if extent <= limit:
+        shown = list(range(extent))
+    elif focus is not None:
+        first = min(max(focus - _BEFORE, 0), extent - limit)
+        shown = list(range(first, first + limit))
+    else:
+        last = _last(limit, tail)
+        shown = [*range(_first(limit, last)), *range(extent - last, extent)]
+    return Axis(extent, tuple(Band(k, k + 1) for k in shown))
 
 
-def _split(distribution: str) -> tuple[str, list[int]]:
-    """Take ``cyclic(3)`` apart into its name and numbers."""
-    name = distribution.split("(")[0].strip()
-    return name, [int(number) for number in re.findall(r"\d+", distribution[len(name) :])]
+def _last(limit: int, tail: bool) -> int:
+    return _TAIL if tail and limit >= 4 * _TAIL else 0
 
 
-def _starts(sizes: list[int], extent: int) -> list[int]:
-    ends = [0, *accumulate(sizes)]
-    return [begin for begin, size in zip(ends, sizes, strict=False) if size > 0 and begin < extent]
+def _first(limit: int, last: int) -> int:
+    """Return how many of the first bands are shown; the gap takes the place of one."""
+    return limit - last - (1 if last else 0)

@@ -1,36 +1,60 @@
-"""Who owns what: the owners of chosen elements, and the places of ranks in the grid."""
+"""Who owns what: the owners of chosen elements, with all copies."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 import plait
+from plait.draw.ranks import numbers_text
+
+_NAMED = 3  # ranks of a group that are all written out
 
 
-def grid_coordinates(layout: plait.Layout, rank: int) -> tuple[int, ...]:
-    """Return the place of a rank in the layout's grid, one coordinate for each grid dimension."""
-    coordinates: list[int] = []
-    fastest_first = layout.grid if layout.ranks == "F" else layout.grid[::-1]
-    for extent in fastest_first:
-        rank, coordinate = divmod(rank, extent)
-        coordinates.append(coordinate)
-    return tuple(coordinates if layout.ranks == "F" else coordinates[::-1])
+@dataclass(frozen=True)
+class OwnerGroups:
+    """Elements and the groups of ranks that own them; a group has one rank for each copy."""
+
+    of_element: npt.NDArray[np.int64]
+    """The number of the group of each element."""
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def first(self) -> npt.NDArray[np.int64]:
+        """The smallest rank that owns each element."""
+        return np.array([group[0] for group in self.groups], dtype=np.int64)[self.of_element]
 
 
-def owner_table(layout: plait.Layout, points: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
-    """Return the rank that owns each element of a product of chosen indices.
+def group_text(group: tuple[int, ...]) -> str:
+    """Return ``0+2``; of many ranks only the first one: ``0+``."""
+    return "+".join(map(str, group)) if len(group) <= _NAMED else f"{group[0]}+"
+
+
+def group_meaning(group: tuple[int, ...]) -> str | None:
+    """Say what a shortened group stands for, or return None where it is written out."""
+    return f"{group_text(group)} is ranks {_progression(group)}" if len(group) > _NAMED else None
+
+
+def _progression(group: tuple[int, ...]) -> str:
+    """Return ``0, 4 … 60`` for ranks that are equally far apart, else their stretches."""
+    step = group[1] - group[0]
+    if step > 1 and all(b - a == step for a, b in itertools.pairwise(group)):
+        return f"{group[0]}, {group[1]} … {group[-1]}"
+    return numbers_text(group)
+
+
+def owner_groups(layout: plait.Layout, points: Sequence[Sequence[int]]) -> OwnerGroups:
+    """Return who owns each element of a product of chosen indices.
 
     points  the chosen indices, one sequence for each dimension
     cost    one question for each chosen index of a dimension and one for each distinct combination, not one an element
-
-    A replicated element is shown with its first owner.
     """
     if any(len(chosen) == 0 for chosen in points):
-        return np.empty([len(chosen) for chosen in points], dtype=np.int64)
+        return OwnerGroups(np.empty([len(chosen) for chosen in points], dtype=np.int64), ())
     # Dimensions are dealt independently.  So indices of one dimension that have the same owner while the other indices
     # stay fixed have the same owner everywhere, and one of them can stand for all.
     classes: list[npt.NDArray[np.int64]] = []
@@ -42,7 +66,7 @@ def owner_table(layout: plait.Layout, points: Sequence[Sequence[int]]) -> npt.ND
         index = [other[0] for other in points]
         for value in chosen:
             index[dimension] = value
-            owners = tuple(layout.owners(tuple(index)))
+            owners = layout.owners(index)
             if owners not in numbers:
                 numbers[owners] = len(first)
                 first.append(value)
@@ -50,7 +74,15 @@ def owner_table(layout: plait.Layout, points: Sequence[Sequence[int]]) -> npt.ND
         classes.append(np.array(of_index, dtype=np.int64))
         representatives.append(first)
     combinations = np.empty([len(first) for first in representatives], dtype=np.int64)
+    groups: dict[tuple[int, ...], int] = {}
     for place in itertools.product(*(range(len(first)) for first in representatives)):
-        element = tuple(first[k] for first, k in zip(representatives, place, strict=True))
-        combinations[place] = layout.owners(element)[0]
-    return np.asarray(combinations[np.ix_(*classes)] if classes else combinations, dtype=np.int64)
+        owners = layout.owners([first[k] for first, k in zip(representatives, place, strict=True)])
+        combinations[place] = groups.setdefault(owners, len(groups))
+    of_element = combinations[np.ix_(*classes)] if classes else combinations
+    return OwnerGroups(np.asarray(of_element, dtype=np.int64), tuple(groups))
+
+
+def owner_table(layout: plait.Layout, points: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
+    """Return the rank that owns each element of a product of chosen indices; of copies the first one."""
+    found = owner_groups(layout, points)
+    return found.first if found.groups else found.of_element

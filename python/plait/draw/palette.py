@@ -7,8 +7,9 @@ import colorsys
 # Paul Tol's "light" scheme: told apart with any common colour blindness, and light enough for black text.
 _FIRST = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#aaaa00", "#99ddff", "#bbcc33")
 _GOLDEN = 0.618033988749895
+_LIGHTER = 0.62  # share of white in the colour of a halo
 
-UNOWNED = "#dddddd"
+UNOWNED = "#e4e4e4"
 """Colour of what belongs to no rank in question."""
 
 
@@ -18,11 +19,26 @@ def rank_hex(rank: int) -> str:
         return _FIRST[rank]
     hue = (0.11 + (rank - len(_FIRST)) * _GOLDEN) % 1.0
     lightness = (0.62, 0.72, 0.82)[rank % 3]
-    red, green, blue = colorsys.hls_to_rgb(hue, lightness, 0.55)
-    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
+    return _hex(colorsys.hls_to_rgb(hue, lightness, 0.55))
+
+
+def lighter(colour: str) -> str:
+    """Return a colour mixed with white, for the halo of a rank."""
+    red, green, blue = rgb(colour)
+    return _hex(
+        (red + (1 - red) * _LIGHTER, green + (1 - green) * _LIGHTER, blue + (1 - blue) * _LIGHTER),
+    )
+
+
+def rgb(colour: str) -> tuple[float, float, float]:
+    """Return ``#rrggbb`` as red, green and blue between 0 and 1."""
+    return int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255
 
 
 def rank_colour(rank: int) -> tuple[float, float, float]:
     """Return the colour of a rank as red, green and blue between 0 and 1."""
-    text = rank_hex(rank)
-    return int(text[1:3], 16) / 255, int(text[3:5], 16) / 255, int(text[5:7], 16) / 255
+    return rgb(rank_hex(rank))
+
+
+def _hex(colour: tuple[float, float, float]) -> str:
+    return "#" + "".join(f"{round(part * 255):02x}" for part in colour)

@@ -13,12 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 import plait
-from plait.draw.owners import grid_coordinates
+from plait.draw.halo import has_halo
 from plait.draw.palette import rank_hex
+from plait.draw.ranks import first_ranks, grid_coordinates, runs_in_array
 from plait.draw.traffic import Traffic
 
 _RANKS_SHOWN = 16
-_WIDE = 64  # columns that a table with indices needs
+_INDICES_WIDTH = 22  # columns that a list of indices needs to be of use
 _LARGEST_LISTED = 1_000_000  # indices of a larger dimension are not listed, for it would take memory
 
 
@@ -29,32 +30,53 @@ def rank_text(rank: int) -> Text:
 
 def rank_table(layout: plait.Layout, rank: int | None = None, width: int = 100) -> RenderableType:
     """Return a table of what each rank (or the one named) holds, without the indices where `width` is small."""
+    ranks = first_ranks(layout, _RANKS_SHOWN)
+    if rank is not None:
+        ranks = [rank] if layout.has_rank(rank) else []
+    padded, copies = has_halo(layout), layout.replicas > 1
+    names = ["rank", "grid", *(["copy"] if copies else []), "local shape", *(["with halo"] if padded else [])]
+    names += ["elements", "share", "runs", "largest run"]
+    right = {"rank", "copy", "elements", "share", "runs", "largest run"}
+    rows = [_rank_row(layout, number, padded, copies) for number in ranks]
+    used = sum(max(len(name), *(_length(row[k]) for row in rows), 0) + 3 for k, name in enumerate(names))
+    listed = width - used >= _INDICES_WIDTH and all(extent <= _LARGEST_LISTED for extent in layout.shape)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("rank", justify="right", no_wrap=True, min_width=4)
-    table.add_column("grid", no_wrap=True)
-    table.add_column("local shape", no_wrap=True)
-    table.add_column("elements", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
-    listed = width >= _WIDE and all(extent <= _LARGEST_LISTED for extent in layout.shape)
+    for name in names:
+        table.add_column(
+            name,
+            justify="right" if name in right else "left",
+            no_wrap=True,
+            min_width=4 if name == "rank" else None,
+        )
     if listed:
         table.add_column("indices", overflow="ellipsis", no_wrap=True)
-    ranks = [rank] if rank is not None else list(range(min(layout.size, _RANKS_SHOWN)))
-    for number in ranks:
-        shape = layout.local_shape(number)
-        elements = math.prod(shape)
-        row: list[RenderableType] = [
-            rank_text(number),
-            tuple_text(grid_coordinates(layout, number)),
-            "x".join(map(str, shape)) or "scalar",
-            f"{elements:,}",
-            f"{elements / layout.elements:.1%}" if layout.elements else "",
-        ]
-        if listed:
-            row.append(" × ".join(indices_text(chosen) for chosen in layout.indices(number)))
-        table.add_row(*row)
+    for number, row in zip(ranks, rows, strict=True):
+        indices = [" × ".join(indices_text(chosen) for chosen in layout.indices(number))] if listed else []
+        table.add_row(*row, *indices)
     if rank is None and layout.size > _RANKS_SHOWN:
         return Group(table, Text(f"The first {_RANKS_SHOWN} of {layout.size:,} ranks; --rank R shows another."))
     return table
+
+
+def _rank_row(layout: plait.Layout, rank: int, padded: bool, copies: bool) -> list[RenderableType]:
+    shape = layout.local_shape(rank)
+    elements = math.prod(shape)
+    runs, longest = runs_in_array(layout, rank)
+    row: list[RenderableType] = [rank_text(rank), tuple_text(grid_coordinates(layout, rank))]
+    row += [str(layout.replica_of(rank))] if copies else []
+    row.append(shape_text(shape))
+    row += [shape_text(layout.padded_shape(rank))] if padded else []
+    share = f"{elements / layout.elements:.1%}" if layout.elements else ""
+    return [*row, f"{elements:,}", share, f"{runs:,}", f"{longest:,}"]
+
+
+def _length(cell: RenderableType) -> int:
+    return len(str(cell))
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Return ``8x12``, and ``scalar`` for no dimensions."""
+    return "x".join(map(str, shape)) or "scalar"
 
 
 def tuple_text(values: tuple[int, ...]) -> str:
@@ -82,19 +104,21 @@ def traffic_table(traffic: Traffic, itemsize: int | None, width: int) -> Rendera
     """Return the matrix of who sends how much to whom, in elements, or in bytes where `itemsize` is given."""
     unit = itemsize or 1
     values = traffic.elements * unit
-    cell = max(len(f"{int(values.sum()):,}"), 6) + 3
+    label = max(len(str(rank)) for rank in (*traffic.senders, *traffic.receivers)) + 2
+    cell = max(len(f"{int(values.sum()):,}"), 6, label) + 3
     columns = max(1, min(values.shape[1], (width - 2 * cell) // cell))
     rows = min(values.shape[0], _RANKS_SHOWN)
     total = "all" if traffic.complete else f"first {max(values.shape)}"
     title = Text(f"{'Bytes' if itemsize else 'Elements'} from each rank (row) to each rank (column)", style="bold")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", justify="right")
-    for target in range(columns):
+    for target in traffic.receivers[:columns]:
         table.add_column(rank_text(target), justify="right", no_wrap=True)
     table.add_column(total, justify="right", no_wrap=True)
+    staying = traffic.staying
     for source in range(rows):
-        cells: list[RenderableType] = [rank_text(source)]
-        cells += [_amount(int(values[source, target]), source == target) for target in range(columns)]
+        cells: list[RenderableType] = [rank_text(traffic.senders[source])]
+        cells += [_amount(int(values[source, target]), bool(staying[source, target])) for target in range(columns)]
         table.add_row(*cells, f"{int(values[source].sum()):,}", end_section=source == rows - 1)
     totals = [f"{int(values[:, target].sum()):,}" for target in range(columns)]
     table.add_row(total, *totals, f"{int(values.sum()):,}")
@@ -124,8 +148,11 @@ def traffic_summary(traffic: Traffic, itemsize: int | None) -> Text:
     block = f"{traffic.block:,} element{'' if traffic.block == 1 else 's'}"
     if itemsize:
         block += f", {traffic.block * itemsize:,} bytes"
-    return Text(
-        f"block size  {block}: the longest run that is contiguous on both sides\n"
-        f"kept        {line(traffic.kept)} stay on their rank, in brackets above{scope}\n"
-        f"moved       {line(traffic.moved)} in {traffic.messages:,} messages{scope}"
-    )
+    lines = [
+        f"block size  {block}: the longest run that is contiguous on both sides",
+        f"kept        {line(traffic.kept)} stay on their rank, in brackets above{scope}",
+        f"moved       {line(traffic.moved)} in {traffic.messages:,} messages{scope}",
+    ]
+    if traffic.halo:
+        lines.append(f"halo        {line(traffic.halo)} of these fill halos{scope}")
+    return Text("\n".join(lines))

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 import plait
+from plait.draw.figure import new_figure, save
 from plait.draw.owners import owner_table
 from plait.draw.palette import rank_colour
-from plait.draw.png import new_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 import plait
+from plait.draw.ranks import first_ranks
+
+_MESSAGES = 500_000  # messages that are looked at
 
 
 @dataclass(frozen=True)
@@ -17,11 +19,17 @@ class Traffic:
 
     elements: npt.NDArray[np.int64]
     """Row: the rank that has the elements before.  Column: the rank that gets them."""
+    senders: list[int]
+    """The rank of each row."""
+    receivers: list[int]
+    """The rank of each column."""
     sources: int
     """Ranks of the source layout; `elements` has fewer rows where there are very many."""
     targets: int
     block: int
     """The longest run of elements that is contiguous on both sides everywhere."""
+    halo: int
+    """Elements among all that fill halos, as far as the table reaches."""
 
     @property
     def complete(self) -> bool:
@@ -29,9 +37,14 @@ class Traffic:
         return self.elements.shape == (self.sources, self.targets)
 
     @property
+    def staying(self) -> npt.NDArray[np.bool_]:
+        """Which entries go from a rank to itself."""
+        return np.equal.outer(np.array(self.senders), np.array(self.receivers))
+
+    @property
     def kept(self) -> int:
         """Elements that stay on their rank, as far as the table reaches."""
-        return int(np.trace(self.elements))
+        return int(self.elements[self.staying].sum())
 
     @property
     def moved(self) -> int:
@@ -41,23 +54,31 @@ class Traffic:
     @property
     def messages(self) -> int:
         """Pairs of different ranks with anything to send, as far as the table reaches."""
-        return int(np.count_nonzero(self.elements)) - int(np.count_nonzero(np.diagonal(self.elements)))
+        return int(np.count_nonzero(self.elements[~self.staying]))
 
 
 def measure(conversion: plait.Conversion, limit: int = 256) -> Traffic:
-    """Count what each pair of ranks exchanges, for the first `limit` ranks of both sides."""
+    """Count what each pair of ranks exchanges, for the first `limit` ranks of both sides.
+
+    Fewer receivers are counted where they get very many messages.
+    """
     source, target = conversion.source, conversion.target
-    rows, columns = min(source.size, limit), min(target.size, limit)
-    table = np.zeros((rows, columns), dtype=np.int64)
-    for rank in range(columns):
-        from_others = 0
-        for message in conversion.receives(rank):
-            if message.rank == rank:
-                continue
-            from_others += message.elements
-            if message.rank < rows:
-                table[message.rank, rank] = message.elements
-        if rank < rows:
-            # What does not come from elsewhere is there already, whether or not it is listed as a message.
-            table[rank, rank] = math.prod(target.local_shape(rank)) - from_others
-    return Traffic(table, source.size, target.size, int(conversion.block))
+    senders, receivers = first_ranks(source, limit), first_ranks(target, limit)
+    rows = {rank: row for row, rank in enumerate(senders)}
+    owned = plait.compose(source, target) if conversion.fills_halo else None
+    table = np.zeros((len(senders), len(receivers)), dtype=np.int64)
+    seen = halo = 0
+    for column, rank in enumerate(receivers):
+        messages = conversion.receives(rank)
+        for message in messages:
+            if message.rank in rows:
+                table[rows[message.rank], column] = message.elements
+        if owned is not None:
+            without = sum(message.elements for message in owned.receives(rank) if message.rank in rows)
+            halo += int(table[:, column].sum()) - without
+        seen += len(messages)
+        if seen > _MESSAGES:
+            receivers = receivers[: column + 1]
+            break
+    table = table[:, : len(receivers)]
+    return Traffic(table, senders, receivers, source.size, target.size, int(conversion.block), halo)

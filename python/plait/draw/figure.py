@@ -1,0 +1,43 @@
+"""Figures without a display, and what all PNG pictures of layouts share."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import plait
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_TITLE_LINES = 2
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of a size in inches, without touching any display.
+
+    errors  plait.Error where matplotlib is not installed
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError as error:
+        raise plait.Error("pictures need matplotlib; install it with: pip install 'plait[plot]'") from error
+    figure = Figure(figsize=(width, height), dpi=150, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG, whatever the name of the file ends in."""
+    figure.savefig(path, format="png", facecolor="white")
+
+
+def title_of(text: str, width: int) -> str:
+    """Return the text of a layout in at most two lines of about `width` letters; what is longer loses its middle."""
+    most = _TITLE_LINES * width
+    if len(text) > most:
+        text = f"{text[: most - width // 2]} … {text[-(width // 2 - 3) :]}"
+    return "\n".join(textwrap.wrap(text, width, break_long_words=True))

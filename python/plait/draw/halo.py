@@ -1,0 +1,97 @@
+"""The halo of one rank: the part of the array that it lies on, and what its places get."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+import plait
+from plait.draw.axis import Axis, Band, Owners, Unit
+
+_BESIDE = 2  # indices or bands beyond the halo that are shown where not everything fits
+
+
+class Kind(IntEnum):
+    """What a cell of a picture is to the rank in question; of several dimensions the largest one counts."""
+
+    OWNED = 0
+    HALO = 1
+    """Gets the element beside the block."""
+    WRAPPED = 2
+    """Gets an element from the other end of a periodic dimension."""
+    UNTOUCHED = 3
+    """A halo place outside the array."""
+    OTHER = 4
+    """Belongs to other ranks."""
+    OUTSIDE = 5
+    """Neither in the array nor in the halo."""
+
+
+def first_place(layout: plait.Layout, rank: int) -> tuple[int, ...]:
+    """Return the first element that a rank owns.  pre  it owns one."""
+    return layout.to_global([0] * layout.ndim, rank)
+
+
+def has_halo(layout: plait.Layout) -> bool:
+    """Whether any dimension has a halo."""
+    return any(width != (0, 0) for width in layout.halo)
+
+
+def block_of(layout: plait.Layout, dimension: int, rank: int) -> Band:
+    """Return the consecutive indices of a dimension that a rank owns.  pre  it owns an element"""
+    begin = first_place(layout, rank)[dimension]
+    return Band(begin, begin + layout.local_shape(rank)[dimension])
+
+
+def divide_around(layout: plait.Layout, dimension: int, rank: int, limit: int, unit: Unit) -> Axis:
+    """Return at most about `limit` bands that show the padded block of a rank, with what is outside of the array.
+
+    Everything is shown index by index where it fits; else the block with its halo, index by index or in bands.
+    """
+    extent = layout.shape[dimension]
+    block = block_of(layout, dimension, rank)
+    lo, hi = layout.halo[dimension]
+    begin, end = block.begin - lo, block.end + hi
+    lowest, highest = min(0, begin), max(extent, end)
+    if highest - lowest > limit:
+        lowest, highest = max(lowest, begin - _BESIDE), min(highest, end + _BESIDE)
+    if unit == "index" or highest - lowest <= limit:
+        return Axis(extent, tuple(Band(k, k + 1) for k in range(lowest, min(highest, lowest + limit))))
+    side = max((limit - 1) // 2, 1)
+    in_front = [*_pieces(layout, dimension, lowest, begin, side), *_pieces(layout, dimension, begin, block.begin, side)]
+    behind = [*_pieces(layout, dimension, block.end, end, side), *_pieces(layout, dimension, end, highest, side)]
+    return Axis(extent, (*in_front[-side:], block, *behind[:side]))
+
+
+def _pieces(layout: plait.Layout, dimension: int, begin: int, end: int, limit: int) -> list[Band]:
+    """Return the first `limit` bands of [begin, end), of which indices outside the array are wrapped or nobody's."""
+    owners = Owners(layout, dimension)
+    extent = layout.shape[dimension]
+    found: list[Band] = []
+    while begin < end and len(found) < limit:
+        if 0 <= begin < extent or layout.periodic[dimension]:
+            stop = min(end, begin + owners.end(begin % extent) - begin % extent)
+        else:
+            stop = min(end, 0) if begin < 0 else end
+        found.append(Band(begin, stop))
+        begin = stop
+    return found
+
+
+def kinds_along(layout: plait.Layout, dimension: int, rank: int, axis: Axis) -> npt.NDArray[np.int64]:
+    """Return the Kind of each band of a dimension to a rank, as if it were the only dimension."""
+    block = block_of(layout, dimension, rank)
+    lo, hi = layout.halo[dimension]
+
+    def kind(at: int) -> Kind:
+        if block.begin <= at < block.end:
+            return Kind.OWNED
+        if not block.begin - lo <= at < block.end + hi:
+            return Kind.OTHER
+        if 0 <= at < axis.extent:
+            return Kind.HALO
+        return Kind.WRAPPED if layout.periodic[dimension] else Kind.UNTOUCHED
+
+    return np.array([kind(at) for at in axis.points], dtype=np.int64)

@@ -1,0 +1,222 @@
+"""Draws one slab of a scene into a matplotlib panel."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from plait.draw.axis import Axis
+from plait.draw.halo import Kind
+from plait.draw.palette import UNOWNED, lighter, rank_hex, rgb
+from plait.draw.scene import Scene
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NUMBERED = 40  # bands along one dimension up to which each cell carries its rank
+_STRIPED = 4  # copies that get stripes of their colours
+_STRIPES = 3  # stripes of each copy in a cell, where there are few cells
+_STRIPED_CELLS = 2500
+_INSET = 0.07  # of the dashes of a place that is never touched
+_FLAT = 0.16  # height over width of a one-dimensional array
+_PANEL = 370.0  # width of a panel in points, about
+_SMALLEST, _COMFORTABLE = 3.5, 8.0  # points
+_WIDEST = 8.0  # of a band beside a halo, in cells
+
+WRAPPED_STYLE: dict[str, Any] = {"hatch": "////", "edgecolors": "#00000055", "linewidths": 0.0}
+UNTOUCHED_STYLE: dict[str, Any] = {"edgecolors": "#888888", "linewidths": 0.9, "linestyles": "--"}
+
+Edges = npt.NDArray[np.float64]
+
+
+class Scale:
+    """Where the bands of one dimension are drawn.
+
+    To scale, unless a halo is shown beside a block that it would vanish beside: then wide bands are drawn narrower.
+    """
+
+    def __init__(self, axis: Axis, halo: bool) -> None:
+        """Place the bands of an axis; `halo` says that the halo of a rank is shown."""
+        self.axis = axis
+        self.true = not halo or axis.single
+        if self.true:
+            self.edges: Edges = np.array([*axis.points, axis.bands[-1].end], dtype=np.float64)
+        else:
+            widths = [min(_WIDEST, 1 + math.log2(band.size) / 2) for band in axis.bands]
+            self.edges = np.array([0, *np.cumsum(widths)], dtype=np.float64)
+
+    @property
+    def length(self) -> float:
+        """Extent of the drawing."""
+        return float(self.edges[-1] - self.edges[0])
+
+    def ticks(self) -> tuple[list[float], list[str]] | None:
+        """Return where to write which indices, or None where matplotlib may choose."""
+        bands = self.axis.bands
+        if not self.true:
+            return [float(edge) for edge in self.edges[:-1]], [str(band.begin) for band in bands]
+        if self.axis.single and len(bands) <= _NUMBERED:
+            chosen = bands[:: -(-len(bands) // 20)]
+            return [band.begin + 0.5 for band in chosen], [str(band.begin) for band in chosen]
+        return None
+
+    def label(self, name: str) -> str:
+        """Return the name of the dimension, and which part of it is shown."""
+        shown = self.axis.describe(name) or name
+        return shown if self.true else f"{shown}, not to scale"
+
+
+def draw_panel(axis: Axes, scene: Scene, slab: int) -> None:
+    """Draw rows and columns of a slab, with their owners."""
+    halo = scene.view.surrounds(scene.layout)
+    rows, columns = Scale(scene.rows, halo), Scale(scene.columns, halo)
+    small = len(scene.rows.bands) <= _NUMBERED and len(scene.columns.bands) <= _NUMBERED
+    kinds = scene.kinds[slab]
+    _paint(axis, scene, slab, rows.edges, columns.edges)
+    if small:
+        _cells(axis, rows.edges, columns.edges, kinds != Kind.OUTSIDE, edgecolors="white", linewidths=0.6)
+    _mark_halo(axis, rows.edges, columns.edges, kinds)
+    _set_axes(axis, scene, rows, columns)
+    if small:
+        _number(axis, rows.edges, columns.edges, scene.labels[slab], kinds)
+    title = scene.titles()[slab]
+    if title:
+        axis.set_title(title, fontsize=11)
+
+
+def _paint(axis: Axes, scene: Scene, slab: int, rows: Edges, columns: Edges) -> None:
+    """Fill the cells with the colour of the first owner, and with stripes in the colours of its copies."""
+    from matplotlib.collections import PolyCollection
+
+    kinds, groups = scene.kinds[slab], scene.owners.of_element[slab]
+    copies = min(scene.layout.replicas, _STRIPED)
+    colours = _colours(scene.owners.groups, copies)
+    axis.pcolormesh(columns, rows, colours[groups, 0, kinds], rasterized=True)
+    if copies == 1:
+        return
+    rounds = _STRIPES if groups.size <= _STRIPED_CELLS else 1
+    corners, fill = [], []
+    for i, j in np.argwhere(kinds <= Kind.WRAPPED):
+        low, size = np.array([columns[j], rows[i]]), np.array([columns[j + 1] - columns[j], rows[i + 1] - rows[i]])
+        for stripe in range(copies * rounds):
+            if stripe % copies:
+                corners.append(low + size * _stripe(stripe / (copies * rounds), (stripe + 1) / (copies * rounds)))
+                fill.append(colours[groups[i, j], stripe % copies, kinds[i, j]])
+    axis.add_collection(PolyCollection(corners, facecolors=fill, linewidths=0, rasterized=True), autolim=False)
+
+
+def _stripe(begin: float, end: float) -> npt.NDArray[np.float64]:
+    """Return the corners of the diagonal stripe begin <= (x + y) / 2 <= end of the unit square."""
+
+    def line(level: float) -> list[tuple[float, float]]:
+        total = 2 * level
+        return [(min(total, 1), max(total - 1, 0)), (max(total - 1, 0), min(total, 1))]
+
+    corners = line(begin)
+    if begin < 0.5 < end:
+        corners += [(0.0, 1.0), *reversed(line(end)), (1.0, 0.0)]
+    else:
+        corners += reversed(line(end))
+    return np.array(corners)
+
+
+def _colours(groups: tuple[tuple[int, ...], ...], stripes: int) -> npt.NDArray[np.float64]:
+    """Return the colour of each group, stripe and kind."""
+    table = np.ones((len(groups), stripes, len(Kind), 3))
+    for number, group in enumerate(groups):
+        for stripe, rank in enumerate(group[:stripes]):
+            table[number, stripe, Kind.OWNED] = rgb(rank_hex(rank))
+            table[number, stripe, [Kind.HALO, Kind.WRAPPED]] = rgb(lighter(rank_hex(rank)))
+            table[number, stripe, Kind.OTHER] = rgb(UNOWNED)
+    return table
+
+
+def _cells(
+    axis: Axes, rows: Edges, columns: Edges, chosen: npt.NDArray[np.bool_], *, inset: float = 0, **style: Any
+) -> None:
+    """Draw the outlines, or hatches, of chosen cells; `inset` is the share of a cell to stay away from its edges."""
+    from matplotlib.collections import PolyCollection
+
+    def inner(edges: Edges, k: int) -> tuple[float, float]:
+        margin = inset * (edges[k + 1] - edges[k])
+        return edges[k] + margin, edges[k + 1] - margin
+
+    corners = []
+    for i, j in np.argwhere(chosen):
+        (left, right), (top, bottom) = inner(columns, j), inner(rows, i)
+        corners.append([(left, top), (right, top), (right, bottom), (left, bottom)])
+    axis.add_collection(PolyCollection(corners, facecolors="none", clip_on=False, **style), autolim=False)
+
+
+def _mark_halo(axis: Axes, rows: Edges, columns: Edges, kinds: npt.NDArray[np.int64]) -> None:
+    """Hatch what is wrapped, dash what is never touched, frame what is owned."""
+    _cells(axis, rows, columns, kinds == Kind.WRAPPED, **WRAPPED_STYLE)
+    _cells(axis, rows, columns, kinds == Kind.UNTOUCHED, inset=_INSET, **UNTOUCHED_STYLE)
+    owned = np.argwhere(kinds == Kind.OWNED)
+    if (kinds != Kind.OWNED).any() and len(owned) and np.isin(kinds, (Kind.HALO, Kind.WRAPPED, Kind.UNTOUCHED)).any():
+        (top, left), (bottom, right) = owned.min(axis=0), owned.max(axis=0) + 1
+        frame = [columns[left], columns[right], columns[right], columns[left], columns[left]]
+        axis.plot(frame, [rows[top], rows[top], rows[bottom], rows[bottom], rows[top]], color="black", linewidth=1.8)
+
+
+def _set_axes(axis: Axes, scene: Scene, rows: Scale, columns: Scale) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_xlim(columns.edges[0], columns.edges[-1])
+    axis.set_ylim(rows.edges[-1], rows.edges[0])
+    if scene.layout.ndim < 2:
+        axis.set_box_aspect(_FLAT)
+    else:
+        axis.set_aspect("equal" if 0.2 <= rows.length / columns.length <= 2 else "auto")
+    for line, scale in ((axis.xaxis, columns), (axis.yaxis, rows)):
+        ticks = scale.ticks()
+        if ticks is None:
+            line.set_major_locator(MaxNLocator(nbins=8, integer=True))
+            line.set_major_formatter("{x:.0f}")
+        else:
+            line.set_ticks(ticks[0], labels=ticks[1])
+            line.set_tick_params(length=0 if scale.true else 3)
+    flat = scene.layout.ndim < 2
+    axis.yaxis.set_visible(not flat)
+    axis.set_ylabel(rows.label("rows"))
+    axis.set_xlabel(columns.label("elements" if flat else "columns"))
+
+
+def _number(
+    axis: Axes, rows: Edges, columns: Edges, labels: npt.NDArray[np.object_], kinds: npt.NDArray[np.int64]
+) -> None:
+    """Write the owners into each cell, in letters that fit a cell; nothing where they would be too small to read."""
+    size, broken = _letters(rows, columns, labels)
+    if size < _SMALLEST:
+        return
+    for i, j in np.ndindex(*labels.shape):
+        if kinds[i, j] == Kind.OUTSIDE:
+            continue
+        label = str(labels[i, j]).replace("+", "+\n") if broken else str(labels[i, j])
+        x, y = (columns[j] + columns[j + 1]) / 2, (rows[i] + rows[i + 1]) / 2
+        faint = kinds[i, j] in (Kind.OTHER, Kind.UNTOUCHED)
+        box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
+        axis.text(
+            x, y, label, ha="center", va="center", fontsize=size, linespacing=1.0,
+            color="#888888" if faint else "black",
+            bbox=box if kinds[i, j] == Kind.WRAPPED or "+" in label else None,
+        )  # fmt: skip
+
+
+def _letters(rows: Edges, columns: Edges, labels: npt.NDArray[np.object_]) -> tuple[float, bool]:
+    """Return the size of letters in points that fits the smallest cell, and whether copies need lines of their own."""
+    ratio = float((rows[-1] - rows[0]) / (columns[-1] - columns[0])) if len(rows) > 2 else _FLAT
+    across = min(_PANEL, _PANEL / ratio)
+    wide = across * float(np.diff(columns).min() / (columns[-1] - columns[0]))
+    high = across * ratio * float(np.diff(rows).min() / (rows[-1] - rows[0]))
+
+    def fitting(lines: int, letters: int) -> float:
+        return min(16.0, wide / (0.75 * letters + 0.5), high / (1.25 * lines))
+
+    parts = [str(label).split("+") for label in labels.flat]
+    one = fitting(1, max(len("+".join(part)) for part in parts))
+    several = fitting(max(map(len, parts)), max(len(text) + (len(part) > 1) for part in parts for text in part))
+    return (several, True) if several > one and one < _COMFORTABLE else (one, False)

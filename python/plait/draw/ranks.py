@@ -1,0 +1,105 @@
+"""The ranks of a layout: which numbers they have, where they are in the grid, how their elements lie in the array."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import plait
+from plait._core import IndexSet
+from plait.draw.axis import Band
+
+_LISTED = 1 << 20  # ranks up to which all their numbers are asked for
+
+
+def first_ranks(layout: plait.Layout, limit: int) -> list[int]:
+    """Return the `limit` smallest ranks, ascending."""
+    if layout.size == layout.ranks_end:
+        return list(range(min(limit, layout.size)))
+    if layout.size <= _LISTED:
+        return [int(rank) for rank in layout.rank_numbers[:limit]]
+    return list(itertools.islice(filter(layout.has_rank, range(layout.ranks_end)), limit))
+
+
+def numbers_text(numbers: Sequence[int], limit: int = 4) -> str:
+    """Return the stretches of ascending numbers: ``0..2, 6..8``; of many, the first ones and the last one."""
+    stretches: list[Band] = []
+    for number in numbers:
+        if stretches and stretches[-1].end == number:
+            stretches[-1] = Band(stretches[-1].begin, number + 1)
+        else:
+            stretches.append(Band(number, number + 1))
+    if len(stretches) <= limit:
+        return ", ".join(map(str, stretches))
+    return f"{', '.join(map(str, stretches[: limit - 1]))} … {stretches[-1]}"
+
+
+def ranks_text(layout: plait.Layout) -> str:
+    """Say how many ranks there are, and which ones unless they are 0, 1, 2, ...: ``4 ranks (4..7)``."""
+    count = f"{layout.size:,} rank{'' if layout.size == 1 else 's'}"
+    if layout.size == layout.ranks_end:
+        return count
+    if layout.size <= _LISTED:
+        return f"{count} ({numbers_text([int(rank) for rank in layout.rank_numbers])})"
+    return f"{count} (of 0..{layout.ranks_end - 1})"
+
+
+def grid_coordinates(layout: plait.Layout, rank: int) -> tuple[int, ...]:
+    """Return the place of a rank in the layout's grid, one coordinate for each grid axis."""
+    position, fastest_first = rank, layout.grid[::-1]
+    if layout.ranks == "F":
+        fastest_first = layout.grid
+    elif layout.ranks != "C":
+        position = layout.ranks.index(rank)  # the ranks are listed, in C order of the positions
+    coordinates: list[int] = []
+    for extent in fastest_first:
+        position, coordinate = divmod(position, extent)
+        coordinates.append(coordinate)
+    return tuple(coordinates if layout.ranks == "F" else coordinates[::-1])
+
+
+def runs_in_array(layout: plait.Layout, rank: int) -> tuple[int, int]:
+    """Return how many runs the elements of a rank are, and the length of the longest one.
+
+    A run is a stretch that is contiguous both in the local array and in the whole array lying in the same order.
+    """
+    shape = layout.local_shape(rank)
+    if 0 in shape:
+        return 0, 0
+    whole = plait.Layout(layout.shape, ["*"] * layout.ndim, order=layout.dimension_order)
+    found = plait.compose(whole, layout).receives(rank)
+    return sum(message.runs for message in found), _longest_run(layout, rank)
+
+
+def _longest_run(layout: plait.Layout, rank: int) -> int:
+    """Return the length of the longest run, from the fastest dimension to the slowest one."""
+    inner = 1  # elements of the dimensions so far, in the whole array
+    whole, joined = True, True  # the rank has all of those; no halo lies between its rows of them
+    head, tail, longest = 1, 1, 1  # elements that follow each other at the beginning, at the end, at most
+    for dimension in reversed(layout.dimension_order):
+        extent = layout.shape[dimension]
+        members = layout.index_set(rank, dimension)
+        first, last = _run_from_edge(members, extent, False), _run_from_edge(members, extent, True)
+        if whole:
+            head, tail, longest = inner * first, inner * last, inner * members.longest_run
+        else:
+            if joined and members.longest_run > 1:
+                longest = max(longest, tail + head)  # the end of one row and the beginning of the next one
+            head, tail = head if first else 0, tail if last else 0
+        joined = joined and layout.halo[dimension] == (0, 0)
+        whole = whole and joined and members.size == extent
+        inner *= extent
+    return longest
+
+
+def _run_from_edge(members: IndexSet, extent: int, at_end: bool) -> int:
+    """Return the length of the run at the first index or at the last one."""
+    inside, outside = 0, members.longest_run + 1
+    while inside + 1 < outside:
+        trial = (inside + outside) // 2
+        stretch = IndexSet.range(extent - trial, extent) if at_end else IndexSet.range(0, trial)
+        if (members & stretch).size == trial:
+            inside = trial
+        else:
+            outside = trial
+    return inside

@@ -1,0 +1,186 @@
+"""What a picture of a layout shows, cell by cell, whatever draws it: slabs of rows and columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+import plait
+from plait.draw.axis import Axis, Band, Unit, divide
+from plait.draw.halo import Kind, block_of, divide_around, first_place, has_halo, kinds_along
+from plait.draw.owners import OwnerGroups, group_text, owner_groups
+
+_MOST_OWNERS = 1_000_000  # owners of all cells together
+_ONE = Axis(1, (Band(0, 1),))
+
+
+@dataclass(frozen=True)
+class View:
+    """What to show of a layout: everything, or one rank; owners, or places in the local arrays."""
+
+    rank: int | None = None
+    places: bool = False
+    """Write the place of each element in its owner's local array, instead of the owner."""
+
+    @property
+    def unit(self) -> Unit:
+        """What one cell stands for: places differ from index to index, owners from band to band."""
+        return "index" if self.places else "fit"
+
+    def surrounds(self, layout: plait.Layout) -> bool:
+        """Whether the halo of the rank in question is shown."""
+        return self.owns(layout) and has_halo(layout)
+
+    def owns(self, layout: plait.Layout) -> bool:
+        """Whether the rank in question owns anything."""
+        return self.rank is not None and layout.has_rank(self.rank) and 0 not in layout.local_shape(self.rank)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many bands there is room for."""
+
+    slabs: int
+    rows: int
+    columns: int
+    tail: bool = True
+    """Where not everything fits, show the end of each dimension too."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The cells of a picture.  Arrays are slabs × rows × columns."""
+
+    layout: plait.Layout
+    view: View
+    leading: tuple[Axis, ...]
+    """The dimensions in front of rows and columns; their bands are combined to slabs."""
+    rows: Axis
+    columns: Axis
+    owners: OwnerGroups
+    kinds: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.object_]
+
+    def titles(self) -> list[str]:
+        """Return the name of each slab as it would be cut out: ``[0..3, :, :]``; empty for the only one."""
+        if not self.leading:
+            return [""]
+        counts = [len(axis.bands) for axis in self.leading]
+        return [
+            f"[{', '.join(str(axis.bands[k]) for axis, k in zip(self.leading, place, strict=True))}, :, :]"
+            for place in np.ndindex(*counts)
+        ]
+
+    def groups(self) -> Iterator[tuple[int, ...]]:
+        """Yield the groups of ranks that cells belong to, in the order of the cells."""
+        numbers, where = np.unique(self.owners.of_element, return_index=True)
+        for number in numbers[np.argsort(where)]:
+            yield self.owners.groups[number]
+
+    def remarks(self) -> list[str]:
+        """Say of each dimension that is not shown whole which part is."""
+        if self.layout.ndim < 2:
+            named = [(self.columns, "elements")]
+        else:
+            slabs = "slabs" if len(self.leading) == 1 else ""
+            named = [(axis, slabs or f"dimension {d}") for d, axis in enumerate(self.leading)]
+            named += [(self.rows, "rows"), (self.columns, "columns")]
+        return [text for axis, name in named if (text := axis.describe(name)) is not None]
+
+
+def build(layout: plait.Layout, view: View, limits: Limits) -> Scene:
+    """Return the cells that show a layout.  pre  it has elements."""
+    most = max(4, math.isqrt(_MOST_OWNERS // layout.replicas))
+    rows, columns, slabs = min(limits.rows, most), min(limits.columns, most), limits.slabs
+    axes: list[Axis] = []
+    for dimension in reversed(range(layout.ndim)):
+        from_last = layout.ndim - 1 - dimension
+        limit = (columns, rows)[from_last] if from_last < 2 else slabs
+        unit: Unit = view.unit if from_last < 2 or view.places else "band"
+        axes.insert(0, _axis(layout, dimension, view, limit, unit, limits.tail))
+        if from_last >= 2:
+            slabs = max(1, slabs // len(axes[0].bands))
+    return _fill(layout, view, axes)
+
+
+def local_place(layout: plait.Layout, index: tuple[int, ...], rank: int) -> int:
+    """Return the position of an element in the memory of the rank that owns it, counted in elements, halo included."""
+    halo = [lo for lo, _ in layout.halo]
+    return _position(layout, [local + lo for local, lo in zip(layout.to_local(index, rank), halo, strict=True)], rank)
+
+
+def _position(layout: plait.Layout, places: list[int], rank: int) -> int:
+    shape, position = layout.padded_shape(rank), 0
+    for dimension in layout.dimension_order:
+        position = position * shape[dimension] + places[dimension]
+    return position
+
+
+def _axis(layout: plait.Layout, dimension: int, view: View, limit: int, unit: Unit, tail: bool) -> Axis:
+    if view.rank is not None and view.surrounds(layout):
+        return divide_around(layout, dimension, view.rank, limit, unit)
+    focus = first_place(layout, view.rank)[dimension] if view.rank is not None and view.owns(layout) else None
+    return divide(layout, dimension, limit, unit=unit, tail=tail, focus=focus)
+
+
+def _fill(layout: plait.Layout, view: View, axes: list[Axis]) -> Scene:
+    wrapped = [[k % extent for k in axis.points] for axis, extent in zip(axes, layout.shape, strict=True)]
+    owners = owner_groups(layout, wrapped)
+    kinds = _kinds(layout, view, axes, owners)
+    labels = np.array([group_text(group) for group in owners.groups], dtype=object)[owners.of_element]
+    if view.places:
+        labels = _places(layout, view, axes, owners, kinds)
+    labels = np.asarray(labels, dtype=object)
+    labels[kinds == Kind.OTHER] = "·"
+    labels[kinds == Kind.OUTSIDE] = ""
+    if not view.places:
+        labels[kinds == Kind.UNTOUCHED] = "-"
+    rows = axes[-2] if layout.ndim > 1 else _ONE
+    columns = axes[-1] if layout.ndim > 0 else _ONE
+    shape = (-1, len(rows.bands), len(columns.bands))
+    flat = OwnerGroups(owners.of_element.reshape(shape), owners.groups)
+    return Scene(layout, view, tuple(axes[:-2]), rows, columns, flat, kinds.reshape(shape), labels.reshape(shape))
+
+
+def _kinds(layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGroups) -> npt.NDArray[np.int64]:
+    """Return the Kind of each cell."""
+    if view.rank is None:
+        return np.full_like(owners.of_element, Kind.OWNED)
+    if not view.surrounds(layout):
+        mine = np.array([view.rank in group for group in owners.groups])
+        return np.where(mine[owners.of_element], Kind.OWNED, Kind.OTHER)
+    kinds = np.full_like(owners.of_element, Kind.OWNED)
+    for dimension, axis in enumerate(axes):
+        shape = [-1 if d == dimension else 1 for d in range(layout.ndim)]
+        along = kinds_along(layout, dimension, view.rank, axis)
+        kinds = np.maximum(kinds, along.reshape(shape))
+    beyond = np.zeros(owners.of_element.shape, dtype=bool)
+    for dimension, axis in enumerate(axes):
+        shape = [-1 if d == dimension else 1 for d in range(layout.ndim)]
+        beyond |= np.array([not 0 <= k < axis.extent for k in axis.points]).reshape(shape)
+    return np.where((kinds == Kind.OTHER) & beyond, Kind.OUTSIDE, kinds)
+
+
+def _places(
+    layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGroups, kinds: npt.NDArray[np.int64]
+) -> npt.NDArray[np.object_]:
+    """Return the position of each cell in the memory of its owner, or of the rank whose halo is shown."""
+    labels = np.empty(owners.of_element.shape, dtype=object)
+    around = view.rank if view.surrounds(layout) else None
+    origin: list[int] = []
+    if around is not None:
+        origin = [block_of(layout, d, around).begin - layout.halo[d][0] for d in range(layout.ndim)]
+    for place in np.ndindex(*labels.shape):
+        index = tuple(axis.bands[k].begin for axis, k in zip(axes, place, strict=True))
+        if kinds[place] >= Kind.OTHER:
+            continue
+        if around is not None:
+            labels[place] = str(_position(layout, [k - first for k, first in zip(index, origin, strict=True)], around))
+        else:
+            rank = owners.groups[owners.of_element[place]][0] if view.rank is None else view.rank
+            labels[place] = str(local_place(layout, index, rank))
+    return labels
