@@ -9,7 +9,7 @@ cd "$plait_root"
 
 python="${PYTHON:-python3}"
 compiler="${CXX:-g++}"
-extras=(build mpi plot test)
+extras=(build interop mpi plot test)
 [[ -n "${MPICC:-}" ]] || extras+=(mpich)
 
 python_works() { "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; }

@@ -7,6 +7,7 @@ from ._errors import ArgumentError, Error, StoreError
 from ._file import File, Request, open
 from ._indirect import indirect
 from ._redistribute import Redistribution, empty, iredistribute, redistribute
+from ._relabel import relabel, same_up_to_ranks
 
 __version__ = _version("plait")
 __all__ = [
@@ -27,4 +28,6 @@ __all__ = [
     "iredistribute",
     "open",
     "redistribute",
+    "relabel",
+    "same_up_to_ranks",
 ]

@@ -19,7 +19,7 @@ constexpr int kMostNodeSize = 4096;
 /// Elements of the longest local array, halo included.
 std::int64_t longest_array(const Layout& layout) {
   std::int64_t product = 1;
-  for (int d = 0; d < layout.dimensions(); ++d) 
+  for (int d = 0; d < layout.dimensions(); ++d)
     product *= layout.longest_local(d) + layout.halo(d).lo + layout.halo(d).hi;
   return product;
 }

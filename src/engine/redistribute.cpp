@@ -250,7 +250,8 @@ Exchange::Group& Exchange::own_message() {
 
 std::string Exchange::explain() const {
   const int me = transport_.rank();
-  std::string text = base::text("from     ", to_string(pairs_.source()), "\nto       ", to_string(pairs_.target()), '\n');
+  std::string text =
+      base::text("from     ", to_string(pairs_.source()), "\nto       ", to_string(pairs_.target()), '\n');
   std::int64_t bytes = 0;
   for (const std::int64_t receiver : pairs_.receivers_of(me)) {
     std::int64_t elements = 0;
@@ -266,8 +267,9 @@ std::string Exchange::explain() const {
       runs += pieces;
     }
     bytes += elements * element_bytes_;
-    text += base::text("rank ", me, "   sends ", elements, " elements to rank ", receiver, " in ", runs,
-                       receiver == me ? " boxes, its own" : " boxes", on_node(receiver) ? "" : ", on another node", '\n');
+    text +=
+        base::text("rank ", me, "   sends ", elements, " elements to rank ", receiver, " in ", runs,
+                   receiver == me ? " boxes, its own" : " boxes", on_node(receiver) ? "" : ", on another node", '\n');
   }
   text += base::text("moves    ", base::bytes_text(bytes), " from this rank\n");
   text += base::text("inside   ", reach_ ? words(*reach_) : "decided at the first run, by where the arrays lie", '\n');

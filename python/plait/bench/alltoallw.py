@@ -35,12 +35,8 @@ class Alltoallw:
         mine_before, mine_after = source.indices(comm.rank), target.indices(comm.rank)
         # The nesting follows the receiver, so that both sides meet their elements in one order.
         fast = 1 if target.order == "C" else 0
-        self._sends = [
-            _pair_type(mine_before, target.indices(peer), source.order, fast) for peer in range(comm.size)
-        ]
-        self._receives = [
-            _pair_type(mine_after, source.indices(peer), target.order, fast) for peer in range(comm.size)
-        ]
+        self._sends = [_pair_type(mine_before, target.indices(peer), source.order, fast) for peer in range(comm.size)]
+        self._receives = [_pair_type(mine_after, source.indices(peer), target.order, fast) for peer in range(comm.size)]
 
     def run(self, source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
         """Exchange."""
@@ -65,9 +61,7 @@ def _types(made: list[MPI.Datatype | None]) -> list[MPI.Datatype]:
     return [MPI.DOUBLE if one is None else one for one in made]
 
 
-def _pair_type(
-    mine: tuple[Indices, ...], theirs: tuple[Indices, ...], order: str, fast: int
-) -> MPI.Datatype | None:
+def _pair_type(mine: tuple[Indices, ...], theirs: tuple[Indices, ...], order: str, fast: int) -> MPI.Datatype | None:
     """Return the type of what two ranks have in common, as places of my local array; None where there is nothing."""
     places = [np.nonzero(np.isin(own, other, assume_unique=True))[0] for own, other in zip(mine, theirs, strict=True)]
     if any(place.size == 0 for place in places):

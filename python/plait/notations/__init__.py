@@ -1,0 +1,13 @@
+"""Layouts in the notations of other systems, in and out.
+
+One module for each notation: `from_...` takes the real object where its package is installed, or its plain data, and
+returns a `plait.Layout`; `to_...` returns plain data, or the real object where the name says so.  A layout that a
+notation cannot say is refused with a `plait.ArgumentError` that names the reason.
+
+No module here imports the package whose notation it reads before it has to build one of its objects.  Everything is
+pure: no communication, and all of it may be called from any thread.
+"""
+
+from . import chunks, dask, distarray, dtensor, jax, mpi, pencil, scalapack
+
+__all__ = ["chunks", "dask", "distarray", "dtensor", "jax", "mpi", "pencil", "scalapack"]

@@ -1,0 +1,132 @@
+"""What the importers share: checked arguments, layouts from parts, and the wording of refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import Layout
+from .._errors import ArgumentError
+
+Ranks = npt.NDArray[np.int64]
+#: Distributions of one dimension, the first deals first, each with the grid axes that it uses, the major one first.
+Levels = Sequence[tuple[str, tuple[int, ...]]]
+
+
+def shown(layout: Layout) -> str:
+    """Return the text of a layout for a message, cut where a rank list makes it long."""
+    text = str(layout)
+    return text if len(text) <= 160 else text[:150] + " ..."
+
+
+def refusal(notation: str, layout: Layout, reason: str) -> ArgumentError:
+    """Return the error for a layout that a notation cannot say."""
+    return ArgumentError(f"{notation} cannot say {shown(layout)}: {reason}")
+
+
+def integers(values: Any, what: str, least: int = 0) -> tuple[int, ...]:
+    """Return a sequence as a tuple of Python's integers, none of them too small."""
+    try:
+        result = tuple(value.__index__() for value in values)
+    except (TypeError, AttributeError):
+        raise ArgumentError(f"{what} is {values!r}; expected a sequence of integers") from None
+    for value in result:
+        if value < least:
+            raise ArgumentError(f"{what} holds {value}; expected integers of {least} or more")
+    return result
+
+
+def same_length(what: str, found: Sequence[Any], dimensions: int, of: str = "dimensions") -> None:
+    """Refuse a sequence that has not one entry for each dimension."""
+    if len(found) != dimensions:
+        raise ArgumentError(f"{what} has {len(found)} entries for {dimensions} {of}; give one for each")
+
+
+def rank_table(ranks: Any, extents: tuple[int, ...], what: str) -> Ranks:
+    """Return rank numbers by grid position; None stands for 0, 1, 2, ... in C order."""
+    count = int(np.prod(extents, dtype=np.int64))
+    if ranks is None:
+        return np.arange(count, dtype=np.int64).reshape(extents)
+    table = np.asarray(ranks)
+    if table.dtype.kind not in "iu" or table.size != count:
+        raise ArgumentError(f"{what} holds {table.size} ranks; expected {count} integers for the grid {extents}")
+    table = table.astype(np.int64).reshape(extents)
+    if len(np.unique(table)) != count or (count and table.min() < 0):
+        raise ArgumentError(f"{what} must hold distinct ranks of 0 or more")
+    return table
+
+
+def numbering(table: Ranks) -> str | tuple[int, ...] | None:
+    """Return what `ranks=` says for rank numbers by grid position; None where it need not be said."""
+    count = np.arange(table.size)
+    if np.array_equal(table.ravel(), count):
+        return None
+    if np.array_equal(table.ravel(order="F"), count):
+        return "F"
+    return tuple(table.ravel().tolist())
+
+
+def make(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
+    """Make a layout with one grid axis for each dealt dimension, left to right.
+
+    `table` holds the ranks, one axis for each array dimension (extent 1 where it is `*`), and a last one for replicas.
+    """
+    replicas = table.shape[-1]
+    dealt = [d for d, text in enumerate(dist) if text != "*"]
+    grid = [table.shape[d] for d in dealt] + ([replicas] if replicas > 1 else [])
+    replicate = (len(dealt),) if replicas > 1 else ()
+    return _parse(shape, dist, table.reshape(grid), replicate=replicate, **options)
+
+
+def make_on_axes(shape: Sequence[int], dimensions: Sequence[Levels], table: Ranks, **options: Any) -> Layout:
+    """Make a layout on a grid whose axes the dimensions name; axes that none names hold replicas."""
+    used = [axis for levels in dimensions for _, axes in levels for axis in axes]
+    spare = tuple(axis for axis in range(table.ndim) if axis not in used)
+    simple = all(len(levels) <= 1 and all(len(axes) == 1 for _, axes in levels) for levels in dimensions)
+    if simple and used == list(range(table.ndim)):
+        dist = ["/".join(text for text, _ in levels) or "*" for levels in dimensions]
+    else:
+        dist = ["/".join(f"{text}@{_axes(axes)}" for text, axes in levels) or "*" for levels in dimensions]
+    return _parse(shape, dist, table, replicate=spare, **options)
+
+
+def _parse(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
+    """Make a layout by its text; options of None or () are left out, and pairs stand as low:high."""
+    words = ["x".join(map(str, shape)) or "scalar", f"({', '.join(dist)})"]
+    if table.ndim:
+        words.append(f"onto ({', '.join(map(str, table.shape))})")
+    for name, value in {**options, "ranks": numbering(table)}.items():
+        if value is None or value == ():
+            continue
+        entries = [":".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in value]
+        words.append(f"{name}={value}" if isinstance(value, str) else f"{name}=({', '.join(entries)})")
+    return Layout.parse(" ".join(words))
+
+
+def unless_zero(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the values, or nothing where all are zero."""
+    result = tuple(values)
+    return result if any(value not in (0, (0, 0)) for value in result) else ()
+
+
+def gen_block(sizes: Iterable[int]) -> str:
+    """Return the distribution in consecutive blocks of these sizes; `*` for a single one."""
+    result = [int(size) for size in sizes]
+    return f"gen_block({', '.join(map(str, result))})" if len(result) != 1 else "*"
+
+
+def indirect(owners: npt.NDArray[np.int64]) -> str:
+    """Return the distribution that gives each index to the coordinate that the map names."""
+    if not len(owners):
+        return "block"
+    starts = np.flatnonzero(np.concatenate(([True], owners[1:] != owners[:-1])))
+    lengths = np.diff(np.append(starts, len(owners)))
+    words = [f"{c}*{n}" if n > 1 else f"{c}" for c, n in zip(owners[starts], lengths, strict=True)]
+    return f"indirect({', '.join(words)})"
+
+
+def _axes(axes: tuple[int, ...]) -> str:
+    return str(axes[0]) if len(axes) == 1 else f"({', '.join(map(str, axes))})"

@@ -1,0 +1,361 @@
+"""A layout as a table: which coordinate owns which indices of each dimension, and which ranks lie there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import Layout
+from .._errors import ArgumentError
+from . import _spelling, _tiles
+from ._make import Ranks, gen_block, indirect, make, rank_table, refusal, shown, unless_zero
+
+#: Dimensions that have to be looked at index by index are refused beyond; it takes some 16 bytes an index.
+MOST_INDICES = 1 << 30
+
+Numbers = npt.NDArray[np.int64]
+Runs = tuple[Numbers, Numbers]
+
+
+class Dimension:
+    """How the indices of one dimension are dealt to its coordinates.
+
+    Known as blocks dealt in turn: block b has indices b * block and on, and belongs to coordinate turn[b mod
+    coordinates]; or as the `runs` of indices with one owner: first indices and owners.
+    """
+
+    def __init__(
+        self, size: int, coordinates: int, block: int = 0, turn: Numbers | None = None, runs: Runs | None = None
+    ) -> None:
+        """Keep one of the two."""
+        self.size = size
+        self.coordinates = coordinates
+        self.block = block
+        self._turn = turn
+        self._runs = runs
+
+    @cached_property
+    def _firsts(self) -> Numbers:
+        """Owners of the blocks of the first round, as far as there are blocks."""
+        assert self._turn is not None
+        return self._turn[: -(-self.size // self.block)]
+
+    @cached_property
+    def runs(self) -> Runs:
+        """First index and owner of each stretch of indices with one owner.  Cost: linear in the stretches."""
+        if self._runs is not None:
+            return self._runs
+        assert self._turn is not None
+        if self.coordinates == 1:
+            return np.zeros(min(self.size, 1), np.int64), np.zeros(min(self.size, 1), np.int64)
+        starts = np.arange(0, self.size, self.block, dtype=np.int64)
+        return starts, self._turn[starts // self.block % self.coordinates]
+
+    @cached_property
+    def cyclic(self) -> tuple[int, int] | None:
+        """Block size and first coordinate of the round robin that deals the dimension; None where none does."""
+        if self.coordinates == 1 or not self.size:
+            return max(self.size, 1), 0
+        block, owners, regular = self.block, self._firsts if self._turn is not None else self.runs[1], True
+        if self._turn is None:
+            lengths = np.diff(np.append(self.runs[0], self.size))
+            block = int(lengths[0])
+            regular = bool((lengths[:-1] == block).all() and lengths[-1] <= block)
+        source = int(owners[0])
+        turns = (owners == (source + np.arange(len(owners))) % self.coordinates).all()
+        return (block, source) if regular and turns else None
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...] | None:
+        """Sizes of the consecutive blocks that coordinates 0, 1, ... own; None where they do not."""
+        if self._turn is not None and self.coordinates > 1 and self.block * self.coordinates < self.size:
+            return None
+        starts, owners = self.runs
+        if (owners[1:] <= owners[:-1]).any():
+            return None
+        sizes = np.zeros(self.coordinates, dtype=np.int64)
+        sizes[owners] = np.diff(np.append(starts, self.size))
+        return tuple(sizes.tolist())
+
+    @cached_property
+    def step(self) -> int:
+        """Greatest common divisor of all indices at which the owner changes; the size where it never does."""
+        if self._turn is not None:
+            return self.block if self.coordinates > 1 and self.block < self.size else self.size
+        return math.gcd(*self.runs[0].tolist()) or self.size
+
+    @cached_property
+    def first_owners(self) -> Numbers:
+        """The coordinates in the order in which the first index of each comes; those without any are left out."""
+        owners = self._firsts if self._turn is not None and self.coordinates > 1 else self.runs[1]
+        found, at = np.unique(owners, return_index=True)
+        return found[np.argsort(at)]
+
+    def owners(self) -> Numbers:
+        """Return the owner of each index."""
+        starts, owners = self.runs
+        return np.repeat(owners, np.diff(np.append(starts, self.size)))
+
+    def indices(self, coordinate: int) -> Numbers:
+        """Return what a coordinate owns."""
+        return np.flatnonzero(self.owners() == coordinate)
+
+    def renumbered(self, order: npt.NDArray[np.intp]) -> Dimension:
+        """Return the dimension whose coordinate c is order[c] here."""
+        inverse = np.argsort(order)
+        if self._turn is not None:
+            return Dimension(self.size, self.coordinates, self.block, inverse[self._turn])
+        return Dimension(self.size, self.coordinates, runs=(self.runs[0], inverse[self.runs[1]]))
+
+    def alone(self) -> Layout:
+        """Return the layout of this dimension alone, on ranks that are its coordinates."""
+        ranks = np.arange(self.coordinates, dtype=np.int64).reshape(-1, 1)
+        return make((self.size,), [_spelled(self)], ranks)
+
+    def key(self, coordinate: int) -> tuple[Any, ...]:
+        """Return something equal for equal sets of indices, however they came about."""
+        if self._turn is not None and self.coordinates > 1:
+            first = int(np.flatnonzero(self._turn == coordinate)[0]) * self.block
+            period = self.block * self.coordinates
+            if first >= self.size:
+                return ()
+            last = first + (self.size - 1 - first) // period * period
+            end = min(last + self.block, self.size)
+            return (first, end) if first == last else (first, first + self.block, period, end)
+        starts, owners = self.runs
+        ends = np.append(starts[1:], self.size)
+        mine = owners == coordinate
+        return _key_of_runs(starts[mine], ends[mine])
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a layout says, dimension by dimension; `ranks` by the coordinates of the dimensions and the replica."""
+
+    layout: Layout
+    dimensions: tuple[Dimension, ...]
+    ranks: Ranks
+    #: The ranks by grid position, as the layout is printed.
+    positions: Ranks
+    order: str
+    halo: tuple[tuple[int, int], ...]
+    periodic: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the array."""
+        return tuple(dimension.size for dimension in self.dimensions)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Coordinates of each dimension."""
+        return tuple(dimension.coordinates for dimension in self.dimensions)
+
+    @property
+    def replicas(self) -> int:
+        """How many ranks hold each element."""
+        return int(self.ranks.shape[-1])
+
+    @cached_property
+    def _sorter(self) -> npt.NDArray[np.intp]:
+        return np.argsort(self.ranks, axis=None)
+
+    def coordinates(self, ranks: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], ...]:
+        """Return the coordinates in each dimension of ranks that take part, and their replica numbers."""
+        at = np.searchsorted(self.ranks.ravel(), ranks.ravel(), sorter=self._sorter)
+        found = np.unravel_index(self._sorter[at], self.ranks.shape)
+        return tuple(values.reshape(ranks.shape) for values in found)
+
+    def coordinates_of(self, rank: int) -> tuple[int, ...]:
+        """Return the coordinates of one rank; for a rank that takes no part the library's own error is raised."""
+        self.layout.local_shape(rank)
+        return tuple(int(c) for c in self.coordinates(np.array(rank))[:-1])
+
+    def renumbered(self, orders: Sequence[npt.NDArray[np.intp]]) -> Table:
+        """Return the table whose coordinate c of dimension d is orders[d][c] here."""
+        dimensions = tuple(d.renumbered(order) for d, order in zip(self.dimensions, orders, strict=True))
+        return replace(self, dimensions=dimensions, ranks=self.ranks[np.ix_(*orders, np.arange(self.replicas))])
+
+    def by_index(self) -> Table:
+        """Return the table with the coordinates of each dimension in the order of their first indices.
+
+        Those without any come last, by rank.  For notations in which ranks may lie anywhere on the grid.
+        """
+        orders = []
+        for found, by_rank in zip((d.first_owners for d in self.dimensions), self._orders_by_rank(), strict=True):
+            orders.append(np.concatenate([found, by_rank[~np.isin(by_rank, found)]]))
+        return self.renumbered(orders)
+
+    def by_rank(self) -> Table:
+        """Return the table with the coordinates of each dimension in the order of their ranks.
+
+        For notations in which the ranks are counted along the grid.
+        """
+        return self.renumbered(self._orders_by_rank())
+
+    def _orders_by_rank(self) -> list[npt.NDArray[np.intp]]:
+        lines = (np.moveaxis(self.ranks, d, 0).reshape(extent, -1)[:, 0] for d, extent in enumerate(self.extents))
+        return [np.argsort(line) for line in lines]
+
+    def renamed(self, names: dict[int, int]) -> Layout:
+        """Return the layout whose ranks have other names."""
+        table = self.by_index()
+        ranks = np.vectorize(names.__getitem__, otypes=[np.int64])(table.ranks)
+        if np.array_equal(ranks, table.ranks):
+            return self.layout
+        return make(
+            self.shape,
+            [_spelled(dimension) for dimension in table.dimensions],
+            ranks,
+            order=self.order,
+            halo=unless_zero(self.halo),
+            periodic=self.periodic,
+        )
+
+
+def _spelled(dimension: Dimension) -> str:
+    """Return the distribution of a dimension on one grid axis."""
+    if dimension.coordinates == 1:
+        return "*"
+    if dimension.sizes is not None:
+        return gen_block(dimension.sizes)
+    if dimension.cyclic is not None and not dimension.cyclic[1]:
+        return f"cyclic({dimension.cyclic[0]})"
+    return indirect(dimension.owners())
+
+
+@lru_cache(maxsize=8)
+def table_of(layout: Layout) -> Table:
+    """Return a layout as a table.
+
+    Cost: linear in the ranks; for dimensions with an offset, a reversal, nesting or an index map, and for aligned
+    layouts, linear in the indices too.
+    """
+    text = _spelling.read(layout)
+    ndim = len(text.shape)
+    halo = _spelling.pairs(text.options.get("halo", "")) or ((0, 0),) * ndim
+    order = text.options.get("order", "C")
+    periodic = _spelling.integers(text.options.get("periodic", ""))
+    if "template" in text.options:
+        numbers = layout.rank_numbers.tolist()
+        sets, ranks = _tiles.arrange(text.shape, {rank: layout.indices(rank) for rank in numbers})
+        dimensions = tuple(
+            Dimension(size, len(found), runs=_runs_of(size, list(map(np.asarray, found))))
+            for size, found in zip(text.shape, sets, strict=True)
+        )
+        return Table(layout, dimensions, ranks, ranks, order, halo, periodic)
+    positions = positions_of(text)
+    replicate = _spelling.integers(text.options.get("replicate", ""))
+    axes = _axes_of(text, replicate)
+    flat = [axis for own in axes for axis in own]
+    extents = [math.prod(text.grid[axis] for axis in own) for own in axes]
+    spare = [axis for axis in range(len(text.grid)) if axis not in flat]
+    replicas = math.prod(text.grid[axis] for axis in spare)
+    ranks = positions.transpose(flat + spare).reshape(*extents, replicas)
+    source = _entries(_spelling.integers(text.options.get("source", "")), text)
+    offset = _entries(_spelling.integers(text.options.get("offset", "")), text)
+    reverse = _spelling.integers(text.options.get("reverse", ""))
+    dimensions = tuple(
+        _dimension(layout, ranks, d, text.dimensions[d], source[d], bool(offset[d]), d in reverse) for d in range(ndim)
+    )
+    return Table(layout, dimensions, ranks, positions, order, halo, periodic)
+
+
+def positions_of(text: _spelling.Spelling) -> Ranks:
+    """Return the ranks by grid position."""
+    numbering = text.options.get("ranks", "C")
+    if numbering == "F":
+        return np.arange(math.prod(text.grid), dtype=np.int64).reshape(text.grid, order="F")
+    return rank_table(None if numbering == "C" else _spelling.integers(numbering), text.grid, "ranks")
+
+
+def _axes_of(text: _spelling.Spelling, replicate: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the grid axes of each dimension, the major one first."""
+    if any(level.axes for levels in text.dimensions for level in levels):
+        return [tuple(axis for level in levels for axis in level.axes) for levels in text.dimensions]
+    free = iter(axis for axis in range(len(text.grid)) if axis not in replicate)
+    return [tuple(next(free) for level in levels if level.name != "*") for levels in text.dimensions]
+
+
+def _entries(values: tuple[int, ...], text: _spelling.Spelling) -> list[int]:
+    """Return one entry for each dimension, of a list for those or for the dealt ones."""
+    if not values or len(values) == len(text.shape):
+        return list(values) or [0] * len(text.shape)
+    given = iter(values)
+    return [0 if levels[0].name == "*" else next(given) for levels in text.dimensions]
+
+
+def _dimension(
+    layout: Layout, ranks: Ranks, d: int, levels: tuple[_spelling.Level, ...], source: int, shifted: bool, back: bool
+) -> Dimension:
+    size, coordinates = layout.shape[d], int(ranks.shape[d])
+    name, arguments = levels[0].name, _spelling.integers(levels[0].arguments if levels[0].name != "indirect" else "")
+    turn = (source - np.arange(coordinates) if back else source + np.arange(coordinates)) % coordinates
+    if coordinates == 1:
+        return Dimension(size, 1, max(size, 1), turn)
+    if len(levels) == 1 and not shifted:
+        if name in ("block", "cyclic"):
+            default = max(-(-size // coordinates), 1) if name == "block" else 1
+            return Dimension(size, coordinates, arguments[0] if arguments else default, turn)
+        if name in ("balanced", "gen_block"):
+            least, more = divmod(size, coordinates)
+            lengths = np.array(arguments or [least + (c < more) for c in range(coordinates)], dtype=np.int64)
+            filled = lengths > 0
+            return Dimension(size, coordinates, runs=((np.cumsum(lengths) - lengths)[filled], turn[filled]))
+    # Everything else is asked for index by index; one rank for each coordinate knows.
+    if size > MOST_INDICES:
+        raise ArgumentError(
+            f"dimension {d} of {shown(layout)} is dealt by a map, an offset or in several steps, which other notations "
+            f"know index by index; of its {size} indices {MOST_INDICES} at most are looked at"
+        )
+    line = np.moveaxis(ranks, d, 0).reshape(coordinates, -1)[:, 0]
+    sets = [layout.indices(int(rank))[d] for rank in line]
+    return Dimension(size, coordinates, runs=_runs_of(size, sets))
+
+
+def _runs_of(size: int, sets: Sequence[npt.NDArray[np.int64]]) -> Runs:
+    owners = np.zeros(size, dtype=np.int64)
+    for c, indices in enumerate(sets):
+        owners[indices] = c
+    starts = np.flatnonzero(np.concatenate((np.ones(min(size, 1), bool), owners[1:] != owners[:-1])))
+    return starts, owners[starts]
+
+
+def _key_of_runs(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> tuple[Any, ...]:
+    """Return the key of a set of stretches; of regular ones the numbers that a round robin has."""
+    if len(begins) < 2:
+        return () if not len(begins) else (int(begins[0]), int(ends[0]))
+    lengths, steps = ends - begins, np.diff(begins)
+    if (steps == steps[0]).all() and (lengths[:-1] == lengths[0]).all() and lengths[-1] <= lengths[0]:
+        return int(begins[0]), int(ends[0]), int(steps[0]), int(ends[-1])
+    return begins.tobytes(), ends.tobytes()
+
+
+def check_parts(
+    notation: str, table: Table, *, replicas: str | None = None, halo: str | None = None, ranks: str | None = None
+) -> None:
+    """Refuse a layout with replicas, halos or renamed ranks, for the reasons given."""
+    if replicas is not None and table.replicas > 1:
+        raise refusal(notation, table.layout, f"{table.replicas} ranks hold each element, and {replicas}")
+    if halo is not None and any(low or high for low, high in table.halo):
+        raise refusal(notation, table.layout, f"its local arrays have halos, and {halo}")
+    if ranks is not None:
+        flat = table.by_rank().ranks.ravel()
+        if not np.array_equal(flat, np.arange(flat.size)):
+            raise refusal(notation, table.layout, f"its ranks are not 0, 1, 2, ... in C order of the grid, and {ranks}")
+
+
+def check_back(notation: str, table: Table, back: Layout, otherwise: str) -> None:
+    """Refuse a layout that does not come back from what was written of it."""
+    if back == table.layout:
+        return
+    order = table_of(back).order
+    if order != table.order:
+        raise refusal(notation, table.layout, f"its local arrays have order={table.order}; there it is {order}")
+    raise refusal(notation, table.layout, otherwise)

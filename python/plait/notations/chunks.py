@@ -1,0 +1,85 @@
+"""Chunk shapes of Zarr and HDF5: layouts that deal whole chunks, and the chunks that suit a layout."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import Layout
+from .._errors import ArgumentError
+from ._make import integers, make, refusal, same_length
+from ._table import table_of
+
+_NAME = "a regular chunk grid"
+
+
+def from_chunks(
+    array: Any, chunks: Sequence[int] | None = None, *, grid: Sequence[int], deal: str = "cyclic", order: str = "C"
+) -> Layout:
+    """Return a layout of whole chunks: no two ranks share one, so that all may write at the same time.
+
+    array   a zarr.Array (of a sharded one the shards count, for they are what is written at once), an h5py.Dataset,
+            or the shape of an array
+    chunks  the chunk shape, where a shape is given
+    grid    ranks along each dimension
+    deal    "cyclic" deals chunks in turn; "block" gives each rank neighbours, ceil(chunks / ranks) in each dimension
+
+    Raises ArgumentError for an array without chunks.
+    """
+    if hasattr(array, "shape"):
+        if chunks is not None:
+            raise ArgumentError("chunks is given twice: with the array and as an argument; leave the argument out")
+        chunks = getattr(array, "shards", None) or array.chunks
+        if chunks is None:
+            raise ArgumentError("the data set is stored contiguously, without chunks; any layout can write it")
+        array = array.shape
+    shape = integers(array, "the shape")
+    if chunks is None:
+        raise ArgumentError("chunks is missing; give the chunk shape, or an array that has one")
+    sizes = integers(chunks, "chunks", least=1)
+    extents = integers(grid, "grid", least=1)
+    same_length("chunks", sizes, len(shape))
+    same_length("grid", extents, len(shape))
+    if deal not in ("cyclic", "block"):
+        raise ArgumentError(f'deal is "{deal}"; expected "cyclic" or "block"')
+    dist = []
+    for size, chunk, extent in zip(shape, sizes, extents, strict=True):
+        count = -(-size // chunk)
+        each = max(-(-count // extent), 1)
+        dist.append("*" if extent == 1 else f"cyclic({chunk})" if deal == "cyclic" else f"block({chunk * each})")
+    table = np.arange(math.prod(extents), dtype=np.int64).reshape(*extents, 1)
+    return make(shape, dist, table, order=order)
+
+
+def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
+    """Return the largest chunk shape of which no chunk has two owners.
+
+    In each dimension it is the greatest common divisor of all indices at which the owner changes.  `most` bounds the
+    elements of a chunk: dimensions are then divided, the slowest ones (in C order) first.  A chunk is read and written
+    whole, so chunks of one element in a dimension are slow, and a cyclic layout has no others.
+
+    Refuses an array without dimensions.  Cost: as of the blocks of the layout; of dimensions with an offset, nesting or
+    an index map as of their indices.
+    """
+    if not layout.ndim:
+        raise refusal(_NAME, layout, "it has no dimensions, so it has no chunks")
+    steps = [max(dimension.step, 1) for dimension in table_of(layout).dimensions]
+    if most is None:
+        return tuple(steps)
+    if most < 1:
+        raise ArgumentError(f"most is {most}; expected 1 element or more")
+    for d in range(len(steps)):
+        others = math.prod(steps[:d] + steps[d + 1 :])
+        steps[d] = _largest_divisor(steps[d], max(most // others, 1))
+    return tuple(steps)
+
+
+def _largest_divisor(number: int, most: int) -> int:
+    """Return the largest divisor of a number that is not above a bound.  Cost: of order sqrt(number)."""
+    if number <= most:
+        return number
+    small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
+    return max(n for divisor in small for n in (divisor, number // divisor) if n <= most)

@@ -1,0 +1,79 @@
+"""Dask's chunks: consecutive blocks of any sizes, one chunk a rank, in C order of the chunk grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import Layout
+from .._errors import ArgumentError
+from ._make import gen_block, integers, make, refusal, same_length
+from ._table import check_back, check_parts, table_of
+
+_NAME = "Dask"
+
+
+def from_chunks(chunks: Any, shape: Sequence[int] | None = None, *, order: str = "C") -> Layout:
+    """Return the layout in which rank r owns chunk r, chunks counted in C order of the chunk grid.
+
+    chunks  a dask.array.Array (or anything with such `chunks`), or the sizes for each dimension, ((5, 3), (4, 4));
+            with `shape` also one size for all chunks of a dimension, or -1 for a single chunk
+    order   memory order of the chunks
+
+    Raises ArgumentError for chunks of unknown size (NaN): compute them first (`compute_chunk_sizes`).
+    """
+    if hasattr(chunks, "chunks"):
+        chunks = chunks.chunks
+    if isinstance(chunks, (str, bytes)) or not hasattr(chunks, "__len__"):
+        raise ArgumentError(f"chunks is {chunks!r}; expected the sizes of the chunks of each dimension")
+    wanted = None if shape is None else integers(shape, "the shape")
+    if wanted is not None:
+        same_length("chunks", chunks, len(wanted))
+    sizes = [_sizes(given, d, None if wanted is None else wanted[d]) for d, given in enumerate(chunks)]
+    extents = tuple(map(len, sizes))
+    table = np.arange(math.prod(extents), dtype=np.int64).reshape(*extents, 1)
+    return make(tuple(map(sum, sizes)), [gen_block(dimension) for dimension in sizes], table, order=order)
+
+
+def to_chunks(layout: Layout) -> tuple[tuple[int, ...], ...]:
+    """Return the sizes of the chunks of each dimension, for `dask.array.from_array(..., chunks=)` or `rechunk`.
+
+    Refuses what does not give rank r, in C order, one block of consecutive indices in each dimension.
+    """
+    table = table_of(layout)
+    check_parts(
+        _NAME,
+        table,
+        replicas="a chunk is there once",
+        halo="chunks do not overlap",
+        ranks="chunks are counted in that order",
+    )
+    sizes = []
+    for d, dimension in enumerate(table.by_rank().dimensions):
+        if dimension.sizes is None:
+            raise refusal(_NAME, layout, f"the ranks own no ascending blocks of consecutive indices of dimension {d}")
+        sizes.append(dimension.sizes)
+    check_back(_NAME, table, from_chunks(tuple(sizes)), "its chunks mean another layout")
+    return tuple(sizes)
+
+
+def _sizes(given: Any, d: int, size: int | None) -> tuple[int, ...]:
+    """Return the chunk sizes of a dimension."""
+    what = f"chunks of dimension {d}"
+    if hasattr(given, "__len__") and not isinstance(given, str):
+        if any(value != value for value in given):
+            raise ArgumentError(f"{what} have unknown sizes (NaN); compute them first, as by compute_chunk_sizes()")
+        sizes = integers(given, what)
+        if not sizes or (size is not None and sum(sizes) != size):
+            raise ArgumentError(f"{what} are {sizes}, but should sum to {size if size is not None else 'its size'}")
+        return sizes
+    if size is None:
+        raise ArgumentError(f"{what} are {given!r}; give the size of each chunk, or the shape of the array too")
+    if given is None or given == -1:
+        return (size,)
+    (chunk,) = integers((given,), what, least=1)
+    whole, rest = divmod(size, chunk)
+    return (chunk,) * whole + ((rest,) if rest or not whole else ())

@@ -1,0 +1,255 @@
+"""The Distributed Array Protocol (DAP, version 0.9): what `__distarray__()` returns on each rank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core import Layout
+from .._errors import ArgumentError
+from ._make import gen_block, integers, make, refusal, same_length, unless_zero
+from ._table import Dimension, Table, check_parts, table_of
+from ._tiles import Indices, spell
+
+_NAME = "the Distributed Array Protocol"
+VERSION = "0.9.0"
+Dict = Mapping[str, Any]
+
+
+def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
+    """Return the layout that all ranks' exports tell together; one rank's export tells its own part only.
+
+    parts  one for each rank, in the order of ranks: an object with `__distarray__`, the dictionary that it returns, or
+           only the tuple `dim_data`
+    order  memory order of the buffers; without it that of the buffers given, else C
+
+    Communication padding becomes a halo; boundary padding is part of the array, and a layout does not mark it.
+    Raises ArgumentError where the parts contradict each other, leave out an index, share one, or list the indices of an
+    unstructured dimension in another order than ascending: a layout has no order of its own within an index set.
+    """
+    exports = [part.__distarray__() if hasattr(part, "__distarray__") else part for part in parts]
+    if not exports:
+        raise ArgumentError("there are no parts; give one for each rank")
+    data = [tuple(_dim_data(export)) for export in exports]
+    buffers = [export.get("buffer") if isinstance(export, Mapping) else None for export in exports]
+    ndim = len(data[0])
+    for rank, dimensions in enumerate(data):
+        same_length(f"dim_data of rank {rank}", dimensions, ndim)
+    whole = [[_whole(data[rank][d], buffers[rank], rank, d) for d in range(ndim)] for rank in range(len(data))]
+    extents = tuple(_agreed(whole, d, "proc_grid_size") for d in range(ndim))
+    if math.prod(extents) != len(data):
+        raise ArgumentError(
+            f"there are {len(data)} parts, but proc_grid_size {extents} means {math.prod(extents)} ranks"
+        )
+    for rank, described in enumerate(whole):
+        found = tuple(int(dimension["proc_grid_rank"]) for dimension in described)
+        wanted = tuple(int(c) for c in np.unravel_index(rank, extents)) if extents else ()
+        if found != wanted:
+            raise ArgumentError(
+                f"part {rank} has proc_grid_rank {found}, but ranks are counted in C order, so it should be {wanted}"
+            )
+    shape = tuple(_agreed(whole, d, "size") for d in range(ndim))
+    ranks = np.arange(len(data), dtype=np.int64).reshape(extents)
+    dist, halo, periodic, source = [], [], [], []
+    for d in range(ndim):
+        line = np.moveaxis(ranks, d, 0).reshape(extents[d], -1)
+        for c in range(extents[d]):
+            for rank in line[c, 1:]:
+                _same(whole[line[c, 0]][d], whole[rank][d], int(line[c, 0]), int(rank), d)
+        ones = [whole[rank][d] for rank in line[:, 0]]
+        kind = _agreed([[one] for one in ones], 0, "dist_type", d)
+        text, first = _DIMENSIONS[kind](ones, shape[d], d, line[:, 0].tolist())
+        dist.append("*" if extents[d] == 1 else text)
+        source.append(first)
+        wraps = any(bool(one.get("periodic")) for one in ones)
+        halo.append(_padding(ones, wraps, d))
+        periodic += [d] if wraps else []
+    table = ranks.reshape(*extents, 1)
+    return make(
+        shape,
+        dist,
+        table,
+        order=order or _order_of(buffers),
+        halo=unless_zero(halo),
+        periodic=tuple(periodic),
+        source=unless_zero(source),
+    )
+
+
+def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any]:
+    """Return what a rank's `__distarray__()` should return.
+
+    buffer  the rank's local array, in the layout's memory order; of a layout with halos the padded one, of which the
+            protocol gets the part that it knows: without the halo at the edges of the array that do not wrap
+
+    Refuses replicas, ranks other than 0, 1, ... in C order of the grid, halos of a dimension without neighbours, and
+    a memory order other than C where no buffer says it.
+    """
+    table = table_of(layout)
+    check_parts(
+        _NAME,
+        table,
+        replicas="there must be as many ranks as grid places",
+        ranks="the protocol counts them in that order",
+    )
+    table = table.by_rank()
+    if buffer is None and table.order != "C":
+        raise refusal(_NAME, layout, f"only a buffer can say that the order is {table.order}; pass buffer=")
+    coordinates = table.coordinates_of(rank)
+    cut: list[slice] = []
+    data = []
+    for d, dimension in enumerate(table.dimensions):
+        described, kept = _described(table, dimension, d, coordinates[d])
+        data.append(described)
+        cut.append(kept)
+    if buffer is not None:
+        shape = tuple(layout.local_shape(rank)[d] + sum(table.halo[d]) for d in range(layout.ndim))
+        if tuple(np.shape(buffer)) != shape:
+            raise ArgumentError(f"the buffer of rank {rank} has the shape {np.shape(buffer)}; expected {shape}")
+        buffer = np.asarray(buffer)[tuple(cut)]
+    return {"__version__": VERSION, "buffer": buffer, "dim_data": tuple(data)}
+
+
+def _described(table: Table, dimension: Dimension, d: int, c: int) -> tuple[dict[str, Any], slice]:
+    """Return the dictionary of a dimension at a coordinate, and which of the padded places the protocol knows."""
+    common = {"size": dimension.size, "proc_grid_size": dimension.coordinates, "proc_grid_rank": c}
+    low, high = table.halo[d]
+    wraps = d in table.periodic
+    inner = (low if c or wraps else 0, high if c + 1 < dimension.coordinates or wraps else 0)
+    kept = slice(low - inner[0], None if high == inner[1] else inner[1] - high)
+    if (low or high) and dimension.coordinates == 1 and not wraps:
+        raise refusal(_NAME, table.layout, f"dimension {d} has a halo and no neighbours to share it with")
+    padding = {"padding": inner} if low or high else {}
+    if dimension.sizes is not None:
+        start = sum(dimension.sizes[:c])
+        block = {"dist_type": "b", **common, "start": start, "stop": start + dimension.sizes[c], **padding}
+        return (block | {"periodic": True} if wraps else block), kept
+    if dimension.cyclic is not None and not (low or high or wraps):
+        block_size, source = dimension.cyclic
+        start = min((c - source) % dimension.coordinates * block_size, dimension.size)
+        return {"dist_type": "c", **common, "start": start, "block_size": block_size}, kept
+    if low or high or wraps:
+        raise refusal(_NAME, table.layout, f"only ascending blocks have halos, and those of dimension {d} are none")
+    return {"dist_type": "u", **common, "indices": dimension.indices(c), "one_to_one": True}, kept
+
+
+def _dim_data(export: Any) -> Sequence[Dict]:
+    if not isinstance(export, Mapping):
+        return export  # type: ignore[no-any-return]
+    if "dim_data" not in export:
+        raise ArgumentError(f"an export has the keys {sorted(export)}; expected dim_data among them")
+    version = str(export.get("__version__", VERSION))
+    if version.split(".")[0] not in ("0", "1"):
+        raise ArgumentError(f"an export has version {version} of the protocol; known are 0 and 1")
+    return export["dim_data"]  # type: ignore[no-any-return]
+
+
+def _whole(given: Dict, buffer: Any, rank: int, d: int) -> dict[str, Any]:
+    """Return a dimension dictionary with everything that may be left out."""
+    found = dict(given)
+    if "size" not in found and not found and buffer is not None:
+        found["size"] = np.shape(buffer)[d]
+    if "size" not in found:
+        raise ArgumentError(f"rank {rank}, dimension {d}: there is no size in {dict(given)}")
+    found.setdefault("dist_type", "b")
+    if "proc_grid_size" not in found:
+        found |= {"proc_grid_size": 1, "proc_grid_rank": 0}
+        found = {"start": 0, "stop": found["size"], **found} if found["dist_type"] == "b" else found
+    if found["dist_type"] not in _DIMENSIONS:
+        raise ArgumentError(f"rank {rank}, dimension {d}: dist_type is {found['dist_type']!r}; known are b, c and u")
+    needed = {"b": ("start", "stop"), "c": ("start",), "u": ("indices",)}[found["dist_type"]]
+    for key in ("proc_grid_rank", *needed):
+        if key not in found:
+            raise ArgumentError(f"rank {rank}, dimension {d}: there is no {key} in {dict(given)}")
+    return found
+
+
+def _agreed(parts: Sequence[Sequence[Dict]], d: int, key: str, shown: int | None = None) -> Any:
+    """Return the value that all parts have under a key."""
+    values = [part[d][key] for part in parts]
+    for rank, value in enumerate(values):
+        if value != values[0]:
+            where = d if shown is None else shown
+            raise ArgumentError(f"dimension {where}: {key} is {values[0]!r} on one rank and {value!r} on part {rank}")
+    return values[0] if isinstance(values[0], str) else int(values[0])
+
+
+def _same(one: Dict, other: Dict, first: int, second: int, d: int) -> None:
+    """Refuse different dictionaries at one coordinate; padding may differ."""
+    for key in ("start", "stop", "indices", "block_size"):
+        if not np.array_equal(one.get(key, 1), other.get(key, 1)):
+            raise ArgumentError(f"dimension {d}: ranks {first} and {second} have one grid coordinate, but other {key}")
+
+
+def _block(ones: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+    reached = 0
+    for one, rank in zip(ones, ranks, strict=True):
+        if one["start"] != reached or one["stop"] < one["start"]:
+            raise ArgumentError(
+                f"dimension {d}: the block of rank {rank} is {one['start']}:{one['stop']}, "
+                f"but the one before ends at {reached}"
+            )
+        reached = int(one["stop"])
+    if reached != size:
+        raise ArgumentError(f"dimension {d}: the blocks end at {reached}, but its size is {size}")
+    return gen_block(int(one["stop"] - one["start"]) for one in ones), 0
+
+
+def _cyclic(ones: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+    extent = len(ones)
+    block = _agreed([[{"block_size": 1} | dict(one)] for one in ones], 0, "block_size", d)
+    starts = [int(one["start"]) for one in ones]
+    source = next((c for c, start in enumerate(starts) if start == 0), 0)
+    for c, (start, rank) in enumerate(zip(starts, ranks, strict=True)):
+        wanted = (c - source) % extent * block
+        if min(start, size) != min(wanted, size):
+            raise ArgumentError(f"dimension {d}: rank {rank} starts at {start}; with blocks of {block} it is {wanted}")
+    return f"cyclic({block})", source
+
+
+def _unstructured(ones: Sequence[Dict], size: int, d: int, ranks: Sequence[int]) -> tuple[str, int]:
+    sets: list[Indices] = []
+    for one, rank in zip(ones, ranks, strict=True):
+        indices = np.asarray(one["indices"], dtype=np.int64).ravel()
+        descents = np.flatnonzero(indices[1:] <= indices[:-1])
+        if len(descents):
+            at = int(descents[0]) + 1
+            raise ArgumentError(
+                f"dimension {d}, rank {rank}: index {indices[at]} follows {indices[at - 1]}; indices must ascend, "
+                "because a layout keeps them in that order"
+            )
+        if len(indices) and (indices[0] < 0 or indices[-1] >= size):
+            outside = indices[0] if indices[0] < 0 else indices[-1]
+            raise ArgumentError(f"dimension {d}, rank {rank}: index {outside} lies outside its {size} indices")
+        sets.append(indices)
+    return spell(size, sets, d), 0
+
+
+_DIMENSIONS = {"b": _block, "c": _cyclic, "u": _unstructured}
+
+
+def _padding(ones: Sequence[Dict], wraps: bool, d: int) -> tuple[int, int]:
+    """Return the widths of communication padding; at the edges of the array it is boundary padding instead."""
+    given = [integers(one.get("padding", (0, 0)), f"padding of dimension {d}") for one in ones]
+    lows = {pair[0] for c, pair in enumerate(given) if c or wraps}
+    highs = {pair[1] for c, pair in enumerate(given) if c + 1 < len(given) or wraps}
+    if len(lows) > 1 or len(highs) > 1:
+        raise ArgumentError(f"dimension {d}: communication padding differs between ranks: {given}; it must be the same")
+    return (lows.pop() if lows else 0), (highs.pop() if highs else 0)
+
+
+def _order_of(buffers: Sequence[Any]) -> str:
+    """Return F where the strides of every buffer that can tell say so."""
+    found = set()
+    for buffer in buffers:
+        if buffer is not None:
+            array = np.asarray(buffer)
+            steps = [abs(step) for step, size in zip(array.strides, array.shape, strict=True) if size > 1]
+            if array.size and steps != sorted(steps, reverse=True):
+                found.add("F" if steps == sorted(steps) else "C")
+            elif array.size and len(steps) > 1:
+                found.add("C")
+    return "F" if found == {"F"} else "C"

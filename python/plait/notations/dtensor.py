@@ -1,0 +1,213 @@
+"""PyTorch's DTensor: one placement for each dimension of a device mesh."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import Layout
+from .._errors import ArgumentError
+from ._make import Ranks, indirect, integers, make_on_axes, rank_table, refusal, same_length
+from ._mesh import fits, own_meshes
+from ._table import Table, check_parts, table_of
+
+_NAME = "DTensor"
+_SHARD = re.compile(r"(?:S|Shard)\((?:dim=)?(-?\d+)\)")
+_STRIDED = re.compile(r"(?:_S|_StridedShard)\((?:dim=)?(-?\d+),\s*(?:sf=|split_factor=)?(\d+)\)")
+
+
+class Shard(NamedTuple):
+    """A mesh dimension that shards a tensor dimension; of `split` > 1 pieces (_StridedShard) each one."""
+
+    dim: int
+    split: int = 1
+
+    def __str__(self) -> str:
+        """Return it as PyTorch prints it."""
+        return f"S({self.dim})" if self.split == 1 else f"_S({self.dim}, {self.split})"
+
+
+class Placements(NamedTuple):
+    """A layout in DTensor's notation: one placement for each mesh dimension, and the ranks of the mesh."""
+
+    placements: tuple[Any, ...]
+    mesh: Ranks
+
+
+def from_dtensor(tensor: Any) -> Layout:
+    """Return the layout of a DTensor."""
+    return from_placements(tensor.placements, tensor.device_mesh, tuple(tensor.shape))
+
+
+def from_placements(
+    placements: Sequence[Any], mesh: Any, shape: Sequence[int], *, ranks: Any = None, order: str = "C"
+) -> Layout:
+    """Return the layout of a tensor of a shape under placements on a mesh.
+
+    placements  PyTorch's objects, or their text: "S(0)" or "Shard(0)", "R" or "Replicate()", "_S(0, 2)"
+    mesh        a DeviceMesh, or its shape
+    ranks       ranks by mesh position; without it those of the DeviceMesh, or 0, 1, 2, ...
+
+    A shard is what torch.chunk gives: ceil(n / p) indices, and fewer or none at the end.  Where several mesh dimensions
+    shard one tensor dimension they do so in order, each the piece that the one before has left.  Pending reductions
+    (Partial) are refused: no rank holds the values of the array; so are shards along mesh dimensions whose ranks do not
+    ascend, on which PyTorch's scatter and its offsets disagree (seen in version 2.15).
+
+    Cost of a _StridedShard that does not divide evenly: linear in the indices of its tensor dimension.
+    """
+    sizes = integers(shape, "the shape")
+    if hasattr(mesh, "mesh"):
+        ranks = np.array(mesh.mesh.tolist(), dtype=np.int64) if ranks is None else ranks
+        mesh = tuple(mesh.mesh.shape)
+    extents = integers(mesh, "the mesh", least=1)
+    table = rank_table(ranks, extents, "ranks")
+    same_length("placements", placements, len(extents), "mesh dimensions")
+    dealt = [_placement(placement, axis, len(sizes)) for axis, placement in enumerate(placements)]
+    for axis, shard in enumerate(dealt):
+        if shard is not None and not _ascends(table, axis):
+            raise ArgumentError(
+                f"mesh dimension {axis} shards, but its ranks do not ascend; PyTorch then counts the shards by rank in "
+                "collective operations and by mesh position elsewhere, so they have no one meaning; sort the mesh"
+            )
+    dimensions = []
+    for d, size in enumerate(sizes):
+        shards = [(axis, shard.split) for axis, shard in enumerate(dealt) if shard is not None and shard.dim == d]
+        dimensions.append(_levels(size, shards, extents))
+    return make_on_axes(sizes, dimensions, table, order=order)
+
+
+def to_placements(layout: Layout, mesh: Any = None, *, objects: bool = False) -> Placements:
+    """Return the placements of a layout, and the ranks of the mesh.
+
+    mesh     a DeviceMesh, or ranks by mesh position, on which to say it; without it a grid
+             of the layout
+    objects  return PyTorch's objects instead of their text; needs torch
+
+    Refuses what no placements mean: other blocks than those of torch.chunk, halos, and memory orders other than C.
+    """
+    table = table_of(layout).by_index()
+    check_parts(_NAME, table, halo="shards do not overlap")
+    if table.order != "C":
+        raise refusal(
+            _NAME, layout, f"its local arrays have order={table.order}, and those of a DTensor are in C order"
+        )
+    if mesh is not None:
+        found = np.asarray(mesh.mesh.tolist() if hasattr(mesh, "mesh") else mesh)
+        result = _fitted(table, rank_table(found, found.shape, "the mesh"), objects)
+    else:
+        result = next(
+            filter(None, (_fitted(table, ranks, objects) for ranks in own_meshes(table, layout.spelling))), None
+        )
+    if result is None:
+        raise refusal(_NAME, layout, "torch.chunk along mesh dimensions of ascending ranks gives other pieces")
+    return result
+
+
+def _fitted(table: Table, ranks: Ranks, objects: bool) -> Placements | None:
+    """Return the placements on a mesh that mean a layout, if there are any."""
+    axes = fits(_NAME, table, ranks)
+    if axes is None:
+        return None
+    for candidate in itertools.product(*(_candidates(table, d, own, ranks.shape) for d, own in enumerate(axes))):
+        by_axis = {axis: shard for shards in candidate for axis, shard in shards.items()}
+        dealt = [by_axis.get(axis) for axis in range(ranks.ndim)]
+        if not all(_ascends(ranks, axis) for axis in by_axis):
+            continue
+        texts = tuple("R" if shard is None else str(shard) for shard in dealt)
+        if from_placements(texts, ranks.shape, table.shape, ranks=ranks) == table.layout:
+            return Placements(tuple(map(_object, dealt)) if objects else texts, ranks)
+    return None
+
+
+def _placement(placement: Any, axis: int, ndim: int) -> Shard | None:
+    """Return what a placement says; None for a replica."""
+    text = placement if isinstance(placement, str) else type(placement).__name__
+    if text in ("R", "Replicate", "Replicate()"):
+        return None
+    if text in ("Shard", "_StridedShard") and hasattr(placement, "dim"):
+        result = Shard(int(placement.dim), int(getattr(placement, "split_factor", 1)))
+    elif strided := _STRIDED.fullmatch(text):
+        result = Shard(int(strided[1]), int(strided[2]))
+    elif shard := _SHARD.fullmatch(text):
+        result = Shard(int(shard[1]))
+    elif re.match(r"P\b|_?(?:Masked|Mask|Norm)?Partial", text):
+        raise ArgumentError(f"mesh dimension {axis} has a reduction pending ({text}); redistribute the tensor first")
+    else:
+        raise ArgumentError(
+            f"the placement of mesh dimension {axis} is {text}; expected Shard, _StridedShard, Replicate"
+        )
+    if not -ndim <= result.dim < ndim or result.split < 1:
+        raise ArgumentError(f"the placement of mesh dimension {axis} is {result}, but the tensor has {ndim} dimensions")
+    return result._replace(dim=result.dim % ndim)
+
+
+def _ascends(ranks: Ranks, axis: int) -> bool:
+    """Tell whether the ranks along a mesh dimension ascend everywhere."""
+    return bool((np.diff(ranks, axis=axis) > 0).all())
+
+
+def _levels(
+    size: int, shards: Sequence[tuple[int, int]], extents: tuple[int, ...]
+) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the distribution of a tensor dimension that mesh dimensions (axis, split) shard in this order."""
+    if not shards:
+        return []
+    axes = tuple(axis for axis, _ in shards)
+    parts = math.prod(extents[axis] for axis in axes)
+    if all(split == 1 for _, split in shards):
+        if size % parts == 0:
+            return [("block", axes)]
+        return [("block", (axis,)) for axis in axes]
+    if len(shards) == 1 and size and size % (parts * shards[0][1]) == 0:
+        return [(f"cyclic({size // (parts * shards[0][1])})", axes)]
+    owners = np.zeros(size, dtype=np.int64)
+    for coordinate, indices in enumerate(_pieces(np.arange(size), [(extents[axis], split) for axis, split in shards])):
+        owners[indices] = coordinate
+    return [(indirect(owners), axes)]
+
+
+def _pieces(indices: npt.NDArray[np.int64], deals: Sequence[tuple[int, int]]) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield what each coordinate gets, in C order of the mesh dimensions (count, split)."""
+    if not deals:
+        yield indices
+        return
+    (count, split), *rest = deals
+    chunked = [_chunk(part, count) for part in _chunk(indices, split)]
+    for c in range(count):
+        yield from _pieces(np.concatenate([parts[c] for parts in chunked]), rest)
+
+
+def _chunk(indices: npt.NDArray[np.int64], count: int) -> list[npt.NDArray[np.int64]]:
+    """Split as torch.chunk does, with empty pieces at the end."""
+    each = -(-len(indices) // count)
+    return [indices[c * each : (c + 1) * each] for c in range(count)]
+
+
+def _candidates(table: Table, d: int, axes: tuple[int, ...], extents: tuple[int, ...]) -> Iterator[dict[int, Shard]]:
+    """Yield placements of the mesh dimensions that shard a tensor dimension, the likely ones first."""
+    dimension = table.dimensions[d]
+    for order in dict.fromkeys([axes, *itertools.permutations(axes)]):
+        # A mesh dimension that deals before one in front of it makes the latter deal all of its pieces.
+        splits = {
+            axis: math.prod(extents[other] for other in order[: order.index(axis)] if other > axis) for axis in order
+        }
+        yield {axis: Shard(d, split) for axis, split in splits.items()}
+    if len(axes) == 1 and dimension.cyclic is not None:
+        turn = dimension.cyclic[0] * dimension.coordinates
+        yield {axes[0]: Shard(d, max(dimension.size // turn, 1))}
+
+
+def _object(shard: Shard | None) -> Any:
+    from torch.distributed.tensor import placement_types
+
+    if shard is None:
+        return placement_types.Replicate()
+    if shard.split == 1:
+        return placement_types.Shard(shard.dim)
+    return placement_types._StridedShard(shard.dim, split_factor=shard.split)

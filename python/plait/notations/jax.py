@@ -1,0 +1,151 @@
+"""JAX's shardings: a mesh with named axes, and a PartitionSpec that names the axes of each dimension."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import Layout
+from .._errors import ArgumentError
+from ._make import Ranks, integers, make_on_axes, rank_table, refusal
+from ._mesh import fits, own_meshes, spec_of_dimensions
+from ._table import Table, check_parts, table_of
+
+_NAME = "a NamedSharding"
+_AXES = "xyzw"
+
+
+class Spec(NamedTuple):
+    """A sharding as plain data: the axes of each dimension, the mesh's axes with their sizes, its device ids."""
+
+    spec: tuple[str | tuple[str, ...] | None, ...]
+    mesh: dict[str, int]
+    devices: Ranks
+
+
+def from_sharding(sharding: Any, shape: Sequence[int], *, order: str = "C") -> Layout:
+    """Return the layout of an array of a shape under a NamedSharding; ranks are the ids of the devices.
+
+    Raises ArgumentError for another kind of sharding, and where `from_spec` does.
+    """
+    if not (hasattr(sharding, "mesh") and hasattr(sharding, "spec")):
+        raise ArgumentError(f"the sharding is a {type(sharding).__name__}; expected a NamedSharding")
+    return from_spec(sharding.spec, shape, sharding.mesh, order=order)
+
+
+def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any = None, *, order: str = "C") -> Layout:
+    """Return the layout that a PartitionSpec means on a mesh.
+
+    spec     a PartitionSpec, or its entries: None, a mesh axis, or several, the major one first; what is left out at
+             the end is not sharded, and along axes that stand nowhere the array is replicated
+    mesh     a Mesh or AbstractMesh, or a mapping of axis names to sizes, in order
+    devices  ids of the devices by mesh position; without it those of the mesh, or 0, 1, 2, ...
+
+    Raises ArgumentError for dimensions that do not divide evenly, as JAX does; for entries that are open
+    (UNCONSTRAINED) and for unreduced axes.
+    """
+    sizes = integers(shape, "the shape")
+    names, extents, ids = _mesh(mesh)
+    table = rank_table(ids if devices is None else devices, extents, "devices")
+    if pending := getattr(spec, "unreduced", None):
+        raise ArgumentError(f"axes {sorted(pending)} are unreduced: sums are pending, which no layout says")
+    dimensions: list[list[tuple[str, tuple[int, ...]]]] = []
+    used: dict[str, int] = {}
+    for d, entry in enumerate(spec_of_dimensions(spec, len(sizes), "the spec")):
+        words = () if entry is None else (entry,) if isinstance(entry, str) else entry
+        if not isinstance(words, (tuple, list)) or not all(isinstance(word, str) for word in words):
+            raise ArgumentError(f"the spec of dimension {d} is {entry!r}; expected None, an axis or a tuple of axes")
+        for word in words:
+            if word not in names:
+                raise ArgumentError(f"the spec of dimension {d} names axis {word!r}; the mesh has {list(names)}")
+            if word in used:
+                raise ArgumentError(
+                    f"axis {word!r} is named for dimensions {used[word]} and {d}; expected once at most"
+                )
+            used[word] = d
+        axes = tuple(names.index(word) for word in words)
+        parts = math.prod(extents[axis] for axis in axes)
+        if sizes[d] % parts:
+            raise ArgumentError(
+                f"dimension {d} has {sizes[d]} indices for {parts} devices, and JAX shards evenly only; pad the array"
+            )
+        dimensions.append([("block", axes)] if axes else [])
+    return make_on_axes(sizes, dimensions, table, order=order)
+
+
+def to_spec(layout: Layout, mesh: Any = None) -> Spec:
+    """Return spec, mesh and device ids for a layout whose ranks are the ids of devices.
+
+    mesh  a Mesh, or a mapping of axis names to sizes (devices 0, 1, 2, ...), on which to say it; without it the
+          layout's own grid, with the axes x, y, z, w, axis4, ...
+
+    Refuses what is not dealt in equal blocks along mesh axes, halos, and memory orders other than C.
+    """
+    table = table_of(layout).by_index()
+    check_parts(_NAME, table, halo="shards do not overlap")
+    if table.order != "C":
+        raise refusal(_NAME, layout, f"its local arrays have order={table.order}, and JAX keeps that to itself")
+    for d, dimension in enumerate(table.dimensions):
+        if dimension.size % dimension.coordinates:
+            raise refusal(
+                _NAME,
+                layout,
+                f"the {dimension.size} indices of dimension {d} do not divide evenly by {dimension.coordinates}",
+            )
+    if mesh is not None:
+        names, extents, found = _mesh(mesh)
+        result = _fitted(table, names, rank_table(found, extents, "devices"))
+    else:
+        result = next(filter(None, (_fitted(table, None, ids) for ids in own_meshes(table, layout.spelling))), None)
+    if result is None:
+        raise refusal(_NAME, layout, "it is not dealt in blocks along the axes of the mesh")
+    return result
+
+
+def _fitted(table: Table, names: tuple[str, ...] | None, ids: Ranks) -> Spec | None:
+    """Return the spec on a mesh that means a layout, if there is one."""
+    axes = fits(_NAME, table, ids)
+    if axes is None:
+        return None
+    if names is None:
+        names = tuple(_AXES[axis] if axis < len(_AXES) else f"axis{axis}" for axis in range(ids.ndim))
+    words = [tuple(names[axis] for axis in own) for own in axes]
+    spec = tuple(None if not own else own[0] if len(own) == 1 else own for own in words)
+    result = Spec(spec, dict(zip(names, map(int, ids.shape), strict=True)), ids)
+    return result if from_spec(result.spec, table.shape, result.mesh, ids) == table.layout else None
+
+
+def to_sharding(layout: Layout, mesh: Any = None) -> Any:
+    """Return the NamedSharding of a layout, on a Mesh, or on one made of the devices whose ids are its ranks."""
+    import jax
+
+    sharding: Any = jax.sharding
+    found = to_spec(layout, mesh)
+    if mesh is None or isinstance(mesh, Mapping):
+        by_id = {device.id: device for device in jax.devices()}
+        missing = [rank for rank in found.devices.ravel().tolist() if rank not in by_id]
+        if missing:
+            raise refusal(_NAME, layout, f"there is no device of id {missing[0]}; JAX has {sorted(by_id)}")
+        devices = np.empty(found.devices.shape, dtype=object)
+        for place in np.ndindex(devices.shape):
+            devices[place] = by_id[int(found.devices[place])]
+        mesh = sharding.Mesh(devices, tuple(found.mesh))
+    return sharding.NamedSharding(mesh, sharding.PartitionSpec(*found.spec))
+
+
+def _mesh(mesh: Any) -> tuple[tuple[str, ...], tuple[int, ...], Any]:
+    """Return names and sizes of the axes, and device ids where the mesh has devices."""
+    if isinstance(mesh, Mapping):
+        return tuple(mesh), integers(mesh.values(), "the mesh", least=1), None
+    if not hasattr(mesh, "axis_names"):
+        raise ArgumentError(f"the mesh is {mesh!r}; expected a Mesh, or a mapping of axis names to sizes")
+    names = tuple(mesh.axis_names)
+    try:
+        devices = mesh.devices
+    except (AttributeError, ValueError):  # an AbstractMesh has none
+        return names, tuple(int(mesh.shape[name]) for name in names), None
+    ids = np.array([device.id for device in devices.ravel()], dtype=np.int64).reshape(devices.shape)
+    return names, tuple(map(int, devices.shape)), ids

@@ -1,0 +1,273 @@
+"""MPI's array datatypes: darray and subarray."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import Layout
+from .._errors import ArgumentError
+from ._make import integers, make, refusal, same_length
+from ._table import check_back, check_parts, table_of
+from ._tiles import tile
+
+_DARRAY = "an MPI darray"
+_SUBARRAY = "an MPI subarray"
+_DISTRIBUTIONS = ("block", "cyclic", "none")
+
+
+class Darray(NamedTuple):
+    """The arguments of MPI_Type_create_darray.
+
+    Distributions are "block", "cyclic" and "none", and an argument of None is MPI_DISTRIBUTE_DFLT_DARG.
+    """
+
+    size: int
+    rank: int
+    gsizes: tuple[int, ...]
+    distribs: tuple[str, ...]
+    dargs: tuple[int | None, ...]
+    psizes: tuple[int, ...]
+    order: str
+
+
+class Subarray(NamedTuple):
+    """The arguments of MPI_Type_create_subarray."""
+
+    sizes: tuple[int, ...]
+    subsizes: tuple[int, ...]
+    starts: tuple[int, ...]
+    order: str
+
+
+def from_darray(
+    size: Any,
+    rank: int = 0,
+    gsizes: Sequence[int] | None = None,
+    distribs: Sequence[Any] | None = None,
+    dargs: Sequence[Any] | None = None,
+    psizes: Sequence[int] | None = None,
+    order: Any = "C",
+) -> Layout:
+    """Return the layout that a darray datatype tells; one rank's datatype tells that of all ranks.
+
+    size      an mpi4py Datatype made by Create_darray (perhaps resized or duplicated); or the number of ranks, followed
+              by the other arguments of Create_darray
+    distribs  "block", "cyclic" and "none", or MPI's constants (which need mpi4py)
+    dargs     block sizes; None for the default
+    order     "C" or "F", or MPI's constants
+
+    Raises ArgumentError for another kind of datatype, and for arguments that MPI would refuse.
+    """
+    if hasattr(size, "Get_envelope"):
+        found = _decode(size, "DARRAY")
+        names = ("size", "rank", "gsizes", "distribs", "dargs", "psizes", "order")
+        return from_darray(*(found[name] for name in names))
+    if gsizes is None or distribs is None or psizes is None:
+        raise ArgumentError("a darray needs size, rank, gsizes, distribs, dargs, psizes and order, or one datatype")
+    shape = integers(gsizes, "gsizes")
+    extents = integers(psizes, "psizes", least=1)
+    given = [None] * len(shape) if dargs is None else list(dargs)
+    for what, values in (("distribs", distribs), ("dargs", given), ("psizes", extents)):
+        same_length(what, values, len(shape))
+    if math.prod(extents) != size or not 0 <= rank < size:
+        raise ArgumentError(
+            f"rank {rank} of {size} ranks does not fit psizes {extents}, a grid of {math.prod(extents)}"
+        )
+    dist = [
+        _distribution(d, shape[d], _name(distribs[d], d), _argument(given[d], d), extents[d]) for d in range(len(shape))
+    ]
+    table = np.arange(size, dtype=np.int64).reshape(*extents, 1)
+    return make(shape, dist, table, order=_order(order))
+
+
+def to_darray(layout: Layout, rank: int) -> Darray:
+    """Return the arguments of a rank's darray.
+
+    Refuses what is not `block`, `block(m)`, `cyclic(k)` or `*` in each dimension, ranks other than 0, 1, ... in C order
+    of the grid, replicas, halos, memory orders but C and F, and arrays without elements or dimensions.
+    """
+    table = table_of(layout)
+    if not layout.elements or not layout.ndim:
+        raise refusal(_DARRAY, layout, "MPI wants one dimension and one element at least")
+    check_parts(
+        _DARRAY,
+        table,
+        replicas="MPI gives each to one",
+        halo="MPI knows none",
+        ranks="MPI always counts them in that order",
+    )
+    table = table.by_rank()
+    distribs: list[str] = []
+    dargs: list[int | None] = []
+    for d, dimension in enumerate(table.dimensions):
+        if dimension.cyclic is None or dimension.cyclic[1]:
+            raise refusal(_DARRAY, layout, f"dimension {d} is not dealt in equal blocks in turn from coordinate 0 on")
+        block, coordinates = dimension.cyclic[0], dimension.coordinates
+        blocks = block * coordinates >= dimension.size
+        ceiling = -(-dimension.size // coordinates)
+        distribs.append("none" if coordinates == 1 else "block" if blocks else "cyclic")
+        dargs.append(None if coordinates == 1 or (blocks and block == ceiling) else block)
+    order = "F" if table.order == "F" else "C"
+    size = int(table.ranks.size)
+    table.coordinates_of(rank)
+    found = Darray(size, rank, layout.shape, tuple(distribs), tuple(dargs), table.extents, order)
+    check_back(_DARRAY, table, from_darray(*found), "its darray means another layout")
+    return found
+
+
+def to_darray_type(layout: Layout, rank: int, element: Any) -> Any:
+    """Return a rank's darray datatype of mpi4py, of elements of a datatype; commit and free it yourself."""
+    from mpi4py import MPI
+
+    found = to_darray(layout, rank)
+    kinds = {"block": MPI.DISTRIBUTE_BLOCK, "cyclic": MPI.DISTRIBUTE_CYCLIC, "none": MPI.DISTRIBUTE_NONE}
+    return element.Create_darray(
+        found.size,
+        found.rank,
+        list(found.gsizes),
+        [kinds[name] for name in found.distribs],
+        [MPI.DISTRIBUTE_DFLT_DARG if argument is None else argument for argument in found.dargs],
+        list(found.psizes),
+        MPI.ORDER_C if found.order == "C" else MPI.ORDER_FORTRAN,
+    )
+
+
+def from_subarrays(parts: Sequence[Any] | Mapping[int, Any]) -> Layout:
+    """Return the layout in which each rank owns the box that its subarray datatype tells.
+
+    parts  one for each rank, in the order of ranks or by rank number: an mpi4py Datatype made by Create_subarray, or
+           the arguments (sizes, subsizes, starts, order)
+
+    Ranks with equal boxes hold copies.  Raises ArgumentError where the boxes differ in the array they belong to, leave
+    out an element, overlap otherwise, or form no grid.
+    """
+    numbered = parts if isinstance(parts, Mapping) else dict(enumerate(parts))
+    if not numbered:
+        raise ArgumentError("there are no subarrays; give one for each rank")
+    boxes = {int(rank): _subarray(part, int(rank)) for rank, part in numbered.items()}
+    first, box = next(iter(boxes.items()))
+    for rank, other in boxes.items():
+        if (other.sizes, other.order) != (box.sizes, box.order):
+            raise ArgumentError(
+                f"the subarrays of ranks {first} and {rank} lie in different arrays: {box.sizes} order={box.order} and "
+                f"{other.sizes} order={other.order}"
+            )
+    sets = {
+        rank: [range(start, start + count) for start, count in zip(other.starts, other.subsizes, strict=True)]
+        for rank, other in boxes.items()
+    }
+    return tile(box.sizes, sets, box.order)
+
+
+def to_subarray(layout: Layout, rank: int) -> Subarray:
+    """Return the arguments of the subarray that a rank owns.
+
+    Refuses a rank that owns nothing or no box, halos, and memory orders but C and F.  Cost: as of the rank's indices.
+    """
+    table = table_of(layout)
+    check_parts(_SUBARRAY, table, halo="the array of which it is a part has none")
+    if not layout.ndim:
+        raise refusal(_SUBARRAY, layout, "MPI wants one dimension at least")
+    if table.order not in ("C", "F"):
+        raise refusal(_SUBARRAY, layout, f"MPI knows order=C and order=F, not order={table.order}")
+    starts, counts = [], []
+    for d, c in enumerate(table.coordinates_of(rank)):
+        key = table.dimensions[d].key(c)
+        if not key:
+            raise refusal(
+                _SUBARRAY, layout, f"rank {rank} owns nothing of dimension {d}, and MPI wants 1 index or more"
+            )
+        if len(key) > 2 or isinstance(key[0], bytes):
+            raise refusal(_SUBARRAY, layout, f"what rank {rank} owns of dimension {d} is not consecutive")
+        starts.append(key[0])
+        counts.append(key[1] - key[0])
+    return Subarray(layout.shape, tuple(counts), tuple(starts), table.order)
+
+
+def to_subarray_type(layout: Layout, rank: int, element: Any) -> Any:
+    """Return a rank's subarray datatype of mpi4py, of elements of a datatype; commit and free it yourself."""
+    from mpi4py import MPI
+
+    found = to_subarray(layout, rank)
+    order = MPI.ORDER_C if found.order == "C" else MPI.ORDER_FORTRAN
+    return element.Create_subarray(list(found.sizes), list(found.subsizes), list(found.starts), order)
+
+
+def _distribution(d: int, size: int, name: str, argument: int | None, extent: int) -> str:
+    """Return the distribution of a dimension in Plait's words."""
+    if name == "none":
+        if extent != 1:
+            raise ArgumentError(f"dimension {d} is not distributed, but psizes gives it {extent} ranks; expected 1")
+        return "*"
+    if argument is not None and argument < 1:
+        raise ArgumentError(f"dargs of dimension {d} is {argument}; expected 1 or more")
+    if name == "cyclic":
+        return f"cyclic({argument or 1})"
+    if argument is not None and argument * extent < size:
+        raise ArgumentError(f"dimension {d}: {extent} blocks of {argument} are less than its {size} indices")
+    return "block" if argument is None else f"block({argument})"
+
+
+def _subarray(part: Any, rank: int) -> Subarray:
+    if hasattr(part, "Get_envelope"):
+        found = _decode(part, "SUBARRAY")
+        part = tuple(found[name] for name in ("sizes", "subsizes", "starts", "order"))
+    if len(part) not in (3, 4):
+        raise ArgumentError(
+            f"the subarray of rank {rank} has {len(part)} parts; expected sizes, subsizes, starts, order"
+        )
+    sizes, counts, starts = (integers(values, f"a part of the subarray of rank {rank}") for values in part[:3])
+    same_length(f"the subarray of rank {rank}", counts, len(sizes))
+    same_length(f"the subarray of rank {rank}", starts, len(sizes))
+    for d, (size, count, start) in enumerate(zip(sizes, counts, starts, strict=True)):
+        if start + count > size:
+            raise ArgumentError(f"rank {rank}, dimension {d}: {count} indices from {start} on lie outside its {size}")
+    return Subarray(sizes, counts, starts, _order(part[3] if len(part) == 4 else "C"))
+
+
+def _decode(datatype: Any, combiner: str) -> dict[str, Any]:
+    """Return the arguments that a datatype of mpi4py was made with."""
+    base, found, arguments = datatype.decode()
+    if found in ("DUP", "RESIZED"):
+        return _decode(base, combiner)
+    if found != combiner:
+        raise ArgumentError(f"the datatype was made by {found}; expected one made by {combiner}")
+    return dict(arguments)
+
+
+def _constant(value: Any, names: Mapping[str, str], what: str) -> str:
+    """Return the name of one of MPI's constants; their values differ between MPI libraries."""
+    if not isinstance(value, str):
+        from mpi4py import MPI
+
+        value = next((name for constant, name in names.items() if getattr(MPI, constant) == value), value)
+    result = value.lower() if isinstance(value, str) else value
+    if result not in [name.lower() for name in names.values()]:
+        raise ArgumentError(f"{what} is {value!r}; expected one of {sorted(names.values())}, or MPI's constants")
+    return str(result)
+
+
+def _name(value: Any, d: int) -> str:
+    return _constant(
+        value, {f"DISTRIBUTE_{name.upper()}": name for name in _DISTRIBUTIONS}, f"distribs of dimension {d}"
+    )
+
+
+def _order(value: Any) -> str:
+    return _constant(value, {"ORDER_C": "C", "ORDER_FORTRAN": "F"}, "order").upper()
+
+
+def _argument(value: Any, d: int) -> int | None:
+    """Return a block size, None for the default, which is negative in every MPI."""
+    if value is None:
+        return None
+    (result,) = integers((value,), f"dargs of dimension {d}", least=-(1 << 31))
+    if result >= 0:
+        return result
+    from mpi4py import MPI
+
+    return None if result == MPI.DISTRIBUTE_DFLT_DARG else result

@@ -1,0 +1,166 @@
+"""Pencils of mpi4py-fft: balanced blocks in all dimensions but one, with which a pencil is aligned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import Layout
+from .._errors import ArgumentError
+from ._make import integers, make_on_axes, refusal, same_length
+from ._table import check_back, check_parts, table_of
+
+_NAME = "mpi4py-fft"
+
+
+class Pencil(NamedTuple):
+    """A pencil as plain data, for `Subcomm(comm, dims)` and `Pencil([subcomms[a] for a in axes], shape, axis)`."""
+
+    shape: tuple[int, ...]
+    axis: int
+    dims: tuple[int, ...]
+    axes: tuple[int, ...]
+
+
+def from_pencil(
+    pencil: Any,
+    axis: int | None = None,
+    dims: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    *,
+    comm: Any = None,
+    order: str = "C",
+) -> Layout:
+    """Return the layout of the arrays that a pencil describes.
+
+    pencil  an mpi4py_fft.pencil.Pencil, or the shape of the whole array
+    axis    the dimension with which it is aligned, which is not dealt; may be negative
+    dims    ranks of each grid dimension (of `Subcomm(comm, dims)`), which are dealt left to right unless `axes` says
+            otherwise; an entry less than dimensions: the aligned one has none
+    axes    the grid dimension that deals each array dimension, as after `pencil.pencil(axis)`
+    comm    with an object: the communicator that Subcomm was made of; without it MPI.COMM_WORLD
+
+    With an object it asks MPI which ranks the subcommunicators have; nothing is communicated.
+    Raises ArgumentError where mpi4py-fft would refuse: fewer indices than ranks in a dimension, a dealt axis.
+    """
+    if hasattr(pencil, "subcomm"):
+        pencil, axis, dims, axes = _read(pencil, comm)
+    shape = integers(pencil, "the shape", least=1)
+    ndim = len(shape)
+    if ndim < 2:
+        raise ArgumentError(f"a pencil has 2 dimensions or more, not {ndim}")
+    if dims is None:
+        raise ArgumentError("dims is missing; give the ranks of each grid dimension")
+    extents = integers(dims, "dims", least=1)
+    aligned = -1 if axis is None else axis
+    if not -ndim <= aligned < ndim:
+        raise ArgumentError(f"axis is {aligned}; expected one of the {ndim} dimensions")
+    aligned %= ndim
+    if len(extents) < ndim:
+        extents += (1,) * (ndim - 1 - len(extents))
+        extents = (*extents[:aligned], 1, *extents[aligned:])
+    same_length("dims", extents, ndim)
+    places = tuple(range(ndim)) if axes is None else integers(axes, "axes")
+    if sorted(places) != list(range(ndim)):
+        raise ArgumentError(f"axes is {places}; expected each grid dimension of {tuple(range(ndim))} once")
+    dimensions = []
+    for d, place in enumerate(places):
+        if extents[place] > shape[d]:
+            raise ArgumentError(
+                f"dimension {d} has {shape[d]} indices for {extents[place]} ranks; mpi4py-fft wants more"
+            )
+        dimensions.append([("balanced", (place,))])
+    if extents[places[aligned]] != 1:
+        raise ArgumentError(
+            f"the pencil is aligned with dimension {aligned}, but {extents[places[aligned]]} ranks share it"
+        )
+    table = np.arange(math.prod(extents), dtype=np.int64).reshape(extents)
+    return make_on_axes(shape, dimensions, table, order=order)
+
+
+def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
+    """Return shape, aligned dimension, grid and the grid dimension of each array dimension.
+
+    axis  the dimension to be aligned with, if several are not dealt; without it the last one of them
+
+    Refuses what is not balanced, deals every dimension, gives a rank nothing, has replicas, halos or a memory order
+    other than C, and ranks that are not counted in C order of a grid.
+    """
+    table = table_of(layout)
+    check_parts(_NAME, table, replicas="a pencil gives each to one", halo="a pencil knows none")
+    table = table.by_rank()
+    whole = [d for d, extent in enumerate(table.extents) if extent == 1]
+    if layout.ndim < 2 or not whole:
+        raise refusal(_NAME, layout, "a pencil has 2 dimensions or more, one of which is not dealt")
+    aligned = whole[-1] if axis is None else axis % layout.ndim
+    if aligned not in whole:
+        raise refusal(
+            _NAME, layout, f"dimension {aligned} is dealt to {table.extents[aligned]} ranks, so no pencil of it"
+        )
+    for d, dimension in enumerate(table.dimensions):
+        least, more = divmod(dimension.size, dimension.coordinates)
+        if not least:
+            raise refusal(
+                _NAME, layout, f"dimension {d} has {dimension.size} indices for {dimension.coordinates} ranks"
+            )
+        if dimension.sizes != tuple(least + (c < more) for c in range(dimension.coordinates)):
+            raise refusal(_NAME, layout, f"the blocks of dimension {d} are not balanced")
+    # The array dimensions in the order of the grid: the ranks of the slowest one lie farthest from each other.
+    ranks = table.ranks[..., 0]
+    steps = [abs(int(np.diff(ranks, axis=d).flat[0])) if extent > 1 else 0 for d, extent in enumerate(table.extents)]
+    dealt = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -steps[d])
+    places = iter(dealt)
+    by_place = [d if d in whole else next(places) for d in range(layout.ndim)]
+    found = Pencil(
+        layout.shape,
+        aligned,
+        tuple(table.extents[d] for d in by_place),
+        tuple(by_place.index(d) for d in range(layout.ndim)),
+    )
+    back = from_pencil(*found)
+    check_back(_NAME, table, back, "its ranks are not counted in C order of the grid")
+    return found
+
+
+def to_pencil_object(layout: Layout, comm: Any, axis: int | None = None) -> Any:
+    """Return the mpi4py_fft.pencil.Pencil of a layout; all ranks of the communicator call it together."""
+    from mpi4py_fft.pencil import Pencil as Real
+    from mpi4py_fft.pencil import Subcomm
+
+    found = to_pencil(layout, axis)
+    if comm.Get_size() != layout.size:
+        raise refusal(_NAME, layout, f"the communicator has {comm.Get_size()} ranks")
+    subcomms = Subcomm(comm, list(found.dims), reorder=False)
+    return Real([subcomms[place] for place in found.axes], found.shape, found.axis)
+
+
+def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]:
+    """Return the plain data of a pencil: how far apart the ranks of each dimension lie tells the grid's order."""
+    sizes = [int(sub.Get_size()) for sub in pencil.subcomm]
+    steps = [0] * len(sizes)
+    if max(sizes) > 1:
+        if comm is None:
+            from mpi4py import MPI
+
+            comm = MPI.COMM_WORLD
+        group = comm.Get_group()
+        for d, sub in enumerate(pencil.subcomm):
+            if sizes[d] > 1:
+                own = sub.Get_group()
+                ranks = own.Translate_ranks([0, 1], group)
+                own.Free()
+                steps[d] = ranks[1] - ranks[0]
+        group.Free()
+    dealt = sorted((d for d, size in enumerate(sizes) if size > 1), key=lambda d: -steps[d])
+    expected = math.prod(sizes)
+    for d in dealt:
+        expected //= sizes[d]
+        if steps[d] != expected:
+            raise ArgumentError(f"the ranks of dimension {d} are {steps[d]} apart in the communicator, not {expected}")
+    places = iter(dealt)
+    by_place = [next(places) if size > 1 else d for d, size in enumerate(sizes)]
+    dims = tuple(sizes[d] for d in by_place)
+    return tuple(pencil.shape), int(pencil.axis), dims, tuple(by_place.index(d) for d in range(len(sizes)))

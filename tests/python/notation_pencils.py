@@ -1,0 +1,61 @@
+"""A program for several processes: pencils of mpi4py-fft against the layouts made of them.
+
+Every rank prints nothing; rank 0 prints how many pencils were compared.  Anything that differs ends the program.
+"""
+
+import numpy as np
+from mpi4py import MPI
+from mpi4py_fft.pencil import Pencil, Subcomm
+
+from plait.notations import pencil
+
+CASES = [
+    ((9, 7), [0, 1], 1),
+    ((9, 7), [1, 0], 0),
+    ((8, 7, 6), [0, 0, 1], 2),
+    ((8, 7, 6), [0, 1, 0], 1),
+    ((8, 7, 6, 5), [0, 0, 1, 1], 3),
+    ((8, 7, 6), [0, 0], 2),
+]
+
+
+def check(given: Pencil, comm: MPI.Comm) -> None:
+    """Compare what this rank owns, and the pencil that is made of the layout."""
+    layout = pencil.from_pencil(given)
+    own = layout.indices(comm.rank)
+    for part, start, count in zip(own, given.substart, given.subshape, strict=True):
+        assert part.tolist() == list(range(start, start + count)), f"{layout}, rank {comm.rank}"
+    assert len(set(comm.allgather(str(layout)))) == 1
+    found = pencil.to_pencil(layout, given.axis)
+    assert pencil.from_pencil(*found) == layout
+    again = pencil.to_pencil_object(layout, comm, given.axis)
+    assert (again.shape, again.axis, again.subshape, again.substart) == (
+        given.shape,
+        given.axis,
+        given.subshape,
+        given.substart,
+    )
+    assert pencil.from_pencil(again, comm=comm) == layout
+
+
+def main() -> None:
+    """Go through the cases, each with all pencils that follow from the first."""
+    comm = MPI.COMM_WORLD
+    count = 0
+    for shape, dims, axis in CASES:
+        subcomms = Subcomm(comm, list(dims))
+        first = Pencil(subcomms, shape, axis)
+        check(first, comm)
+        for other in range(len(shape)):
+            turned = first.pencil(other)
+            check(turned, comm)
+            for third in range(len(shape)):
+                check(turned.pencil(third), comm)
+                count += 1
+    total = comm.allreduce(np.int64(count))
+    if comm.rank == 0:
+        print(total // comm.size, "pencils")
+
+
+if __name__ == "__main__":
+    main()

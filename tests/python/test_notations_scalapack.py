@@ -1,0 +1,109 @@
+"""ScaLAPACK descriptors against ScaLAPACK's own formulas: INDXG2P, INDXG2L and NUMROC, spelled out."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plait
+from plait.notations import scalapack
+
+
+def owner(index, block, source, extent):
+    """Return what INDXG2P does, from 0 on."""
+    return (source + index // block) % extent
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_descriptors_mean_what_scalapack_means(data):
+    def draw(least, most):
+        return data.draw(st.integers(least, most))
+
+    shape, blocks, extents = [(draw(least, most), draw(least, most)) for least, most in ((0, 12), (1, 5), (1, 3))]
+    order = data.draw(st.sampled_from(["R", "C"]))
+    sources = tuple(draw(0, extent - 1) for extent in extents)
+    desc = [1, 0, *shape, *blocks, *sources, 99]
+    layout = scalapack.from_descriptor(desc, extents, order=order)
+    assert layout.shape == shape
+    for row in range(extents[0]):
+        for column in range(extents[1]):
+            rank = row * extents[1] + column if order == "R" else column * extents[0] + row
+            found = [part.tolist() for part in layout.indices(rank)]
+            for d, mine in enumerate((row, column)):
+                expected = [i for i in range(shape[d]) if owner(i, blocks[d], sources[d], extents[d]) == mine]
+                assert found[d] == expected
+
+
+@given(st.data())
+@settings(max_examples=100)
+def test_submatrices(data):
+    whole = [1, 0, 13, 11, 3, 2, 1, 0, 99]
+    start = data.draw(st.integers(0, 13)), data.draw(st.integers(0, 11))
+    shape = data.draw(st.integers(0, 13 - start[0])), data.draw(st.integers(0, 11 - start[1]))
+    layout = scalapack.from_descriptor(whole, (2, 3), start=start, shape=shape)
+    for rank in range(6):
+        found = [part.tolist() for part in layout.indices(rank)]
+        for d, (mine, extent) in enumerate(zip(divmod(rank, 3), (2, 3), strict=True)):
+            expected = [i for i in range(shape[d]) if owner(i + start[d], whole[4 + d], whole[6 + d], extent) == mine]
+            assert found[d] == expected
+
+
+def test_what_descinit_would_write():
+    layout = plait.Layout.parse("100x80 (cyclic(4), cyclic(3)) onto (2, 4) ranks=F order=F")
+    assert scalapack.to_grid(layout) == ((2, 4), "C")
+    # NUMROC(100, 4, 1, 0, 2) = 48 rows in process row 1.
+    assert scalapack.to_descriptor(layout, 3, context=5) == [1, 5, 100, 80, 4, 3, 0, 0, 48]
+    assert scalapack.to_descriptor(plait.Layout.parse("0x3 (*, *) order=F"), 0)[-1] == 1
+
+
+def test_maps_of_processes():
+    layout = scalapack.from_descriptor([1, 0, 4, 4, 2, 2, 0, 0, 2], (2, 2), order=[[6, 2], [0, 4]])
+    assert {rank: [int(part[0]) for part in layout.indices(rank)] for rank in (0, 2, 4, 6)} == {
+        6: [0, 0],
+        2: [0, 2],
+        0: [2, 0],
+        4: [2, 2],
+    }
+    assert scalapack.to_grid(layout) == ((2, 2), ((6, 2), (0, 4)))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("8x8 (block, block) onto (2, 2)", "order=C"),
+        ("8 (block) onto (2) order=F", "1 dimensions"),
+        ("8x8 (gen_block(5, 2, 1), *) onto (3) order=F", "dimension 0 is not dealt in equal blocks"),
+        ("8x8 (block@0, *) onto (2, 2) replicate=(1) order=F", "2 ranks hold each element"),
+        ("8x8 (block, block) onto (2, 2) halo=(1, 1) order=F", "halos"),
+        ("8x8 (cyclic(4), *) onto (2) offset=(1, 0) order=F", "equal blocks"),
+    ],
+)
+def test_refused(text, reason):
+    layout = plait.Layout.parse(text)
+    with pytest.raises(plait.ArgumentError, match=reason) as caught:
+        scalapack.to_descriptor(layout, 0)
+    assert str(layout) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("desc", "grid", "reason"),
+    [
+        ([1, 0, 8, 8, 2, 2, 0, 0], (2, 2), "8 entries"),
+        ([501, 0, 8, 8, 2, 2, 0, 0, 4], (2, 2), "DTYPE_"),
+        ([1, 0, 8, 8, 0, 2, 0, 0, 4], (2, 2), "MB_ is 0"),
+        ([1, 0, 8, 8, 2, 2, 2, 0, 4], (2, 2), "RSRC_ is 2"),
+        ([1, 0, 8, 8, 2, 2, 0, -1, 4], (2, 2), "CSRC_ is -1"),
+        ([1, 0, 8, 8, 2, 2, 0, 0, 0], (2, 2), "LLD_ is 0"),
+        ([1, 0, 8, 8, 2, 2, 0, 0, 4], (2,), "the grid"),
+        ("nine", (2, 2), "sequence of integers"),
+    ],
+)
+def test_bad_descriptors(desc, grid, reason):
+    with pytest.raises(plait.ArgumentError, match=reason):
+        scalapack.from_descriptor(desc, grid)
+    with pytest.raises(plait.ArgumentError, match="order"):
+        scalapack.from_descriptor([1, 0, 8, 8, 2, 2, 0, 0, 4], (2, 2), order="X")
+    with pytest.raises(plait.ArgumentError, match="outside"):
+        scalapack.from_descriptor([1, 0, 8, 8, 2, 2, 0, 0, 4], (2, 2), start=(4, 0), shape=(5, 8))
+    with pytest.raises(plait.ArgumentError, match="rank 4"):
+        scalapack.to_descriptor(plait.Layout.parse("8x8 (block, block) onto (2, 2) order=F"), 4)

@@ -1,0 +1,148 @@
+"""Renaming ranks: what it saves, against trying every order, and layouts that differ in the names of ranks only."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from notation_layouts import layouts, numbers, owned
+
+import plait
+from plait import _relabel
+
+
+def staying(source, target):
+    """Return how many elements a conversion leaves on their ranks, counted index by index."""
+    here, there = owned(source), owned(target)
+    total = 0
+    for rank in set(here) & set(there):
+        total += int(np.prod([len(set(a) & set(b)) for a, b in zip(here[rank], there[rank], strict=True)], dtype=int))
+    return total
+
+
+@pytest.fixture
+def _scipy():
+    pytest.importorskip("scipy", reason="scipy is not installed")
+
+
+def moved(source, target):
+    """Return the elements that a conversion sends to other ranks."""
+    conversion = plait.compose(source, target)
+    return sum(m.elements for rank in numbers(target) for m in conversion.receives(rank) if m.rank != rank)
+
+
+@pytest.mark.usefixtures("_scipy")
+def test_the_documented_case_of_costa():
+    # 100000 x 100000 in blocks of 100 from a grid of 2 x 4 to one of 4 x 2; COSTA saves a third of the volume there.
+    source = plait.Layout.parse("100000x100000 (cyclic(100), cyclic(100)) onto (2, 4)")
+    target = plait.Layout.parse("100000x100000 (cyclic(100), cyclic(100)) onto (4, 2)")
+    better = plait.relabel(source, target)
+    assert plait.same_up_to_ranks(target, better) is not None
+    before, after = moved(source, target), moved(source, better)
+    assert before == 7_500_000_000
+    assert 1 - after / before >= 1 / 3 - 1e-12
+    assert numbers(better) == numbers(target)
+
+
+@pytest.mark.usefixtures("_scipy")
+@given(st.data())
+@settings(max_examples=120)
+def test_no_order_of_the_ranks_leaves_more_in_place(data):
+    source = data.draw(layouts(dimensions=(1, 2), most=7))
+    ranks = [(1, ""), (4, "onto (4)"), (4, "onto (2, 2)"), (3, "onto (3)")]
+    _, onto = data.draw(st.sampled_from(ranks[1:3] if source.ndim > 1 else [ranks[1], ranks[3]]))
+    dealt = onto.count(",") + 1
+    dist = ", ".join(
+        data.draw(st.sampled_from(["block", "cyclic", "cyclic(2)", "balanced"])) if d < dealt else "*"
+        for d in range(source.ndim)
+    )
+    target = plait.Layout.parse(f"{'x'.join(map(str, source.shape))} ({dist}) {onto}")
+    better = plait.relabel(source, target)
+    best = max(
+        staying(source, _relabel.table_of(target).renamed(dict(zip(numbers(target), order, strict=True))))
+        for order in itertools.permutations(numbers(target))
+    )
+    assert staying(source, better) == best
+    assert numbers(better) == numbers(target)
+    names = plait.same_up_to_ranks(target, better)
+    assert names is not None
+    assert sorted(names) == numbers(target)
+
+
+@pytest.mark.usefixtures("_scipy")
+def test_layouts_that_fit_keep_their_names():
+    source = plait.Layout.parse("12x12 (block, block) onto (2, 3)")
+    assert plait.relabel(source, source) == source
+    turned = plait.Layout.parse("12x12 (block, block) onto (2, 3) ranks=F")
+    assert plait.relabel(source, turned) == source
+    copies = plait.Layout.parse("12 (block@0) onto (2, 2) replicate=(1) ranks=(1, 3, 0, 2)")
+    assert moved(copies, plait.relabel(copies, plait.Layout.parse("12 (block@0) onto (2, 2) replicate=(1)"))) == 0
+    assert plait.relabel(plait.Layout.parse("4 (block) onto (2) ranks=(7, 9)"), plait.Layout.parse("4 (*)")).size == 1
+
+
+@pytest.mark.usefixtures("_scipy")
+@given(seed=st.integers(0, 1000), count=st.integers(1, 9))
+@settings(max_examples=80)
+def test_the_sparse_way_finds_what_the_full_matrix_does(seed, count):
+    random = np.random.default_rng(seed)
+    gains = np.where(random.random((count, count)) < 0.3, random.integers(1, 20, (count, count)), 0)
+    wanted, names = np.nonzero(gains)
+    elements = gains[wanted, names].astype(float)
+    roles = np.arange(count) * 3
+    full = _relabel._assign(names, wanted, elements, roles, dense=count)
+    sparse = _relabel._assign(names, wanted, elements, roles, dense=0)
+    assert sorted(sparse.tolist()) == sorted(full.tolist()) == list(range(count))
+    kept = [gains[np.arange(count), found].sum() for found in (full, sparse)]
+    assert kept[0] == kept[1]
+    stays = [(found == np.arange(count)).sum() for found in (full, sparse)]
+    assert stays[0] == stays[1]
+
+
+def test_without_scipy(monkeypatch):
+    import sys
+
+    layout = plait.Layout.parse("8 (block) onto (2)")
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(plait.ArgumentError, match=r"plait\[assign\]"):
+        plait.relabel(layout, layout)
+
+
+def test_shapes_must_agree():
+    with pytest.raises(plait.ArgumentError, match="8"):
+        plait.relabel(plait.Layout.parse("8 (block) onto (2)"), plait.Layout.parse("9 (block) onto (2)"))
+
+
+@given(layout=layouts(), seed=st.integers(0, 99))
+@settings(max_examples=200)
+def test_renamed_layouts_are_recognised(layout, seed):
+    ranks = numbers(layout)
+    order = np.random.default_rng(seed).permutation(np.array(ranks) + 5).tolist()
+    other = _relabel.table_of(layout).renamed(dict(zip(ranks, order, strict=True)))
+    names = plait.same_up_to_ranks(layout, other)
+    assert names is not None
+    assert sorted(names) == ranks
+    assert sorted(names.values()) == numbers(other)
+    here, there = owned(layout), owned(other)
+    assert all(here[rank] == there[name] for rank, name in names.items())
+
+
+@given(a=layouts(dimensions=(1, 1), most=4), b=layouts(dimensions=(1, 1), most=4))
+@settings(max_examples=200)
+def test_other_layouts_are_not(a, b):
+    parts = [sorted(map(str, owned(layout).values())) for layout in (a, b)]
+    same = a.shape == b.shape and parts[0] == parts[1]
+    same = same and (a.halo, a.periodic) == (b.halo, b.periodic)
+    assert (plait.same_up_to_ranks(a, b) is not None) == same
+
+
+def test_huge_layouts_are_compared_by_their_numbers():
+    def layout(text):
+        return plait.Layout.parse(f"1000000000x1000000000 {text}")
+
+    one = layout("(cyclic(7), block) onto (100, 50)")
+    names = plait.same_up_to_ranks(one, layout("(cyclic(7), block) onto (100, 50) ranks=F"))
+    assert names is not None
+    assert names[1] == 100
+    assert plait.same_up_to_ranks(one, layout("(cyclic(8), block) onto (100, 50)")) is None
