@@ -92,7 +92,13 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
     : pairs_(std::move(pairs)),
       element_bytes_(element_bytes),
       transport_(transport),
-      pairwise_(pairs_, element_bytes, memory_bytes, transport) {}
+      pairwise_(pairs_, element_bytes, memory_bytes, transport),
+      window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))) {
+  // What crosses nodes has buffers of its own.
+  const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0);
+  if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >= std::max(Phases::kLeastChunkBytes, element_bytes))
+    phases_.emplace(pairs_, element_bytes, inside, transport);
+}
 
 void Exchange::announce(const LocalArray* source, const LocalArray* target) {
   source_ = source;
@@ -147,8 +153,16 @@ void Exchange::run() {
       }
     });
   }
+  const auto keep_error = [&](auto&& body) {
+    const std::exception_ptr one = caught(body);
+    if (!error) error = one;
+  };
+  // Windows of all nodes are made together, also where this one needs none.
+  if (transport_.nodes_apart()) transport_.windows(window_bytes_);
   const bool inside = *reach_ == Reach::kNeither;
-  if (inside || transport_.nodes_apart()) pairwise_.run(source_, target_, inside);
+  if (inside && phases_) keep_error([&] { phases_->run(source_, target_); });
+  const bool by_pairs = inside && !phases_;
+  if (by_pairs || transport_.nodes_apart()) keep_error([&] { pairwise_.run(source_, target_, by_pairs); });
   if (error) std::rethrow_exception(error);
 }
 
@@ -248,6 +262,11 @@ Exchange::Group& Exchange::own_message() {
   return own_message_.emplace(Group{{me}, {gather_for(me, {me}, false)}, 0});
 }
 
+std::int64_t Exchange::staging_bytes() const {
+  const std::int64_t outside = transport_.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0;
+  return phases_ ? phases_->staging_bytes() + outside : pairwise_.staging_bytes();
+}
+
 std::string Exchange::explain() const {
   const int me = transport_.rank();
   std::string text =
@@ -273,8 +292,8 @@ std::string Exchange::explain() const {
   }
   text += base::text("moves    ", base::bytes_text(bytes), " from this rank\n");
   text += base::text("inside   ", reach_ ? words(*reach_) : "decided at the first run, by where the arrays lie", '\n');
-  text += base::text("staging  at most ", base::bytes_text(pairwise_.staging_bytes()), " a rank, in chunks of ",
-                     base::bytes_text(pairwise_.chunk_bytes()), '\n');
+  text += base::text("staging  at most ", base::bytes_text(staging_bytes()), " a rank, in chunks of ",
+                     base::bytes_text(phases_ ? phases_->chunk_bytes() : pairwise_.chunk_bytes()), '\n');
   return text;
 }
 

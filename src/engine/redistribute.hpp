@@ -10,6 +10,7 @@
 
 #include "engine/gather.hpp"
 #include "engine/pairwise.hpp"
+#include "engine/phases.hpp"
 #include "plan/section_products.hpp"
 #include "transport/transport.hpp"
 
@@ -27,7 +28,8 @@ enum class Reach : std::uint8_t {
 /// of runs.
 ///
 /// Inside a node arrays that lie in shared memory are read or written straight, and the workers meet at the agreements
-/// alone; otherwise, and between nodes, pairs exchange messages (Pairwise).
+/// alone; otherwise they exchange messages through windows (Phases, or Pairwise where memory is short).  Between nodes
+/// pairs exchange messages (Pairwise).
 class Exchange {
  public:
   /// Plans, and allocates what runs need.  Not collective.
@@ -70,11 +72,14 @@ class Exchange {
   std::vector<std::int64_t> neighbours() const;
   std::vector<std::int64_t> node_senders(std::int64_t target) const;
   bool on_node(std::int64_t rank) const;
+  std::int64_t staging_bytes() const;
 
   plan::Pairs pairs_;
   std::int64_t element_bytes_;
   transport::Transport& transport_;
   Pairwise pairwise_;
+  std::optional<Phases> phases_;  // where there is memory for them
+  std::int64_t window_bytes_;     // as much as any node may need, the same on all
   // Made when first needed:
   std::optional<Group> whole_group_;
   std::optional<Group> own_target_;
