@@ -287,6 +287,18 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
           "padded_shape", [](const Layout& self, std::int64_t rank) { return to_tuple(self.padded_shape(rank)); },
           "rank"_a, "Shape of the local array of a rank with its halo: the array that is passed around.")
       .def(
+          "runs",
+          [](const Layout& self, std::int64_t rank, const std::string& order) {
+            return self.runs(rank, order_named(order, "order"));
+          },
+          "rank"_a, "order"_a = "C", "How many stretches of the array, in C or Fortran order, a rank owns.")
+      .def(
+          "largest_run",
+          [](const Layout& self, std::int64_t rank, const std::string& order) {
+            return self.largest_run(rank, order_named(order, "order"));
+          },
+          "rank"_a, "order"_a = "C", "Elements of the longest such stretch.")
+      .def(
           "coordinates", [](const Layout& self, std::int64_t rank) { return to_tuple(self.coordinates(rank)); },
           "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not dealt.")
       .def(

@@ -125,6 +125,10 @@ class Layout {
   std::int64_t local_elements(std::int64_t rank) const;
   /// Shape of the local array with its halo, which is what programs pass around.
   Extents padded_shape(std::int64_t rank) const;
+  /// Stretches of the array in `order` (C or Fortran) that a rank owns, and elements of the longest one.
+  /// cost  O(runs of one period of each dimension).
+  std::int64_t runs(std::int64_t rank, Order order = Order::kC) const;
+  std::int64_t largest_run(std::int64_t rank, Order order = Order::kC) const;
   /// The most indices of a dimension that any coordinate owns.
   std::int64_t longest_local(int dimension) const;
   Halo halo(int dimension) const;

@@ -96,7 +96,8 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
       window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))) {
   // What crosses nodes has buffers of its own.
   const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0);
-  if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >= std::max(Phases::kLeastChunkBytes, element_bytes))
+  if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >=
+      std::max(Phases::kLeastChunkBytes, element_bytes))
     phases_.emplace(pairs_, element_bytes, inside, transport);
 }
 

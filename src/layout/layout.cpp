@@ -4,6 +4,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "layout/linear_runs.hpp"
 #include "layout/resolved.hpp"
 #include "plait/error.hpp"
 
@@ -128,6 +129,14 @@ Extents Layout::padded_shape(std::int64_t rank) const {
   Extents result = local_shape(rank);
   for (std::size_t d = 0; d < result.size(); ++d) result[d] += resolved_->halo[d].lo + resolved_->halo[d].hi;
   return result;
+}
+
+std::int64_t Layout::runs(std::int64_t rank, Order order) const {
+  return layout::linear_runs(index_sets(rank), shape(), layout::dimensions_in(order, dimensions())).count;
+}
+
+std::int64_t Layout::largest_run(std::int64_t rank, Order order) const {
+  return layout::linear_runs(index_sets(rank), shape(), layout::dimensions_in(order, dimensions())).longest;
 }
 
 std::int64_t Layout::owner(int dimension, std::int64_t index) const { return deal(dimension).owner(index); }
