@@ -1,0 +1,111 @@
+"""Parts of arrays moved between layouts, plans used again, and conversions made of others, against the model."""
+
+import numpy as np
+from brute_force import numbered
+from hypothesis import given, note
+from hypothesis import strategies as st
+from oracle.library import layout_of
+from oracle.model import Model
+from oracle.moves import expected, halo_indices, locals_of, messages
+from oracle.notation import to_text
+from oracle.strategies import examples, shapes, specs
+
+import plait
+
+
+@st.composite
+def regions(draw, extents):
+    """Draw a region of the given extents in a larger array: the array's shape, and the region, integers among it."""
+    shape, region = [], []
+    for extent in extents:
+        begin = draw(st.integers(0, 3))
+        shape.append(begin + extent + draw(st.integers(0, 3)))
+        region.append(begin if extent == 1 and draw(st.booleans()) else slice(begin, begin + extent))
+    return tuple(shape), tuple(region)
+
+
+def as_slices(region):
+    """Return a region in which integers are slices of one index."""
+    return tuple(slice(item, item + 1) if isinstance(item, int) else item for item in region)
+
+
+def expected_section(model, rank, whole, moved, out):
+    """Return what a local array holds after the elements marked as moved were put into it."""
+    result = out.copy()
+    if result.ndim == 0:
+        return whole.copy() if moved[()] else result
+    taken = [np.array(halo_indices(model, rank, d, False), np.int64) for d in range(result.ndim)]
+    owned = [np.flatnonzero(indices >= 0) for indices in taken]
+    elements = np.ix_(*(indices[mine] for indices, mine in zip(taken, owned, strict=True)))
+    result[np.ix_(*owned)] = np.where(moved[elements], whole[elements], result[np.ix_(*owned)])
+    return result
+
+
+@given(st.data())
+@examples(250)
+def test_sections(data):
+    extents = data.draw(shapes(most=3, longest=5))
+    (from_shape, from_region), (to_shape, to_region) = data.draw(regions(extents)), data.draw(regions(extents))
+    a, b = data.draw(specs(from_shape)), data.draw(specs(to_shape))
+    note(f"{to_text(a)} {from_region}\n{to_text(b)} {to_region}")
+    source, target = Model(a), Model(b)
+    here = numbered(from_shape, "i4")
+    there = np.zeros(to_shape, "i4")
+    moved = np.zeros(to_shape, bool)
+    there[as_slices(to_region)] = here[as_slices(from_region)]
+    moved[as_slices(to_region)] = True
+    out = [target.new_array(rank, "i4", -7) for rank in target.rank_numbers]
+    plait.redistribute(
+        locals_of(source, here, -1),
+        layout_of(a),
+        layout_of(b),
+        out=out,
+        source_region=from_region,
+        target_region=to_region,
+    )
+    for rank, mine in zip(target.rank_numbers, out, strict=True):
+        blank = target.new_array(rank, "i4", -7)
+        np.testing.assert_array_equal(mine, expected_section(target, rank, there, moved, blank))
+
+
+@given(st.data())
+@examples(150)
+def test_plans_used_again(data):
+    shape = data.draw(shapes())
+    a, b = data.draw(specs(shape)), data.draw(specs(shape))
+    fill = data.draw(st.booleans())
+    note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
+    source, target = Model(a), Model(b)
+    plan = plait.Redistribution(layout_of(a), layout_of(b), "i4", fill_halo=fill)
+    for turn in range(2):
+        whole = numbered(shape, "i4") + turn
+        out = [target.new_array(rank, "i4", -7) for rank in target.rank_numbers]
+        before = locals_of(source, whole, -1)
+        if turn:
+            plait.iredistribute(before, layout_of(a), layout_of(b), out=out, fill_halo=fill).wait()
+        else:
+            plan.run(before, out)
+        for rank, mine in zip(target.rank_numbers, out, strict=True):
+            blank = target.new_array(rank, "i4", -7)
+            np.testing.assert_array_equal(mine, expected(target, rank, whole, blank, fill))
+
+
+@given(st.data())
+@examples(100)
+def test_conversions_made_of_others(data):
+    shape = data.draw(shapes())
+    a, b, c = (data.draw(specs(shape)) for _ in range(3))
+    note("\n".join(map(to_text, (a, b, c))))
+    first, second = plait.compose(layout_of(a), layout_of(b)), plait.compose(layout_of(b), layout_of(c))
+    for conversion, source, target in (
+        (first.inverse(), b, a),
+        (first.inverse().inverse(), a, b),
+        (first.then(second), a, c),
+        (first.then(first.inverse()), a, a),
+    ):
+        from_, to = Model(source), Model(target)
+        assert conversion.source == layout_of(source)
+        assert conversion.target == layout_of(target)
+        wanted = {pair: (len(m.elements), len(m.runs)) for pair, m in messages(from_, to).items()}
+        found = {(rank, m.rank): (m.elements, m.runs) for rank in from_.rank_numbers for m in conversion.sends(rank)}
+        assert found == wanted
