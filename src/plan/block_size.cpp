@@ -175,18 +175,19 @@ bool regular(const Layout& normal, int d) {
 }
 
 /// Any two deals: the pieces of all pairs of coordinates.
-Shortest of_all_pairs(const Layout& a, const Layout& b, int d) {
+Shortest of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
   Shortest shortest;
   for (std::int64_t c = 0; c < a.coordinates_in(d); ++c) {
     for (const Span& mine : spans(a, d, c, false)) {
       const std::int64_t extent_a = mine.set.size() + a.halo(d).lo + a.halo(d).hi;
-      for (const std::int64_t other : partners(mine.set, b, d)) {
-        const IndexSet theirs = b.index_set(d, other);
-        const std::int64_t extent_b = theirs.size() + b.halo(d).lo + b.halo(d).hi;
-        for (const Piece& piece : intersect(mine.set, theirs)) {
-          const bool whole = piece.length == extent_a && piece.length == extent_b;
-          std::int64_t& least = whole ? shortest.whole : shortest.ending;
-          least = std::min(least, piece.length);
+      for (const std::int64_t other : coordinates_meeting(mine.set, b, d, fill_halo)) {
+        const std::int64_t extent_b = b.index_set(d, other).size() + b.halo(d).lo + b.halo(d).hi;
+        for (const Span& theirs : spans(b, d, other, fill_halo)) {
+          for (const Piece& piece : intersect(mine.set, theirs.set)) {
+            const bool whole = piece.length == extent_a && piece.length == extent_b;
+            std::int64_t& least = whole ? shortest.whole : shortest.ending;
+            least = std::min(least, piece.length);
+          }
         }
       }
     }
@@ -204,7 +205,7 @@ std::vector<int> long_dimensions(const Layout& normal) {
 
 }  // namespace
 
-std::int64_t block_size(const Layout& source, const Layout& target) {
+std::int64_t block_size(const Layout& source, const Layout& target, bool fill_halo) {
   if (source.elements() == 0) return 0;
   const Layout a = source.normal_form();
   const Layout b = target.normal_form();
@@ -215,7 +216,7 @@ std::int64_t block_size(const Layout& source, const Layout& target) {
   for (std::size_t i = 0; i < std::min(fastest_a.size(), fastest_b.size()); ++i) {
     const int d = fastest_a[i];
     if (fastest_b[i] != d) break;
-    const Shortest found = regular(a, d) && regular(b, d) ? shortest_runs(a, b, d) : of_all_pairs(a, b, d);
+    const Shortest found = regular(a, d) && regular(b, d) ? shortest_runs(a, b, d) : of_all_pairs(a, b, d, fill_halo);
     if (found.ending != INT64_MAX) shortest = std::min(shortest, fused * found.ending);
     if (found.whole == INT64_MAX) return shortest;
     fused *= found.whole;

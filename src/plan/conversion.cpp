@@ -109,14 +109,15 @@ std::vector<Message> Conversion::receives(std::int64_t rank) const {
   });
 }
 
-std::int64_t Conversion::block() const { return plan::block_size(source_, target_); }
+std::int64_t Conversion::block() const { return plan::block_size(source_, target_, fill_halo_); }
 
 std::string Conversion::explain() const {
   constexpr std::int64_t kMostRanks = 64;
   std::ostringstream out;
   out << "from    " << to_string(source_) << '\n' << "to      " << to_string(target_) << '\n';
   out << "block   " << block() << (block() == 1 ? " element" : " elements") << " contiguous on both sides everywhere\n";
-  if (source_ == target_) {
+  if (fill_halo_) out << "halos   of the target are filled\n";
+  if (source_ == target_ && !fill_halo_) {
     out << "moves   nothing between ranks: the layouts are equal\n";
     return out.str();
   }
