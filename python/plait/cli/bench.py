@@ -12,6 +12,7 @@ from plait.bench.io import IoSettings, run_io
 from plait.bench.job import Operation
 from plait.bench.results import IoResults
 from plait.bench.table import results_table
+from plait.cli.bench_plan import plan_command
 from plait.cli.support import UserError, messages, output
 
 _OPERATIONS: dict[str, tuple[Operation, ...]] = {"read": ("read",), "write": ("write",), "both": ("read", "write")}
@@ -29,6 +30,9 @@ Examples:
 @click.group("bench")
 def bench_command() -> None:
     """Measure Plait beside MPI-IO on this machine."""
+
+
+bench_command.add_command(plan_command)
 
 
 @bench_command.command("io", epilog=_EXAMPLES)

@@ -39,7 +39,7 @@ class Traffic:
     @property
     def staying(self) -> npt.NDArray[np.bool_]:
         """Which entries go from a rank to itself."""
-        return np.equal.outer(np.array(self.senders), np.array(self.receivers))
+        return np.array(self.senders)[:, np.newaxis] == np.array(self.receivers)
 
     @property
     def kept(self) -> int:
