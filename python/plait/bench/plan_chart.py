@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from plait.bench.plan import PlanResult, PlanResults
 from plait.bench.plan_cases import Group
@@ -94,7 +94,7 @@ def _draw_counts(axis: Axes, results: list[PlanResult], what: str) -> None:
     axis.set_title(title, fontsize=13, loc="left")
 
 
-def _finish(axis: Axes, label: str, legend: str = "upper left") -> None:
+def _finish(axis: Axes, label: str, legend: Literal["upper left", "upper right"] = "upper left") -> None:
     axis.set_xscale("log")
     axis.set_yscale("log")
     low, high = axis.get_ylim()
