@@ -131,7 +131,9 @@ def test_prints_completion_scripts(shell):
     assert "_PLAIT_COMPLETE" in result.output
 
 
-@pytest.mark.parametrize("command", [[], ["layout"], ["bench"], ["bench", "io"], ["demo"], ["completion"]])
+@pytest.mark.parametrize(
+    "command", [[], ["layout"], ["bench"], ["bench", "io"], ["bench", "plan"], ["demo"], ["completion"]]
+)
 def test_every_command_explains_itself(command):
     result = run(*command, "--help")
     assert result.exit_code == 0

@@ -12,6 +12,7 @@ from plait.bench.io import IoSettings, run_io
 from plait.bench.job import Operation
 from plait.bench.results import IoResults
 from plait.bench.table import results_table
+from plait.cli.bench_plan import plan_command
 from plait.cli.bench_redistribute import redistribute_command
 from plait.cli.support import UserError, messages, output
 
@@ -29,9 +30,10 @@ Examples:
 
 @click.group("bench")
 def bench_command() -> None:
-    """Measure Plait beside MPI on this machine."""
+    """Measure Plait on this machine, beside MPI where that does the same."""
 
 
+bench_command.add_command(plan_command)
 bench_command.add_command(redistribute_command)
 
 

@@ -9,7 +9,7 @@ _FIRST = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#aaaa00", "#99
 _GOLDEN = 0.618033988749895
 _LIGHTER = 0.62  # share of white in the colour of a halo
 
-UNOWNED = "#e4e4e4"
+UNOWNED = "#dddddd"
 """Colour of what belongs to no rank in question."""
 
 

@@ -49,7 +49,7 @@ def grid_coordinates(layout: plait.Layout, rank: int) -> tuple[int, ...]:
     position, fastest_first = rank, layout.grid[::-1]
     if layout.ranks == "F":
         fastest_first = layout.grid
-    elif layout.ranks != "C":
+    elif not isinstance(layout.ranks, str):
         position = layout.ranks.index(rank)  # the ranks are listed, in C order of the positions
     coordinates: list[int] = []
     for extent in fastest_first:

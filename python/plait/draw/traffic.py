@@ -39,7 +39,8 @@ class Traffic:
     @property
     def staying(self) -> npt.NDArray[np.bool_]:
         """Which entries go from a rank to itself."""
-        return np.equal.outer(np.array(self.senders), np.array(self.receivers))
+        same = np.array(self.senders)[:, np.newaxis] == np.array(self.receivers)
+        return np.asarray(same, dtype=np.bool_)
 
     @property
     def kept(self) -> int:

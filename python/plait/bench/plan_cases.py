@@ -1,0 +1,144 @@
+"""The conversions that `plait bench plan` plans, in four groups."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import plait
+
+Group = Literal["extent", "ranks", "coprime", "features"]
+
+TITLES: dict[Group, str] = {
+    "extent": "The array grows: one rank's messages",
+    "ranks": "The ranks grow: 10^12 elements",
+    "coprime": "Coprime blocks and grids: below and above the common period",
+    "features": "Copies, halos, alignment, nested and irregular dealing",
+}
+
+
+@dataclass(frozen=True)
+class Deal:
+    """cyclic(block) on so many ranks."""
+
+    block: int
+    ranks: int
+
+
+@dataclass(frozen=True)
+class PlanCase:
+    """One conversion, planned by the middle rank of its source."""
+
+    group: Group
+    series: str
+    at: int
+    """What grows along a series: elements, or ranks in the group "ranks"."""
+    source: str
+    target: str
+    deals: tuple[Deal, Deal] | None = None
+    """Both sides of a conversion between cyclic(k) on p and cyclic(m) on q, where that is all there is to it."""
+    fill_halo: bool = False
+    naive: bool = False
+    """Whether to enumerate elements and blocks too, where there are few enough."""
+
+    def conversion(self) -> plait.Conversion:
+        """Return the conversion."""
+        source, target = plait.Layout.parse(self.source), plait.Layout.parse(self.target)
+        return plait.compose(source, target, fill_halo=self.fill_halo)
+
+
+def pieces_of_period(deals: tuple[Deal, Deal], rank: int) -> tuple[int, int]:
+    """Return the common period of two cyclic deals, and in how many stretches a rank's part of it goes to others.
+
+    Each of its blocks is one stretch, and one more for each boundary of a block of the target inside it.
+    """
+    source, target = deals
+    stride = source.block * source.ranks
+    period = math.lcm(stride, target.block * target.ranks)
+    # Boundaries pass through every g-th phase of the stride, and through all of those equally often.
+    g = math.gcd(target.block, stride)
+    inside = sum(1 for phase in range(1, source.block) if (phase + rank * source.block) % g == 0)
+    return period, period // stride + period // target.block * inside // (stride // g)
+
+
+def cases(quick: bool) -> list[PlanCase]:
+    """Return all cases; `quick` leaves out those that take more than a second."""
+    return [*_extent(), *_ranks(quick), *_coprime(quick), *_features()]
+
+
+def _cyclic(group: Group, n: int, blocks: tuple[int, int], grids: tuple[int, int], naive: bool = False) -> PlanCase:
+    (k, m), (p, q) = blocks, grids
+    return PlanCase(
+        group,
+        f"cyclic({k}) on {p} → cyclic({m}) on {q}",
+        n,
+        f"{n} (cyclic({k})) onto ({p})",
+        f"{n} (cyclic({m})) onto ({q})",
+        deals=(Deal(k, p), Deal(m, q)),
+        naive=naive,
+    )
+
+
+def _extent() -> list[PlanCase]:
+    pairs = (((3, 5), (8, 12)), ((36, 128), (8, 12)))
+    return [_cyclic("extent", 10**e, *pair, naive=True) for pair in pairs for e in range(3, 16)]
+
+
+def _ranks(quick: bool) -> list[PlanCase]:
+    n = 10**12
+    found = []
+    grids = [10**e for e in range(1, 6 if quick else 7)]
+    for p in grids:
+        found.append(
+            PlanCase("ranks", "cyclic(64) → block", p, f"{n} (cyclic(64)) onto ({p})", f"{n} (block) onto ({p})")
+        )
+    for p in grids:
+        texts = f"{n} (cyclic) onto ({p})", f"{n} (cyclic) onto ({p + 1})"
+        found.append(PlanCase("ranks", "cyclic on P → cyclic on P+1", p, *texts))
+    roots = (3, 10, 32, 100, 316, *(() if quick else (1000,)))
+    for root in roots:
+        source = f"{n} (cyclic) onto ({root * root})"
+        target = f"{n} (cyclic/cyclic) onto ({root}, {root})"
+        found.append(PlanCase("ranks", "cyclic on P → cyclic/cyclic on √P × √P", root * root, source, target))
+    for root in (*roots[:5], 1000):
+        source = f"1000000x1000000 (cyclic, cyclic) onto ({root}, {root})"
+        target = f"1000000x1000000 (block, *) onto ({root * root})"
+        found.append(PlanCase("ranks", "√P × √P cyclic → rows by block", root * root, source, target))
+    return found
+
+
+def _coprime(quick: bool) -> list[PlanCase]:
+    found = [_cyclic("coprime", 10**e, (97, 101), (11, 13), naive=e < 8) for e in (4, 5, 6, 7, 9, 12, 15)]
+    found += [_cyclic("coprime", 10**e, (1, 1), (9973, 10007), naive=e < 8) for e in (6, 7, 8, 9, 12, 15)]
+    found += [
+        _cyclic("coprime", 10**e, (997, 1009), (991, 1013), naive=e < 13)
+        for e in (7, 8, 9, 10, 11, 13, *(() if quick else (15,)))
+    ]
+    found += [
+        _cyclic("coprime", 10**e, (9973, 10007), (997, 1009), naive=e < 13)
+        for e in (8, 9, 10, 11, *(() if quick else (12, 14, 15)))
+    ]
+    return found
+
+
+_FEATURES = (
+    ("aligned with stride 3", "(cyclic(64)) onto (100) template={t} align=(3*d0+1)", "(cyclic(48)) onto (36)", False),
+    ("offset, reverse", "(cyclic(36)) onto (8) source=(3) offset=(5) reverse=(0)", "(cyclic(128)) onto (12)", False),
+    ("nested", "(block/cyclic(4)) onto (10, 8)", "(cyclic(5)) onto (12)", False),
+    ("to nested", "(cyclic(5)) onto (12)", "(cyclic(12)/cyclic(4)) onto (10, 8)", False),
+    ("two axes", "(cyclic(36)@(1, 0)) onto (2, 4)", "(cyclic(128)) onto (12)", False),
+    ("indirect period", "(indirect(0*3, 1*2, 2, 0, 3*5, ...)) onto (4)", "(cyclic(5)) onto (12)", False),
+    ("to indirect period", "(cyclic(5)) onto (12)", "(indirect(0*3, 1*2, 2, 0, 3*5, ...)) onto (4)", False),
+    ("halo filled", "(cyclic(3)) onto (100)", "(block) onto (90) halo=(10) periodic=(0)", True),
+    ("replicated", "(block) onto (10, 8) replicate=(1)", "(cyclic(5)) onto (12, 4) replicate=(1)", False),
+    ("other ranks", "(cyclic(36)) onto (8) ranks=(100:108)", "(cyclic(128)) onto (4) ranks=(7, 900, 3, 104)", False),
+)  # fmt: skip
+
+
+def _features() -> list[PlanCase]:
+    return [
+        PlanCase("features", name, n, f"{n} {source.format(t=3 * n + 5)}", f"{n} {target}", fill_halo=fill)
+        for name, source, target, fill in _FEATURES
+        for n in (10**6, 10**9, 10**12, 10**15)
+    ]
