@@ -58,8 +58,7 @@ void bind_redistribute(nb::module_& module) {
             const nb::gil_scoped_release release;
             new (self) Redistribution(source, target, element_bytes, comm, options);
           },
-          "source"_a, "target"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
-          "section"_a.none())
+          "source"_a, "target"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a, "section"_a.none())
       .def("run",
            [](Redistribution& self, const nb::sequence& from, const nb::sequence& to) {
              const auto sources = parts_of<const std::byte>(from);
@@ -88,25 +87,29 @@ void bind_redistribute(nb::module_& module) {
   });
   module.def("tell", &tell, nb::call_guard<nb::gil_scoped_release>());
   module.def("refuse_redistribute", &refuse_redistribute, nb::call_guard<nb::gil_scoped_release>());
-  module.def("redistribute", [](const Layout& source, const nb::sequence& from, const Layout& target,
-                                const nb::sequence& to, std::int64_t element_bytes, const Comm& comm,
-                                std::int64_t memory, const std::string& dtype, bool fill_halo,
-                                const std::optional<SectionTuple>& section) {
-    const auto sources = parts_of<const std::byte>(from);
-    const auto targets = parts_of<std::byte>(to);
-    const auto options = options_of(memory, dtype, fill_halo, section);
-    const nb::gil_scoped_release release;
-    redistribute(source, sources, target, targets, element_bytes, comm, options);
-  }, "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
-     "section"_a.none());
-  module.def("start_redistribute", [](const Layout& source, const nb::sequence& from, const Layout& target,
-                                      const nb::sequence& to, std::int64_t element_bytes, const Comm& comm,
-                                      std::int64_t memory, const std::string& dtype, bool fill_halo,
-                                      const std::optional<SectionTuple>& section) {
-    return start_redistribute(source, parts_of<const std::byte>(from), target, parts_of<std::byte>(to), element_bytes,
-                              comm, options_of(memory, dtype, fill_halo, section));
-  }, "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
-     "section"_a.none());
+  module.def(
+      "redistribute",
+      [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,
+         std::int64_t element_bytes, const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
+         const std::optional<SectionTuple>& section) {
+        const auto sources = parts_of<const std::byte>(from);
+        const auto targets = parts_of<std::byte>(to);
+        const auto options = options_of(memory, dtype, fill_halo, section);
+        const nb::gil_scoped_release release;
+        redistribute(source, sources, target, targets, element_bytes, comm, options);
+      },
+      "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
+      "section"_a.none());
+  module.def(
+      "start_redistribute",
+      [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,
+         std::int64_t element_bytes, const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
+         const std::optional<SectionTuple>& section) {
+        return start_redistribute(source, parts_of<const std::byte>(from), target, parts_of<std::byte>(to),
+                                  element_bytes, comm, options_of(memory, dtype, fill_halo, section));
+      },
+      "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,
+      "section"_a.none());
 }
 
 }  // namespace plait::python

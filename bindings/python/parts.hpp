@@ -16,8 +16,8 @@ template <typename Byte>
 std::vector<ArrayPart<Byte>> parts_of(const nanobind::sequence& parts) {
   std::vector<ArrayPart<Byte>> result;
   for (const nanobind::handle part : parts)
-    result.push_back({reinterpret_cast<Byte*>(nanobind::cast<std::uintptr_t>(part[0])),
-                      nanobind::cast<Extents>(part[1])});
+    result.push_back(
+        {reinterpret_cast<Byte*>(nanobind::cast<std::uintptr_t>(part[0])), nanobind::cast<Extents>(part[1])});
   return result;
 }
 

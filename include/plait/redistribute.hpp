@@ -36,7 +36,8 @@ struct RedistributionOptions {
 /// reach to.  Alone a process passes the parts of all ranks of each, ascending.  Dense parts (without steps) are of the
 /// layout's padded shape.  Collective.
 /// cost    Plans anew each time; a Redistribution plans once.
-/// errors  kArgument on every rank: different shapes, ranks beyond the Comm, too little memory, calls that differ between
+/// errors  kArgument on every rank: different shapes, ranks beyond the Comm, too little memory, calls that differ
+/// between
 ///         ranks.  kSystem: no shared memory, a process has ended.
 /// pre     Source and target parts do not overlap.
 void redistribute(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,

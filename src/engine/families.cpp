@@ -81,7 +81,8 @@ Families families_of(const plan::Pieces& pieces) {
   result.reserve(pieces.size());
   for (const plan::Piece& piece : pieces) {
     Family family{piece.length, piece.a, piece.b, 0, {}};
-    if (piece.count > 1) family.loops[static_cast<std::size_t>(family.depth++)] = {piece.count, piece.a_step, piece.b_step};
+    if (piece.count > 1)
+      family.loops[static_cast<std::size_t>(family.depth++)] = {piece.count, piece.a_step, piece.b_step};
     result.push_back(family);
   }
   for (std::size_t before = result.size() + 1; result.size() < before && result.size() > 1;) {

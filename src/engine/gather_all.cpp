@@ -27,7 +27,8 @@ void gather_all(const plan::Pairs& pairs, std::span<const LocalArray> from, std:
   const std::vector<std::int64_t> sources = ranks_of(pairs.source());
   const std::vector<std::int64_t> targets = ranks_of(pairs.target());
   transport::thread::run_team(threads, [&](transport::Transport& transport) {
-    for (auto i = static_cast<std::size_t>(transport.rank()); i < targets.size(); i += static_cast<std::size_t>(threads)) {
+    for (auto i = static_cast<std::size_t>(transport.rank()); i < targets.size();
+         i += static_cast<std::size_t>(threads)) {
       std::vector<Share> shares;
       for (const std::int64_t sender : pairs.senders_of(targets[i]))
         for (plan::Product& product : pairs.products(sender, targets[i]))

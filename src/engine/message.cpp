@@ -60,10 +60,10 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
 }
 
 void PackedMessage::pack(std::int64_t begin, std::int64_t end, const LocalArray& from, std::byte* packed) const {
-  for_each_nest_in(begin, end, from.steps, true,
-                   [&](std::int64_t array, std::int64_t place, std::span<const copy::Loop> loops) {
-                     copy::strided_copy(packed + place, from.data + array, element_bytes_, loops, copy::Landing::kCaches);
-                   });
+  for_each_nest_in(
+      begin, end, from.steps, true, [&](std::int64_t array, std::int64_t place, std::span<const copy::Loop> loops) {
+        copy::strided_copy(packed + place, from.data + array, element_bytes_, loops, copy::Landing::kCaches);
+      });
 }
 
 void PackedMessage::unpack(std::int64_t begin, std::int64_t end, const std::byte* packed, const LocalArray& to) const {

@@ -21,7 +21,8 @@ std::int64_t longest_array(const Layout& layout) {
   std::int64_t product = 1;
   for (int d = 0; d < layout.dimensions(); ++d) {
     std::int64_t longest = 0;
-    for (std::int64_t c = 0; c < layout.coordinates_in(d); ++c) longest = std::max(longest, layout.index_set(d, c).size());
+    for (std::int64_t c = 0; c < layout.coordinates_in(d); ++c)
+      longest = std::max(longest, layout.index_set(d, c).size());
     product *= longest;
   }
   return product;

@@ -96,7 +96,8 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
       window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))) {
   // What crosses nodes has buffers of its own.
   const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0);
-  if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >= std::max(Phases::kLeastChunkBytes, element_bytes))
+  if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >=
+      std::max(Phases::kLeastChunkBytes, element_bytes))
     phases_.emplace(pairs_, element_bytes, inside, transport);
 }
 
@@ -269,7 +270,8 @@ std::int64_t Exchange::staging_bytes() const {
 
 std::string Exchange::explain() const {
   const int me = transport_.rank();
-  std::string text = base::text("from     ", to_string(pairs_.source()), "\nto       ", to_string(pairs_.target()), '\n');
+  std::string text =
+      base::text("from     ", to_string(pairs_.source()), "\nto       ", to_string(pairs_.target()), '\n');
   std::int64_t bytes = 0;
   for (const std::int64_t receiver : pairs_.receivers_of(me)) {
     std::int64_t elements = 0;
@@ -285,8 +287,9 @@ std::string Exchange::explain() const {
       runs += pieces;
     }
     bytes += elements * element_bytes_;
-    text += base::text("rank ", me, "   sends ", elements, " elements to rank ", receiver, " in ", runs,
-                       receiver == me ? " boxes, its own" : " boxes", on_node(receiver) ? "" : ", on another node", '\n');
+    text +=
+        base::text("rank ", me, "   sends ", elements, " elements to rank ", receiver, " in ", runs,
+                   receiver == me ? " boxes, its own" : " boxes", on_node(receiver) ? "" : ", on another node", '\n');
   }
   text += base::text("moves    ", base::bytes_text(bytes), " from this rank\n");
   text += base::text("inside   ", reach_ ? words(*reach_) : "decided at the first run, by where the arrays lie", '\n');

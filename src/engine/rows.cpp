@@ -14,7 +14,7 @@ namespace plait::engine {
 namespace {
 
 constexpr std::int64_t kLeastRows = 16;
-constexpr std::int64_t kLongRun = 1024;    // bytes; from here on one nest of loops does as well
+constexpr std::int64_t kLongRun = 1024;  // bytes; from here on one nest of loops does as well
 constexpr std::int64_t kPartBytes = 16 << 10;
 constexpr std::int64_t kMostZipped = 16;
 constexpr std::int64_t kLine = 64;
@@ -89,7 +89,8 @@ bool Rows::classify(const Extents& shape, const std::vector<Share>& shares, std:
 
 void Rows::compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const {
   if (program.slots.empty())
-    for (const Share* share : shares) program.slots.push_back({share->source, std::numeric_limits<std::int64_t>::max(), 0});
+    for (const Share* share : shares)
+      program.slots.push_back({share->source, std::numeric_limits<std::int64_t>::max(), 0});
   Part part{lo * element_bytes_, (hi - lo) * element_bytes_, false, {}};
   std::int64_t filled = 0;
   for (std::size_t k = 0; k < shares.size(); ++k) {

@@ -90,7 +90,7 @@ class Rows {
 
   std::int64_t element_bytes_ = 1;
   std::size_t fast_ = 0;
-  DimensionOrder slow_;  // slowest first
+  DimensionOrder slow_;                       // slowest first
   std::vector<std::vector<Origin>> origins_;  // of each dimension, by place
   std::map<Extents, Program> programs_;       // by the kinds of the slower dimensions
   std::int64_t count_ = 1;

@@ -24,8 +24,7 @@ using DimensionOrder = std::vector<std::size_t>;
 inline DimensionOrder order_of(const Layout& layout) {
   DimensionOrder order;
   const auto dimensions = static_cast<std::size_t>(layout.dimensions());
-  for (std::size_t d = 0; d < dimensions; ++d)
-    order.push_back(layout.order() == Order::kC ? d : dimensions - 1 - d);
+  for (std::size_t d = 0; d < dimensions; ++d) order.push_back(layout.order() == Order::kC ? d : dimensions - 1 - d);
   return order;
 }
 

@@ -23,7 +23,10 @@ std::int64_t end_of(const plan::Piece& piece) { return piece.b + (piece.count - 
 
 Tiles::Tiles(const Extents& target_shape, const DimensionOrder& source_order, const DimensionOrder& target_order,
              std::int64_t element_bytes, std::vector<Share> shares)
-    : element_bytes_(element_bytes), order_(target_order), shares_(std::move(shares)), dimensions_(target_shape.size()) {
+    : element_bytes_(element_bytes),
+      order_(target_order),
+      shares_(std::move(shares)),
+      dimensions_(target_shape.size()) {
   std::erase_if(shares_, [](const Share& share) {
     return std::any_of(share.pieces.begin(), share.pieces.end(), [](const auto& pieces) { return pieces.empty(); });
   });

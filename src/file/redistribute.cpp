@@ -106,8 +106,7 @@ void run_together(transport::Transport& transport, engine::Exchange* exchange,
                   const std::vector<engine::LocalArray>& from, const std::vector<engine::LocalArray>& to,
                   const std::string& call, const std::exception_ptr& checked) {
   engine::prepare(transport);
-  if (!checked)
-    exchange->announce(held(from, exchange->pairs().source()), held(to, exchange->pairs().target()));
+  if (!checked) exchange->announce(held(from, exchange->pairs().source()), held(to, exchange->pairs().target()));
   engine::agree(transport, call, checked);
   engine::agree(transport, engine::caught([&] {
                   if (exchange->pairs().elements() > 0) exchange->run();
@@ -148,18 +147,14 @@ std::shared_ptr<file::Worker> worker_of_one_process() {
 void redistribute(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
                   std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
                   const RedistributionOptions& options) {
-  const auto task = [&] {
-    redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options);
-  };
+  const auto task = [&] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
   comm.alone() ? task() : comm.worker()->run(task);
 }
 
 Request start_redistribute(const Layout& source, std::vector<ConstPart> source_parts, const Layout& target,
                            std::vector<MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
                            const RedistributionOptions& options) {
-  const auto task = [=] {
-    redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options);
-  };
+  const auto task = [=] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
   if (!comm.alone()) return Request(comm.worker()->start(task));
   return Request(worker_of_one_process()->start(task));
 }
@@ -213,8 +208,8 @@ class Redistribution::Impl {
 
   Request start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts) {
     std::erase_if(started_, [](const auto& request) { return request->done(); });
-    started_.push_back(worker_->start(
-        [this, from = std::move(source_parts), to = std::move(target_parts)] { run(from, to); }));
+    started_.push_back(
+        worker_->start([this, from = std::move(source_parts), to = std::move(target_parts)] { run(from, to); }));
     return Request(started_.back());
   }
 
@@ -237,8 +232,8 @@ class Redistribution::Impl {
   std::vector<std::shared_ptr<Request::Impl>> started_;
 };
 
-Redistribution::Redistribution(const Layout& source, const Layout& target, std::int64_t element_bytes,
-                               const Comm& comm, const RedistributionOptions& options)
+Redistribution::Redistribution(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
+                               const RedistributionOptions& options)
     : impl_(std::make_unique<Impl>(source, target, element_bytes, comm, options)) {}
 Redistribution::~Redistribution() = default;
 Redistribution::Redistribution(Redistribution&&) noexcept = default;

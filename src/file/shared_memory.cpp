@@ -3,8 +3,8 @@
 
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
-#include "plait/error.hpp"
 #include "file/worker.hpp"
+#include "plait/error.hpp"
 #include "plait/redistribute.hpp"
 #include "transport/shared_area.hpp"
 #include "transport/thread/team.hpp"

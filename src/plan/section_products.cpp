@@ -33,9 +33,8 @@ Cut cut(const IndexSet& set, std::int64_t lo, std::int64_t extent) {
 
 void check(const Layout& layout, const Extents& origin, const Extents& shape, const char* what) {
   const auto refuse = [&] {
-    throw Error(ErrorKind::kArgument,
-                base::text("the ", what, " region of ", shape_to_string(shape), " elements from ",
-                           base::tuple_text(origin), " does not lie in ", to_string(layout)));
+    throw Error(ErrorKind::kArgument, base::text("the ", what, " region of ", shape_to_string(shape), " elements from ",
+                                                 base::tuple_text(origin), " does not lie in ", to_string(layout)));
   };
   if (origin.size() != layout.shape().size() || shape.size() != origin.size()) refuse();
   for (std::size_t d = 0; d < origin.size(); ++d)

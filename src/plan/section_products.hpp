@@ -18,9 +18,8 @@ struct SectionPair {
   bool whole() const { return source_origin.empty(); }
 };
 
-/// What `sender` has of the section in the source layout and `receiver` wants in the target layout.  Pieces count places
-/// of the local arrays, as those of products() do.
-/// cost    O(pieces).
+/// What `sender` has of the section in the source layout and `receiver` wants in the target layout.  Pieces count
+/// places of the local arrays, as those of products() do. cost    O(pieces).
 std::vector<Product> section_products(const Layout& source, std::int64_t sender, const Layout& target,
                                       std::int64_t receiver, const SectionPair& section);
 

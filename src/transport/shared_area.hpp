@@ -16,8 +16,8 @@ struct SharedPlace {
   std::int64_t group = 0;
 };
 
-/// This process's part of an area.  The part's memory goes back when this goes; its addresses, and what the others hold,
-/// stay until all of them have gone.
+/// This process's part of an area.  The part's memory goes back when this goes; its addresses, and what the others
+/// hold, stay until all of them have gone.
 class SharedPart {
  public:
   SharedPart(std::int64_t area, std::byte* data, std::int64_t bytes) : area_(area), data_(data), bytes_(bytes) {}

@@ -149,7 +149,10 @@ def test_out_may_be_any_array_that_fits():
 def test_sections_move_between_regions_of_two_arrays():
     random = np.random.default_rng(4)
     a, b = numbered((9, 10)), -numbered((7, 12))
-    source, target = plait.Layout((9, 10), "(cyclic(2), block) onto (2, 2)"), plait.Layout((7, 12), "(*, cyclic) onto (3)")
+    source, target = (
+        plait.Layout((9, 10), "(cyclic(2), block) onto (2, 2)"),
+        plait.Layout((7, 12), "(*, cyclic) onto (3)"),
+    )
     parts = plait.redistribute(a, plait.Layout((9, 10), "(*, *)"), source)
     for _ in range(40):
         rows, columns = int(random.integers(0, 7)), int(random.integers(0, 9))
@@ -167,7 +170,7 @@ def test_sections_move_between_regions_of_two_arrays():
 def test_sections_that_do_not_fit_are_argument_errors():
     source, target = plait.Layout((4, 6), "(*, *)"), plait.Layout((8, 3), "(*, *)")
     array, out = np.zeros((4, 6)), np.zeros((8, 3))
-    for here, there, given, says in [
+    for here, there, filled, says in [
         (np.s_[0:2, 0:3], np.s_[0:3, 0:3], out, "the regions differ"),
         (np.s_[0:4:2, 0:3], np.s_[0:2, 0:3], out, "step other than 1"),
         (np.s_[0:2, 0:3], np.s_[0:2], None, "needs out="),
@@ -175,11 +178,14 @@ def test_sections_that_do_not_fit_are_argument_errors():
         (None, np.s_[0:2], out, "the regions differ"),
     ]:
         with pytest.raises(plait.ArgumentError, match=says):
-            plait.redistribute(array, source, target, out=given, source_region=here, target_region=there)
+            plait.redistribute(array, source, target, out=filled, source_region=here, target_region=there)
 
 
 def test_a_plan_is_used_again():
-    source, target = plait.Layout((30, 40), "(cyclic(3), block) onto (2, 2)"), plait.Layout((30, 40), "(*, cyclic) onto (3)")
+    source, target = (
+        plait.Layout((30, 40), "(cyclic(3), block) onto (2, 2)"),
+        plait.Layout((30, 40), "(*, cyclic) onto (3)"),
+    )
     whole = plait.Layout((30, 40), "(*, *)")
     with plait.Redistribution(source, target, "f4", memory=4096) as plan:
         assert [array.shape for array in plan.source] == [source.local_shape(rank) for rank in range(4)]

@@ -2,13 +2,12 @@
 
 MPI has no intersection of two darrays.  What MPI offers a user of block-cyclic arrays is one darray type for each rank,
 which picks that rank's elements out of the *global* array.  For an exchange between ranks that hold local arrays one
-needs, for each peer, the elements that are mine before and the peer's after, as places in my local array; and the
-other way round for what I receive.  A dimension's owners being known, that is a list of places along each dimension, and
-the type of a pair is their product, nested from the inside out: blocks of consecutive places of the fast dimension by
-MPI_Type_indexed (MPI_Type_vector where they are at equal distances), resized to one row, and those of the slow dimension
-by MPI_Type_indexed (or vector) of that.  This is what an MPI implementation's own darray is made of, too.  Both sides'
-types of a pair go through its elements in one order, that of the global array; for local arrays in Fortran order the
-sender's nesting is turned around to the receiver's.
+needs, for each peer, the elements that are mine before and the peer's after, as places in my local array; and the other
+way round for what I receive.  Along one dimension that is a list of places, and the type of a pair is their product,
+nested from the inside out: blocks of consecutive places of the fast dimension by MPI_Type_indexed (MPI_Type_vector where
+they are at equal distances), resized to one row, and those of the slow dimension by MPI_Type_indexed (or vector) of
+that.  An MPI implementation's own darray is made of the same.  Both sides' types of a pair go through its elements in one
+order; where the local orders differ, the sender's nesting is turned around to the receiver's.
 
 The types are built and committed once, outside the measured time; the measured time is one MPI_Alltoallw.
 """
@@ -35,12 +34,8 @@ class Alltoallw:
         mine_before, mine_after = source.indices(comm.rank), target.indices(comm.rank)
         # The nesting follows the receiver, so that both sides meet their elements in one order.
         fast = 1 if target.order == "C" else 0
-        self._sends = [
-            _pair_type(mine_before, target.indices(peer), source.order, fast) for peer in range(comm.size)
-        ]
-        self._receives = [
-            _pair_type(mine_after, source.indices(peer), target.order, fast) for peer in range(comm.size)
-        ]
+        self._sends = [_pair_type(mine_before, target.indices(peer), source.order, fast) for peer in range(comm.size)]
+        self._receives = [_pair_type(mine_after, source.indices(peer), target.order, fast) for peer in range(comm.size)]
 
     def run(self, source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
         """Exchange."""
@@ -65,9 +60,7 @@ def _types(made: list[MPI.Datatype | None]) -> list[MPI.Datatype]:
     return [MPI.DOUBLE if one is None else one for one in made]
 
 
-def _pair_type(
-    mine: tuple[Indices, ...], theirs: tuple[Indices, ...], order: str, fast: int
-) -> MPI.Datatype | None:
+def _pair_type(mine: tuple[Indices, ...], theirs: tuple[Indices, ...], order: str, fast: int) -> MPI.Datatype | None:
     """Return the type of what two ranks have in common, as places of my local array; None where there is nothing."""
     places = [np.nonzero(np.isin(own, other, assume_unique=True))[0] for own, other in zip(mine, theirs, strict=True)]
     if any(place.size == 0 for place in places):

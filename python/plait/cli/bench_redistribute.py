@@ -22,7 +22,9 @@ Examples:
 
 
 @click.command("redistribute", epilog=_EXAMPLES)
-@click.option("--size", type=click.IntRange(min=1), default=6000, show_default=True, help="Rows and columns of doubles.")
+@click.option(
+    "--size", type=click.IntRange(min=1), default=6000, show_default=True, help="Rows and columns of doubles."
+)
 @click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
 @click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Measurements of each way.")
 @click.option(
@@ -41,13 +43,11 @@ Examples:
     help="Write all samples as JSON; - writes them to standard output instead of the table.",
 )
 @click.option("--chart", type=click.Path(dir_okay=False, path_type=Path), help="Draw a chart to this PNG file.")
-def redistribute_command(
-    size: int, ranks: int, rounds: int, cut: float, json_: str | None, chart: Path | None
-) -> None:
+def redistribute_command(size: int, ranks: int, rounds: int, cut: float, json_: str | None, chart: Path | None) -> None:
     """Move an array between layouts in memory, beside a plain copy of its bytes and beside MPI_Alltoallw.
 
-    Each rank holds its part in memory that the node shares, and for comparison in private arrays. Everything is measured
-    in the same rounds, and the first round's result is compared byte by byte.
+    Each rank holds its part in memory that the node shares, and for comparison in private arrays. Everything is
+    measured in the same rounds, and the first round's result is compared byte by byte.
     """
     results = _run_with_progress(RedistributeSettings(size=size, ranks=ranks, rounds=rounds, cut=cut))
     text = json.dumps(results.to_json(), indent=2)

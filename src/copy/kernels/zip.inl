@@ -6,7 +6,8 @@ void zip_two(std::byte* target, const std::byte* first, const std::byte* second,
   std::int64_t i = 0;
 #if defined(__AVX512VBMI__)
   if constexpr (kUnit == 8) {
-    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                  high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
     for (; i + 8 <= count; i += 8) {
       const __m512i a = _mm512_loadu_si512(first + 8 * i), b = _mm512_loadu_si512(second + 8 * i);
       _mm512_storeu_si512(target + 16 * i, _mm512_permutex2var_epi64(a, low, b));

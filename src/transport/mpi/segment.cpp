@@ -190,8 +190,8 @@ std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t
   if (worst != 0) {
     if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
     throw Error(ErrorKind::kSystem,
-                base::text("cannot share arrays of ", base::bytes_text(total),
-                           " inside a node: ", std::strerror(worst), "; free memory, or enlarge /dev/shm"),
+                base::text("cannot share arrays of ", base::bytes_text(total), " inside a node: ", std::strerror(worst),
+                           "; free memory, or enlarge /dev/shm"),
                 worst);
   }
   register_area(number, group, memory, total, size);

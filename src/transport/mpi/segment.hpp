@@ -29,9 +29,9 @@ class Segment {
   std::size_t bytes_ = 0;
 };
 
-/// Maps a new area (shared_area.hpp) whose parts are `bytes` bytes long, each process its own number, and takes the part
-/// of this one.  Collective over `node`; failures are agreed over `everyone`.  `group` names the processes of the node.
-/// errors  kSystem, on all of `everyone`: no room, no shared memory.
+/// Maps a new area (shared_area.hpp) whose parts are `bytes` bytes long, each process its own number, and takes the
+/// part of this one.  Collective over `node`; failures are agreed over `everyone`.  `group` names the processes of the
+/// node. errors  kSystem, on all of `everyone`: no room, no shared memory.
 std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes, std::int64_t group);
 
 }  // namespace plait::transport::mpi

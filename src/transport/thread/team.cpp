@@ -165,8 +165,7 @@ class ThreadTransport : public Transport {
                             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       team_->area = memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
       team_->area_number = new_area_number();
-      if (team_->area != nullptr)
-        register_area(team_->area_number, node_group(), team_->area, total, group_.size());
+      if (team_->area != nullptr) register_area(team_->area_number, node_group(), team_->area, total, group_.size());
     }
     group_.barrier();
     std::byte* const area = team_->area;
