@@ -72,9 +72,10 @@ def redistribute(
     source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``, as NumPy indexes the two whole
                    arrays: slices of step 1, integers, ``...``. Both have one shape; ``out`` keeps its other elements
 
-    Returns ``out``, or the new array; None on a rank that is not in ``dst``. Without a communicator this process holds all ranks: it passes the list of all local arrays of
-    ``src``, by ascending rank (or the one array of a layout of one rank), and gets those of ``dst``. The layouts may be
-    on different ranks; the communicator has at least as many as they reach to.
+    Returns ``out``, or the new array; None on a rank that is not in ``dst``. Without a communicator this process holds
+    all ranks: it passes the list of all local arrays of ``src``, by ascending rank (or the one array of a layout of one
+    rank), and gets those of ``dst``. The layouts may be on different ranks; the communicator has at least as many as
+    they reach to.
     Raises plait.ArgumentError where shapes, layouts, arrays and ranks do not fit together: on every rank the same.
     """
     move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
