@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -16,6 +15,18 @@ from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._errors import ArgumentError
 from ._file import Request
+from ._held import (
+    as_given,
+    checked_arrays,
+    checked_dtype,
+    checked_layout,
+    memory_of,
+    name_of,
+    new_arrays,
+    rank_numbers_of,
+    ranks_held,
+    shared_arrays,
+)
 from ._region import Region, slices_of
 
 #: Shape of a section and its origins in the two arrays.
@@ -33,11 +44,11 @@ def empty(layout: Layout, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
     """
     own = comm_of(comm)
     try:
-        wanted = _checked_dtype(np.dtype(dtype))
-        ranks = _ranks_held(layout, own, comm is None)
+        wanted = checked_dtype(np.dtype(dtype))
+        ranks = ranks_held(layout, own, comm is None)
     except Exception as error:
         _refuse(own, error)
-    return _as_given(_shared_arrays(layout, ranks, wanted, own, comm is None), comm is None)
+    return as_given(shared_arrays(layout, ranks, wanted, own, comm is None), comm is None)
 
 
 def redistribute(
@@ -61,10 +72,10 @@ def redistribute(
     source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``, as NumPy indexes the two whole
                    arrays: slices of step 1, integers, ``...``. Both have one shape; ``out`` keeps its other elements
 
-    Returns ``out``, or the new array, which lies in memory that the node shares where that is faster; None on a rank that
-    is not in ``dst``. Without a communicator this process holds all ranks: it passes the list of all local arrays of
-    ``src``, by ascending rank (or the one array of a layout of one rank), and gets those of ``dst``. The layouts may be
-    on different ranks; the communicator has at least as many as they reach to.
+    Returns ``out``, or the new array; None on a rank that is not in ``dst``. Without a communicator this process holds
+    all ranks: it passes the list of all local arrays of ``src``, by ascending rank (or the one array of a layout of one
+    rank), and gets those of ``dst``. The layouts may be on different ranks; the communicator has at least as many as
+    they reach to.
     Raises plait.ArgumentError where shapes, layouts, arrays and ranks do not fit together: on every rank the same.
     """
     move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
@@ -117,21 +128,21 @@ class Redistribution:
         self._comm = comm_of(comm)
         self._alone = comm is None
         try:
-            self._dtype = _checked_dtype(np.dtype(dtype))
-            self._layouts = (_layout(src, "src"), _layout(dst, "dst"))
-            self._ranks = tuple(_ranks_held(layout, self._comm, self._alone) for layout in self._layouts)
+            self._dtype = checked_dtype(np.dtype(dtype))
+            self._layouts = (checked_layout(src, "src"), checked_layout(dst, "dst"))
+            self._ranks = tuple(ranks_held(layout, self._comm, self._alone) for layout in self._layouts)
             section = _section_of(src, dst, source_region, target_region)
-            most = _memory_of(memory)
+            most = memory_of(memory)
         except Exception as error:
             _refuse(self._comm, error)
         self._core: _core.Redistribution | None = _core.Redistribution(
-            src, dst, self._dtype.itemsize, self._comm, most, _name_of(self._dtype), fill_halo, section
+            src, dst, self._dtype.itemsize, self._comm, most, name_of(self._dtype), fill_halo, section
         )
         self._own: list[list[Array] | None] = [None, None]
         # What was passed last, with its parts: programs repeat themselves.
         self._known: list[tuple[Array, Parts] | None] = [None, None]
         # A rank that a layout leaves out cannot tell by its own None whether the others use theirs: made now.
-        if not self._alone and any(len(_numbers(layout)) < self._comm.size for layout in self._layouts):
+        if not self._alone and any(len(rank_numbers_of(layout)) < self._comm.size for layout in self._layouts):
             self._made(0)
             self._made(1)
 
@@ -141,12 +152,12 @@ class Redistribution:
 
         It is made at the first use, which is collective, or with a plan of a layout that leaves ranks out.
         """
-        return _as_given(self._made(0), self._alone)
+        return as_given(self._made(0), self._alone)
 
     @property
     def target(self) -> Any:
         """This rank's own local array of the target layout, as :attr:`source` is."""
-        return _as_given(self._made(1), self._alone)
+        return as_given(self._made(1), self._alone)
 
     def run(self, array: Arrays | None = None, out: Arrays | None = None) -> Any:
         """Move the elements of ``array`` to ``out``, by default of :attr:`source` to :attr:`target`. Collective.
@@ -191,7 +202,7 @@ class Redistribution:
         self._open()
         own = self._own[side]
         if own is None:
-            own = _shared_arrays(self._layouts[side], self._ranks[side], self._dtype, self._comm, self._alone)
+            own = shared_arrays(self._layouts[side], self._ranks[side], self._dtype, self._comm, self._alone)
             self._own[side] = own
         return own
 
@@ -204,7 +215,7 @@ class Redistribution:
             core.refuse(str(error))
         except Exception as error:
             core.refuse(f"{type(error).__name__}: {error}")
-        result = _as_given(targets, self._alone) if out is None else out
+        result = as_given(targets, self._alone) if out is None else out
         return (source_parts, target_parts), [*sources, *targets], result
 
     def _side(self, side: int, given: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
@@ -214,7 +225,7 @@ class Redistribution:
         if given is None:
             arrays = self._made(side)
         else:
-            arrays = _checked(given, self._layouts[side], self._ranks[side], self._dtype, what, writable)
+            arrays = checked_arrays(given, self._layouts[side], self._ranks[side], self._dtype, what, writable)
         parts = parts_of(arrays)
         if len(arrays) == 1 and isinstance(given, np.ndarray) and given is arrays[0]:
             self._known[side] = given, parts
@@ -239,24 +250,24 @@ class _Move:
         own = comm_of(comm)
         alone = comm is None
         try:
-            _layout(src, "src")
-            _layout(dst, "dst")
-            held = (_ranks_held(src, own, alone), _ranks_held(dst, own, alone))
+            checked_layout(src, "src")
+            checked_layout(dst, "dst")
+            held = (ranks_held(src, own, alone), ranks_held(dst, own, alone))
             section = _section_of(src, dst, source_region, target_region)
             dtype = _dtype_of(array, out, src, dst, own, alone)
-            sources = _checked(array, src, held[0], dtype, "array", writable=False)
+            sources = checked_arrays(array, src, held[0], dtype, "array", writable=False)
             if out is None and target_region is not None and held[1]:
                 raise ArgumentError("a target region needs out=, the array whose other elements stay")
             if out is None:
-                targets = _new_arrays(dst, held[1], dtype)
+                targets = new_arrays(dst, held[1], dtype)
             else:
-                targets = _checked(out, dst, held[1], dtype, "out", writable=True)
-            most = _memory_of(memory)
+                targets = checked_arrays(out, dst, held[1], dtype, "out", writable=True)
+            most = memory_of(memory)
         except Exception as error:  # raised on all ranks, so that none waits for this one
             _refuse(own, error)
-        name = _name_of(dtype)
+        name = name_of(dtype)
         self.arrays = [*sources, *targets]
-        self.result = out if out is not None else _as_given(targets, alone)
+        self.result = out if out is not None else as_given(targets, alone)
         self.arguments = (
             src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own, most, name, fill_halo, section,
         )  # fmt: skip
@@ -265,135 +276,6 @@ class _Move:
 def _refuse(comm: _core.Comm, error: Exception) -> NoReturn:
     message = str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}"
     _core.refuse_redistribute(message, comm)
-
-
-def _layout(layout: Layout, what: str) -> Layout:
-    if not isinstance(layout, Layout):
-        raise ArgumentError(f"{what} is a {type(layout).__name__}; pass a plait.Layout")
-    return layout
-
-
-def _numbers(layout: Layout) -> list[int]:
-    """Return the ranks of a layout, ascending."""
-    numbers = getattr(layout, "rank_numbers", None)
-    return list(range(layout.size)) if numbers is None else [int(number) for number in numbers]
-
-
-def _padded_shape(layout: Layout, rank: int) -> tuple[int, ...]:
-    """Return the shape of the local array that is passed around, halo included."""
-    shape: tuple[int, ...] = getattr(layout, "padded_shape", layout.local_shape)(rank)
-    return shape
-
-
-def _ranks_held(layout: Layout, comm: _core.Comm, alone: bool) -> list[int]:
-    """Return the ranks of a layout whose arrays this process holds."""
-    numbers = _numbers(_layout(layout, "layout"))
-    if alone:
-        return numbers
-    if numbers[-1] >= comm.size:
-        raise ArgumentError(
-            f"the layout {layout} is for {numbers[-1] + 1} ranks, but the communicator has {comm.size}; "
-            f"use a communicator of {numbers[-1] + 1} or more"
-        )
-    return [comm.rank] if comm.rank in numbers else []
-
-
-def _order(layout: Layout, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the dimensions of a local array, slowest in memory first."""
-    if isinstance(layout.order, str):
-        return tuple(range(len(shape))) if layout.order == "C" else tuple(reversed(range(len(shape))))
-    return tuple(layout.order)
-
-
-def _in_order(flat: Array, layout: Layout, rank: int) -> Array:
-    """View dense memory as the local array of a rank."""
-    shape = _padded_shape(layout, rank)
-    order = _order(layout, shape)
-    return flat.reshape([shape[d] for d in order]).transpose([order.index(d) for d in range(len(shape))])
-
-
-def _new_arrays(layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any]) -> list[Array]:
-    """Make uninitialised local arrays."""
-    return [_in_order(np.empty(np.prod(_padded_shape(layout, rank), dtype=int), dtype), layout, rank) for rank in ranks]
-
-
-def _shared_arrays(
-    layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], comm: _core.Comm, alone: bool
-) -> list[Array]:
-    """Make local arrays in memory that the node shares. Collective."""
-    sizes = [int(np.prod(_padded_shape(layout, rank), dtype=int)) * dtype.itemsize for rank in ranks]
-    memories = [_core.shared_bytes(size, comm) for size in (sizes if alone else sizes or [0])]
-    return [
-        _in_order(memory[:size].view(dtype), layout, rank)
-        for memory, size, rank in zip(memories, sizes, ranks, strict=False)
-    ]
-
-
-def _as_given(arrays: list[Array], alone: bool) -> Any:
-    if alone:
-        return arrays[0] if len(arrays) == 1 else arrays
-    return arrays[0] if arrays else None
-
-
-def _checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    if dtype.hasobject:
-        raise ArgumentError(f"dtype {dtype} holds Python objects, which cannot be moved")
-    if dtype.itemsize == 0:
-        raise ArgumentError(f"dtype {dtype} has elements of no bytes, which cannot be moved")
-    return dtype
-
-
-def _name_of(dtype: np.dtype[Any]) -> str:
-    return repr(np.lib.format.dtype_to_descr(dtype)) if dtype.fields else dtype.str
-
-
-def _memory_of(memory: int | None) -> int:
-    if memory is None:
-        return 0
-    if memory < 1:
-        raise ArgumentError(f"memory={memory} bytes are too few; leave it out for 32 MiB")
-    return int(memory)
-
-
-def _checked(
-    given: Arrays | None, layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], what: str, writable: bool
-) -> list[Array]:
-    """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
-    if not ranks:
-        if given is not None:
-            raise ArgumentError(f"{what} is given on a rank that {layout} has not; pass None there")
-        return []
-    several = isinstance(given, (list, tuple))
-    if not several and len(ranks) > 1:
-        raise ArgumentError(
-            f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; "
-            f"pass a list of local arrays"
-        )
-    items: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
-    if len(items) != len(ranks):
-        raise ArgumentError(
-            f"{what} has {len(items)} local arrays, but {layout} needs {len(ranks)}; pass one for each rank"
-        )
-    if writable and not all(isinstance(item, np.ndarray) for item in items):
-        raise ArgumentError(f"{what} must be NumPy arrays, for anything else would be filled in a copy")
-    found = []
-    for rank, item in zip(ranks, items, strict=True):
-        if item is None:
-            raise ArgumentError(f"{what} of rank {rank} is missing; {layout} gives that rank a part")
-        array = np.asanyarray(item)
-        shape = _padded_shape(layout, rank)
-        if array.shape != shape:
-            raise ArgumentError(
-                f"{what} of rank {rank} has the shape {array.shape}, but {layout} gives that rank {shape}"
-            )
-        if array.dtype != dtype:
-            raise ArgumentError(
-                f"{what} of rank {rank} has dtype {array.dtype}, but the array has {dtype}; convert it with astype"
-            )
-        if writable and not array.flags.writeable:
-            raise ArgumentError(f"{what} of rank {rank} is read-only; pass an array that can be written")
-        found.append(array)
-    return found
 
 
 def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
@@ -408,19 +290,19 @@ def _dtype_of(
     own = _first_dtype(array)
     if own is None:
         own = _first_dtype(out)
-    numbers = _numbers(src)
+    numbers = rank_numbers_of(src)
     if alone or len(numbers) == comm.size:
         if own is None:
             raise ArgumentError("array is missing; pass this rank's local array")
-        return _checked_dtype(own)
+        return checked_dtype(own)
     if own is not None:
-        _checked_dtype(own)
+        checked_dtype(own)
     text = "" if own is None else repr(np.lib.format.dtype_to_descr(own))
     told = _core.tell(f"redistribute({src} -> {dst})", text, numbers[0], comm)
     if not told:
         raise ArgumentError(f"array is missing on rank {numbers[0]}; pass its local array")
     learnt: Any = np.lib.format.descr_to_dtype(ast.literal_eval(told))
-    return own if own is not None else _checked_dtype(np.dtype(learnt))
+    return own if own is not None else checked_dtype(np.dtype(learnt))
 
 
 def _section_of(

@@ -11,8 +11,8 @@ namespace plait::plan {
 ///
 /// Runs that are whole on both sides fuse with the next slower dimension, fastest first.
 /// cost  O(dimensions * log N); a `balanced` or `gen_block` dimension that the other side deals differently costs
-/// O(its coordinates * log of them), and one that is dealt from another coordinate on, aligned, nested, indirect or with
-/// a halo the pieces of all its pairs of coordinates.
+/// O(its coordinates * log of them), and one that is dealt from another coordinate on, aligned, nested, indirect or
+/// with a halo the pieces of all its pairs of coordinates.
 std::int64_t block_size(const Layout& source, const Layout& target, bool fill_halo = false);
 
 }  // namespace plait::plan

@@ -1,88 +1,9 @@
 // Redistribution by teams of threads and in one process against element by element copies.
-#include "engine/redistribute.hpp"
-
-#include <gtest/gtest.h>
-
-#include <array>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "engine/access.hpp"
-#include "engine/agree.hpp"
-#include "engine_case.hpp"
-#include "plait/redistribute.hpp"
-#include "transport/shared_area.hpp"
-#include "transport/thread/team.hpp"
-#include "wrapped_transport.hpp"
+#include "redistribute_case.hpp"
 
 namespace {
 
-using engine_case::Bytes;
-using engine_case::Case;
-using engine_case::pick;
-using engine_case::Random;
-using oracle::at;
-using oracle::expect_refused;
-using plait::ConstPart;
-using plait::Distribution;
-using plait::Extents;
-using plait::Layout;
-using plait::MutablePart;
-using plait::Order;
-using plait::engine::Exchange;
-using plait::engine::LocalArray;
-using plait::engine::Reach;
-using plait::plan::Pairs;
-using plait::transport::Transport;
-using plait::transport::thread::run_team;
-
-constexpr std::byte kUntouched{0xE1};
-
-/// The local arrays of a layout over an array whose bytes tell their places.
-std::vector<Bytes> filled(const Layout& layout, std::int64_t element_bytes) {
-  const Case access{layout.shape(), Order::kC, {}, layout, element_bytes, 0};
-  return engine_case::locals_of(access, engine_case::pattern(engine_case::store_bytes(access)));
-}
-
-std::vector<Bytes> untouched_like(const std::vector<Bytes>& arrays) {
-  std::vector<Bytes> result;
-  for (const Bytes& array : arrays) result.emplace_back(array.size(), kUntouched);
-  return result;
-}
-
-Pairs whole(const Layout& source, const Layout& target) { return {source, target}; }
-
-void move(Transport& transport, Exchange& exchange, const LocalArray* from, const LocalArray* to) {
-  plait::engine::prepare(transport);
-  exchange.announce(from, to);
-  plait::engine::agree(transport, "run", nullptr);
-  plait::engine::agree(transport, plait::engine::caught([&] {
-                         if (exchange.pairs().elements() > 0) exchange.run();
-                       }));
-}
-
-/// One worker's redistribution of arrays of all ranks.
-void redistribute_by(Transport& transport, const Pairs& pairs, const std::vector<LocalArray>& from,
-                     const std::vector<LocalArray>& to, std::int64_t element_bytes, std::int64_t memory) {
-  const auto mine = [&](const Layout& layout, const std::vector<LocalArray>& arrays) {
-    const auto rank = static_cast<std::size_t>(transport.rank());
-    return rank < arrays.size() && layout.local_elements(transport.rank()) > 0 ? &arrays[rank] : nullptr;
-  };
-  std::optional<Exchange> exchange;
-  plait::engine::agree(transport, "plan",
-                       plait::engine::caught([&] { exchange.emplace(pairs, element_bytes, memory, transport); }));
-  move(transport, *exchange, mine(pairs.source(), from), mine(pairs.target(), to));
-}
-
-std::string print(const Layout& source, const Layout& target, std::int64_t element_bytes, std::int64_t memory) {
-  return oracle::spelled(source) + " -> " + oracle::spelled(target) + ", elements of " + std::to_string(element_bytes) +
-         " bytes, memory " + std::to_string(memory);
-}
-
-const std::vector<Extents> kShapes{{1}, {7}, {0}, {100}, {5, 6}, {1, 9}, {8, 8}, {3, 4, 5}, {2, 0, 3}, {2, 3, 2, 4}};
+using namespace redistribute_case;
 
 TEST(Redistribute, TeamsMoveEveryElementToItsPlace) {
   Random random(5);
@@ -261,58 +182,6 @@ TEST(Redistribute, RefusesWhatDoesNotFit) {
   expect_refused(call(columns, 8, 0), "rank 2 has 1 dimensions, the layout 2");
 }
 
-/// The arrays of a worker: in memory that the node shares, or of its own.
-struct Held {
-  Held(Transport& transport, bool shared, const Bytes& content) {
-    if (shared) part = transport.share(static_cast<std::int64_t>(content.size()));
-    own = content;
-    if (shared) std::copy(content.begin(), content.end(), part->data());
-  }
-  std::byte* data() { return part ? part->data() : own.data(); }
-  std::unique_ptr<plait::transport::SharedPart> part;
-  Bytes own;
-};
-
-TEST(Redistribute, FindsOutWhatIsInReach) {
-  Random random(8);
-  for (int i = 0; i < (oracle::kSanitized ? 60 : 600); ++i) {
-    const int workers = static_cast<int>(pick(random, 1, 6));
-    const Extents& shape = pick(random, kShapes);
-    const Layout source = engine_case::random_layout(random, shape, workers);
-    const Layout target = engine_case::random_layout(random, shape, workers);
-    const bool share_sources = pick(random, 0, 1) == 0;
-    const bool share_targets = pick(random, 0, 1) == 0;
-    SCOPED_TRACE(print(source, target, 8, i));
-    const std::vector<Bytes> before = filled(source, 8);
-    const std::vector<Bytes> expected = filled(target, 8);
-    std::vector<Bytes> after = untouched_like(expected);
-    run_team(workers, [&](Transport& transport) {
-      wrapped::LikeProcesses processes(transport);
-      const auto rank = static_cast<std::size_t>(transport.rank());
-      Held from(processes, share_sources, before[rank]);
-      Held to(processes, share_targets, after[rank]);
-      const auto view = [&](const Layout& layout, Held& held) {
-        return LocalArray{transport.rank(), held.data(),
-                          engine_case::dense_steps(layout.local_shape(transport.rank()), oracle::order_of(layout), 8)};
-      };
-      const LocalArray mine = view(source, from);
-      const LocalArray wanted = view(target, to);
-      Exchange exchange(whole(source, target), 8, 1 << 20, processes);
-      for (int turn = 0; turn < 2; ++turn) {
-        std::fill_n(to.data(), after[rank].size(), kUntouched);
-        move(processes, exchange, before[rank].empty() ? nullptr : &mine, after[rank].empty() ? nullptr : &wanted);
-        if (source.elements() > 0) {
-          EXPECT_EQ(*exchange.reach(), share_sources ? (share_targets ? Reach::kBoth : Reach::kSources)
-                                                     : (share_targets ? Reach::kTargets : Reach::kNeither));
-        }
-        after[rank].assign(to.data(), to.data() + after[rank].size());
-        EXPECT_TRUE(after[rank] == expected[rank]);
-      }
-    });
-    ASSERT_TRUE(after == expected);
-  }
-}
-
 TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
   // As arrays of megabytes are, with runs short enough for row programs.
   const std::int64_t usual = plait::engine::streamed_target.exchange(1);
@@ -346,62 +215,6 @@ TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
       }
     }
   plait::engine::streamed_target = usual;
-}
-
-TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
-  Random random(9);
-  for (int i = 0; i < (oracle::kSanitized ? 100 : 1500); ++i) {
-    Extents from_shape;
-    Extents to_shape;
-    plait::plan::SectionPair section;
-    const std::int64_t dimensions = pick(random, 1, 3);
-    for (std::int64_t d = 0; d < dimensions; ++d) {
-      const std::int64_t extent = pick(random, 0, 9);
-      section.shape.push_back(extent);
-      section.source_origin.push_back(pick(random, 0, 5));
-      section.target_origin.push_back(pick(random, 0, 5));
-      from_shape.push_back(section.source_origin.back() + extent + pick(random, 0, 4));
-      to_shape.push_back(section.target_origin.back() + extent + pick(random, 0, 4));
-    }
-    const Layout source = engine_case::random_layout(random, from_shape, pick(random, 1, 5));
-    const Layout target = engine_case::random_layout(random, to_shape, pick(random, 1, 5));
-    SCOPED_TRACE(print(source, target, 2, i));
-    const Pairs pairs(source, target, false, section);
-    std::vector<Bytes> before = filled(source, 2);
-    std::vector<Bytes> after = untouched_like(filled(target, 2));
-    std::vector<Bytes> expected = after;
-    const oracle::ArrayMap from_map = oracle::map_of(source);
-    const oracle::ArrayMap to_map = oracle::map_of(target);
-    oracle::for_each_index(section.shape, [&](const Extents& index) {
-      Extents a = index;
-      Extents b = index;
-      for (std::size_t d = 0; d < a.size(); ++d) {
-        a[d] += section.source_origin[d];
-        b[d] += section.target_origin[d];
-      }
-      const oracle::Place from = from_map.places[at(oracle::offset_of(a, from_shape, Order::kC))];
-      const oracle::Place to = to_map.places[at(oracle::offset_of(b, to_shape, Order::kC))];
-      for (std::int64_t byte = 0; byte < 2; ++byte)
-        expected[at(to.rank)][at(to.offset * 2 + byte)] = before[at(from.rank)][at(from.offset * 2 + byte)];
-    });
-    const auto from = engine_case::arrays_over(source, before, 2);
-    const auto to = engine_case::arrays_over(target, after, 2);
-    plait::engine::gather_all(pairs, from, to, 2, 2);
-    ASSERT_TRUE(after == expected) << "in one process";
-    for (const bool see_all : {true, false}) {
-      for (Bytes& array : after) std::fill(array.begin(), array.end(), kUntouched);
-      run_team(static_cast<int>(std::max(source.size(), target.size())), [&](Transport& transport) {
-        wrapped::LikeProcesses processes(transport);
-        const auto has = [&](const Layout& layout) { return layout.has_rank(transport.rank()); };
-        Transport& kind = see_all ? transport : static_cast<Transport&>(processes);
-        Exchange exchange(pairs, 2, 64, kind);
-        const auto rank = static_cast<std::size_t>(transport.rank());
-        move(kind, exchange, has(source) && !before[rank].empty() ? &from[rank] : nullptr,
-             has(target) && !after[rank].empty() ? &to[rank] : nullptr);
-      });
-      ASSERT_TRUE(after == expected) << (see_all ? "seen by all" : "by windows");
-    }
-  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """Plans that are used again, shared arrays, ranks that are in one layout alone, sections and errors, over MPI."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,7 +176,7 @@ def test_shared_memory_goes_back(comm):
 
     def shared():
         comm.Barrier()
-        lines = open("/proc/meminfo", encoding="ascii").read().splitlines()
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return int(next(line for line in lines if line.startswith("Shmem:")).split()[1])
 
     before = shared()

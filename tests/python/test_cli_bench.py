@@ -1,6 +1,7 @@
 """`plait bench io` and `plait demo`: real ranks on small arrays, and the arithmetic of results."""
 
 import importlib.util
+import io
 import json
 
 import numpy as np
@@ -14,6 +15,8 @@ from plait.bench.io import IoSettings, run_io
 from plait.bench.job import MPI_IO, TOTAL, Case, Job
 from plait.bench.launch import LaunchError, RankProgram, StalledError, find_mpiexec
 from plait.bench.pattern import pattern, same_bytes
+from plait.bench.redistribute import RedistributeCell, RedistributeResults
+from plait.bench.redistribute_table import redistribute_table
 from plait.bench.results import CaseResult, CellResult, IoResults
 from plait.bench.table import factor, milliseconds, results_table
 from plait.cli import main
@@ -187,3 +190,43 @@ def test_times_have_three_digits(seconds, text):
 @pytest.mark.parametrize(("value", "text"), [(0.5, "0.50x"), (1.234, "1.23x"), (12.34, "12.3x"), (1234.5, "1,234x")])
 def test_factors_have_three_digits(value, text):
     assert factor(value) == text
+
+
+@needs_mpi
+def test_redistributions_are_measured_and_checked(tmp_path):
+    samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
+    result = run(
+        "bench", "redistribute", "--size", "300", "--rounds", "2", "--json", str(samples), "--chart", str(chart)
+    )
+    assert result.exit_code == 0, result.output
+    assert "Every byte of the first round was checked." in result.output
+    found = json.loads(samples.read_text())
+    assert len(found["cells"]) == 7
+    for cell in found["cells"]:
+        assert cell["wrong"] == []
+        assert set(cell["seconds"]) == {"shared", "private", "plain", "past", "alltoallw"}
+        assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
+        assert 0 < cell["bound"] <= min(cell["medians"]["plain"], cell["medians"]["past"])
+        assert cell["share"] == pytest.approx(cell["bound"] / cell["medians"]["shared"])
+    pytest.importorskip("matplotlib")
+    assert chart.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_baseline_that_took_too_long_is_a_lower_bound():
+    cell = RedistributeCell(
+        "c", ["a", "b"], {"shared": [2.0], "private": [4.0], "plain": [1.0], "past": [1.5]}, over=20.0
+    )
+    results = RedistributeResults(
+        {"processor": "p", "cores": "2", "memory": "m", "system": "s", "plait": "1", "python": "3"},
+        {"size": 10, "ranks": 4, "rounds": 1},
+        [cell],
+    )
+    assert (cell.bound, cell.share(), cell.speed_up) == (1.0, 0.5, 10.0)
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(redistribute_table(results))
+    text = console.export_text()
+    assert "> 20,000" in text
+    assert "> 10.0x" in text
+    cell.wrong.append("shared")
+    assert cell.share() is None
+    assert cell.speed_up is None

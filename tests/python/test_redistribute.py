@@ -170,7 +170,7 @@ def test_sections_move_between_regions_of_two_arrays():
 def test_sections_that_do_not_fit_are_argument_errors():
     source, target = plait.Layout((4, 6), "(*, *)"), plait.Layout((8, 3), "(*, *)")
     array, out = np.zeros((4, 6)), np.zeros((8, 3))
-    for here, there, given, says in [
+    for here, there, filled, says in [
         (np.s_[0:2, 0:3], np.s_[0:3, 0:3], out, "the regions differ"),
         (np.s_[0:4:2, 0:3], np.s_[0:2, 0:3], out, "step other than 1"),
         (np.s_[0:2, 0:3], np.s_[0:2], None, "needs out="),
@@ -178,7 +178,7 @@ def test_sections_that_do_not_fit_are_argument_errors():
         (None, np.s_[0:2], out, "the regions differ"),
     ]:
         with pytest.raises(plait.ArgumentError, match=says):
-            plait.redistribute(array, source, target, out=given, source_region=here, target_region=there)
+            plait.redistribute(array, source, target, out=filled, source_region=here, target_region=there)
 
 
 def test_a_plan_is_used_again():

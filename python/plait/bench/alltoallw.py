@@ -3,12 +3,12 @@
 MPI has no intersection of two darrays.  What MPI offers a user of block-cyclic arrays is one darray type for each rank,
 which picks that rank's elements out of the *global* array.  For an exchange between ranks that hold local arrays one
 needs, for each peer, the elements that are mine before and the peer's after, as places in my local array; and the
-other way round for what I receive.  A dimension's owners being known, that is a list of places along each dimension, and
-the type of a pair is their product, nested from the inside out: blocks of consecutive places of the fast dimension by
-MPI_Type_indexed (MPI_Type_vector where they are at equal distances), resized to one row, and those of the slow dimension
-by MPI_Type_indexed (or vector) of that.  This is what an MPI implementation's own darray is made of, too.  Both sides'
-types of a pair go through its elements in one order, that of the global array; for local arrays in Fortran order the
-sender's nesting is turned around to the receiver's.
+other way round for what I receive.  Along one dimension that is a list of places, and the type of a pair is their
+product, nested from the inside out: blocks of consecutive places of the fast dimension by MPI_Type_indexed
+(MPI_Type_vector where they are at equal distances), resized to one row, and those of the slow dimension by
+MPI_Type_indexed (or vector) of that.  An MPI implementation's own darray is made of the same.  Both sides' types of a
+pair go through its elements in one order; where the local orders differ, the sender's nesting is turned around to the
+receiver's.
 
 The types are built and committed once, outside the measured time; the measured time is one MPI_Alltoallw.
 """

@@ -1,8 +1,8 @@
 """The driver of `plait bench redistribute`: starts the ranks, ends what takes too long, collects the times.
 
-The bound of a cell is the time in which each rank copies as many bytes as it holds from one array of its own to another,
-all ranks at once, by memcpy or past the caches, whichever is faster: one read and one write of all bytes, which no
-redistribution can do without.  It is measured in the same rounds as everything else.
+The bound of a cell is the time in which each rank copies as many bytes as it holds from one array of its own to
+another, all ranks at once, by memcpy or past the caches, whichever is faster: one read and one write of all bytes,
+which no redistribution can do without.  It is measured in the same rounds as everything else.
 """
 
 from __future__ import annotations

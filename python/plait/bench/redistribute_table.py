@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from rich import box
@@ -97,7 +98,7 @@ def draw_redistribute_chart(results: RedistributeResults, path: Path) -> None:
     figure = new_figure(13.5, 6.0)
     axis = figure.subplots()
     # Okabe and Ito's colours, and hatches for print.
-    series = (
+    series: tuple[tuple[str, Callable[[RedistributeCell], float | None], str, str], ...] = (
         ("bound: one copy of the same bytes", lambda cell: cell.bound, "#999999", ""),
         ("Plait, shared arrays", lambda cell: cell.median(SHARED), "#0072b2", ""),
         ("Plait, private arrays", lambda cell: cell.median(PRIVATE), "#56b4e9", "//"),

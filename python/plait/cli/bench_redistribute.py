@@ -46,8 +46,8 @@ Examples:
 def redistribute_command(size: int, ranks: int, rounds: int, cut: float, json_: str | None, chart: Path | None) -> None:
     """Move an array between layouts in memory, beside a plain copy of its bytes and beside MPI_Alltoallw.
 
-    Each rank holds its part in memory that the node shares, and for comparison in private arrays. Everything is measured
-    in the same rounds, and the first round's result is compared byte by byte.
+    Each rank holds its part in memory that the node shares, and for comparison in private arrays. Everything is
+    measured in the same rounds, and the first round's result is compared byte by byte.
     """
     results = _run_with_progress(RedistributeSettings(size=size, ranks=ranks, rounds=rounds, cut=cut))
     text = json.dumps(results.to_json(), indent=2)
