@@ -90,7 +90,7 @@ TEST(Families, SingleElementsAreCountedTwice) {
   ASSERT_EQ(most->depth, 2);
   EXPECT_GE(most->loops[0].count, 62);
   EXPECT_EQ(most->loops[0], (Family::Loop{most->loops[0].count, 1, 2}));
-  EXPECT_EQ(most->loops[1], (Family::Loop{most->loops[1].count, 64, 128}));
+  EXPECT_EQ(most->loops[1], (Family::Loop{most->loops[1].count, 128, 128}));
 }
 
 TEST(Families, ClippingKeepsWhatLiesInside) {
