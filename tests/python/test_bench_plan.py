@@ -125,7 +125,7 @@ def test_times_are_shown_beside_enumerations():
     with console.capture() as capture:
         console.print(plan_table(PlanResults(machine, {"rounds": 1}, [result])))
     line = next(line for line in capture.get().splitlines() if "(3, 8)" in line)
-    assert line.split()[-11:] == "7 7 58 2.00 0.29 0.29 8 40.0 (20.0x) 500 (250x)".split()
+    assert line.split()[-11:] == ["7", "7", "58", "2.00", "0.29", "0.29", "8", "40.0", "(20.0x)", "500", "(250x)"]
 
 
 @pytest.mark.parametrize(

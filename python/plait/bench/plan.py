@@ -39,7 +39,8 @@ class PlanSettings:
 
 @dataclass(frozen=True)
 class PlanResult:
-    """One conversion, planned by one rank.  Times are in seconds for one call."""
+    """One conversion, planned by one rank.  Times are seconds of processor time for one call: planning waits for
+    nothing, and other programs on the machine count little so."""
 
     case: PlanCase
     samples: list[float]
@@ -103,9 +104,9 @@ def run_plan(settings: PlanSettings, progress: Progress = lambda text, share: No
 
 def plan(case: PlanCase, rounds: int) -> PlanResult:
     """Plan one case, several times."""
-    begin = time.perf_counter()
+    begin = time.thread_time()
     conversion = case.conversion()
-    composing = time.perf_counter() - begin
+    composing = time.thread_time() - begin
     source = conversion.source
     rank = int(source.rank_numbers[source.size // 2])
     python_bytes, resident_bytes = _memory_of(conversion, rank)
@@ -159,10 +160,10 @@ def _pieces(case: PlanCase, rank: int, messages: list[plait.Message]) -> int | N
 
 
 def _samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float]:
-    """Return the time of one call, measured over batches of calls."""
-    begin = time.perf_counter()
+    """Return the processor time of one call, measured over batches of calls."""
+    begin = time.thread_time()
     conversion.sends(rank)
-    first = time.perf_counter() - begin
+    first = time.thread_time() - begin
     if first > _PATIENCE:
         return [first]
     calls = max(1, math.ceil(_BATCH / max(first, 1e-7)))
@@ -171,10 +172,10 @@ def _samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float
     gc.disable()
     try:
         while len(samples) < rounds and spent < _PATIENCE:
-            begin = time.perf_counter()
+            begin = time.thread_time()
             for _ in range(calls):
                 conversion.sends(rank)
-            seconds = time.perf_counter() - begin
+            seconds = time.thread_time() - begin
             samples.append(seconds / calls)
             spent += seconds
     finally:

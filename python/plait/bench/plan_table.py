@@ -33,7 +33,7 @@ def plan_header(results: PlanResults) -> Text:
     return Text(
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}; "
         f"Plait {machine['plait']}, Python {machine['python']}\n"
-        f"Conversion.sends(rank) by the middle rank, one thread, median of {settings['rounds']} samples"
+        f"Conversion.sends(rank) by the middle rank: processor time, median of {settings['rounds']} samples"
     )
 
 

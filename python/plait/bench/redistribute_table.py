@@ -13,7 +13,7 @@ from rich.text import Text
 from plait.bench.redistribute import RedistributeCell, RedistributeResults
 from plait.bench.redistribute_job import ALLTOALLW, PRIVATE, SHARED
 from plait.bench.table import factor, milliseconds
-from plait.draw.png import new_figure, save
+from plait.draw.figure import new_figure, save
 
 
 def redistribute_table(results: RedistributeResults) -> RenderableType:

@@ -139,7 +139,9 @@ def _itemsize(dtype: str | None) -> int | None:
 
 def _show(layout: plait.Layout, view: View, itemsize: int | None) -> None:
     console = output()
-    elements = f"{layout.elements:,} element{'' if layout.elements == 1 else 's'}" + (f", {layout.elements * itemsize:,} bytes" if itemsize else "")
+    elements = f"{layout.elements:,} element{'' if layout.elements == 1 else 's'}" + (
+        f", {layout.elements * itemsize:,} bytes" if itemsize else ""
+    )
     copies = f", {layout.replicas:,} copies of each" if layout.replicas > 1 else ""
     console.print(
         f"[bold]{_escape(layout.spelling)}[/bold]   {elements} on {ranks_text(layout)}{copies}", soft_wrap=True
