@@ -67,6 +67,11 @@ class PlanResult:
         return statistics.median(self.samples)
 
     @property
+    def best(self) -> float:
+        """Fastest sample: what the others took more, the machine did."""
+        return min(self.samples)
+
+    @property
     def memory(self) -> int:
         """Bytes that planning took at its highest point."""
         return max(self.python_bytes, self.resident_bytes)

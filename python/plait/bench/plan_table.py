@@ -105,9 +105,9 @@ def _footers(group: Group, results: list[PlanResult]) -> Iterator[str]:
         times = [result.seconds for result in members]
         if group in ("extent", "features"):
             full = [result for result in members if result.messages == members[-1].messages]
-            spread = max(result.seconds for result in full) / min(result.seconds for result in full)
+            spread = max(result.best for result in full) / min(result.best for result in full)
             yield (
-                f"{name}: slowest over fastest {spread:.2f}, from N = {power(full[0].case.at)} to "
+                f"{name}: slowest over fastest {spread:.2f} (best samples), from N = {power(full[0].case.at)} to "
                 f"{power(full[-1].case.at)}"
             )
         elif group == "ranks":
