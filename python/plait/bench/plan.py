@@ -100,8 +100,15 @@ def run_plan(settings: PlanSettings, progress: Progress = lambda text, share: No
     chosen = cases(settings.quick)
     results = []
     for number, case in enumerate(chosen):
-        progress(f"{case.series}, {case.at:.0e}", number / len(chosen))
-        results.append(plan(case, settings.rounds))
+        progress(f"{case.series}, {case.at:.0e}", number / len(chosen) * 0.8)
+        results.append(plan(case, 1))
+    # The rounds of a case are far apart, so that what disturbs the machine for a while disturbs one sample of many.
+    for number in range(1, settings.rounds):
+        progress(f"round {number + 1}", 0.8 + 0.2 * number / settings.rounds)
+        for result in results:
+            if sum(result.samples) < _PATIENCE:
+                conversion = result.case.conversion()
+                result.samples.extend(_samples(conversion, _middle_rank(conversion.source), 1))
     machine = describe_machine(Path.cwd())
     machine.pop("file system")
     return PlanResults(machine, asdict(settings), results)
@@ -113,7 +120,7 @@ def plan(case: PlanCase, rounds: int) -> PlanResult:
     conversion = case.conversion()
     composing = time.thread_time() - begin
     source = conversion.source
-    rank = int(source.rank_numbers[source.size // 2])
+    rank = _middle_rank(source)
     python_bytes, resident_bytes = _memory_of(conversion, rank)
     samples = _samples(conversion, rank, rounds)
     messages = conversion.sends(rank)
@@ -135,6 +142,10 @@ def plan(case: PlanCase, rounds: int) -> PlanResult:
         by_elements=naive[0] if naive is not None else None,
         by_blocks=by_blocks(case, rank) if case.naive else None,
     )
+
+
+def _middle_rank(layout: plait.Layout) -> int:
+    return int(layout.rank_numbers[layout.size // 2])
 
 
 def _agrees(conversion: plait.Conversion, rank: int, messages: list[plait.Message]) -> bool:
