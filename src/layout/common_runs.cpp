@@ -92,6 +92,7 @@ void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& fou
   const std::int64_t g = congruence_.divisor;
   const Wide modulus = side_b_.stride / g;
   const Wide full_period = Wide{side_a_.stride} * modulus;
+  const Wide back = Wide{congruence_.inverse} * side_a_.stride;
   const auto sorted = static_cast<std::ptrdiff_t>(found.size());
   for (const IndexSet::PatternRun& run_a : side_a_.runs()) {
     const Wide origin_a = Wide{side_a_.set.origin} + run_a.begin;
@@ -100,11 +101,14 @@ void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& fou
       // The smallest d > -length_b with d = offset modulo g.
       Wide d = 1 - run_b.length;
       d += base::modulo(offset - d, g);
-      for (; d < run_a.length; d += g) {
-        // The period i of a whose run has a run of b at distance d: i*stride_a = offset - d modulo stride_b.
-        const Wide i = base::modulo((offset - d) / g, modulus) * congruence_.inverse % modulus;
-        Wide x = origin_a + i * side_a_.stride + std::max<Wide>(d, 0);
-        x = from + base::modulo(x - from, full_period);
+      if (d >= run_a.length) continue;
+      // The period i of a whose run has a run of b at distance d: i*stride_a = offset - d modulo stride_b.  From one
+      // distance to the next one i falls by the inverse, so the run moves back by a constant, modulo the full period.
+      const Wide i = base::modulo((offset - d) / g, modulus) * congruence_.inverse % modulus;
+      Wide start = base::modulo(origin_a + i * side_a_.stride - from, full_period);
+      for (; d < run_a.length; d += g, start = start < back ? start - back + full_period : start - back) {
+        const Wide ahead = start + std::max<Wide>(d, 0);
+        const Wide x = from + (ahead >= full_period ? ahead - full_period : ahead);
         if (x >= to) continue;
         const Wide length = std::min<Wide>(run_a.length, d + run_b.length) - std::max<Wide>(d, 0);
         found.push_back({static_cast<std::int64_t>(x), static_cast<std::int64_t>(std::min(length, to - x))});

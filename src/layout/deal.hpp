@@ -95,6 +95,8 @@ class IndirectDeal : public Deal {
 class NestedDeal : public Deal {
  public:
   NestedDeal(DealPtr outer, Distribution inner, std::int64_t inner_extent);
+  const Deal& outer() const { return *outer_; }
+  std::int64_t inner_extent() const { return inner_extent_; }
   IndexSet set(std::int64_t coordinate) const override;
   std::int64_t owner(std::int64_t index) const override;
   std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
@@ -110,6 +112,9 @@ class NestedDeal : public Deal {
 class AlignedDeal : public Deal {
  public:
   AlignedDeal(DealPtr base, std::int64_t size, std::int64_t scale, std::int64_t offset);
+  const Deal& base() const { return *base_; }
+  std::int64_t scale() const { return scale_; }
+  std::int64_t offset() const { return offset_; }
   IndexSet set(std::int64_t coordinate) const override;
   std::int64_t owner(std::int64_t index) const override;
   std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;

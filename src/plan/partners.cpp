@@ -4,86 +4,14 @@
 #include <cstdint>
 #include <numeric>
 
-#include "layout/deal.hpp"
+#include "plan/deal_out.hpp"
+#include "plan/meeting.hpp"
 #include "plan/spans.hpp"
 
 namespace plait::plan {
 
-namespace {
-
-void sort_unique(std::vector<std::int64_t>& values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
-
-/// Coordinates that own an index of a set, found run by run.
-std::vector<std::int64_t> walk_runs(const IndexSet& set, const layout::Deal& deal) {
-  std::vector<std::int64_t> found;
-  for (std::int64_t x = set.next(set.begin); x < set.end;) {
-    const std::int64_t stop = set.run_end(x);
-    const std::vector<std::int64_t> owners = deal.owners_in(x, stop);
-    found.insert(found.end(), owners.begin(), owners.end());
-    // Runs of the set that lie inside the last owner's run are skipped.
-    x = set.next(deal.set(deal.owner(stop - 1)).run_end(stop - 1));
-  }
-  sort_unique(found);
-  return found;
-}
-
-/// Coordinates of a round robin whose blocks can meet a wrapping set: the block at b*k and the set's runs approach each
-/// other in steps of g = gcd of the two strides.
-std::vector<std::int64_t> solve_blocks(const IndexSet& set, const layout::BlockDeal& deal) {
-  std::vector<std::int64_t> found;
-  const std::int64_t k = deal.block();
-  const std::int64_t round = k * deal.extent();
-  const std::int64_t g = std::gcd(set.stride, round);
-  const auto meets = [&](std::int64_t begin, std::int64_t length) {
-    const std::int64_t phase = ((set.origin % g + deal.offset() % g + begin % g) % g + g) % g;
-    for (std::int64_t start = phase; start < round + g; start += g)
-      for (std::int64_t b = start / k; b <= (start + length - 1) / k; ++b)
-        found.push_back(deal.coordinate_of(b % deal.extent()));
-  };
-  if (!set.pattern) {
-    meets(0, set.length);
-  } else {
-    for (const IndexSet::PatternRun& run : *set.pattern) meets(run.begin, run.length);
-  }
-  sort_unique(found);
-  return found;
-}
-
-std::vector<std::int64_t> all_coordinates(const layout::Deal& deal) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(deal.extent()));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
-std::int64_t times(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
-}  // namespace
-
 std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, int dimension) {
-  if (set.empty()) return {};
-  const layout::Deal& deal = layout.deal(dimension);
-  if (set.contiguous()) return deal.owners_in(set.begin, set.end);
-  const auto* blocks = dynamic_cast<const layout::BlockDeal*>(&deal);
-  const std::int64_t runs = set.runs();
-  // Where each coordinate has one run, the walk skips from one coordinate to the next.
-  if (blocks != nullptr && blocks->set(0).contiguous()) return walk_runs(set, deal);
-  if (blocks == nullptr) return runs <= deal.extent() ? walk_runs(set, deal) : all_coordinates(deal);
-  const std::int64_t longest = set.longest_run();
-  const std::int64_t round = times(blocks->block(), deal.extent());
-  const std::int64_t g = round == INT64_MAX ? 1 : std::gcd(set.stride, round);
-  const auto in_period = static_cast<std::int64_t>(set.pattern ? set.pattern->size() : 1);
-  const std::int64_t solving =
-      round == INT64_MAX ? INT64_MAX : times(times(round / g + 1, longest / blocks->block() + 2), in_period);
-  const std::int64_t walking = times(runs, longest / blocks->block() + 1);
-  const std::int64_t trying = deal.extent();
-  if (walking <= std::min(solving, trying)) return walk_runs(set, deal);
-  return solving < trying ? solve_blocks(set, *blocks) : all_coordinates(deal);
+  return meeting(set, layout.deal(dimension));
 }
 
 namespace {
@@ -108,32 +36,59 @@ Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t ext
   return result;
 }
 
+namespace {
+
+/// The partners of a coordinate without a halo to fill, by one walk over what it owns.
+std::vector<Partner> partners_of_walk(const Span& own, const Layout& mine, std::int64_t place, const Layout& other,
+                                      int d) {
+  std::vector<Partner> found;
+  for (Dealt& dealt : deal_out(own.set, other.deal(d))) {
+    shift(dealt.pieces, own.place, other.halo(d).lo);
+    found.push_back(
+        {dealt.coordinate, {overlap_of(dealt.pieces, padded(mine, d, place), padded(other, d, dealt.coordinate))}});
+  }
+  return found;
+}
+
+/// The same by looking at each coordinate that may be one.
+std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const Layout& mine, std::int64_t place,
+                                       const Layout& other, int d, bool fill_other) {
+  std::vector<std::int64_t> candidates;
+  for (const Span& span : own) {
+    const auto met = coordinates_meeting(span.set, other, d, fill_other);
+    candidates.insert(candidates.end(), met.begin(), met.end());
+  }
+  if (own.size() > 1) {
+    std::sort(candidates.begin(), candidates.end());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  }
+  std::vector<Partner> found;
+  for (const std::int64_t coordinate : candidates) {
+    Partner partner{coordinate, {}};
+    for (const Span& theirs : spans(other, d, coordinate, fill_other))
+      for (const Span& span : own) {
+        Pieces pieces = intersect(span.set, theirs.set);
+        if (pieces.empty()) continue;
+        shift(pieces, span.place, theirs.place);
+        partner.overlaps.push_back(overlap_of(pieces, padded(mine, d, place), padded(other, d, coordinate)));
+      }
+    if (!partner.overlaps.empty()) found.push_back(std::move(partner));
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std::int64_t rank, const Layout& other,
                                                         bool fill_mine, bool fill_other) {
   std::vector<std::vector<Partner>> result;
   const Extents place = mine.coordinates(rank);
   for (int d = 0; d < mine.dimensions(); ++d) {
-    const std::vector<Span> own = spans(mine, d, place[static_cast<std::size_t>(d)], fill_mine);
-    std::vector<std::int64_t> candidates;
-    for (const Span& span : own) {
-      const auto met = coordinates_meeting(span.set, other, d, fill_other);
-      candidates.insert(candidates.end(), met.begin(), met.end());
-    }
-    if (own.size() > 1) sort_unique(candidates);
-    std::vector<Partner> found;
-    for (const std::int64_t coordinate : candidates) {
-      Partner partner{coordinate, {}};
-      for (const Span& theirs : spans(other, d, coordinate, fill_other))
-        for (const Span& span : own) {
-          Pieces pieces = intersect(span.set, theirs.set);
-          if (pieces.empty()) continue;
-          shift(pieces, span.place, theirs.place);
-          partner.overlaps.push_back(
-              overlap_of(pieces, padded(mine, d, place[static_cast<std::size_t>(d)]), padded(other, d, coordinate)));
-        }
-      if (!partner.overlaps.empty()) found.push_back(std::move(partner));
-    }
-    result.push_back(std::move(found));
+    const std::int64_t coordinate = place[static_cast<std::size_t>(d)];
+    const std::vector<Span> own = spans(mine, d, coordinate, fill_mine);
+    const bool walks = own.size() == 1 && dealing_out_is_cheaper(own[0].set, other.deal(d));
+    result.push_back(walks ? partners_of_walk(own[0], mine, coordinate, other, d)
+                           : partners_of_pairs(own, mine, coordinate, other, d, fill_other));
   }
   return result;
 }
