@@ -118,6 +118,7 @@ def check_filling(a, b):
     what = f"{to_text(a)}  to  {to_text(b)}"
     assert sent == wanted, what
     assert received == wanted, what
+    assert conversion.block == block_of(traffic), what
 
 
 @given(pairs())
