@@ -39,7 +39,7 @@ def traffic_of(conversion, source, target):
 
 
 @given(pairs())
-@examples(600)
+@examples(400)
 def test_messages(drawn):
     check_messages(*drawn)
 
@@ -76,7 +76,7 @@ def check_messages(a, b):
 
 
 @given(st.data())
-@examples(300)
+@examples(200)
 def test_messages_that_fill_halos(data):
     shape = data.draw(shapes(least=1))
     check_filling(data.draw(specs(shape)), data.draw(halos(data.draw(specs(shape)))))
@@ -118,6 +118,7 @@ def check_filling(a, b):
     what = f"{to_text(a)}  to  {to_text(b)}"
     assert sent == wanted, what
     assert received == wanted, what
+    assert conversion.block == block_of(traffic), what
 
 
 @given(pairs())
@@ -133,7 +134,7 @@ def test_ranks_that_are_in_no_set(drawn):
 
 
 @given(pairs())
-@examples(200)
+@examples(150)
 def test_equal_layouts_convert_equally(drawn):
     a, b = drawn
     other_a, other_b = flattened(a), flattened(b)
@@ -174,7 +175,7 @@ def moved(arrays, source, target):
 
 
 @given(pairs(count=3))
-@examples(250)
+@examples(150)
 def test_steps_and_ways_back(drawn):
     note("\n".join(map(to_text, drawn)))
     models = [Model(spec) for spec in drawn]

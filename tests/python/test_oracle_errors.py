@@ -192,7 +192,7 @@ def test_a_constant_alignment_leaves_ranks_out():
 
 
 @given(st.data())
-@examples(300)
+@examples(150)
 def test_a_part_too_many_is_refused_in_both_spellings(data):
     spec = data.draw(dealt_specs(halo=False))
     part = data.draw(st.sampled_from(["order", "grid", "shape", "replicate", "ranks", "halo", "offset"]))

@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 
 
 @given(data=st.data())
-@examples(250)
+@examples(150)
 def test_reads(folder, data):
     shape = data.draw(shapes())
     spec = data.draw(specs(shape))
@@ -50,7 +50,7 @@ def test_reads(folder, data):
 
 
 @given(data=st.data())
-@examples(200)
+@examples(120)
 def test_writes(folder, data):
     shape = data.draw(shapes())
     spec = data.draw(specs(shape))
@@ -72,7 +72,7 @@ def test_writes(folder, data):
 
 
 @given(data=st.data())
-@examples(150)
+@examples(100)
 def test_round_trips_of_regions(folder, data):
     shape = data.draw(shapes(least=1))
     begins = [data.draw(st.integers(0, n)) for n in shape]

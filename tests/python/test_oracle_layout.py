@@ -18,7 +18,7 @@ from plait import Layout
 
 
 @given(dealt_specs())
-@examples(700)
+@examples(400)
 def test_ranks_and_shapes(spec):
     note(to_text(spec))
     layout, model = layout_of(spec), Model(spec)
@@ -44,7 +44,7 @@ def test_ranks_and_shapes(spec):
 
 
 @given(st.data())
-@examples(500)
+@examples(300)
 def test_places_of_elements(data):
     spec = data.draw(dealt_specs())
     note(to_text(spec))
@@ -72,7 +72,7 @@ def test_places_of_elements(data):
 
 
 @given(dealt_specs())
-@examples(700)
+@examples(400)
 def test_one_layout_in_many_spellings(spec):
     note(to_text(spec))
     layout = layout_of(spec)
@@ -113,7 +113,7 @@ def check_equality(specs_):
 
 
 @given(st.data())
-@examples(500)
+@examples(300)
 def test_equal_means_equal_meaning_of_small_layouts(data):
     shape = data.draw(shapes(least=0, most=2, longest=4))
     drawn = [data.draw(specs(shape, most_ranks=4)) for _ in range(3)]
@@ -122,7 +122,7 @@ def test_equal_means_equal_meaning_of_small_layouts(data):
 
 
 @given(st.data())
-@examples(500)
+@examples(300)
 def test_spelled_with_maps_alone(data):
     spec = data.draw(dealt_specs())
     flat = flattened(spec)

@@ -42,7 +42,7 @@ def filler(dtype):
 
 
 @given(st.data())
-@examples(500)
+@examples(300)
 def test_into_arrays_of_the_callers(data):
     shape = data.draw(shapes())
     a, b = data.draw(specs(shape)), data.draw(specs(shape))
@@ -64,7 +64,7 @@ def test_into_arrays_of_the_callers(data):
 
 
 @given(st.data())
-@examples(500)
+@examples(300)
 def test_into_new_arrays(data):
     shape = data.draw(shapes())
     a, b = data.draw(specs(shape)), data.draw(specs(shape))
@@ -90,7 +90,7 @@ def test_into_new_arrays(data):
 
 
 @given(st.data())
-@examples(150)
+@examples(100)
 def test_with_little_memory(data):
     shape = data.draw(shapes(least=1))
     a, b = data.draw(specs(shape)), data.draw(specs(shape))

@@ -42,7 +42,7 @@ def expected_section(model, rank, whole, moved, out):
 
 
 @given(st.data())
-@examples(250)
+@examples(150)
 def test_sections(data):
     extents = data.draw(shapes(most=3, longest=5))
     (from_shape, from_region), (to_shape, to_region) = data.draw(regions(extents)), data.draw(regions(extents))
@@ -69,7 +69,7 @@ def test_sections(data):
 
 
 @given(st.data())
-@examples(150)
+@examples(80)
 def test_plans_used_again(data):
     shape = data.draw(shapes())
     a, b = data.draw(specs(shape)), data.draw(specs(shape))
@@ -91,7 +91,7 @@ def test_plans_used_again(data):
 
 
 @given(st.data())
-@examples(100)
+@examples(60)
 def test_conversions_made_of_others(data):
     shape = data.draw(shapes())
     a, b, c = (data.draw(specs(shape)) for _ in range(3))

@@ -27,9 +27,12 @@ def replica_wanted(source: Model, receiver: int) -> int:
     return receiver % source.replicas
 
 
-def runs_of(from_places: Indices, to_places: Indices) -> tuple[int, ...]:
-    """Return the lengths of the longest stretches in which both places go up by one."""
-    breaks = np.flatnonzero((np.diff(from_places) != 1) | (np.diff(to_places) != 1)) + 1
+def runs_of(from_places: Indices, to_places: Indices, turns: Indices) -> tuple[int, ...]:
+    """Return the lengths of the longest stretches in which both places go up by one.
+
+    What wraps around in a dimension is a box of its own: its runs do not go on in what lies behind it.
+    """
+    breaks = np.flatnonzero((np.diff(from_places) != 1) | (np.diff(to_places) != 1) | (np.diff(turns) != 0)) + 1
     return tuple(sorted(len(run) for run in np.split(from_places, breaks)))
 
 
@@ -52,17 +55,22 @@ def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
     return [i if 0 <= i < size else -1 for i in before] + own + [i if 0 <= i < size else -1 for i in behind]
 
 
-def places_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices]:
-    """Return the C-order numbers of the elements that a rank gets, and their places in its padded local array."""
+def places_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices, Indices]:
+    """Return the C-order numbers of the elements that a rank gets, their places in its padded local array, and a number
+    that tells apart in which dimensions, and where, a place wraps around."""
     if not fill_halo:
-        return target.places(rank)
-    elements, places = np.zeros((), np.int64), np.zeros((), np.int64)
+        elements, places = target.places(rank)
+        return elements, places, np.zeros_like(places)
+    elements, places, turns = np.zeros((), np.int64), np.zeros((), np.int64), np.zeros((), np.int64)
     for d, size in enumerate(target.spec.shape):
         taken = np.array(halo_indices(target, rank, d, True), np.int64)
         there = np.flatnonzero(taken >= 0)
+        own = target.parts[rank].indices[d]
+        beside = own[0] - target.spec.halos[d][0] + there  # the index that would lie there if nothing wrapped
         elements = np.add.outer(elements * size, taken[there])
         places = np.add.outer(places, there * target.steps(rank)[d])
-    return elements.ravel(), places.ravel()
+        turns = np.add.outer(turns * 3, beside // size if target.spec.halos[d] != (0, 0) else there * 0)
+    return elements.ravel(), places.ravel(), turns.ravel()
 
 
 def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tuple[int, int], Traffic]:
@@ -80,13 +88,13 @@ def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tupl
         if 0 in part.shape:  # a rank without elements has no neighbours either
             continue
         replica = replica_wanted(source, receiver)
-        elements, to_places = places_filled(target, receiver, fill_halo)
+        elements, to_places, turns = places_filled(target, receiver, fill_halo)
         senders, from_places = holder[replica][elements], place[replica][elements]
         assert (senders >= 0).all(), "nobody of a replica holds an element"
         for sender in np.unique(senders).tolist():
             mine = np.flatnonzero(senders == sender)
             mine = mine[np.argsort(to_places[mine])]
-            found[sender, receiver] = Traffic(elements[mine], runs_of(from_places[mine], to_places[mine]))
+            found[sender, receiver] = Traffic(elements[mine], runs_of(from_places[mine], to_places[mine], turns[mine]))
     return found
 
 
