@@ -15,7 +15,8 @@ namespace plait {
 struct Message {
   std::int64_t rank = 0;      ///< the other rank
   std::int64_t elements = 0;  ///< how many elements
-  std::int64_t runs = 0;      ///< in how many stretches that are contiguous in both local arrays
+  /// In how many stretches that are contiguous in both local arrays; what a filled halo wraps around counts by itself.
+  std::int64_t runs = 0;
   bool operator==(const Message&) const = default;
 };
 

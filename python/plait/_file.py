@@ -122,8 +122,8 @@ class File:
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
         fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
 
-        Returns the local array, or None on a rank that is in no set of the layout. Without a communicator this process holds all ranks: a layout of several ranks gives a
-        list of their local arrays.
+        Returns the local array, or None on a rank that is in no set of the layout. Without a communicator this process
+        holds all ranks: a layout of several ranks gives a list of their local arrays.
         At most the file's ``memory`` bytes of staging are used on each rank; planning costs the same for any size.
         Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the
         file cannot be read; ``out`` is undefined then.

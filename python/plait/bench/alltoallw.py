@@ -35,8 +35,12 @@ class Alltoallw:
         mine_before, mine_after = source.indices(comm.rank), target.indices(comm.rank)
         # The nesting follows the receiver, so that both sides meet their elements in one order.
         fast = 1 if target.order == "C" else 0
-        self._sends = [_pair_type(mine_before, target.indices(peer), source.order, fast) for peer in range(comm.size)]
-        self._receives = [_pair_type(mine_after, source.indices(peer), target.order, fast) for peer in range(comm.size)]
+        self._sends = [
+            _pair_type(mine_before, target.indices(peer), str(source.order), fast) for peer in range(comm.size)
+        ]
+        self._receives = [
+            _pair_type(mine_after, source.indices(peer), str(target.order), fast) for peer in range(comm.size)
+        ]
 
     def run(self, source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
         """Exchange."""
