@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,21 +26,24 @@ def ranks_held(layout: Layout, comm: Comm, alone: bool) -> list[int]:
     return [comm.rank] if layout.has_rank(comm.rank) else []
 
 
-def new_array(shape: tuple[int, ...], order: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Make an uninitialised array whose dimensions lie in memory in this order, slowest first."""
-    return np.empty([shape[d] for d in order], dtype).transpose(np.argsort(order))
+def in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> Array:
+    """View dense memory as an array whose dimensions lie in this order, slowest first."""
+    return memory.reshape([shape[d] for d in order]).transpose(np.argsort(order))
 
 
 def new_arrays(layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any]) -> list[Array]:
     """Make uninitialised local arrays, halos included."""
-    return [new_array(layout.padded_shape(rank), layout.dimension_order, dtype) for rank in ranks]
+    shapes = [layout.padded_shape(rank) for rank in ranks]
+    return [in_order(np.empty(math.prod(shape), dtype), shape, layout.dimension_order) for shape in shapes]
 
 
 def check_arrays(
     arrays: Arrays | None, layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], what: str, writable: bool = False
 ) -> list[Array]:
     """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
-    if arrays is None and not ranks:
+    if not ranks:
+        if arrays is not None:
+            raise ArgumentError(f"{what} is given on a rank that is in no set of {layout}; pass None there")
         return []
     given = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
     if writable and not all(isinstance(array, np.ndarray) for array in given):
@@ -52,8 +56,6 @@ def check_arrays(
             )
     elif len(ranks) == 1:
         found = [np.asanyarray(arrays)]
-    elif not ranks:
-        raise ArgumentError(f"{what} is an array, but this process's rank is in no set of {layout}; pass None")
     else:
         raise ArgumentError(
             f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; "
@@ -61,6 +63,8 @@ def check_arrays(
         )
     for rank, array in zip(ranks, found, strict=True):
         shape = layout.padded_shape(rank)
+        if array.dtype == object and array.shape == () and array.item() is None:
+            raise ArgumentError(f"{what} of rank {rank} is missing; {layout} gives that rank a part")
         if array.shape != shape:
             raise ArgumentError(
                 f"{what} of rank {rank} has the shape {array.shape}, but {layout} gives that rank {shape}"

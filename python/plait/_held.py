@@ -1,14 +1,15 @@
-"""Local arrays of layouts that need not have all ranks: made, and checked."""
+"""Arrays of a redistribution: who has which, in shared memory, of what type."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._arrays import Array, Arrays
+from ._arrays import Array, in_order, ranks_held
 from ._core import Layout
 from ._errors import ArgumentError
 
@@ -19,58 +20,25 @@ def checked_layout(layout: Layout, what: str) -> Layout:
     return layout
 
 
-def rank_numbers_of(layout: Layout) -> list[int]:
-    """Return the ranks of a layout, ascending."""
-    numbers = getattr(layout, "rank_numbers", None)
-    return list(range(layout.size)) if numbers is None else [int(number) for number in numbers]
-
-
-def padded_shape(layout: Layout, rank: int) -> tuple[int, ...]:
-    """Return the shape of the local array that is passed around, halo included."""
-    shape: tuple[int, ...] = getattr(layout, "padded_shape", layout.local_shape)(rank)
-    return shape
-
-
-def ranks_held(layout: Layout, comm: _core.Comm, alone: bool) -> list[int]:
-    """Return the ranks of a layout whose arrays this process holds."""
-    numbers = rank_numbers_of(checked_layout(layout, "layout"))
-    if alone:
-        return numbers
-    if numbers[-1] >= comm.size:
+def ranks_taking_part(layout: Layout, comm: _core.Comm, alone: bool) -> list[int]:
+    """Return the ranks of a layout whose arrays this process holds, or raise ArgumentError for a layout of more."""
+    end = checked_layout(layout, "layout").ranks_end
+    if not alone and end > comm.size:
         raise ArgumentError(
-            f"the layout {layout} is for {numbers[-1] + 1} ranks, but the communicator has {comm.size}; "
-            f"use a communicator of {numbers[-1] + 1} or more"
+            f"the layout {layout} is for {end} ranks, but the communicator has {comm.size}; "
+            f"use a communicator of {end} or more"
         )
-    return [comm.rank] if comm.rank in numbers else []
-
-
-def _order(layout: Layout, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the dimensions of a local array, slowest in memory first."""
-    if isinstance(layout.order, str):
-        return tuple(range(len(shape))) if layout.order == "C" else tuple(reversed(range(len(shape))))
-    return tuple(layout.order)
-
-
-def in_order(flat: Array, layout: Layout, rank: int) -> Array:
-    """View dense memory as the local array of a rank."""
-    shape = padded_shape(layout, rank)
-    order = _order(layout, shape)
-    return flat.reshape([shape[d] for d in order]).transpose([order.index(d) for d in range(len(shape))])
-
-
-def new_arrays(layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any]) -> list[Array]:
-    """Make uninitialised local arrays."""
-    return [in_order(np.empty(np.prod(padded_shape(layout, rank), dtype=int), dtype), layout, rank) for rank in ranks]
+    return ranks_held(layout, comm, alone)
 
 
 def shared_arrays(
     layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], comm: _core.Comm, alone: bool
 ) -> list[Array]:
     """Make local arrays in memory that the node shares. Collective."""
-    sizes = [int(np.prod(padded_shape(layout, rank), dtype=int)) * dtype.itemsize for rank in ranks]
+    sizes = [math.prod(layout.padded_shape(rank)) * dtype.itemsize for rank in ranks]
     memories = [_core.shared_bytes(size, comm) for size in (sizes if alone else sizes or [0])]
     return [
-        in_order(memory[:size].view(dtype), layout, rank)
+        in_order(memory[:size].view(dtype), layout.padded_shape(rank), layout.dimension_order)
         for memory, size, rank in zip(memories, sizes, ranks, strict=False)
     ]
 
@@ -99,44 +67,3 @@ def memory_of(memory: int | None) -> int:
     if memory < 1:
         raise ArgumentError(f"memory={memory} bytes are too few; leave it out for 32 MiB")
     return int(memory)
-
-
-def checked_arrays(
-    given: Arrays | None, layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], what: str, writable: bool
-) -> list[Array]:
-    """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
-    if not ranks:
-        if given is not None:
-            raise ArgumentError(f"{what} is given on a rank that {layout} has not; pass None there")
-        return []
-    several = isinstance(given, (list, tuple))
-    if not several and len(ranks) > 1:
-        raise ArgumentError(
-            f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; "
-            f"pass a list of local arrays"
-        )
-    items: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
-    if len(items) != len(ranks):
-        raise ArgumentError(
-            f"{what} has {len(items)} local arrays, but {layout} needs {len(ranks)}; pass one for each rank"
-        )
-    if writable and not all(isinstance(item, np.ndarray) for item in items):
-        raise ArgumentError(f"{what} must be NumPy arrays, for anything else would be filled in a copy")
-    found = []
-    for rank, item in zip(ranks, items, strict=True):
-        if item is None:
-            raise ArgumentError(f"{what} of rank {rank} is missing; {layout} gives that rank a part")
-        array = np.asanyarray(item)
-        shape = padded_shape(layout, rank)
-        if array.shape != shape:
-            raise ArgumentError(
-                f"{what} of rank {rank} has the shape {array.shape}, but {layout} gives that rank {shape}"
-            )
-        if array.dtype != dtype:
-            raise ArgumentError(
-                f"{what} of rank {rank} has dtype {array.dtype}, but the array has {dtype}; convert it with astype"
-            )
-        if writable and not array.flags.writeable:
-            raise ArgumentError(f"{what} of rank {rank} is read-only; pass an array that can be written")
-        found.append(array)
-    return found

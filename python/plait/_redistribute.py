@@ -10,21 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Array, Arrays, Parts, parts_of
+from ._arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of
 from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._errors import ArgumentError
 from ._file import Request
 from ._held import (
     as_given,
-    checked_arrays,
     checked_dtype,
     checked_layout,
     memory_of,
     name_of,
-    new_arrays,
-    rank_numbers_of,
-    ranks_held,
+    ranks_taking_part,
     shared_arrays,
 )
 from ._region import Region, slices_of
@@ -45,7 +42,7 @@ def empty(layout: Layout, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
     own = comm_of(comm)
     try:
         wanted = checked_dtype(np.dtype(dtype))
-        ranks = ranks_held(layout, own, comm is None)
+        ranks = ranks_taking_part(layout, own, comm is None)
     except Exception as error:
         _refuse(own, error)
     return as_given(shared_arrays(layout, ranks, wanted, own, comm is None), comm is None)
@@ -130,7 +127,7 @@ class Redistribution:
         try:
             self._dtype = checked_dtype(np.dtype(dtype))
             self._layouts = (checked_layout(src, "src"), checked_layout(dst, "dst"))
-            self._ranks = tuple(ranks_held(layout, self._comm, self._alone) for layout in self._layouts)
+            self._ranks = tuple(ranks_taking_part(layout, self._comm, self._alone) for layout in self._layouts)
             section = _section_of(src, dst, source_region, target_region)
             most = memory_of(memory)
         except Exception as error:
@@ -142,7 +139,7 @@ class Redistribution:
         # What was passed last, with its parts: programs repeat themselves.
         self._known: list[tuple[Array, Parts] | None] = [None, None]
         # A rank that a layout leaves out cannot tell by its own None whether the others use theirs: made now.
-        if not self._alone and any(len(rank_numbers_of(layout)) < self._comm.size for layout in self._layouts):
+        if not self._alone and any(layout.size < self._comm.size for layout in self._layouts):
             self._made(0)
             self._made(1)
 
@@ -225,7 +222,7 @@ class Redistribution:
         if given is None:
             arrays = self._made(side)
         else:
-            arrays = checked_arrays(given, self._layouts[side], self._ranks[side], self._dtype, what, writable)
+            arrays = check_arrays(given, self._layouts[side], self._ranks[side], self._dtype, what, writable)
         parts = parts_of(arrays)
         if len(arrays) == 1 and isinstance(given, np.ndarray) and given is arrays[0]:
             self._known[side] = given, parts
@@ -252,16 +249,16 @@ class _Move:
         try:
             checked_layout(src, "src")
             checked_layout(dst, "dst")
-            held = (ranks_held(src, own, alone), ranks_held(dst, own, alone))
+            held = (ranks_taking_part(src, own, alone), ranks_taking_part(dst, own, alone))
             section = _section_of(src, dst, source_region, target_region)
             dtype = _dtype_of(array, out, src, dst, own, alone)
-            sources = checked_arrays(array, src, held[0], dtype, "array", writable=False)
+            sources = check_arrays(array, src, held[0], dtype, "array", writable=False)
             if out is None and target_region is not None and held[1]:
                 raise ArgumentError("a target region needs out=, the array whose other elements stay")
             if out is None:
                 targets = new_arrays(dst, held[1], dtype)
             else:
-                targets = checked_arrays(out, dst, held[1], dtype, "out", writable=True)
+                targets = check_arrays(out, dst, held[1], dtype, "out", writable=True)
             most = memory_of(memory)
         except Exception as error:  # raised on all ranks, so that none waits for this one
             _refuse(own, error)
@@ -290,17 +287,17 @@ def _dtype_of(
     own = _first_dtype(array)
     if own is None:
         own = _first_dtype(out)
-    numbers = rank_numbers_of(src)
-    if alone or len(numbers) == comm.size:
+    if alone or src.size == comm.size:
         if own is None:
             raise ArgumentError("array is missing; pass this rank's local array")
         return checked_dtype(own)
     if own is not None:
         checked_dtype(own)
+    first = int(src.rank_numbers[0])
     text = "" if own is None else repr(np.lib.format.dtype_to_descr(own))
-    told = _core.tell(f"redistribute({src} -> {dst})", text, numbers[0], comm)
+    told = _core.tell(f"redistribute({src} -> {dst})", text, first, comm)
     if not told:
-        raise ArgumentError(f"array is missing on rank {numbers[0]}; pass its local array")
+        raise ArgumentError(f"array is missing on rank {first}; pass its local array")
     learnt: Any = np.lib.format.descr_to_dtype(ast.literal_eval(told))
     return own if own is not None else checked_dtype(np.dtype(learnt))
 

@@ -278,7 +278,7 @@ def test_arrays_that_do_not_fit_are_not_written(tmp_path):
             ([np.ones((2, 5))], layout, "1 local arrays"),
             ([np.ones((2, 5)), np.ones((2, 4))], layout, "rank 1"),
             (np.ones((4, 5)), layout, "one array"),
-            (None, None, "shape"),
+            (None, None, "missing"),
             ([[1.0] * 5] * 4, None, "4 local arrays"),
         ]:
             with pytest.raises(plait.ArgumentError, match=says):
