@@ -129,7 +129,7 @@ class File:
         file cannot be read; ``out`` is undefined then.
         """
         layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        self._core.read(layout, parts_of(arrays), slices, fill_halo)
+        self._core.read(layout, parts_of(arrays), slices, bool(fill_halo))
         return self._as_given(arrays, out)
 
     def write(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> None:
@@ -151,7 +151,7 @@ class File:
     ) -> Request:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
         layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        request = self._core.start_read(layout, parts_of(arrays), slices, fill_halo)
+        request = self._core.start_read(layout, parts_of(arrays), slices, bool(fill_halo))
         return Request(request, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> Request:

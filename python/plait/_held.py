@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from . import _core
 from ._arrays import Array, in_order, ranks_held
 from ._core import Layout
 from ._errors import ArgumentError
+
+_MOST_BYTES = 1 << 62
 
 
 def checked_layout(layout: Layout, what: str) -> Layout:
@@ -52,6 +55,8 @@ def as_given(arrays: list[Array], alone: bool) -> Any:
 def checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.hasobject:
         raise ArgumentError(f"dtype {dtype} holds Python objects, which cannot be moved")
+    if dtype.subdtype is not None:
+        raise ArgumentError(f"dtype {dtype} is an array itself; add its dimensions to the shape")
     if dtype.itemsize == 0:
         raise ArgumentError(f"dtype {dtype} has elements of no bytes, which cannot be moved")
     return dtype
@@ -64,6 +69,22 @@ def name_of(dtype: np.dtype[Any]) -> str:
 def memory_of(memory: int | None) -> int:
     if memory is None:
         return 0
-    if memory < 1:
-        raise ArgumentError(f"memory={memory} bytes are too few; leave it out for 32 MiB")
-    return int(memory)
+    if isinstance(memory, (bool, np.bool_)) or not hasattr(memory, "__index__"):
+        raise ArgumentError(f"memory={memory!r} is not a number of bytes; leave it out for 32 MiB")
+    number = operator.index(memory)
+    if not 1 <= number <= _MOST_BYTES:
+        raise ArgumentError(f"memory={number} bytes are too {'few' if number < 1 else 'many'}; leave it out for 32 MiB")
+    return number
+
+
+def flag_of(value: object, what: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"{what}={value!r} is not a truth value; use True or False")
+    return bool(value)
+
+
+def check_room(layout: Layout, dtype: np.dtype[Any]) -> None:
+    """Raise ArgumentError where local arrays could have more bytes than can be addressed."""
+    largest = checked_layout(layout, "layout").elements + sum(map(sum, layout.halo))
+    if largest * dtype.itemsize > _MOST_BYTES:
+        raise ArgumentError(f"{layout} of {dtype} has more bytes than memory can have; use a smaller shape")

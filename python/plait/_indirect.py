@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,16 +35,31 @@ def indirect(
     return f"indirect({', '.join(runs)})"
 
 
+_LARGEST = 1 << 62
+
+
 def _integers(values: npt.ArrayLike | None, what: str) -> npt.NDArray[np.int64]:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ArgumentError(f"{what} must be one-dimensional integers, found lists of different lengths") from error
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ArgumentError(f"{what} must be one-dimensional integers, found shape {array.shape} of {array.dtype}")
+    if array.size and int(array.max()) > _LARGEST:
+        raise ArgumentError(f"{what} has {array.max()}; use numbers below 2^62")
     return array.astype(np.int64)
 
 
 def _owners_of(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDArray[np.int64]:
+    if size is not None and not (hasattr(size, "__index__") and 0 <= operator.index(size) <= _LARGEST):
+        raise ArgumentError(f"size={size!r} is not a number of indices")
+    if isinstance(indices, (str, bytes)) or not hasattr(indices, "__len__"):
+        raise ArgumentError(f"indices={indices!r} is not one list of indices for each coordinate")
     lists = [_integers(each, f"indices[{owner}]") for owner, each in enumerate(indices)]
     total = sum(each.size for each in lists) if size is None else size
+    listed = sum(each.size for each in lists)
+    if total > listed:
+        raise ArgumentError(f"indices lists {listed} of the {total} indices; give each index one owner")
     owners = np.full(total, -1, dtype=np.int64)
     for owner, each in enumerate(lists):
         if each.size == 0:

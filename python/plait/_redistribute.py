@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -13,12 +15,14 @@ from . import _core
 from ._arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of
 from ._comm import CommLike, comm_of
 from ._core import Layout
-from ._errors import ArgumentError
+from ._errors import ArgumentError, Error
 from ._file import Request
 from ._held import (
     as_given,
+    check_room,
     checked_dtype,
     checked_layout,
+    flag_of,
     memory_of,
     name_of,
     ranks_taking_part,
@@ -43,6 +47,7 @@ def empty(layout: Layout, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
     try:
         wanted = checked_dtype(np.dtype(dtype))
         ranks = ranks_taking_part(layout, own, comm is None)
+        check_room(layout, wanted)
     except Exception as error:
         _refuse(own, error)
     return as_given(shared_arrays(layout, ranks, wanted, own, comm is None), comm is None)
@@ -127,17 +132,18 @@ class Redistribution:
         try:
             self._dtype = checked_dtype(np.dtype(dtype))
             self._layouts = (checked_layout(src, "src"), checked_layout(dst, "dst"))
+            for layout in self._layouts:
+                check_room(layout, self._dtype)
             self._ranks = tuple(ranks_taking_part(layout, self._comm, self._alone) for layout in self._layouts)
             section = _section_of(src, dst, source_region, target_region)
             most = memory_of(memory)
+            filled = flag_of(fill_halo, "fill_halo")
         except Exception as error:
             _refuse(self._comm, error)
         self._core: _core.Redistribution | None = _core.Redistribution(
-            src, dst, self._dtype.itemsize, self._comm, most, name_of(self._dtype), fill_halo, section
+            src, dst, self._dtype.itemsize, self._comm, most, name_of(self._dtype), filled, section
         )
         self._own: list[list[Array] | None] = [None, None]
-        # What was passed last, with its parts: programs repeat themselves.
-        self._known: list[tuple[Array, Parts] | None] = [None, None]
         # A rank that a layout leaves out cannot tell by its own None whether the others use theirs: made now.
         if not self._alone and any(layout.size < self._comm.size for layout in self._layouts):
             self._made(0)
@@ -208,6 +214,8 @@ class Redistribution:
         try:
             sources, source_parts = self._side(0, array, "array", writable=False)
             targets, target_parts = self._side(1, out, "out", writable=True)
+        except _AgreedError as agreed:
+            raise agreed.error from None
         except ArgumentError as error:
             core.refuse(str(error))
         except Exception as error:
@@ -216,17 +224,12 @@ class Redistribution:
         return (source_parts, target_parts), [*sources, *targets], result
 
     def _side(self, side: int, given: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
-        known = self._known[side]
-        if known is not None and known[0] is given:
-            return [known[0]], known[1]
         if given is None:
-            arrays = self._made(side)
+            with _agreed_already():
+                arrays = self._made(side)
         else:
             arrays = check_arrays(given, self._layouts[side], self._ranks[side], self._dtype, what, writable)
-        parts = parts_of(arrays)
-        if len(arrays) == 1 and isinstance(given, np.ndarray) and given is arrays[0]:
-            self._known[side] = given, parts
-        return arrays, parts
+        return arrays, parts_of(arrays)
 
 
 class _Move:
@@ -260,14 +263,33 @@ class _Move:
             else:
                 targets = check_arrays(out, dst, held[1], dtype, "out", writable=True)
             most = memory_of(memory)
+            filled = flag_of(fill_halo, "fill_halo")
+        except _AgreedError as agreed:
+            raise agreed.error from None
         except Exception as error:  # raised on all ranks, so that none waits for this one
             _refuse(own, error)
         name = name_of(dtype)
         self.arrays = [*sources, *targets]
         self.result = out if out is not None else as_given(targets, alone)
         self.arguments = (
-            src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own, most, name, fill_halo, section,
+            src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own, most, name, filled, section,
         )  # fmt: skip
+
+
+class _AgreedError(Exception):
+    """Carries an error that all ranks have got already: bringing it to another agreement would hang them."""
+
+    def __init__(self, error: Error) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@contextlib.contextmanager
+def _agreed_already() -> Iterator[None]:
+    try:
+        yield
+    except Error as error:
+        raise _AgreedError(error) from error
 
 
 def _refuse(comm: _core.Comm, error: Exception) -> NoReturn:
@@ -295,7 +317,8 @@ def _dtype_of(
         checked_dtype(own)
     first = int(src.rank_numbers[0])
     text = "" if own is None else repr(np.lib.format.dtype_to_descr(own))
-    told = _core.tell(f"redistribute({src} -> {dst})", text, first, comm)
+    with _agreed_already():
+        told = _core.tell(f"redistribute({src} -> {dst})", text, first, comm)
     if not told:
         raise ArgumentError(f"array is missing on rank {first}; pass its local array")
     learnt: Any = np.lib.format.descr_to_dtype(ast.literal_eval(told))

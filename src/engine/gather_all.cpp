@@ -8,13 +8,6 @@ namespace plait::engine {
 
 namespace {
 
-std::vector<std::int64_t> ranks_of(const Layout& layout) {
-  std::vector<std::int64_t> ranks;
-  for (std::int64_t rank = 0; rank < layout.ranks_end(); ++rank)
-    if (layout.has_rank(rank)) ranks.push_back(rank);
-  return ranks;
-}
-
 std::size_t place_of(const std::vector<std::int64_t>& ranks, std::int64_t rank) {
   return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
@@ -24,8 +17,8 @@ std::size_t place_of(const std::vector<std::int64_t>& ranks, std::int64_t rank) 
 void gather_all(const plan::Pairs& pairs, std::span<const LocalArray> from, std::span<const LocalArray> to,
                 std::int64_t element_bytes, int threads) {
   if (pairs.elements() == 0) return;
-  const std::vector<std::int64_t> sources = ranks_of(pairs.source());
-  const std::vector<std::int64_t> targets = ranks_of(pairs.target());
+  const std::vector<std::int64_t> sources = pairs.source().rank_numbers();
+  const std::vector<std::int64_t> targets = pairs.target().rank_numbers();
   transport::thread::run_team(threads, [&](transport::Transport& transport) {
     for (auto i = static_cast<std::size_t>(transport.rank()); i < targets.size();
          i += static_cast<std::size_t>(threads)) {

@@ -109,7 +109,7 @@ void Exchange::announce(const LocalArray* source, const LocalArray* target) {
 }
 
 /// Every worker of the node reads the same notes, and so comes to the same answer.
-Reach Exchange::look_around(Views& views) const {
+void Exchange::look_around(Views& views) {
   const int size = transport_.node_size();
   std::vector<Note> notes(static_cast<std::size_t>(size));
   bool sources = true;
@@ -120,6 +120,7 @@ Reach Exchange::look_around(Views& views) const {
     sources = sources && note.source.kind != ArrayNote::kPrivate;
     targets = targets && note.target.kind != ArrayNote::kPrivate;
   }
+  reach_ = sources ? (targets ? Reach::kBoth : Reach::kSources) : (targets ? Reach::kTargets : Reach::kNeither);
   const auto dimensions = static_cast<std::size_t>(pairs_.source().dimensions());
   for (int place = 0; place < size; ++place) {
     const Note& note = notes[static_cast<std::size_t>(place)];
@@ -131,20 +132,17 @@ Reach Exchange::look_around(Views& views) const {
     views.sources.push_back(view(note.source, sources));
     views.targets.push_back(view(note.target, targets));
   }
-  return sources ? (targets ? Reach::kBoth : Reach::kSources) : (targets ? Reach::kTargets : Reach::kNeither);
 }
 
 void Exchange::run() {
   Views views;
-  reach_ = look_around(views);
-  std::exception_ptr error;
-  if (*reach_ == Reach::kNeither) {
+  // An array that is out of reach ends this worker's own copies only: it goes on to the same end as the others.
+  std::exception_ptr error = caught([&] { look_around(views); });
+  if (!error) {
     error = caught([&] {
-      if (source_ != nullptr && target_ != nullptr) fill(own_message(), views, {source_, 1});
-    });
-  } else {
-    error = caught([&] {
-      if (*reach_ == Reach::kBoth) {
+      if (*reach_ == Reach::kNeither) {
+        if (source_ != nullptr && target_ != nullptr) fill(own_message(), views, {source_, 1});
+      } else if (*reach_ == Reach::kBoth) {
         // Also where this worker's own target is empty: it has a share of its neighbours' work.
         if (pairs_.target().has_rank(transport_.rank())) fill(whole_group(), views, views.sources);
       } else if (*reach_ == Reach::kSources) {

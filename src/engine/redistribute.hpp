@@ -62,7 +62,7 @@ class Exchange {
     std::vector<LocalArray> targets;
   };
 
-  Reach look_around(Views& views) const;
+  void look_around(Views& views);
   void fill(Group& group, const Views& views, std::span<const LocalArray> sources);
   Group& whole_group();
   Group& own_target();

@@ -43,6 +43,11 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   }
   if (rows.count_ < kLeastRows || runs == 0) return std::nullopt;
   if (elements * element_bytes >= runs * kLongRun || elements * element_bytes < runs * 4) return std::nullopt;
+  // What is noted for each place of the slower dimensions must stay small beside the rows themselves.
+  std::int64_t places = 0;
+  for (const std::size_t d : rows.slow_) places += target_shape[d];
+  if (places * static_cast<std::int64_t>(sizeof(Origin)) > rows.count_ * target_shape[rows.fast_] * element_bytes / 32)
+    return std::nullopt;
   std::vector<Extents> kinds;
   if (!rows.classify(target_shape, shares, kinds)) return std::nullopt;
   std::map<Extents, std::vector<const Share*>> groups;

@@ -44,9 +44,7 @@ std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
     if (layout.has_rank(comm.rank())) ranks.push_back(comm.rank());
     return ranks;
   }
-  for (std::int64_t rank = 0; rank < layout.ranks_end(); ++rank)
-    if (layout.has_rank(rank)) ranks.push_back(rank);
-  return ranks;
+  return layout.rank_numbers();
 }
 
 std::vector<engine::LocalArray> arrays_of(const Layout& layout, std::span<const MutablePart> parts,
@@ -159,7 +157,11 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
   return Request(worker_of_one_process()->start(task));
 }
 
-void refuse_redistribute(const std::string& message, const Comm& comm) { file::refuse(comm, message); }
+void refuse_redistribute(const std::string& message, const Comm& comm) {
+  // In its turn behind what was started before.
+  if (!comm.alone()) comm.worker()->run([&] { file::refuse(comm, message); });
+  file::refuse(comm, message);
+}
 
 class Redistribution::Impl {
  public:

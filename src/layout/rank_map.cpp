@@ -1,6 +1,7 @@
 #include "layout/rank_map.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
@@ -31,6 +32,7 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
     auto made = std::make_shared<List>();
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (list[i] < 0) refuse(text("ranks lists the negative rank ", list[i]));
+      if (list[i] == INT64_MAX) refuse(text("ranks lists the rank ", list[i], "; use ranks below it"));
       made->at.emplace_back(list[i], static_cast<std::int64_t>(i));
     }
     std::sort(made->at.begin(), made->at.end());

@@ -44,7 +44,11 @@ void forget_unused(Registry& known) {
 
 }  // namespace
 
+SharedPart::SharedPart(std::int64_t area, std::byte* data, std::int64_t bytes)
+    : area_(area), data_(data), bytes_(bytes), process_(::getpid()) {}
+
 SharedPart::~SharedPart() {
+  if (::getpid() != process_) return;
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
   // Whole pages: parts share none.

@@ -20,7 +20,7 @@ struct SharedPlace {
 /// hold, stay until all of them have gone.
 class SharedPart {
  public:
-  SharedPart(std::int64_t area, std::byte* data, std::int64_t bytes) : area_(area), data_(data), bytes_(bytes) {}
+  SharedPart(std::int64_t area, std::byte* data, std::int64_t bytes);
   ~SharedPart();
   SharedPart(const SharedPart&) = delete;
   SharedPart& operator=(const SharedPart&) = delete;
@@ -31,6 +31,7 @@ class SharedPart {
   std::int64_t area_;
   std::byte* data_;
   std::int64_t bytes_;
+  int process_;  // that holds the part: a fork of it holds none
 };
 
 /// What an area begins with: nothing of it belongs to a part.

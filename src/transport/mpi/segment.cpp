@@ -115,6 +115,8 @@ int open_named(MPI_Comm node, int rank, std::int64_t bytes, int& code) {
 /// Gives a part its pages now, because touching one that cannot be had later is a fatal signal.  Returns an errno.
 int populate(int file, std::byte* memory, std::int64_t offset, std::int64_t bytes) {
   if (bytes == 0) return 0;
+  // More than the machine has would be found out by the kernel ending processes.
+  if (bytes / ::sysconf(_SC_PAGESIZE) >= ::sysconf(_SC_PHYS_PAGES)) return ENOMEM;
   ::madvise(memory + offset, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
   if (::madvise(memory + offset, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE) == 0) return 0;

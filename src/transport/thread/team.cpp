@@ -161,8 +161,8 @@ class ThreadTransport : public Transport {
       if (i < me) before += team_->area_parts[i];
     }
     if (me == 0) {
-      void* memory = ::mmap(nullptr, static_cast<std::size_t>(total), PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      void* memory =
+          ::mmap(nullptr, static_cast<std::size_t>(total), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
       team_->area = memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
       team_->area_number = new_area_number();
       if (team_->area != nullptr) register_area(team_->area_number, node_group(), team_->area, total, group_.size());

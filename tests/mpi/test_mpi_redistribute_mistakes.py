@@ -1,0 +1,51 @@
+"""Mistakes of one rank in a redistribution: all ranks get one error, and whatever was started before is not harmed."""
+
+import numpy as np
+import pytest
+from same import error_everywhere
+
+import plait
+
+
+@pytest.fixture
+def layouts(comm):
+    return plait.Layout((5000,), "(block)", grid=(comm.size,)), plait.Layout((5000,), "(cyclic)", grid=(comm.size,))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [({"fill_halo": 1}, "truth value"), ({"memory": 2**63}, "too many"), ({"memory": 1.5}, "number of bytes")],
+)
+def test_an_argument_that_is_wrong_on_one_rank(comm, layouts, wrong, says):
+    source, target = layouts
+    mine = np.zeros(source.local_shape(comm.rank))
+    given = wrong if comm.rank == comm.size - 1 else {}
+    error_everywhere(comm, lambda: plait.redistribute(mine, source, target, comm, **given), plait.ArgumentError, says)
+
+
+def test_an_array_of_objects_where_ranks_are_left_out(comm):
+    if comm.size < 2:
+        pytest.skip("needs a rank to leave out")
+    layout = plait.Layout((12,), "(block)", grid=(comm.size - 1,))
+    mine = np.zeros(layout.local_shape(comm.rank)) if layout.has_rank(comm.rank) else None
+    if comm.rank == 0:
+        mine = mine.astype(object)
+    error_everywhere(comm, lambda: plait.redistribute(mine, layout, layout, comm), plait.ArgumentError, "objects")
+
+
+def test_ranks_that_use_different_arrays_of_a_plan(comm, layouts):
+    if comm.size < 2:
+        pytest.skip("needs two ranks that differ")
+    source, target = layouts
+    with plait.Redistribution(source, target, "f8", comm) as plan:
+        mine = (np.zeros(source.local_shape(comm.rank)), np.zeros(target.local_shape(comm.rank)))
+        error_everywhere(comm, lambda: plan.run(*(mine if comm.rank == 0 else ())), plait.ArgumentError, "differ")
+
+
+def test_a_refused_call_waits_for_what_was_started(comm):
+    source = plait.Layout((3_000_000,), "(block)", grid=(comm.size,))
+    target = plait.Layout((3_000_000,), "(cyclic)", grid=(comm.size,))
+    mine = source.indices(comm.rank)[0]
+    request = plait.iredistribute(mine, source, target, comm)
+    error_everywhere(comm, lambda: plait.redistribute(mine[:5], source, target, comm), plait.ArgumentError, "shape")
+    np.testing.assert_array_equal(request.wait(), target.indices(comm.rank)[0])

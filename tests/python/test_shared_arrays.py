@@ -1,0 +1,59 @@
+"""Arrays in shared memory: forks, sizes and types that cannot be."""
+
+import os
+
+import numpy as np
+import pytest
+
+import plait
+
+
+def test_a_fork_leaves_the_arrays_of_its_parent_alone():
+    array = plait.empty(plait.Layout((1000,), "(*)"), "f8")
+    array[:] = 1
+    child = os.fork()
+    if child == 0:
+        del array
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert array.sum() == 1000
+
+
+@pytest.mark.parametrize(("dtype", "size", "says"), [("(2,)i4", 10, "array itself"), ("f8", 2**62, "more bytes")])
+def test_what_no_memory_can_hold_is_refused(dtype, size, says):
+    with pytest.raises(plait.ArgumentError, match=says):
+        plait.empty(plait.Layout((size,), "(*)"), dtype)
+
+
+def test_a_plan_looks_at_arrays_anew():
+    layout = plait.Layout((4, 2), "(*, *)")
+    with plait.Redistribution(layout, layout, "f8") as plan:
+        source, target = np.ones((4, 2)), np.zeros((4, 2))
+        plan.run(source, target)
+        target.flags.writeable = False
+        with pytest.raises(plait.ArgumentError, match="read-only"):
+            plan.run(source, target)
+
+
+def test_ranks_far_apart_cost_nothing():
+    far = plait.Layout((8,), "(block)", grid=(2,), ranks=(0, 3 * 10**9))
+    parts = plait.redistribute(np.arange(8), plait.Layout((8,), "(*)"), far)
+    assert [part.tolist() for part in parts] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"indices": [[0, 2], [1, 2]]}, "index 2 is owned by 0 and by 1"),
+        ({"indices": [[0, 3], [1]]}, "has no owner|lists 3 of"),
+        ({"indices": [[1, 0]]}, "does not ascend"),
+        ({"indices": [[0]], "size": -1}, "size=-1"),
+        ({"indices": 5}, "one list of indices"),
+        ({"owners": [[1], [2, 3]]}, "one-dimensional"),
+        ({"owners": [0, -1]}, "coordinates from 0"),
+        ({}, "either the owner"),
+    ],
+)
+def test_maps_that_cannot_be(arguments, says):
+    with pytest.raises(plait.ArgumentError, match=says):
+        plait.indirect(**arguments)
