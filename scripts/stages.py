@@ -203,10 +203,13 @@ def threaded_suites() -> tuple[list[str], list[str]]:
     """The test suites that use threads, and the others."""
     threaded: set[str] = set()
     others: set[str] = set()
-    for source in (ROOT / "tests/cpp").glob("*_test.cpp"):
+    folder = ROOT / "tests/cpp"
+    for source in folder.glob("*_test.cpp"):
         text = source.read_text(encoding="utf-8")
         suites = re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,", text, re.MULTILINE)
-        (threaded if THREADED.search(text) else others).update(suites)
+        helpers = [folder / name for name in re.findall(r'#include "(\w+\.hpp)"', text)]
+        whole = text + "".join(helper.read_text(encoding="utf-8") for helper in helpers if helper.exists())
+        (threaded if THREADED.search(whole) else others).update(suites)
     return sorted(threaded), sorted(others - threaded)
 
 
