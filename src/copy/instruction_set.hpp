@@ -13,13 +13,13 @@ namespace plait::copy {
 /// The kernels of one instruction set.
 struct InstructionSet {
   const char* name;
-  /// Copies a nest in normal form (see nest.hpp) whose run is `run_bytes` > 0; past the caches where `streamed`.
+  /// Copies a nest in normal form (see nest.hpp) whose run is `run_bytes` > 0; past the caches, not
+  /// settled (see strided_copy.hpp), where `streamed`.
   void (*copy)(std::byte* target, const std::byte* source, std::int64_t run_bytes, const Loop* loops, int depth,
                bool streamed);
-  /// Puts `count` elements of each source into the target, one of each in turn; neither side has gaps.  False, doing
-  /// nothing, where there is no kernel for elements of this size.
+  /// See zip.hpp.
   bool (*zip)(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes,
-              std::int64_t count);
+              std::int64_t count, bool streamed);
 };
 
 /// Those that this build holds and this processor runs, best first; never empty.

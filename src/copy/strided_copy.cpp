@@ -1,5 +1,9 @@
 #include "copy/strided_copy.hpp"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "copy/instruction_set.hpp"
 #include "copy/nest.hpp"
 
@@ -22,8 +26,16 @@ void strided_copy(std::byte* target, const std::byte* source, std::int64_t eleme
                   Landing landing) {
   const Nest nest = normalise(target, source, element_bytes, loops);
   if (nest.run_bytes == 0) return;
-  current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth,
-                                 landing == Landing::kMemory || (landing == Landing::kAutomatic && is_large(nest)));
+  const bool streamed = landing == Landing::kMemory || landing == Landing::kUnsettled ||
+                        (landing == Landing::kAutomatic && is_large(nest));
+  current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth, streamed);
+  if (streamed && landing != Landing::kUnsettled) settle();
+}
+
+void settle() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
 }
 
 }  // namespace plait::copy

@@ -20,6 +20,7 @@ enum class Landing : std::uint8_t {
   kAutomatic,  ///< kMemory for copies of at least 16 MiB
   kCaches,     ///< for a target that is small or is soon read again, such as a window or a message
   kMemory,     ///< for a part of a target that is larger than the caches
+  kUnsettled,  ///< kMemory for one of many small parts: other threads must not read them before settle()
 };
 
 /// Copies elements of `element_bytes` bytes over a nest of loops, given in any order.
@@ -32,6 +33,10 @@ enum class Landing : std::uint8_t {
 /// threads  Any; no shared state.
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
                   Landing landing = Landing::kAutomatic);
+
+/// Orders what this thread has copied as kUnsettled before all that other threads see of it later.
+/// cost  It waits for the lines on their way: after each KiB it would make a copy slower by half.
+void settle();
 
 /// The instruction set that the kernels of this process use: "avx512", "avx2", "neon" or "baseline".
 const char* instruction_set();

@@ -4,8 +4,14 @@
 
 namespace plait::copy {
 
-bool zip(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes, std::int64_t count) {
-  return current_instruction_set().zip(target, sources, ways, element_bytes, count);
+bool zip(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes, std::int64_t count,
+         Landing landing) {
+  return current_instruction_set().zip(target, sources, ways, element_bytes, count, landing == Landing::kUnsettled);
+}
+
+bool zips_lines(int ways, std::int64_t element_bytes, std::int64_t count) {
+  constexpr std::int64_t kLine = 64;
+  return element_bytes % kLine == 0 || (ways == 2 && element_bytes == 8 && 2 * 8 * count % kLine == 0);
 }
 
 }  // namespace plait::copy

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "copy/strided_copy.hpp"
 
 namespace plait::engine {
 
@@ -56,16 +57,16 @@ void gather(std::span<const Gather* const> gathers, std::span<const LocalArray> 
   for (std::int64_t step = mine.begin; step < mine.end; ++step) {
     // While one step's rows are put together, those of the next one are asked for.
     prefetch.clear();
-    std::int64_t runs = 0;
+    std::int64_t pauses = 0;
     for (const Gather* one : gathers) {
       if (!one->by_rows_) continue;
       const Range now = range_of(one->units(), step, steps);
-      for (std::int64_t row = now.begin; row < now.end; ++row) runs += one->rows_->runs(row);
+      for (std::int64_t row = now.begin; row < now.end; ++row) pauses += one->rows_->steps(row);
       if (step + 1 == mine.end) continue;
       const Range next = range_of(one->units(), step + 1, steps);
       for (std::int64_t row = next.begin; row < next.end; ++row) one->rows_->reads(row, sources, prefetch);
     }
-    prefetch.spread(runs);
+    prefetch.spread(pauses);
     for (std::size_t i = 0; i < gathers.size(); ++i) {
       const Range now = range_of(gathers[i]->units(), step, steps);
       if (!gathers[i]->by_rows_) {
@@ -76,6 +77,7 @@ void gather(std::span<const Gather* const> gathers, std::span<const LocalArray> 
         gathers[i]->rows_->run(row, sources, targets[i], stage, prefetch);
     }
   }
+  copy::settle();
 }
 
 }  // namespace plait::engine

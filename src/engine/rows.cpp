@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "base/checked.hpp"
 #include "copy/strided_copy.hpp"
@@ -16,8 +17,26 @@ namespace {
 constexpr std::int64_t kLeastRows = 16;
 constexpr std::int64_t kLongRun = 1024;  // bytes; from here on one nest of loops does as well
 constexpr std::int64_t kPartBytes = 16 << 10;
-constexpr std::int64_t kMostZipped = 16;
+constexpr std::int64_t kZippedBytes = 1024;  // between two calls of Prefetch::step()
 constexpr std::int64_t kLine = 64;
+
+/// The distance at which all runs of a row repeat; 1 where there is no such distance.
+std::int64_t period_of(const std::vector<Share>& shares, std::size_t fast) {
+  std::int64_t period = 1;
+  for (const Share& share : shares)
+    for (const plan::Piece& piece : share.pieces[fast])
+      if (piece.count > 1) period = std::max(period, piece.b_step);
+  for (const Share& share : shares)
+    for (const plan::Piece& piece : share.pieces[fast])
+      if (piece.count > 1 && period % piece.b_step != 0) return 1;
+  return period;
+}
+
+/// Repeats of a zip between two calls of Prefetch::step(): whole lines.
+std::int64_t zipped_at_once(std::int64_t step) {
+  const std::int64_t whole = kLine / std::gcd(kLine, step);
+  return base::ceil_divide(kZippedBytes, step * whole) * whole;
+}
 
 template <std::size_t kBytes>
 void strided(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_step, std::int64_t from_step) {
@@ -54,7 +73,10 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   for (std::size_t s = 0; s < shares.size(); ++s) groups[kinds[s]].push_back(&shares[s]);
   const std::int64_t row = target_shape[rows.fast_];
   const std::int64_t parts = base::ceil_divide(row * element_bytes, kPartBytes);
-  const std::int64_t interval = std::max<std::int64_t>(base::ceil_divide(row, parts), 1);
+  // Cut where the pattern of the runs begins again, as far as it does within a part.
+  const std::int64_t period = period_of(shares, rows.fast_);
+  std::int64_t interval = std::max<std::int64_t>(base::ceil_divide(row, parts), 1);
+  if (period <= interval) interval = base::ceil_divide(interval, period) * period;
   rows.streamed_ = rows.count_ * row * element_bytes >= streamed_target.load(std::memory_order_relaxed);
   rows.stage_bytes_ = rows.streamed_ ? interval * element_bytes + 2 * kLine : 0;
   for (const auto& [kind, members] : groups) {
@@ -96,7 +118,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   if (program.slots.empty())
     for (const Share* share : shares)
       program.slots.push_back({share->source, std::numeric_limits<std::int64_t>::max(), 0});
-  Part part{lo * element_bytes_, (hi - lo) * element_bytes_, false, {}};
+  Part part{lo * element_bytes_, (hi - lo) * element_bytes_, false, false, {}};
   std::int64_t filled = 0;
   for (std::size_t k = 0; k < shares.size(); ++k) {
     Slot& slot = program.slots[k];
@@ -125,8 +147,19 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   std::sort(part.runs.begin(), part.runs.end(), [](const Run& x, const Run& y) { return x.b < y.b; });
   find_zips(part.runs);
   part.whole = filled == part.bytes;
-  program.runs += static_cast<std::int64_t>(part.runs.size());
+  part.lines = part.whole && in_lines(part.runs);
+  for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.lines ? part.runs[i].ways : 1))
+    program.steps += part.lines ? base::ceil_divide(part.runs[i].count, zipped_at_once(part.runs[i].b_step)) : 1;
   program.parts.push_back(std::move(part));
+}
+
+/// Whether zips alone make whole lines of the target, so that these can leave without a stage.
+bool Rows::in_lines(std::span<const Run> runs) {
+  for (std::size_t i = 0; i < runs.size(); i += static_cast<std::size_t>(runs[i].ways)) {
+    const Run& run = runs[i];
+    if (run.ways == 1 || run.b % kLine != 0 || !copy::zips_lines(run.ways, run.bytes, run.count)) return false;
+  }
+  return true;
 }
 
 /// Marks the runs that alternate and leave no gaps between them.
@@ -167,9 +200,9 @@ Rows::Found Rows::find(std::int64_t row, const Extents* target_steps) const {
   return found;
 }
 
-std::int64_t Rows::runs(std::int64_t row) const {
+std::int64_t Rows::steps(std::int64_t row) const {
   const Found found = find(row, nullptr);
-  return found.program == nullptr ? 0 : found.program->runs;
+  return found.program == nullptr ? 0 : found.program->steps;
 }
 
 void Rows::reads(std::int64_t row, std::span<const LocalArray> sources, Prefetch& prefetch) const {
@@ -204,10 +237,38 @@ void Rows::run(std::int64_t row, std::span<const LocalArray> sources, const Loca
       move(part, bases, to, prefetch);
       continue;
     }
+    if (part.lines && reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine) == 0) {
+      move_lines(part, bases, to, prefetch);
+      continue;
+    }
     // In the stage each byte has the place in a line that it has in the target.
     std::byte* const place = stage + reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine);
     move(part, bases, place, prefetch);
-    copy::strided_copy(to, place, part.bytes, {}, copy::Landing::kMemory);
+    copy::strided_copy(to, place, part.bytes, {}, copy::Landing::kUnsettled);
+  }
+}
+
+Rows::Sources Rows::sources_of(const Part& part, std::size_t first, std::span<const std::byte* const> bases) {
+  Sources sources;
+  for (std::size_t way = 0; way < static_cast<std::size_t>(part.runs[first].ways); ++way) {
+    const Run& run = part.runs[first + way];
+    sources[way] = bases[run.slot] + run.a;
+  }
+  return sources;
+}
+
+void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to,
+                      Prefetch& prefetch) const {
+  for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.runs[i].ways)) {
+    const Run& run = part.runs[i];
+    Sources sources = sources_of(part, i, bases);
+    const std::int64_t once = zipped_at_once(run.b_step);
+    for (std::int64_t k = 0; k < run.count; k += once) {
+      prefetch.step();
+      const std::int64_t count = std::min(once, run.count - k);
+      copy::zip(to + run.b + k * run.b_step, sources.data(), run.ways, run.bytes, count, copy::Landing::kUnsettled);
+      for (std::int32_t way = 0; way < run.ways; ++way) sources[static_cast<std::size_t>(way)] += count * run.bytes;
+    }
   }
 }
 
@@ -216,11 +277,7 @@ void Rows::move(const Part& part, std::span<const std::byte* const> bases, std::
     const Run& run = part.runs[i];
     prefetch.step();
     if (run.ways > 1) {
-      std::array<const std::byte*, kMostZipped> sources;
-      for (std::int32_t way = 0; way < run.ways; ++way) {
-        const Run& one = part.runs[i + static_cast<std::size_t>(way)];
-        sources[static_cast<std::size_t>(way)] = bases[one.slot] + one.a;
-      }
+      const Sources sources = sources_of(part, i, bases);
       if (copy::zip(to + run.b, sources.data(), run.ways, run.bytes, run.count)) {
         for (std::int32_t way = 1; way < run.ways; ++way) prefetch.step();
         i += static_cast<std::size_t>(run.ways) - 1;

@@ -1,6 +1,7 @@
 /// Puts a local array together row by row, out of short runs of other arrays.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -33,8 +34,8 @@ class Rows {
   /// Whether arrays of these steps can be moved: rows have no gaps.
   bool fits(const Extents& steps) const { return steps[fast_] == element_bytes_; }
 
-  /// Runs in a row: how often run() calls step().
-  std::int64_t runs(std::int64_t row) const;
+  /// How often run() calls step() for a row.
+  std::int64_t steps(std::int64_t row) const;
   /// Adds what a row reads.
   void reads(std::int64_t row, std::span<const LocalArray> sources, Prefetch& prefetch) const;
   void run(std::int64_t row, std::span<const LocalArray> sources, const LocalArray& target, std::byte* stage,
@@ -56,6 +57,7 @@ class Rows {
     std::int64_t lo = 0;  // bytes of the row
     std::int64_t bytes = 0;
     bool whole = false;  // the runs leave no gaps
+    bool lines = false;  // zips make it of whole lines
     std::vector<Run> runs;
   };
   /// What one source gives to a row.
@@ -67,7 +69,7 @@ class Rows {
   struct Program {
     std::vector<Slot> slots;
     std::vector<Part> parts;
-    std::int64_t runs = 0;
+    std::int64_t steps = 0;  // of the prefetch of the next row
   };
   /// Where a place of a slower dimension comes from: the shares of one class, at their place `a`.
   struct Origin {
@@ -84,8 +86,13 @@ class Rows {
   Rows() = default;
   bool classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds);
   void compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const;
+  static constexpr std::int64_t kMostZipped = 16;
+  using Sources = std::array<const std::byte*, kMostZipped>;
+  static Sources sources_of(const Part& part, std::size_t first, std::span<const std::byte* const> bases);
+  static bool in_lines(std::span<const Run> runs);
   static void find_zips(std::vector<Run>& runs);
   Found find(std::int64_t row, const Extents* target_steps) const;
+  void move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
   void move(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
 
   std::int64_t element_bytes_ = 1;

@@ -153,7 +153,7 @@ void Tiles::run_tile(const Extents& at, std::span<const LocalArray> sources, con
     }
   }
   std::byte* const to = staged ? stage : place;
-  const copy::Landing landing = streamed_ && !staged ? copy::Landing::kMemory : copy::Landing::kCaches;
+  const copy::Landing landing = streamed_ && !staged ? copy::Landing::kUnsettled : copy::Landing::kCaches;
   for (const Piece& piece : pieces) {
     const LocalArray& from = sources[shares_[piece.share].source];
     for_each_nest(piece.families, from.steps, steps,
@@ -164,7 +164,7 @@ void Tiles::run_tile(const Extents& at, std::span<const LocalArray> sources, con
   if (!staged) return;
   std::array<copy::Loop, kMaxDimensions> loops;
   for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(at[d]), steps[d], target.steps[d]};
-  copy::strided_copy(place, stage, element_bytes_, {loops.data(), dimensions}, copy::Landing::kMemory);
+  copy::strided_copy(place, stage, element_bytes_, {loops.data(), dimensions}, copy::Landing::kUnsettled);
 }
 
 void Tiles::run(std::span<const LocalArray> sources, const LocalArray& target, std::byte* stage, std::int64_t begin,

@@ -26,7 +26,7 @@ class Intersection {
     if (begin_ >= end_) return {};
     if (a_.contiguous() && b_.contiguous()) return {{end_ - begin_, 1, begin_ - a_.begin, 0, begin_ - b_.begin}};
     std::int64_t start = begin_;
-    if (a_.contains(start) && b_.contains(start)) start = emit_head(start);
+    if (cut_at_begin()) start = emit_head(start);
     if (!common_runs_.repeats() || end_ - start < common_runs_.period()) {
       for (const Stretch& s : stretches(start, end_)) emit(s, 1);
       return std::move(result_);
@@ -60,6 +60,15 @@ class Intersection {
   }
 
  private:
+  bool in_both(std::int64_t index) const { return a_.contains(index) && b_.contains(index); }
+
+  /// Whether the first stretch may be the rest of a longer one, which the next periods have whole.
+  bool cut_at_begin() const {
+    if (!in_both(begin_)) return false;
+    const bool seen = common_runs_.repeats() && end_ - begin_ >= common_runs_.period();
+    return !seen || in_both(begin_ + common_runs_.period() - 1);
+  }
+
   /// The stretch that `begin` cuts off; returns the first index behind it.
   std::int64_t emit_head(std::int64_t start) {
     const std::int64_t stop = std::min({end_, a_.run_end(start), b_.run_end(start)});

@@ -137,4 +137,39 @@ TEST(Zip, TakesOneElementOfEachSourceInTurn) {
   plait::copy::use_instruction_set(before);
 }
 
+TEST(Zip, LeavesInWholeLinesWhereItCan) {
+  constexpr std::size_t kLine = 64;
+  std::mt19937 random(4);
+  const std::string before = plait::copy::instruction_set();
+  for (const auto& set : plait::copy::instruction_sets()) {
+    plait::copy::use_instruction_set(set.name);
+    for (const std::int64_t element : {8, 16, 64, 96, 192})
+      for (const int ways : {2, 3})
+        for (const std::int64_t count : {4, 6, 12, 64}) {
+          const bool lines = plait::copy::zips_lines(ways, element, count);
+          EXPECT_EQ(lines, element % 64 == 0 || (element == 8 && ways == 2 && count % 4 == 0));
+          if (!lines) continue;
+          std::vector<std::byte> memory(static_cast<std::size_t>(element * ways * count) + 3 * kLine, std::byte{7});
+          const std::size_t start = kLine + (kLine - reinterpret_cast<std::uintptr_t>(memory.data()) % kLine) % kLine;
+          std::vector<std::byte> expected = memory;
+          std::vector<std::vector<std::byte>> sources(static_cast<std::size_t>(ways));
+          std::vector<const std::byte*> addresses;
+          for (auto& source : sources) {
+            source.resize(static_cast<std::size_t>(count * element));
+            for (std::byte& byte : source) byte = static_cast<std::byte>(random());
+            addresses.push_back(source.data());
+          }
+          auto to = expected.begin() + static_cast<std::ptrdiff_t>(start);
+          for (std::int64_t i = 0; i < count; ++i)
+            for (const auto& source : sources)
+              to = std::copy(source.begin() + i * element, source.begin() + (i + 1) * element, to);
+          ASSERT_TRUE(plait::copy::zip(memory.data() + start, addresses.data(), ways, element, count,
+                                       plait::copy::Landing::kUnsettled));
+          plait::copy::settle();
+          ASSERT_EQ(memory, expected) << set.name << ", " << ways << " sources of " << element;
+        }
+  }
+  plait::copy::use_instruction_set(before);
+}
+
 }  // namespace

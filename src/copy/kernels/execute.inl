@@ -246,5 +246,4 @@ void execute(std::byte* target, const std::byte* source, std::int64_t run_bytes,
     return;
   }
   run_sorted(nest, streamed);
-  if (streamed) finish_streaming();
 }

@@ -23,13 +23,9 @@ inline void stream_line(std::byte* to, const std::byte* from) {
   }
 #endif
 }
-
-/// Orders streamed stores before everything that other threads see later.
-inline void finish_streaming() { _mm_sfence(); }
 #else
 constexpr bool kStreams = false;
 inline void stream_line(std::byte* to, const std::byte* from) { __builtin_memcpy(to, from, kLine); }
-inline void finish_streaming() {}
 #endif
 
 inline std::int64_t place_in_line(const std::byte* p) {

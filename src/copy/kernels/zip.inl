@@ -1,7 +1,18 @@
 // Zips: one run of each of several sources in turn, into a target without gaps.
 
+#if defined(__AVX512VBMI__)
+template <bool kStreamed>
+inline void put_line(std::byte* to, __m512i line) {
+  if constexpr (kStreamed) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), line);
+  } else {
+    _mm512_storeu_si512(to, line);
+  }
+}
+#endif
+
 /// Two sources of kUnit-byte elements, each without gaps.
-template <int kUnit>
+template <int kUnit, bool kStreamed>
 void zip_two(std::byte* target, const std::byte* first, const std::byte* second, std::int64_t count) {
   std::int64_t i = 0;
 #if defined(__AVX512VBMI__)
@@ -10,8 +21,8 @@ void zip_two(std::byte* target, const std::byte* first, const std::byte* second,
                   high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
     for (; i + 8 <= count; i += 8) {
       const __m512i a = _mm512_loadu_si512(first + 8 * i), b = _mm512_loadu_si512(second + 8 * i);
-      _mm512_storeu_si512(target + 16 * i, _mm512_permutex2var_epi64(a, low, b));
-      _mm512_storeu_si512(target + 16 * i + 64, _mm512_permutex2var_epi64(a, high, b));
+      put_line<kStreamed>(target + 16 * i, _mm512_permutex2var_epi64(a, low, b));
+      put_line<kStreamed>(target + 16 * i + 64, _mm512_permutex2var_epi64(a, high, b));
     }
   }
 #endif
@@ -38,21 +49,40 @@ void zip_any(std::byte* target, const std::byte* const* sources, int ways, std::
       __builtin_memcpy(target + (i * ways + way) * kUnit, sources[way] + i * kUnit, kUnit);
 }
 
-/// false, doing nothing, where no kernel is for elements of this size.
-bool zip(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes, std::int64_t count) {
-  if (ways == 2) {
-    switch (element_bytes) {
-      case 1: zip_two<1>(target, sources[0], sources[1], count); return true;
-      case 2: zip_two<2>(target, sources[0], sources[1], count); return true;
-      case 4: zip_two<4>(target, sources[0], sources[1], count); return true;
-      case 8: zip_two<8>(target, sources[0], sources[1], count); return true;
-      default: break;
-    }
+template <int kUnit>
+bool zip_units(std::byte* target, const std::byte* const* sources, int ways, std::int64_t count, bool streamed) {
+  if (ways == 2 && streamed) {
+    zip_two<kUnit, true>(target, sources[0], sources[1], count);
+  } else if (ways == 2) {
+    zip_two<kUnit, false>(target, sources[0], sources[1], count);
+  } else if constexpr (kUnit >= 4) {
+    zip_any<kUnit>(target, sources, ways, count);
+  } else {
+    return false;
   }
+  return true;
+}
+
+void stream_lines(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes,
+                  std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    for (int way = 0; way < ways; ++way)
+      for (std::int64_t k = 0; k < element_bytes; k += kLine)
+        stream_line(target + (i * ways + way) * element_bytes + k, sources[way] + i * element_bytes + k);
+}
+
+/// false, doing nothing, where no kernel is for elements of this size.
+bool zip(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes, std::int64_t count,
+         bool streamed) {
   switch (element_bytes) {
-    case 4: zip_any<4>(target, sources, ways, count); return true;
-    case 8: zip_any<8>(target, sources, ways, count); return true;
+    case 1: return zip_units<1>(target, sources, ways, count, streamed);
+    case 2: return zip_units<2>(target, sources, ways, count, streamed);
+    case 4: return zip_units<4>(target, sources, ways, count, streamed);
+    case 8: return zip_units<8>(target, sources, ways, count, streamed);
     case 16: zip_any<16>(target, sources, ways, count); return true;
-    default: return false;
+    default:
+      if (!streamed || element_bytes % kLine != 0) return false;
+      stream_lines(target, sources, ways, element_bytes, count);
+      return true;
   }
 }
