@@ -5,7 +5,6 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
-#include "engine/agree.hpp"
 #include "plait/error.hpp"
 
 namespace plait::engine {
@@ -20,7 +19,8 @@ constexpr int kMostNodeSize = 4096;
 std::int64_t longest_array(const Layout& layout) {
   std::int64_t product = 1;
   for (int d = 0; d < layout.dimensions(); ++d)
-    product *= layout.longest_local(d) + layout.halo(d).lo + layout.halo(d).hi;
+    product = base::checked_multiply(product, layout.longest_local(d) + layout.halo(d).lo + layout.halo(d).hi,
+                                     "elements of the longest local array");
   return product;
 }
 
@@ -91,17 +91,10 @@ std::span<std::byte> Pairwise::bytes_of(std::vector<std::byte>& buffer, const Pa
       static_cast<std::size_t>((chunk_end(message, chunk) - chunk * chunk_) * element_bytes_));
 }
 
-/// Runs what may fail for want of memory: the others wait for this worker's part of the rounds all the same.
-template <typename Body>
-void Pairwise::keep_error(Body&& body) {
-  const std::exception_ptr error = caught(body);
-  if (!error_) error_ = error;
-}
-
 void Pairwise::run(const LocalArray* from, const LocalArray* to, bool inside) {
   source_ = from;
   target_ = to;
-  error_ = nullptr;
+  error_.clear();
   last_put_ = {};
   // Other nodes may need theirs: all make them together.
   if (inside || transport_.nodes_apart()) windows_ = &transport_.windows(plan::kSlots * chunk_ * element_bytes_);
@@ -117,7 +110,7 @@ void Pairwise::run(const LocalArray* from, const LocalArray* to, bool inside) {
   }
   if (inside) wait_until_taken();
   if (sending_) std::exchange(sending_, nullptr)->complete();
-  if (error_) std::rethrow_exception(error_);
+  error_.rethrow();
 }
 
 void Pairwise::round(const Partner* to, const Partner* from) {
@@ -134,7 +127,7 @@ void Pairwise::put(const Partner& to, std::int64_t chunk) {
   const std::int64_t end = chunk_end(to.message, chunk);
   if (to.remote) {
     if (sending_) std::exchange(sending_, nullptr)->complete();
-    keep_error([&] { to.message.pack(chunk * chunk_, end, *source_, outgoing_.data()); });
+    error_.keep([&] { to.message.pack(chunk * chunk_, end, *source_, outgoing_.data()); });
     sending_ = transport_.send(to.worker, bytes_of(outgoing_, to.message, chunk));
     return;
   }
@@ -142,7 +135,7 @@ void Pairwise::put(const Partner& to, std::int64_t chunk) {
   transport::Slot& own = slot(me, chunk);
   std::uint32_t& last = last_put_[static_cast<std::size_t>(chunk % plan::kSlots)];
   transport_.gates().wait(own.taken, last);
-  keep_error([&] { to.message.pack(chunk * chunk_, end, *source_, window(me, chunk)); });
+  error_.keep([&] { to.message.pack(chunk * chunk_, end, *source_, window(me, chunk)); });
   last = stamp(to.distance, chunk);
   own.filled.store(last, std::memory_order_release);
   transport::wake_all(own.filled);
@@ -153,13 +146,13 @@ void Pairwise::take(const Partner& from, std::int64_t chunk) {
   if (from.remote) {
     const auto bytes = bytes_of(incoming_, from.message, chunk);
     transport_.receive(from.worker, bytes)->complete();
-    keep_error([&] { from.message.unpack(chunk * chunk_, end, bytes.data(), *target_); });
+    error_.keep([&] { from.message.unpack(chunk * chunk_, end, bytes.data(), *target_); });
     return;
   }
   const int peer = transport_.place_on_node(from.worker);
   transport::Slot& theirs = slot(peer, chunk);
   transport_.gates().wait(theirs.filled, stamp(from.distance, chunk));
-  keep_error([&] { from.message.unpack(chunk * chunk_, end, window(peer, chunk), *target_); });
+  error_.keep([&] { from.message.unpack(chunk * chunk_, end, window(peer, chunk), *target_); });
   theirs.taken.store(stamp(from.distance, chunk), std::memory_order_release);
   transport::wake_all(theirs.taken);
 }

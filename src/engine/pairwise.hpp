@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <exception>
 #include <memory>
 #include <vector>
 
+#include "engine/first_error.hpp"
 #include "engine/message.hpp"
 #include "plan/access.hpp"
 #include "plan/section_products.hpp"
@@ -48,8 +48,6 @@ class Pairwise {
   void put(const Partner& to, std::int64_t chunk);
   void take(const Partner& from, std::int64_t chunk);
   void wait_until_taken();
-  template <typename Body>
-  void keep_error(Body&& body);
 
   transport::Slot& slot(int node_rank, std::int64_t chunk) const {
     return transport_.gates().slot(node_rank, static_cast<int>(chunk % plan::kSlots));
@@ -75,7 +73,7 @@ class Pairwise {
   transport::SharedWindows* windows_ = nullptr;
   std::unique_ptr<transport::Ticket> sending_;
   std::array<std::uint32_t, plan::kSlots> last_put_{};
-  std::exception_ptr error_;
+  FirstError error_;  // for want of memory: the others wait for this worker's part all the same
 };
 
 }  // namespace plait::engine

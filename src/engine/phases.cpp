@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
-#include "engine/agree.hpp"
 
 namespace plait::engine {
 
@@ -55,17 +54,10 @@ std::int64_t Phases::end_of(const Partner& partner, std::int64_t phase) const {
   return std::min((phase + 1) * chunk_, partner.message.elements());
 }
 
-/// Runs what may fail for want of memory: the others wait for this worker's part all the same.
-template <typename Body>
-void Phases::keep_error(Body&& body) {
-  const std::exception_ptr error = caught(body);
-  if (!error_) error_ = error;
-}
-
 void Phases::run(const LocalArray* from, const LocalArray* to) {
   windows_ = &transport_.windows(staging_bytes());
   expected_ = {};
-  error_ = nullptr;
+  error_.clear();
   std::int64_t puts = 0;
   std::int64_t takes = 0;
   for (const Partner& partner : to_) puts = std::max(puts, partner.phases);
@@ -77,7 +69,7 @@ void Phases::run(const LocalArray* from, const LocalArray* to) {
   // The windows are used again soon.
   for (std::int64_t i = 0; i < plan::kSlots; ++i)
     transport_.gates().wait(slot(transport_.node_rank(), i).taken, expected_[static_cast<std::size_t>(i)]);
-  if (error_) std::rethrow_exception(error_);
+  error_.rethrow();
 }
 
 void Phases::put(std::int64_t phase, const LocalArray& from) {
@@ -88,7 +80,7 @@ void Phases::put(std::int64_t phase, const LocalArray& from) {
   for (const Partner& partner : to_) {
     if (phase >= partner.phases) continue;
     ++expected;
-    keep_error([&] {
+    error_.keep([&] {
       partner.message.pack(begin_of(phase), end_of(partner, phase), from, chunk(*windows_, me, partner.place, phase));
     });
   }
@@ -101,7 +93,7 @@ void Phases::take(std::int64_t phase, const LocalArray& to) {
     if (phase >= partner.phases) continue;
     transport::Slot& theirs = slot(partner.place, phase);
     transport_.gates().wait(theirs.filled, static_cast<std::uint32_t>(phase) + 1);
-    keep_error([&] {
+    error_.keep([&] {
       partner.message.unpack(begin_of(phase), end_of(partner, phase),
                              chunk(*windows_, partner.place, transport_.node_rank(), phase), to);
     });

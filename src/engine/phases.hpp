@@ -3,9 +3,9 @@
 
 #include <array>
 #include <cstdint>
-#include <exception>
 #include <vector>
 
+#include "engine/first_error.hpp"
 #include "engine/message.hpp"
 #include "plan/access.hpp"
 #include "plan/section_products.hpp"
@@ -57,8 +57,6 @@ class Phases {
   std::byte* chunk(transport::SharedWindows& windows, int owner, int receiver, std::int64_t phase) const {
     return windows.part(owner) + phase % plan::kSlots * slot_bytes_ + receiver * chunk_bytes();
   }
-  template <typename Body>
-  void keep_error(Body&& body);
 
   std::int64_t element_bytes_;
   transport::Transport& transport_;
@@ -69,7 +67,7 @@ class Phases {
   // Of one run:
   transport::SharedWindows* windows_ = nullptr;
   std::array<std::uint32_t, plan::kSlots> expected_{};  // how often a slot's chunks will have been taken
-  std::exception_ptr error_;
+  FirstError error_;  // for want of memory: the others wait for this worker's part all the same
 };
 
 }  // namespace plait::engine

@@ -137,9 +137,10 @@ void Exchange::look_around(Views& views) {
 void Exchange::run() {
   Views views;
   // An array that is out of reach ends this worker's own copies only: it goes on to the same end as the others.
-  std::exception_ptr error = caught([&] { look_around(views); });
-  if (!error) {
-    error = caught([&] {
+  FirstError error;
+  error.keep([&] { look_around(views); });
+  if (!error.any()) {
+    error.keep([&] {
       if (*reach_ == Reach::kNeither) {
         if (source_ != nullptr && target_ != nullptr) fill(own_message(), views, {source_, 1});
       } else if (*reach_ == Reach::kBoth) {
@@ -152,17 +153,13 @@ void Exchange::run() {
       }
     });
   }
-  const auto keep_error = [&](auto&& body) {
-    const std::exception_ptr one = caught(body);
-    if (!error) error = one;
-  };
   // Windows of all nodes are made together, also where this one needs none.
   if (transport_.nodes_apart()) transport_.windows(window_bytes_);
   const bool inside = *reach_ == Reach::kNeither;
-  if (inside && phases_) keep_error([&] { phases_->run(source_, target_); });
+  if (inside && phases_) error.keep([&] { phases_->run(source_, target_); });
   const bool by_pairs = inside && !phases_;
-  if (by_pairs || transport_.nodes_apart()) keep_error([&] { pairwise_.run(source_, target_, by_pairs); });
-  if (error) std::rethrow_exception(error);
+  if (by_pairs || transport_.nodes_apart()) error.keep([&] { pairwise_.run(source_, target_, by_pairs); });
+  error.rethrow();
 }
 
 void Exchange::fill(Group& group, const Views& views, std::span<const LocalArray> sources) {

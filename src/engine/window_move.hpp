@@ -1,12 +1,12 @@
 /// What reading and writing in two phases have in common.
 #pragma once
 
-#include <exception>
 #include <vector>
 
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
 #include "engine/dealer.hpp"
+#include "engine/first_error.hpp"
 #include "engine/node_exchange.hpp"
 #include "engine/stopwatch.hpp"
 #include "engine/window_io.hpp"
@@ -61,13 +61,10 @@ class WindowMove : public Move {
   template <typename Body>
   void keep_error(double& seconds, Body&& body) {
     const Stopwatch watch(seconds);
-    const std::exception_ptr error = caught(body);
-    if (!error_) error_ = error;
+    error_.keep(body);
   }
-  bool failed() const { return error_ != nullptr; }
-  void throw_error() const {
-    if (error_) std::rethrow_exception(error_);
-  }
+  bool failed() const { return error_.any(); }
+  void throw_error() const { error_.rethrow(); }
 
   Access access_;
   const plan::AccessPlan& plan_;
@@ -80,7 +77,7 @@ class WindowMove : public Move {
 
  private:
   transport::SharedWindows* windows_ = nullptr;
-  std::exception_ptr error_;
+  FirstError error_;
 };
 
 }  // namespace plait::engine

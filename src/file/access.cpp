@@ -27,13 +27,25 @@ std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
   return result;
 }
 
-std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::vector<MutablePart>& parts,
+void check_ranks(const Layout& layout, const Comm& comm) {
+  if (comm.alone() || layout.ranks_end() <= comm.size()) return;
+  throw Error(ErrorKind::kArgument,
+              base::text("the layout ", to_string(layout), " is for ", layout.size(), " ranks, the last one ",
+                         layout.ranks_end() - 1, ", but the communicator has the ranks 0 to ", comm.size() - 1,
+                         "; use a grid of at most ", comm.size(), " ranks"));
+}
+
+int useful_threads(std::int64_t elements, std::int64_t element_bytes) {
+  constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
+  const std::int64_t worth = elements / std::max<std::int64_t>(kBytesAThread / element_bytes, 1);
+  const auto cores = static_cast<std::int64_t>(std::max(std::thread::hardware_concurrency(), 1U));
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(worth, cores), 1, 64));
+}
+
+std::vector<engine::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                              std::int64_t element_bytes, const Comm& comm) {
   const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
-  if (!comm.alone() && layout.ranks_end() > comm.size())
-    refuse(base::text("the layout ", to_string(layout), " is for ", layout.size(), " ranks, the last one ",
-                      layout.ranks_end() - 1, ", but the communicator has the ranks 0 to ", comm.size() - 1,
-                      "; use a grid of at most ", comm.size(), " ranks"));
+  check_ranks(layout, comm);
   std::vector<std::int64_t> ranks;
   if (comm.alone()) {
     ranks = layout.rank_numbers();
@@ -42,7 +54,7 @@ std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::ve
   }
   if (parts.size() != ranks.size())
     refuse(base::text(parts.size(), " local arrays were given for ", ranks.size(),
-                      comm.alone() ? " ranks" : " ranks of this process"));
+                      comm.alone() ? " ranks of " : " ranks of this process in ", to_string(layout)));
   std::vector<engine::LocalArray> arrays;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Extents shape = layout.padded_shape(ranks[i]);
@@ -88,12 +100,9 @@ void File::Impl::check_open() const {
 }
 
 int File::Impl::useful_threads(const Layout& layout) const {
-  constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
   constexpr std::int64_t kLeastMemory = std::int64_t{1} << 20;  // less is not worth sharing out
   if (access_options.memory_bytes != 0 && access_options.memory_bytes < kLeastMemory) return 1;
-  const std::int64_t bytes = layout.elements() / std::max<std::int64_t>(kBytesAThread / type.element_bytes, 1);
-  const auto cores = static_cast<std::int64_t>(std::max(std::thread::hardware_concurrency(), 1U));
-  return static_cast<int>(std::clamp<std::int64_t>(std::min(bytes, cores), 1, 64));
+  return file::useful_threads(layout.elements(), type.element_bytes);
 }
 
 void File::Impl::with_transport(const std::function<void(transport::Transport&)>& body) {

@@ -91,9 +91,15 @@ namespace file {
 /// Opens a File's store on every rank.  Collective.
 void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport);
 
-/// Checks that the parts are as many as this process holds (all ranks of the layout, ascending, where it is alone; else
-/// its own, which may be none) and turns them into arrays with steps for every dimension.
-std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::vector<MutablePart>& parts,
+/// errors  kArgument: the layout has ranks beyond the Comm.
+void check_ranks(const Layout& layout, const Comm& comm);
+
+/// Threads that a process which is alone moves so many elements with.
+int useful_threads(std::int64_t elements, std::int64_t element_bytes);
+
+/// Checks the ranks, and that the parts are as many as this process holds (all ranks of the layout, ascending, where it
+/// is alone; else its own, which may be none) and turns them into arrays with steps for every dimension.
+std::vector<engine::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                              std::int64_t element_bytes, const Comm& comm);
 
 /// Brings an argument error of this rank to the agreement that the others are at.

@@ -1,7 +1,6 @@
 #include "plait/redistribute.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <vector>
 
 #include "base/text.hpp"
@@ -29,53 +28,13 @@ void check_sizes(const Layout& source, const Layout& target, std::int64_t elemen
                  std::int64_t memory) {
   if (element_bytes < 1) refuse_argument(base::text("elements of ", element_bytes, " bytes cannot be"));
   if (memory < 0) refuse_argument(base::text("memory=", memory, " is negative"));
-  if (comm.alone()) return;
-  for (const Layout* layout : {&source, &target})
-    if (layout->ranks_end() > comm.size())
-      refuse_argument(base::text("the layout ", to_string(*layout), " is for ", layout->ranks_end(),
-                                 " ranks, but the communicator has ", comm.size(), "; use a communicator of ",
-                                 layout->ranks_end(), " or more"));
-}
-
-/// The ranks of a layout whose arrays this process holds, ascending.
-std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
-  std::vector<std::int64_t> ranks;
-  if (!comm.alone()) {
-    if (layout.has_rank(comm.rank())) ranks.push_back(comm.rank());
-    return ranks;
-  }
-  return layout.rank_numbers();
-}
-
-std::vector<engine::LocalArray> arrays_of(const Layout& layout, std::span<const MutablePart> parts,
-                                          std::int64_t element_bytes, const Comm& comm) {
-  const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
-  if (parts.size() != ranks.size())
-    refuse_argument(base::text(parts.size(), " local arrays were given for ", ranks.size(),
-                               comm.alone() ? " ranks of " : " ranks of this process in ", to_string(layout)));
-  std::vector<engine::LocalArray> arrays;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    Extents steps = parts[i].steps;
-    if (steps.empty()) {
-      steps = plan::dense_strides(layout.padded_shape(ranks[i]), layout.order());
-      for (std::int64_t& step : steps) step *= element_bytes;
-    }
-    if (static_cast<int>(steps.size()) != layout.dimensions())
-      refuse_argument(base::text("the local array of rank ", ranks[i], " has ", steps.size(),
-                                 " dimensions, the layout ", layout.dimensions()));
-    if (parts[i].data == nullptr && layout.local_elements(ranks[i]) > 0)
-      refuse_argument(base::text("the local array of rank ", ranks[i], " is missing"));
-    arrays.push_back({ranks[i], parts[i].data, std::move(steps)});
-  }
-  return arrays;
+  for (const Layout* layout : {&source, &target}) file::check_ranks(*layout, comm);
 }
 
 /// Threads that a process which is alone moves an array with.
 int useful_threads(const plan::Pairs& pairs, std::int64_t element_bytes) {
-  constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
-  const std::int64_t worth = pairs.elements() / std::max<std::int64_t>(kBytesAThread / element_bytes, 1);
-  const auto cores = static_cast<std::int64_t>(std::max(std::thread::hardware_concurrency(), 1U));
-  return static_cast<int>(std::clamp<std::int64_t>(std::min({worth, cores, pairs.target().size()}), 1, 64));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(pairs.target().size(), 1, file::useful_threads(pairs.elements(), element_bytes)));
 }
 
 std::string call_text(const Layout& source, const Layout& target, std::int64_t element_bytes,
@@ -121,8 +80,8 @@ void redistribute_now(const Layout& source, std::span<const ConstPart> source_pa
   const auto checked = engine::caught([&] {
     check_sizes(source, target, element_bytes, comm, options.memory);
     pairs.emplace(pairs_of(source, target, options));
-    from = arrays_of(source, file::as_mutable(source_parts), element_bytes, comm);
-    to = arrays_of(target, target_parts, element_bytes, comm);
+    from = file::local_arrays(source, file::as_mutable(source_parts), element_bytes, comm);
+    to = file::local_arrays(target, target_parts, element_bytes, comm);
     if (!comm.alone()) exchange.emplace(*pairs, element_bytes, memory_of(options), *comm.transport());
   });
   if (comm.alone()) {
@@ -191,8 +150,8 @@ class Redistribution::Impl {
     std::vector<engine::LocalArray> from;
     std::vector<engine::LocalArray> to;
     const auto checked = engine::caught([&] {
-      from = arrays_of(pairs_->source(), file::as_mutable(source_parts), element_bytes_, comm_);
-      to = arrays_of(pairs_->target(), target_parts, element_bytes_, comm_);
+      from = file::local_arrays(pairs_->source(), file::as_mutable(source_parts), element_bytes_, comm_);
+      to = file::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_);
     });
     if (!comm_.alone()) {
       run_together(*comm_.transport(), &*exchange_, from, to, name_, checked);
