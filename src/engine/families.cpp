@@ -39,43 +39,6 @@ Families joined(const Families& families) {
 
 }  // namespace
 
-plan::Pieces clip_target(const plan::Pieces& pieces, std::int64_t begin, std::int64_t end) {
-  plan::Pieces result;
-  const auto cut = [&](const plan::Piece& piece, std::int64_t repeat) {
-    const std::int64_t place = piece.b + repeat * piece.b_step;
-    const std::int64_t front = std::max<std::int64_t>(begin - place, 0);
-    const std::int64_t length = std::min(piece.length, end - place) - front;
-    if (length <= 0) return;
-    result.push_back({length, 1, piece.a + repeat * piece.a_step + front, 0, place + front - begin, 0, 0, 0});
-  };
-  for (const plan::Piece& piece : pieces) {
-    if (piece.count == 1) {
-      cut(piece, 0);
-      continue;
-    }
-    // Repeats that lie wholly inside stay together; the ones cut by either end stand alone.
-    const std::int64_t step = piece.b_step;
-    const auto first_at = [&](std::int64_t place) {  // the first repeat that begins at or behind `place`
-      return place <= piece.b ? 0 : std::min(piece.count, (place - piece.b + step - 1) / step);
-    };
-    const std::int64_t first = first_at(begin);
-    const std::int64_t beyond = first_at(end);
-    std::int64_t last = beyond;  // repeats [first, last) end inside
-    if (last > first && piece.b + (last - 1) * step + piece.length > end) --last;
-    if (first > 0) cut(piece, first - 1);
-    if (last > first) {
-      plan::Piece whole = piece;
-      whole.a += first * piece.a_step;
-      whole.b += first * step - begin;
-      whole.count = last - first;
-      if (whole.count == 1) whole.a_step = whole.b_step = 0;
-      result.push_back(whole);
-    }
-    if (beyond > last) cut(piece, last);
-  }
-  return result;
-}
-
 Families families_of(const plan::Pieces& pieces) {
   Families result;
   result.reserve(pieces.size());

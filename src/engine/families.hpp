@@ -1,4 +1,4 @@
-/// Pieces of one dimension, cut to an interval of the target and gathered into as few nests of loops as possible.
+/// Pieces of one dimension, gathered into as few nests of loops as possible.
 #pragma once
 
 #include <array>
@@ -38,10 +38,6 @@ struct Family {
 };
 
 using Families = std::vector<Family>;
-
-/// The part of the pieces whose target places `b` lie in [begin, end); these then count from `begin`.
-/// cost  O(pieces).
-plan::Pieces clip_target(const plan::Pieces& pieces, std::int64_t begin, std::int64_t end);
 
 /// The same elements in fewer families: pieces that follow each other at equal distances become one more loop.
 Families families_of(const plan::Pieces& pieces);

@@ -122,7 +122,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   std::int64_t filled = 0;
   for (std::size_t k = 0; k < shares.size(); ++k) {
     Slot& slot = program.slots[k];
-    for (const Family& family : families_of(clip_target(shares[k]->pieces[fast_], lo, hi))) {
+    for (const Family& family : families_of(plan::clip_target(shares[k]->pieces[fast_], lo, hi))) {
       // Short runs at equal distances stay together; everything else is written out.
       Run run{0, 0, family.length * element_bytes_, 1, 0, 0, static_cast<std::uint32_t>(k), 1};
       std::array<Family::Loop, Family::kMostLoops> loops = family.loops;

@@ -88,7 +88,7 @@ void Tiles::cut_shares() {
       const std::int64_t begin = dimension.lo + static_cast<std::int64_t>(i) * dimension.interval;
       const std::int64_t end = std::min(begin + dimension.interval, dimension.hi);
       for (std::size_t s = 0; s < shares_.size(); ++s) {
-        const plan::Pieces clipped = clip_target(shares_[s].pieces[d], begin, end);
+        const plan::Pieces clipped = plan::clip_target(shares_[s].pieces[d], begin, end);
         if (!clipped.empty()) dimension.parts[i].push_back({s, plan::elements(clipped), families_of(clipped)});
       }
     }

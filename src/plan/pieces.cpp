@@ -130,6 +130,48 @@ class Intersection {
   std::int64_t common_ = 0;
 };
 
+/// The part of the pieces whose places on one side lie in [begin, end); these then count from `begin`.
+Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::int64_t Piece::* place,
+               std::int64_t Piece::* step) {
+  Pieces result;
+  const auto keep = [&](Piece piece, std::int64_t first, std::int64_t count, std::int64_t front, std::int64_t length) {
+    piece.length = length;
+    piece.count = count;
+    piece.a += first * piece.a_step + front;
+    piece.b += first * piece.b_step + front;
+    piece.common += first * piece.common_step + front;
+    piece.*place -= begin;
+    if (count == 1) piece.a_step = piece.b_step = piece.common_step = 0;
+    result.push_back(piece);
+  };
+  const auto cut = [&](const Piece& piece, std::int64_t repeat) {
+    const std::int64_t at = piece.*place + repeat * piece.*step;
+    const std::int64_t front = std::max<std::int64_t>(begin - at, 0);
+    const std::int64_t length = std::min(piece.length, end - at) - front;
+    if (length > 0) keep(piece, repeat, 1, front, length);
+  };
+  for (const Piece& piece : pieces) {
+    if (piece.count == 1) {
+      cut(piece, 0);
+      continue;
+    }
+    // Repeats that lie wholly inside stay together; the ones cut by either end stand alone.
+    const std::int64_t distance = piece.*step;
+    const auto first_at = [&](std::int64_t wanted) {  // the first repeat that begins at or behind `wanted`
+      const std::int64_t ahead = wanted - piece.*place;
+      return ahead <= 0 ? 0 : std::min(piece.count, (ahead + distance - 1) / distance);
+    };
+    const std::int64_t first = first_at(begin);
+    const std::int64_t beyond = first_at(end);
+    std::int64_t last = beyond;  // repeats [first, last) end inside
+    if (last > first && piece.*place + (last - 1) * distance + piece.length > end) --last;
+    if (first > 0) cut(piece, first - 1);
+    if (last > first) keep(piece, first, last - first, 0, piece.length);
+    if (beyond > last) cut(piece, last);
+  }
+  return result;
+}
+
 }  // namespace
 
 Pieces intersect(const IndexSet& a, const IndexSet& b) { return Intersection(a, b).pieces(); }
@@ -147,42 +189,11 @@ std::int64_t runs(const Pieces& pieces) {
 }
 
 Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end) {
-  Pieces result;
-  const auto cut = [&](const Piece& piece, std::int64_t repeat) {
-    const std::int64_t place = piece.common + repeat * piece.common_step;
-    const std::int64_t front = std::max<std::int64_t>(begin - place, 0);
-    const std::int64_t length = std::min(piece.length, end - place) - front;
-    if (length <= 0) return;
-    result.push_back({length, 1, piece.a + repeat * piece.a_step + front, 0, piece.b + repeat * piece.b_step + front, 0,
-                      place + front - begin, 0});
-  };
-  for (const Piece& piece : pieces) {
-    if (piece.count == 1) {
-      cut(piece, 0);
-      continue;
-    }
-    // Repeats that lie wholly inside stay together; the ones cut by either end stand alone.
-    const std::int64_t step = piece.common_step;
-    const auto first_at = [&](std::int64_t place) {  // the first repeat that begins at or behind `place`
-      return place <= piece.common ? 0 : std::min(piece.count, (place - piece.common + step - 1) / step);
-    };
-    const std::int64_t first = first_at(begin);
-    const std::int64_t beyond = first_at(end);
-    std::int64_t last = beyond;  // repeats [first, last) end inside
-    if (last > first && piece.common + (last - 1) * step + piece.length > end) --last;
-    if (first > 0) cut(piece, first - 1);
-    if (last > first) {
-      Piece whole = piece;
-      whole.a += first * piece.a_step;
-      whole.b += first * piece.b_step;
-      whole.common += first * step - begin;
-      whole.count = last - first;
-      if (whole.count == 1) whole.a_step = whole.b_step = whole.common_step = 0;
-      result.push_back(whole);
-    }
-    if (beyond > last) cut(piece, last);
-  }
-  return result;
+  return clip_by(pieces, begin, end, &Piece::common, &Piece::common_step);
+}
+
+Pieces clip_target(const Pieces& pieces, std::int64_t begin, std::int64_t end) {
+  return clip_by(pieces, begin, end, &Piece::b, &Piece::b_step);
 }
 
 }  // namespace plait::plan

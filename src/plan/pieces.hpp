@@ -43,6 +43,8 @@ std::int64_t runs(const Pieces& pieces);
 /// The part of the pieces whose common places lie in [begin, end); common places then count from `begin`.
 /// cost  O(pieces).
 Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end);
+/// The same by target places `b`.
+Pieces clip_target(const Pieces& pieces, std::int64_t begin, std::int64_t end);
 
 using plait::Congruence;
 using plait::solve_congruence;

@@ -101,7 +101,7 @@ TEST(Families, ClippingKeepsWhatLiesInside) {
       Pairs expected;
       for (const auto& [a, b] : all)
         if (b >= begin && b < end) expected.emplace_back(a, b - begin);
-      ASSERT_EQ(places_of(plait::engine::clip_target(pieces, begin, end)), sorted(expected));
+      ASSERT_EQ(places_of(plait::plan::clip_target(pieces, begin, end)), sorted(expected));
     }
   }
 }
