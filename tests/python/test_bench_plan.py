@@ -12,7 +12,8 @@ from plait.bench import plan as module
 from plait.bench.plan import PlanResult, PlanResults, PlanSettings, plan
 from plait.bench.plan_cases import TITLES, Deal, PlanCase, cases, pieces_of_period
 from plait.bench.plan_naive import by_blocks, by_elements
-from plait.bench.plan_table import duration, plan_table, power, size
+from plait.bench.plan_table import plan_table
+from plait.bench.text import kibibytes, microseconds, power
 from plait.cli import main
 
 PAIRS = [
@@ -137,8 +138,8 @@ def test_large_numbers_are_short(value, text):
 
 
 def test_sizes_and_times():
-    assert (size(100), size(4096), size(5 << 20)) == ("< 4", "4", "5,120")
-    assert (duration(2.5e-6), duration(0.0123), duration(None)) == ("2.50", "12,300", "–")
+    assert (kibibytes(100), kibibytes(4096), kibibytes(5 << 20)) == ("< 4", "4", "5,120")
+    assert (microseconds(2.5e-6), microseconds(0.0123), microseconds(None)) == ("2.50", "12,300", "–")
 
 
 def test_quick_leaves_cases_out():

@@ -18,7 +18,8 @@ from plait.bench.pattern import pattern, same_bytes
 from plait.bench.redistribute import RedistributeCell, RedistributeResults
 from plait.bench.redistribute_table import redistribute_table
 from plait.bench.results import CaseResult, CellResult, IoResults
-from plait.bench.table import factor, milliseconds, results_table
+from plait.bench.table import results_table
+from plait.bench.text import factor, milliseconds
 from plait.cli import main
 
 

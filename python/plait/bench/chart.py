@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from plait.bench.job import DIRECT, MPI_IO, TOTAL
 from plait.bench.results import CaseResult, CellResult, IoResults
-from plait.bench.table import factor, header, milliseconds
+from plait.bench.table import header
+from plait.bench.text import factor, milliseconds
 from plait.draw.figure import new_figure, save
 
 if TYPE_CHECKING:

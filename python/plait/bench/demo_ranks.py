@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 from typing import Any
 
 import numpy as np
@@ -18,18 +17,14 @@ import plait
 from plait.bench.cells import CELLS, near_square
 from plait.bench.job import report
 from plait.bench.pattern import same_bytes
+from plait.bench.ranks import end_all_on_error
 
 Array = npt.NDArray[Any]
 
 
 def main() -> None:
     """Write the array under one layout and read it back under each cell of the benchmark."""
-    try:
-        _run(MPI.COMM_WORLD, np.load(sys.argv[1]), sys.argv[2])
-    except Exception as error:
-        traceback.print_exc()
-        report("error", text=f"rank {MPI.COMM_WORLD.rank}: {type(error).__name__}: {error}")
-        MPI.COMM_WORLD.Abort(1)
+    end_all_on_error(lambda: _run(MPI.COMM_WORLD, np.load(sys.argv[1]), sys.argv[2]))
 
 
 def _run(comm: MPI.Intracomm, whole: Array, path: str) -> None:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import plait
 from plait.bench.cells import CELLS
 from plait.bench.job import DIRECT, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case, Job, Operation
-from plait.bench.launch import Event, LaunchError, RankProgram, StalledError, find_mpiexec
+from plait.bench.launch import (
+    LATE,
+    PATIENCE,
+    Event,
+    LaunchError,
+    Progress,
+    RankProgram,
+    StalledError,
+    Steps,
+    require_mpi,
+)
 from plait.bench.machine import describe_machine, shorten_library
 from plait.bench.results import CaseResult, CellResult, IoResults
 
 _MODULE = "plait.bench.io_ranks"
-_PATIENCE = 120.0  # seconds for what has no limit of its own: starting, filling the file, one round
-_LATE = 0.5  # seconds that a report may take to arrive
-
-Progress = Callable[[str, float], None]
-"""Called with what is going on and the share done, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +75,6 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
     return IoResults(machine, asdict(settings), results)
 
 
-def require_mpi() -> None:
-    """Check that ranks can be started.  errors  LaunchError, with what to install"""
-    if importlib.util.find_spec("mpi4py") is None:
-        raise LaunchError("ranks need mpi4py, which is not installed; try: pip install 'plait[mpi,mpich]'")
-    find_mpiexec()
-
-
 def _check_room(folder: Path, cases: list[Case]) -> None:
     sizes = [case.extent**2 * (8 if case.dtype == "float64" else 1) for case in cases]
     free = shutil.disk_usage(folder).free
@@ -95,11 +91,9 @@ class _CaseRun:
         self, settings: IoSettings, case: Case, folder: Path, machine: dict[str, str], progress: Progress
     ) -> None:
         self._settings, self._case, self._folder, self._machine = settings, case, folder, machine
-        self._progress = progress
         self._data = folder / f"{case.dtype}-{case.operation}.bin"
         self._cells = {cell.name: CellResult(cell.name) for cell in CELLS}
-        self._steps = len(CELLS) * (len(self._risky) + settings.rounds)
-        self._done = 0
+        self._steps = Steps(progress, len(CELLS) * (len(self._risky) + settings.rounds))
 
     @property
     def _risky(self) -> list[str]:
@@ -120,17 +114,13 @@ class _CaseRun:
         job.save(path)
         return RankProgram(self._settings.ranks, _MODULE, [str(path)])
 
-    def _step(self, text: str) -> None:
-        self._done += 1
-        self._progress(text, min(1.0, self._done / self._steps))
-
     def _try_all(self) -> None:
         """Find what takes longer than the cut.  Ranks stuck in it are ended, and new ones try the rest."""
         tried: list[tuple[str, str]] = []
         everything = len(self._cells) * len(self._risky)
         while len(tried) < everything:
             before = len(tried)
-            limit = _PATIENCE + everything * (self._settings.cut + 1)
+            limit = PATIENCE + everything * (self._settings.cut + 1)
             with self._start(True, self._risky, tried, limit) as ranks:
                 self._try_until_stuck(ranks, tried)
             if len(tried) == before:
@@ -140,24 +130,24 @@ class _CaseRun:
         current: tuple[str, str] | None = None
         while True:
             try:
-                event = ranks.next_event(self._settings.cut + _LATE if current else _PATIENCE)
+                event = ranks.next_event(self._settings.cut + LATE if current else PATIENCE)
             except StalledError:
                 if current is None:
                     raise
                 self._cells[current[0]].over[current[1]] = self._settings.cut
                 tried.append(current)
-                self._step(f"{current[0]}, {current[1]} given up")
+                self._steps.done(f"{current[0]}, {current[1]} given up")
                 return
             if event is None:
                 return
             if event["event"] == "start":
                 current = (event["cell"], event["access"])
-                self._progress(f"trying {current[0]}, {current[1]}", min(1.0, self._done / self._steps))
+                self._steps.doing(f"trying {current[0]}, {current[1]}")
             elif event["event"] in ("done", "failed"):
                 self._note_trial(event)
                 tried.append((event["cell"], event["access"]))
                 current = None
-                self._step(f"tried {event['cell']}, {event['access']}")
+                self._steps.done(f"tried {event['cell']}, {event['access']}")
 
     def _note_trial(self, event: Event) -> None:
         cell = self._cells[event["cell"]]
@@ -170,14 +160,14 @@ class _CaseRun:
         skip = [(cell.name, access) for cell in self._cells.values() for access in (*cell.over, *cell.failed)]
         # A pair stays side by side: MPI-IO comes right after Plait's own way to do the same.
         order = [OPTIMAL, REDISTRIBUTION, TOTAL, *([MPI_IO] if self._settings.mpiio else []), DIRECT]
-        patience = _PATIENCE + 4 * self._settings.cut
+        patience = PATIENCE + 4 * self._settings.cut
         limit = patience * (len(self._cells) * (self._settings.rounds + 1) + 1)
         with self._start(False, order, skip, limit) as ranks:
             for event in ranks.events(patience):
                 if event["event"] == "hello":
                     self._machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "round":
-                    self._step(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
+                    self._steps.done(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
                 elif event["event"] == "cell":
                     cell = self._cells[event["cell"]]
                     cell.layout, cell.views = event["layout"], event["views"]

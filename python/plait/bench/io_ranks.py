@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import time
-import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -16,34 +10,31 @@ from mpi4py import MPI
 import plait
 from plait.bench.access import Access
 from plait.bench.cells import CONFORMING, Cell, by_name
-from plait.bench.job import MPI_IO, REDISTRIBUTION, Job, report
+from plait.bench.job import MPI_IO, REDISTRIBUTION, Job
 from plait.bench.pattern import pattern
+from plait.bench.ranks import Ranks, run_job
 
 _CHUNK = 1 << 24  # bytes of the file written at a time
 
 
-class _Ranks:
+class _Ranks(Ranks):
     """All ranks together, seen from one of them."""
 
     def __init__(self, job: Job) -> None:
+        super().__init__()
         self._job = job
-        self._comm = MPI.COMM_WORLD
         self._path = Path(job.path)
         self._dtype = np.dtype(job.case.dtype)
 
     def run(self) -> None:
         """Do the whole job."""
-        self._tell("hello", mpi=MPI.Get_library_version().rstrip("\0\n"), ranks=self._comm.size)
+        self._greet()
         self._make_file()
         for name in self._job.cells:
             if self._job.trial:
                 self._try_cell(by_name(name))
             else:
                 self._measure_cell(by_name(name))
-
-    def _tell(self, event: str, **fields: Any) -> None:
-        if self._comm.rank == 0:
-            report(event, **fields)
 
     def _make_file(self) -> None:
         """Fill the file with the known pattern, each rank its share of columns, unless it is there already."""
@@ -122,39 +113,10 @@ class _Ranks:
         view = self._span(files.set_view) if access == MPI_IO else 0.0
         return self._span(lambda: files.run(access)), view
 
-    def _span(self, action: Callable[[], None]) -> float:
-        """Return the seconds from the first rank's start to the last rank's end.
-
-        With more ranks than cores some ranks start late, and their own durations would hide what they wait for. The
-        ranks are processes of one machine, so that they read the same monotonic clock.
-        """
-        self._comm.Barrier()
-        begin = time.clock_gettime(time.CLOCK_MONOTONIC)
-        action()
-        mine = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
-        latest = np.empty(2)
-        self._comm.Allreduce(mine, latest, op=MPI.MAX)
-        return float(latest.sum())
-
-    def _all(self, mine: bool) -> bool:
-        everyone = np.empty(1, dtype=np.int32)
-        self._comm.Allreduce(np.array([mine], dtype=np.int32), everyone, op=MPI.MIN)
-        return bool(everyone[0])
-
 
 def main() -> None:
     """Run the job that the command line names."""
-    job = Job.load(Path(sys.argv[1]))
-    # The default action ends the process even inside a system or MPI call, should the driver have died.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, job.limit)
-    try:
-        _Ranks(job).run()
-    except Exception as error:
-        traceback.print_exc()
-        report("error", text=f"rank {MPI.COMM_WORLD.rank}: {type(error).__name__}: {error}")
-        sys.stdout.flush()
-        MPI.COMM_WORLD.Abort(1)
+    run_job(Job.load, _Ranks)
 
 
 if __name__ == "__main__":

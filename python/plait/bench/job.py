@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 Operation = Literal["read", "write"]
 
@@ -33,8 +33,30 @@ class Case:
         return f"{verb} {self.extent} x {self.extent} {noun}"
 
 
+AnyJob = TypeVar("AnyJob", bound="SavedJob")
+
+
 @dataclass(frozen=True)
-class Job:
+class SavedJob:
+    """What a driver leaves in a file for its ranks."""
+
+    def save(self, path: Path) -> None:
+        """Write the job where the ranks find it."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def load(cls: type[AnyJob], path: Path) -> AnyJob:
+        """Read a job that `save` wrote."""
+        return cls.from_fields(json.loads(path.read_text(encoding="utf-8")))
+
+    @classmethod
+    def from_fields(cls: type[AnyJob], fields: dict[str, Any]) -> AnyJob:
+        """Return the job of which these are the fields, as JSON holds them."""
+        return cls(**fields)
+
+
+@dataclass(frozen=True)
+class Job(SavedJob):
     """The work of one run of the rank program."""
 
     case: Case
@@ -49,17 +71,12 @@ class Job:
     limit: float
     """Seconds after which a rank ends itself, should the driver be gone."""
 
-    def save(self, path: Path) -> None:
-        """Write the job where the ranks find it."""
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
-
-    @staticmethod
-    def load(path: Path) -> Job:
-        """Read a job that `save` wrote."""
-        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> Job:
+        """Return the job of which these are the fields."""
         fields["case"] = Case(**fields["case"])
         fields["skip"] = [(cell, access) for cell, access in fields["skip"]]
-        return Job(**fields)
+        return cls(**fields)
 
 
 def report(event: str, **fields: Any) -> None:

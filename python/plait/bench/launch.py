@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import queue
@@ -13,13 +14,38 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import plait
 
+PATIENCE = 120.0
+"""Seconds that the ranks may stay silent over what has no limit of its own: starting, preparing, one round."""
+LATE = 0.5
+"""Seconds that a report may take to arrive."""
+
 Event = dict[str, Any]
+
+Progress = Callable[[str, float], None]
+"""Called with what is going on and the share done, 0 to 1."""
+
+
+class Steps:
+    """Counts the steps of a measurement and tells of them."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        """`total` is how many steps there will be."""
+        self._progress, self._total, self._done = progress, total, 0
+
+    def doing(self, text: str) -> None:
+        """Tell what is going on."""
+        self._progress(text, min(1.0, self._done / self._total))
+
+    def done(self, text: str) -> None:
+        """Count a step and tell of it."""
+        self._done += 1
+        self.doing(text)
 
 
 class LaunchError(plait.Error):
@@ -50,6 +76,13 @@ def find_mpiexec() -> str:
             "no MPI launcher found; install one with: pip install 'plait[mpi,mpich]', or set PLAIT_MPIEXEC"
         )
     return found
+
+
+def require_mpi() -> None:
+    """Check that ranks can be started.  errors  LaunchError, with what to install"""
+    if importlib.util.find_spec("mpi4py") is None:
+        raise LaunchError("ranks need mpi4py, which is not installed; try: pip install 'plait[mpi,mpich]'")
+    find_mpiexec()
 
 
 def _command(ranks: int, module: str, arguments: list[str]) -> list[str]:

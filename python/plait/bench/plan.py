@@ -9,12 +9,12 @@ import re
 import statistics
 import time
 import tracemalloc
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import plait
+from plait.bench.launch import Progress
 from plait.bench.machine import describe_machine
 from plait.bench.plan_cases import PlanCase, cases, pieces_of_period
 from plait.bench.plan_naive import by_blocks, by_elements
@@ -22,9 +22,6 @@ from plait.bench.plan_naive import by_blocks, by_elements
 _BATCH = 1e-3  # seconds that the calls of one sample take together, at least
 _PATIENCE = 3.0  # seconds of samples after which there are no more of one case
 _ASKED = 128  # ranks that are asked whether they expect what is sent
-
-Progress = Callable[[str, float], None]
-"""Called with what is going on and the share done, 0 to 1."""
 
 
 @dataclass(frozen=True)

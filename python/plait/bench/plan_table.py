@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from itertools import groupby
 
-from rich import box
 from rich.console import Group as Parts
 from rich.console import RenderableType
 from rich.table import Table
@@ -14,7 +12,7 @@ from rich.text import Text
 
 from plait.bench.plan import PlanResult, PlanResults
 from plait.bench.plan_cases import TITLES, Group
-from plait.bench.table import factor
+from plait.bench.text import NOTHING, factor, kibibytes, machine_line, microseconds, power, titled_table, version_line
 
 
 def plan_table(results: PlanResults) -> RenderableType:
@@ -31,8 +29,7 @@ def plan_header(results: PlanResults) -> Text:
     """Return on what, and how, was measured."""
     machine, settings = results.machine, results.settings
     return Text(
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}; "
-        f"Plait {machine['plait']}, Python {machine['python']}\n"
+        f"{machine_line(machine)}; {version_line(machine)}\n"
         f"Conversion.sends(rank) by the middle rank: processor time, median of {settings['rounds']} samples"
     )
 
@@ -43,31 +40,8 @@ def by_series(results: list[PlanResult]) -> Iterator[tuple[str, list[PlanResult]
         yield name, list(members)
 
 
-def duration(seconds: float | None) -> str:
-    """Return a time in microseconds, with three digits where it is below 100."""
-    if seconds is None:
-        return "–"
-    value = seconds * 1e6
-    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
-
-
-def power(value: int) -> str:
-    """Return ``10^6``, ``1,009`` or ``3.2·10^6``."""
-    exponent = int(math.log10(value)) if value > 0 else 0
-    if value < 1000:
-        return str(value)
-    if value == 10**exponent:
-        return f"10^{exponent}"
-    return f"{value:,}" if value < 10**6 else f"{value / 10**exponent:.1f}·10^{exponent}"
-
-
-def size(count: int) -> str:
-    """Return a number of bytes in KiB."""
-    return "< 4" if count < 4096 else f"{count / 1024:,.0f}"
-
-
 def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", title_style="bold")
+    table = titled_table(title)
     counted = any(result.pieces is not None for result in results)
     naive = any(result.case.naive for result in results)
     table.add_column("Conversion", no_wrap=True)
@@ -80,11 +54,11 @@ def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
         for number, result in enumerate(members):
             row = [name if number == 0 else "", power(result.case.at), f"{result.messages:,}"]
             if counted:
-                row.append("–" if result.pieces is None else f"{result.pieces:,}")
-            row += [power(result.runs), duration(result.seconds), _each(result.seconds, result.messages)]
+                row.append(NOTHING if result.pieces is None else f"{result.pieces:,}")
+            row += [power(result.runs), microseconds(result.seconds), _each(result.seconds, result.messages)]
             if counted:
                 row.append(_each(result.seconds, result.pieces))
-            row.append(size(result.memory))
+            row.append(kibibytes(result.memory))
             if naive:
                 row += [_beside(result.by_blocks, result.seconds), _beside(result.by_elements, result.seconds)]
             table.add_row(*row, style="" if result.exact else "red", end_section=number == len(members) - 1)
@@ -92,11 +66,11 @@ def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
 
 
 def _each(seconds: float, count: int | None) -> str:
-    return f"{seconds * 1e6 / count:.2f}" if count else "–"
+    return f"{seconds * 1e6 / count:.2f}" if count else NOTHING
 
 
 def _beside(naive: float | None, seconds: float) -> str:
-    return "–" if naive is None else f"{duration(naive)} ({factor(naive / seconds)})"
+    return NOTHING if naive is None else f"{microseconds(naive)} ({factor(naive / seconds)})"
 
 
 def _footers(group: Group, results: list[PlanResult]) -> Iterator[str]:
@@ -113,8 +87,8 @@ def _footers(group: Group, results: list[PlanResult]) -> Iterator[str]:
         elif group == "ranks":
             each = [result.seconds / result.messages for result in members if result.messages]
             yield (
-                f"{name}: {duration(times[-1])} µs on {power(members[-1].case.at)} ranks, "
-                f"{duration(min(each))} to {duration(max(each))} µs a message"
+                f"{name}: {microseconds(times[-1])} µs on {power(members[-1].case.at)} ranks, "
+                f"{microseconds(min(each))} to {microseconds(max(each))} µs a message"
             )
 
 

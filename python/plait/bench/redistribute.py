@@ -9,23 +9,16 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import plait
-from plait.bench.io import require_mpi
-from plait.bench.launch import LaunchError, RankProgram, StalledError
+from plait.bench.launch import LATE, PATIENCE, LaunchError, Progress, RankProgram, StalledError, Steps, require_mpi
 from plait.bench.machine import describe_machine, shorten_library
 from plait.bench.redistribute_job import ALLTOALLW, CELLS, PAST, PLAIN, PRIVATE, SHARED, RedistributeJob
 
 _MODULE = "plait.bench.redistribute_ranks"
-_PATIENCE = 120.0  # seconds for what has no limit of its own: starting, building types, one round
-_LATE = 0.5  # seconds that a report may take to arrive
-
-Progress = Callable[[str, float], None]
-"""Called with what is going on and the share done, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -136,10 +129,8 @@ class _Run:
         self, settings: RedistributeSettings, results: RedistributeResults, folder: Path, progress: Progress
     ) -> None:
         self._settings, self._results, self._folder = settings, results, folder
-        self._progress = progress
         self._cells = {cell.name: cell for cell in results.cells}
-        self._steps = len(CELLS) * (settings.rounds + 2)
-        self._done = 0
+        self._steps = Steps(progress, len(CELLS) * (settings.rounds + 2))
 
     def run(self) -> None:
         """Fill the results."""
@@ -153,49 +144,45 @@ class _Run:
         self._measure()
 
     def _start(self, trial: bool, skip: list[str]) -> RankProgram:
-        limit = (_PATIENCE + self._settings.cut) * (len(CELLS) * (1 if trial else self._settings.rounds + 1) + 1)
+        limit = (PATIENCE + self._settings.cut) * (len(CELLS) * (1 if trial else self._settings.rounds + 1) + 1)
         job = RedistributeJob(self._settings.size, self._settings.rounds, list(self._cells), trial, skip, limit)
         path = self._folder / "job.json"
         job.save(path)
         return RankProgram(self._settings.ranks, _MODULE, [str(path)])
 
-    def _step(self, text: str) -> None:
-        self._done += 1
-        self._progress(text, min(1.0, self._done / self._steps))
-
     def _try_until_stuck(self, ranks: RankProgram, tried: list[str]) -> None:
         current: str | None = None
         while True:
             try:
-                event = ranks.next_event(self._settings.cut + _LATE if current else _PATIENCE)
+                event = ranks.next_event(self._settings.cut + LATE if current else PATIENCE)
             except StalledError:
                 if current is None:
                     raise
                 self._cells[current].over = self._settings.cut
                 tried.append(current)
-                self._step(f"{current}: MPI_Alltoallw given up")
+                self._steps.done(f"{current}: MPI_Alltoallw given up")
                 return
             if event is None:
                 return
             if event["event"] == "start":
                 current = str(event["cell"])
-                self._progress(f"trying MPI_Alltoallw, {current}", min(1.0, self._done / self._steps))
+                self._steps.doing(f"trying MPI_Alltoallw, {current}")
             elif event["event"] == "done":
                 cell = self._cells[event["cell"]]
                 if event["seconds"] > self._settings.cut:
                     cell.over = self._settings.cut
                 tried.append(event["cell"])
                 current = None
-                self._step(f"tried MPI_Alltoallw, {event['cell']}")
+                self._steps.done(f"tried MPI_Alltoallw, {event['cell']}")
 
     def _measure(self) -> None:
         skip = [cell.name for cell in self._cells.values() if cell.over is not None]
         with self._start(False, skip) as ranks:
-            for event in ranks.events(_PATIENCE + self._settings.cut):
+            for event in ranks.events(PATIENCE + self._settings.cut):
                 if event["event"] == "hello":
                     self._results.machine["MPI"] = shorten_library(event["mpi"])
                 elif event["event"] == "round":
-                    self._step(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
+                    self._steps.done(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
                 elif event["event"] == "cell":
                     cell = self._cells[event["cell"]]
                     cell.layouts, cell.samples, cell.wrong = event["layouts"], event["samples"], event["wrong"]

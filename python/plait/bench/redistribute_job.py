@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import plait
 from plait.bench.cells import near_square
+from plait.bench.job import SavedJob
 
 # What is measured in a cell.
 SHARED = "shared"  # a reusable plan on arrays that the node shares
@@ -69,7 +67,7 @@ def by_name(name: str) -> Cell:
 
 
 @dataclass(frozen=True)
-class RedistributeJob:
+class RedistributeJob(SavedJob):
     """The work of one run of the rank program."""
 
     extent: int
@@ -81,13 +79,3 @@ class RedistributeJob:
     """Cells in which MPI_Alltoallw is left out."""
     limit: float
     """Seconds after which a rank ends itself, should the driver be gone."""
-
-    def save(self, path: Path) -> None:
-        """Write the job where the ranks find it."""
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
-
-    @staticmethod
-    def load(path: Path) -> RedistributeJob:
-        """Read a job that `save` wrote."""
-        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return RedistributeJob(**fields)

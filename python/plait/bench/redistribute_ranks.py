@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import time
-import traceback
-from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +11,7 @@ from mpi4py import MPI
 
 import plait
 from plait.bench.alltoallw import Alltoallw
-from plait.bench.job import report
+from plait.bench.ranks import Ranks, run_job
 from plait.bench.redistribute_job import ALLTOALLW, PAST, PLAIN, PRIVATE, SHARED, Cell, RedistributeJob, by_name
 
 _POISON = -1.0
@@ -95,25 +89,21 @@ class _CellRun:
         self._cleanup.close()
 
 
-class _Ranks:
+class _Ranks(Ranks):
     """All ranks together, seen from one of them."""
 
     def __init__(self, job: RedistributeJob) -> None:
+        super().__init__()
         self._job = job
-        self._comm = MPI.COMM_WORLD
 
     def run(self) -> None:
         """Do the whole job."""
-        self._tell("hello", mpi=MPI.Get_library_version().rstrip("\0\n"), ranks=self._comm.size)
+        self._greet()
         for name in self._job.cells:
             if self._job.trial:
                 self._try_cell(by_name(name))
             else:
                 self._measure_cell(by_name(name))
-
-    def _tell(self, event: str, **fields: Any) -> None:
-        if self._comm.rank == 0:
-            report(event, **fields)
 
     def _try_cell(self, cell: Cell) -> None:
         if cell.name in self._job.skip:
@@ -146,35 +136,10 @@ class _Ranks:
             layouts = [str(ready.source), str(ready.target)]
         self._tell("cell", cell=cell.name, layouts=layouts, samples=samples, wrong=sorted(wrong))
 
-    def _span(self, action: Callable[[], None]) -> float:
-        """Return the seconds from the first rank's start to the last rank's end, by the machine's one clock."""
-        self._comm.Barrier()
-        begin = time.clock_gettime(time.CLOCK_MONOTONIC)
-        action()
-        mine = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
-        latest = np.empty(2)
-        self._comm.Allreduce(mine, latest, op=MPI.MAX)
-        return float(latest.sum())
-
-    def _all(self, mine: bool) -> bool:
-        everyone = np.empty(1, dtype=np.int32)
-        self._comm.Allreduce(np.array([mine], dtype=np.int32), everyone, op=MPI.MIN)
-        return bool(everyone[0])
-
 
 def main() -> None:
     """Run the job that the command line names."""
-    job = RedistributeJob.load(Path(sys.argv[1]))
-    # The default action ends the process even inside a system or MPI call, should the driver have died.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, job.limit)
-    try:
-        _Ranks(job).run()
-    except Exception as error:
-        traceback.print_exc()
-        report("error", text=f"rank {MPI.COMM_WORLD.rank}: {type(error).__name__}: {error}")
-        sys.stdout.flush()
-        MPI.COMM_WORLD.Abort(1)
+    run_job(RedistributeJob.load, _Ranks)
 
 
 if __name__ == "__main__":

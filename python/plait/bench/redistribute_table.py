@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from plait.bench.redistribute import RedistributeCell, RedistributeResults
 from plait.bench.redistribute_job import ALLTOALLW, PRIVATE, SHARED
-from plait.bench.table import factor, milliseconds
+from plait.bench.text import NOTHING, factor, machine_line, milliseconds, titled_table, version_line
 from plait.draw.figure import new_figure, save
 
 
@@ -20,13 +18,9 @@ def redistribute_table(results: RedistributeResults) -> RenderableType:
     """Return everything for people: header, table, notes."""
     settings = results.settings
     megabytes = settings["size"] ** 2 * 8 / 1e6
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        title=f"Redistributing {settings['size']} x {settings['size']} doubles ({megabytes:,.1f} MB), milliseconds, "
-        f"median of {settings['rounds']} rounds",
-        title_justify="left",
-        title_style="bold",
+    table = titled_table(
+        f"Redistributing {settings['size']} x {settings['size']} doubles ({megabytes:,.1f} MB), milliseconds, "
+        f"median of {settings['rounds']} rounds"
     )
     table.add_column("Redistribution")
     for title in ("Shared", "Private", "Bound", "Share", "Alltoallw", "Speed-up"):
@@ -42,14 +36,13 @@ def redistribute_table(results: RedistributeResults) -> RenderableType:
 def _header(results: RedistributeResults) -> Text:
     machine = results.machine
     return Text(
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}\n"
-        f"{results.settings['ranks']} ranks, {machine.get('MPI', 'MPI')}; Plait {machine['plait']}, "
-        f"Python {machine['python']}"
+        f"{machine_line(machine)}\n"
+        f"{results.settings['ranks']} ranks, {machine.get('MPI', 'MPI')}; {version_line(machine)}"
     )
 
 
 def _plain(seconds: float | None) -> Text:
-    return Text("–", style="dim") if seconds is None else Text(milliseconds(seconds))
+    return Text(NOTHING, style="dim") if seconds is None else Text(milliseconds(seconds))
 
 
 def _time(cell: RedistributeCell, way: str) -> Text:
@@ -66,12 +59,12 @@ def _baseline(cell: RedistributeCell) -> Text:
 
 def _share(cell: RedistributeCell) -> Text:
     share = cell.share()
-    return Text("–", style="dim") if share is None else Text(f"{100 * share:.0f} %")
+    return Text(NOTHING, style="dim") if share is None else Text(f"{100 * share:.0f} %")
 
 
 def _speed_up(cell: RedistributeCell) -> Text:
     if cell.speed_up is None:
-        return Text("–", style="dim")
+        return Text(NOTHING, style="dim")
     bound = "> " if cell.over is not None else ""
     return Text(bound + factor(cell.speed_up), style="green" if cell.speed_up >= 1 else "red")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from plait.bench.job import DIRECT, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL
 from plait.bench.results import CaseResult, CellResult, IoResults
+from plait.bench.text import NOTHING, factor, machine_line, milliseconds, titled_table, version_line
 
 _COLUMNS = (
     (OPTIMAL, "Optimal"),
@@ -32,33 +32,16 @@ def header(results: IoResults) -> Text:
     """Return on what, and how, was measured."""
     machine, settings = results.machine, results.settings
     return Text(
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}\n"
+        f"{machine_line(machine)}\n"
         f"{settings['ranks']} ranks, {machine.get('MPI', 'MPI')}, file on {machine['file system']}, cached in memory; "
-        f"Plait {machine['plait']}, Python {machine['python']}"
+        f"{version_line(machine)}"
     )
-
-
-def milliseconds(seconds: float) -> str:
-    """Return a time in milliseconds, with three digits where it is below 100."""
-    value = seconds * 1000
-    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
-
-
-def factor(value: float) -> str:
-    """Return a speed-up with two or three digits."""
-    return f"{value:,.0f}x" if value >= 99.5 else f"{value:.1f}x" if value >= 9.95 else f"{value:.2f}x"
 
 
 def _case_table(result: CaseResult, results: IoResults) -> Table:
     megabytes = result.case.extent**2 * (8 if result.case.dtype == "float64" else 1) / 1e6
     rounds = results.settings["rounds"]
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        title=f"{result.case.title} ({megabytes:,.1f} MB), milliseconds, median of {rounds} rounds",
-        title_justify="left",
-        title_style="bold",
-    )
+    table = titled_table(f"{result.case.title} ({megabytes:,.1f} MB), milliseconds, median of {rounds} rounds")
     table.add_column("Distribution", no_wrap=True)
     columns = [(access, title) for access, title in _COLUMNS if access != MPI_IO or results.settings["mpiio"]]
     for _, title in columns:
@@ -82,13 +65,13 @@ def _time(cell: CellResult, access: str) -> Text:
         return Text("failed", style="red")
     median = cell.median(access)
     if median is None:
-        return Text("–", style="dim")
+        return Text(NOTHING, style="dim")
     return Text(milliseconds(median))
 
 
 def _speed_up(cell: CellResult) -> Text:
     if cell.speed_up is None:
-        return Text("–", style="dim")
+        return Text(NOTHING, style="dim")
     bound = "> " if MPI_IO in cell.over else ""
     return Text(bound + factor(cell.speed_up), style="green" if cell.speed_up >= 1 else "red")
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from plait.bench.chart import draw_chart
 from plait.bench.io import IoSettings, run_io
 from plait.bench.job import Operation
-from plait.bench.results import IoResults
 from plait.bench.table import results_table
 from plait.cli.bench_plan import plan_command
 from plait.cli.bench_redistribute import redistribute_command
-from plait.cli.support import UserError, messages, output
+from plait.cli.benchmark import deliver, result_options, run_with_bar
+from plait.cli.support import UserError
 
 _OPERATIONS: dict[str, tuple[Operation, ...]] = {"read": ("read",), "write": ("write",), "both": ("read", "write")}
 
@@ -56,14 +55,7 @@ bench_command.add_command(redistribute_command)
 @click.option("--read", "operation", flag_value="read", help="Measure reading (the default).")
 @click.option("--write", "operation", flag_value="write", help="Measure writing into an existing file.")
 @click.option("--both", "operation", flag_value="both", help="Measure reading and writing.")
-@click.option(
-    "--json",
-    "json_",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="Write all samples as JSON; - writes them to standard output instead of the table.",
-)
-@click.option("--png", type=click.Path(dir_okay=False, path_type=Path), help="Draw a chart to this file.")
+@result_options("--png", "Draw a chart to this file.")
 @click.option(
     "--dir", "directory", type=click.Path(file_okay=False), help="Folder for the files.  [default: a temporary one]"
 )
@@ -77,7 +69,7 @@ def io_command(
     cut: float,
     operation: str | None,
     json_: str | None,
-    png: Path | None,
+    chart: Path | None,
     directory: str | None,
     no_mpiio: bool,
 ) -> None:
@@ -100,36 +92,7 @@ def io_command(
         mpiio=not no_mpiio,
         directory=directory,
     )
-    results = run_with_progress(settings)
-    text = json.dumps(results.to_json(), indent=2)
-    if json_ == "-":
-        click.echo(text)
-    else:
-        output().print(results_table(results))
-    if json_ is not None and json_ != "-":
-        Path(json_).write_text(text + "\n", encoding="utf-8")
-        messages().print(f"samples written to {json_}", soft_wrap=True)
-    if png is not None:
-        from plait.bench.chart import draw_chart
-
-        draw_chart(results, png)
-        messages().print(f"chart written to {png}", soft_wrap=True)
+    results = run_with_bar(lambda progress: run_io(settings, progress))
+    deliver(results, results_table, draw_chart, json_, chart)
     if any(results.wrong()):
         raise SystemExit(1)
-
-
-def run_with_progress(settings: IoSettings) -> IoResults:
-    """Run the benchmark with a progress bar on standard error, where that is a terminal."""
-    console = messages()
-    bar = Progress(
-        BarColumn(30),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
-        task = bar.add_task("starting the ranks", total=1.0)
-        return run_io(settings, lambda text, share: bar.update(task, description=text, completed=share))

@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 import plait
-from plait.bench.io import IoSettings, require_mpi
-from plait.bench.launch import LaunchError, RankProgram
-from plait.bench.table import milliseconds, results_table
-from plait.cli.bench import run_with_progress
+from plait.bench.io import IoSettings, run_io
+from plait.bench.launch import LaunchError, RankProgram, require_mpi
+from plait.bench.table import results_table
+from plait.bench.text import milliseconds
+from plait.cli.benchmark import run_with_bar
 from plait.cli.support import UserError, output
 
 _PATIENCE = 60.0  # seconds that the ranks may stay silent
@@ -70,7 +71,7 @@ def demo_command(directory: Path, ranks: int, no_bench: bool) -> None:
     if not no_bench:
         console.print("[bold]5.[/bold] A short benchmark beside MPI-IO (plait bench io measures more):\n")
         settings = IoSettings(doubles=1500, bytes=0, ranks=ranks, rounds=3, cut=3.0, directory=str(directory))
-        results = run_with_progress(settings)
+        results = run_with_bar(lambda progress: run_io(settings, progress))
         console.print(results_table(results))
         good = good and not any(results.wrong())
     if not good:

@@ -1,0 +1,61 @@
+"""How the benchmarks say numbers, machines and titles."""
+
+from __future__ import annotations
+
+import math
+
+from rich import box
+from rich.table import Table
+
+NOTHING = "–"
+"""Stands where nothing was measured."""
+
+
+def three_digits(value: float) -> str:
+    """Return a number with three digits where it is below 100, and without a fraction above."""
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def milliseconds(seconds: float) -> str:
+    """Return a time in milliseconds."""
+    return three_digits(seconds * 1000)
+
+
+def microseconds(seconds: float | None) -> str:
+    """Return a time in microseconds."""
+    return NOTHING if seconds is None else three_digits(seconds * 1e6)
+
+
+def factor(value: float) -> str:
+    """Return a speed-up with two or three digits."""
+    return f"{value:,.0f}x" if value >= 99.5 else f"{value:.1f}x" if value >= 9.95 else f"{value:.2f}x"
+
+
+def power(value: int) -> str:
+    """Return ``10^6``, ``1,009`` or ``3.2·10^6``."""
+    exponent = int(math.log10(value)) if value > 0 else 0
+    if value < 1000:
+        return str(value)
+    if value == 10**exponent:
+        return f"10^{exponent}"
+    return f"{value:,}" if value < 10**6 else f"{value / 10**exponent:.1f}·10^{exponent}"
+
+
+def kibibytes(count: int) -> str:
+    """Return a number of bytes in KiB."""
+    return "< 4" if count < 4096 else f"{count / 1024:,.0f}"
+
+
+def machine_line(machine: dict[str, str]) -> str:
+    """Return what the machine is."""
+    return f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}"
+
+
+def version_line(machine: dict[str, str]) -> str:
+    """Return what was measured."""
+    return f"Plait {machine['plait']}, Python {machine['python']}"
+
+
+def titled_table(title: str) -> Table:
+    """Return an empty table in the form that all benchmarks use."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", title_style="bold")
