@@ -14,6 +14,8 @@ from plait.bench.cells import CELLS, near_square
 from plait.bench.io import IoSettings, run_io
 from plait.bench.job import MPI_IO, TOTAL, Case, Job
 from plait.bench.launch import LaunchError, RankProgram, StalledError, find_mpiexec
+from plait.bench.overlap import OverlapResult
+from plait.bench.overlap_job import ACCESSES
 from plait.bench.pattern import pattern, same_bytes
 from plait.bench.redistribute import RedistributeCell, RedistributeResults
 from plait.bench.redistribute_table import redistribute_table
@@ -231,3 +233,25 @@ def test_a_baseline_that_took_too_long_is_a_lower_bound():
     cell.wrong.append("shared")
     assert cell.share() is None
     assert cell.speed_up is None
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_measures_how_much_of_an_access_a_computation_hides(tmp_path, ranks):
+    samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
+    result = run("bench", "overlap", "--megabytes", "2", "--rounds", "2", "--ranks", str(ranks), "--dir",
+                 str(tmp_path), "--json", str(samples), "--chart", str(chart))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "Every byte that was read was checked." in result.output
+    found = json.loads(samples.read_text())
+    assert [one["name"] for one in found["accesses"]] == [access.name for access in ACCESSES]
+    for one in found["accesses"]:
+        assert set(one["seconds"]) == {"io", "compute", "both"}
+        assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
+    assert chart.read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chart.png", "samples.json"]
+
+
+def test_overlap_is_what_the_shorter_one_saves():
+    result = OverlapResult("read", {"io": [2.0, 4.0, 3.0], "compute": [6.0, 6.0, 6.0], "both": [6.3, 6.3, 9.9]})
+    assert result.overlap == pytest.approx((3.0 + 6.0 - 6.3) / 3.0)

@@ -1,0 +1,54 @@
+"""The accesses of `plait bench overlap`, and what its driver tells the ranks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+# What is measured of an access.
+IO = "io"  # started and waited for at once
+COMPUTE = "compute"  # the computation alone
+BOTH = "both"  # started, then the computation, then waited for
+WAYS = (IO, COMPUTE, BOTH)
+
+
+@dataclass(frozen=True)
+class Access:
+    """One way of moving a rank's part of a file while the rank computes."""
+
+    name: str
+    collective: bool
+    """Through the File; otherwise through a stream of mode 0."""
+    write: bool
+
+
+ACCESSES = (
+    Access("collective read", True, False),
+    Access("independent read", False, False),
+    Access("collective write", True, True),
+    Access("independent write", False, True),
+)
+
+
+@dataclass(frozen=True)
+class OverlapJob:
+    """The work of one run of the rank program."""
+
+    path: str
+    bytes: int
+    """Of the whole file: doubles, as many on each rank."""
+    rounds: int
+    limit: float
+    """Seconds after which a rank ends itself, should the driver be gone."""
+
+    def save(self, path: Path) -> None:
+        """Write the job where the ranks find it."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @staticmethod
+    def load(path: Path) -> OverlapJob:
+        """Read a job that `save` wrote."""
+        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return OverlapJob(**fields)
