@@ -240,7 +240,7 @@ plait_status plait_request_wait(plait_request* request);
 plait_status plait_request_test(plait_request* request, int* done);
 /** Waits, and gives the elements that a started stream access moved. */
 plait_status plait_request_elements(plait_request* request, int64_t* elements);
-/** Waits where the access is under way.  PLAIT_OK also where it failed. */
+/** Waits where nobody has, and returns the status of that; frees the handle in any case. */
 plait_status plait_request_free(plait_request** request);
 
 /* ---- Streams: an open file's elements one behind the other, in the order of the file ---- */
@@ -255,9 +255,9 @@ enum {
 
 /** Collective over the file's communicator. */
 plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream);
-/** Collective.  After an error the handle stays; plait_stream_free frees it. */
+/** Waits for what this rank has started, ends the stream on this rank and frees the handle.  Not collective; errors of
+ *  started writes come from plait_close.  Closing the file ends its streams; their handles are still to be freed. */
 plait_status plait_stream_close(plait_stream** stream);
-plait_status plait_stream_free(plait_stream** stream);
 /** Reads up to `elements` elements; `done` says how many: fewer only at the end of the array. */
 plait_status plait_stream_read(plait_stream* stream, void* data, int64_t elements, int64_t* done);
 /** Writes all elements; past the end of the array nothing, with an error. */
@@ -269,6 +269,8 @@ plait_status plait_stream_start_write(plait_stream* stream, const void* data, in
 plait_status plait_stream_tell(const plait_stream* stream, int64_t* element);
 /** Mode 0: of this rank.  Mode 1: of all.  Modes 2 to 4: collective. */
 plait_status plait_stream_seek(plait_stream* stream, int64_t element);
+/** As plait_file_refuse; in modes 0 and 1 for this process alone. */
+plait_status plait_stream_refuse(plait_stream* stream, const char* message);
 
 /* ---- Redistribution: arrays in memory from one layout into another ---- */
 
