@@ -20,8 +20,9 @@ std::int64_t processors_of(std::int64_t entry, std::int64_t code, std::size_t d)
   if (code == kCollapsed)
     refuse(base::text("dimension ", d + 1, " is not distributed (distr_info 0), but proc_info(", d + 1, ") is ", entry,
                       "; give it one processor"));
-  if (entry < 1) refuse(base::text("proc_info(", d + 1, ") is ", entry, "; dimension ", d + 1,
-                                   " is distributed and needs at least one processor"));
+  if (entry < 1)
+    refuse(base::text("proc_info(", d + 1, ") is ", entry, "; dimension ", d + 1,
+                      " is distributed and needs at least one processor"));
   return entry;
 }
 

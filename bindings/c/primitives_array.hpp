@@ -17,12 +17,12 @@ enum DistributionCode : std::int64_t { kCollapsed = 0, kBlock = 1, kCyclic = 2, 
 /// What array_map is told, and what is made of it.
 struct MappedArray {
   std::string name;
-  Extents size;   ///< one entry for each dimension, as in the next three
+  Extents size;  ///< one entry for each dimension, as in the next three
   Extents codes;
   Extents blocks;  ///< -1 but where the code is kBlockCyclic
   Extents grid;
   std::int64_t element_bytes = 4;
-  std::string type = "INTEGER*4";
+  std::string type;                ///< as Fortran calls it
   std::int64_t grid_version = -1;  ///< of the Grid that `layout` was made with
   std::optional<Layout> layout;
 };

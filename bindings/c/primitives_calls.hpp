@@ -17,13 +17,12 @@ void close_unit(std::int64_t unit);
 
 /// `proc_info` has seven entries; `user_map` those of all ranks, in mode -1.
 void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& user_map);
-/// Lists of seven entries each.  Returns the descriptor, 1 or more.
+/// Lists of seven entries each; the elements are integers of so many bytes at first.  Returns the descriptor, 1 or
+/// more.
 std::int64_t map_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
-                       const Extents& block_size, const Extents& proc_info);
-/// The type of a descriptor's elements: its name in Fortran and its bytes.
-void set_array_type(std::int64_t descriptor, const std::string& name, std::int64_t bytes);
-/// Bytes of a type by its name, as `real*8` or `DOUBLE PRECISION`.  errors  kArgument: unknown.
-std::int64_t bytes_of_type(const std::string& name);
+                       const Extents& block_size, const Extents& proc_info, std::int64_t element_bytes);
+/// The type of a descriptor's elements by its name in Fortran, as `real*8` or `DOUBLE PRECISION`.
+void set_array_type(std::int64_t descriptor, const std::string& name);
 
 /// One access of the array of a descriptor; `io_size` is in elements, -1 for the default.
 void access_array(bool write, void* array, std::int64_t size1, std::int64_t size2, std::int64_t descriptor,

@@ -89,7 +89,15 @@ void close_unit(std::int64_t unit) {
   Runtime& state = runtime();
   const auto mine = engine::caught([&] { unit_of(state, unit); });
   if (mine) refuse_together(state, mine);
-  File& file = state.units.at(unit).file;
+  Unit& closing = state.units.at(unit);
+  File& file = closing.file;
+  if (!file.is_open()) {  // on every rank alike
+    const std::string path = closing.path;
+    state.units.erase(unit);
+    throw Error(ErrorKind::kSystem,
+                base::text("unit ", unit, " (", path, ") was given up after an earlier error; open it anew"),
+                ECANCELED);
+  }
   try {
     file.close();
   } catch (...) {

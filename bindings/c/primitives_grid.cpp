@@ -61,19 +61,19 @@ Grid make_grid(const Extents& proc_info, std::int64_t mode, const Extents& user_
   grid.mode = mode;
   const std::int64_t positions = base::checked_product(proc_info, "processors of the grid");
   if (positions != ranks)
-    refuse(base::text("the grid ", base::tuple_text(proc_info), " has ", positions, " processors, but the program runs on ",
-                      ranks, "; give a proc_info whose product is ", ranks));
+    refuse(base::text("the grid ", base::tuple_text(proc_info), " has ", positions,
+                      " processors, but the program runs on ", ranks, "; give a proc_info whose product is ", ranks));
   grid.ranks.resize(static_cast<std::size_t>(ranks));
   if (mode == kUserMap) {
     if (static_cast<std::int64_t>(user_map.size()) != ranks)
-      refuse(base::text("map_mode is -1, but there is no user_map; give the rank of each of the ", ranks, " positions"));
+      refuse(
+          base::text("map_mode is -1, but there is no user_map; give the rank of each of the ", ranks, " positions"));
     check_user_map(user_map, ranks);
     grid.ranks = user_map;
     return grid;
   }
   if (mode != kColumnMajor && mode != kRowMajor && mode != kSnake)
-    refuse(base::text("map_mode is ", mode,
-                      "; use -1 (user_map), 0 (column-major), 1 (row-major) or 2 (snake)"));
+    refuse(base::text("map_mode is ", mode, "; use -1 (user_map), 0 (column-major), 1 (row-major) or 2 (snake)"));
   for (std::int64_t number = 0; number < ranks; ++number) {
     const std::int64_t position = mode == kColumnMajor ? number
                                   : mode == kRowMajor  ? row_major_position(proc_info, number)

@@ -11,12 +11,12 @@ Extents entries_of(const Extents& list, std::string_view what) {
   Extents result;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list[i] == kNone) break;
-    const bool rest_is_zero =
-        std::all_of(list.begin() + static_cast<std::ptrdiff_t>(i), list.end(), [](auto v) { return v == 0 || v == kNone; });
+    const bool rest_is_zero = std::all_of(list.begin() + static_cast<std::ptrdiff_t>(i), list.end(),
+                                          [](auto v) { return v == 0 || v == kNone; });
     if (rest_is_zero) break;
     if (list[i] < 1)
-      throw Error(ErrorKind::kArgument, base::text(what, '(', i + 1, ") is ", list[i],
-                                                   "; entries are at least 1, and -1 ends the list"));
+      throw Error(ErrorKind::kArgument,
+                  base::text(what, '(', i + 1, ") is ", list[i], "; entries are at least 1, and -1 ends the list"));
     result.push_back(list[i]);
   }
   if (result.empty())

@@ -52,16 +52,15 @@ int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /
 void on_exit() {
   int ended = 0;
   if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
-  while (instance()) {
+  constexpr int kMostFailures = 10000;  // calls that the others still make
+  for (int failures = 0; instance(); ++failures) {
     try {
       agree(*instance(), "the end of the program", nullptr);
       break;
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kArgument) continue;
+      if (error.system_code() != EOWNERDEAD && failures < kMostFailures) continue;
       tell_now();
       return;  // a rank has gone without us, and MPI_Finalize would wait for it
-    } catch (...) {
-      return;
     }
   }
   MPI_Finalize();
@@ -111,7 +110,17 @@ void refuse_together(Runtime& state, const std::exception_ptr& mine) {
   std::rethrow_exception(mine);
 }
 
-void tell_later(const std::string& text) { untold() = text; }
+void print(const Runtime& state, const std::string& text) {
+  if (state.comm.rank() != 0) return;
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void tell_later(const std::string& text) {
+  // Also where MPI never came to run.
+  [[maybe_unused]] static const int registered = std::atexit(tell_now);
+  untold() = text;
+}
 
 void forget() { untold().clear(); }
 

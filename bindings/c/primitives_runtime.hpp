@@ -50,6 +50,20 @@ void agree(Runtime& state, const std::string& call, const std::exception_ptr& mi
 /// Takes part in the call that the other ranks are at with an error of this one.
 [[noreturn]] void refuse_together(Runtime& state, const std::exception_ptr& mine);
 
+/// Runs a check of this rank alone; where it throws, the others get its error in the call that they are at.
+template <typename Check>
+void together(Check&& check) {
+  Runtime& state = runtime();
+  try {
+    check();
+  } catch (...) {
+    refuse_together(state, std::current_exception());
+  }
+}
+
+/// Prints a table on rank 0.
+void print(const Runtime& state, const std::string& text);
+
 /// Tells the ranks' user on rank 0 what nobody asked for: `text` goes to the standard error with the next call of a
 /// primitive, or at the end, unless it is forgotten first.
 void tell_later(const std::string& text);

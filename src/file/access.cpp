@@ -115,21 +115,20 @@ const File::Impl::Planned& File::Impl::planned(const Layout& layout, const Regio
   auto found = std::find_if(plans_.begin(), plans_.end(), serves);
   if (found == plans_.end()) {
     if (plans_.size() == kPlansKept) plans_.pop_back();
-    found = plans_.insert(plans_.end(),
-                          std::make_unique<Planned>(Planned{type.shape, type.element_bytes, type.order, data_offset,
-                                                            access_options.memory_bytes, layout, region, workers, action,
-                                                            plan(layout, region, workers, nodes_apart, action),
-                                                            call_text(layout, region, action)}));
+    found = plans_.insert(
+        plans_.end(),
+        std::make_unique<Planned>(Planned{
+            type.shape, type.element_bytes, type.order, data_offset, access_options.memory_bytes, layout, region,
+            workers, action, plan(layout, region, workers, nodes_apart, action), call_text(layout, region, action)}));
   }
   std::rotate(plans_.begin(), found, found + 1);
   return *plans_.front();
 }
 
 std::string File::Impl::call_text(const Layout& layout, const Region& region, Action action) const {
-  const std::string array =
-      several ? base::text(", elements of ", type.element_bytes, " bytes at offset ", data_offset, ", memory ",
-                           access_options.memory_bytes)
-              : "";
+  const std::string array = several ? base::text(", elements of ", type.element_bytes, " bytes at offset ", data_offset,
+                                                 ", memory ", access_options.memory_bytes)
+                                    : "";
   return base::text(action == Action::kWrite  ? "write"
                     : action == Action::kFill ? "read with halos"
                                               : "read",
@@ -141,8 +140,8 @@ void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64
   check_open();
   if (!several) refuse("an array of the file was selected, but the file is not open for several arrays");
   if (wanted.element_bytes < 1 || offset < 0 || memory < 0)
-    refuse(base::text("an array of elements of ", wanted.element_bytes, " bytes at offset ", offset, " with memory=",
-                      memory, " cannot be"));
+    refuse(base::text("an array of elements of ", wanted.element_bytes, " bytes at offset ", offset,
+                      " with memory=", memory, " cannot be"));
   for (const std::int64_t extent : wanted.shape)
     if (extent < 0) refuse(base::text("the shape ", shape_to_string(wanted.shape), " has a negative size"));
   const std::int64_t bytes = base::checked_multiply(base::checked_product(wanted.shape, "elements of the array"),
