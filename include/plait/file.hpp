@@ -38,6 +38,9 @@ struct FileOptions {
   std::int64_t element_bytes = 0;  ///< needed with a dtype that is not a simple .npy spelling; 0: derived from dtype
   std::optional<Order> order;      ///< of the array in the file; default C, a .npy file says its own
   std::int64_t offset = 0;         ///< raw files: where the array begins, in bytes
+  /// The raw file is one of several arrays behind each other, of which File::select() names one at a time: it may be
+  /// longer than this array, and writing makes it longer.
+  bool several = false;
   /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
   std::int64_t memory = 0;
   std::string strategy;      ///< "", "direct" or "two-phase"; "": PLAIT_STRATEGY of rank 0, or automatic
@@ -119,6 +122,12 @@ class File {
   Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {},
                      bool fill_halo = false);
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
+
+  /// Lets the accesses that follow mean the array `type` at `offset` bytes of a raw file that was opened with
+  /// `several`, staged in at most `memory` bytes a rank (0: as when the file was opened).  The ranks agree on it in the
+  /// next access. cost    No communication; plans of the last few arrays are kept. errors  kArgument, on this rank
+  /// alone: not such a file, an array that cannot be.
+  void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
 
   /// Takes part in the call that the other ranks make next with a kArgument error of this one: all throw it.  For
   /// callers that find their own arguments wrong, so that the others do not wait for them.

@@ -116,26 +116,49 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
 const File::Impl::Planned& File::Impl::planned(const Layout& layout, const Region& region, int workers,
                                                bool nodes_apart, Action action) {
   const auto serves = [&](const std::unique_ptr<Planned>& old) {
-    return old->action == action && old->workers == workers && old->region == region &&
+    return old->action == action && old->workers == workers && old->offset == data_offset &&
+           old->element_bytes == type.element_bytes && old->memory == access_options.memory_bytes &&
+           old->order == type.order && old->shape == type.shape && old->region == region &&
            old->layout.spelled_like(layout);
   };
   auto found = std::find_if(plans_.begin(), plans_.end(), serves);
   if (found == plans_.end()) {
     if (plans_.size() == kPlansKept) plans_.pop_back();
-    found = plans_.insert(plans_.end(),
-                          std::make_unique<Planned>(Planned{layout, region, workers, action,
-                                                            plan(layout, region, workers, nodes_apart, action),
-                                                            call_text(layout, region, action)}));
+    found = plans_.insert(
+        plans_.end(),
+        std::make_unique<Planned>(Planned{
+            type.shape, type.element_bytes, type.order, data_offset, access_options.memory_bytes, layout, region,
+            workers, action, plan(layout, region, workers, nodes_apart, action), call_text(layout, region, action)}));
   }
   std::rotate(plans_.begin(), found, found + 1);
   return *plans_.front();
 }
 
 std::string File::Impl::call_text(const Layout& layout, const Region& region, Action action) const {
+  const std::string array = several ? base::text(", elements of ", type.element_bytes, " bytes at offset ", data_offset,
+                                                 ", memory ", access_options.memory_bytes)
+                                    : "";
   return base::text(action == Action::kWrite  ? "write"
                     : action == Action::kFill ? "read with halos"
                                               : "read",
-                    '(', to_string(layout), ", region ", to_string(region), ") of ", name());
+                    '(', to_string(layout), ", region ", to_string(region), array, ") of ", name());
+}
+
+void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory) {
+  const auto refuse = [this](const std::string& what) { throw Error(ErrorKind::kArgument, path + ": " + what); };
+  check_open();
+  if (!several) refuse("an array of the file was selected, but the file is not open for several arrays");
+  if (wanted.element_bytes < 1 || offset < 0 || memory < 0)
+    refuse(base::text("an array of elements of ", wanted.element_bytes, " bytes at offset ", offset,
+                      " with memory=", memory, " cannot be"));
+  for (const std::int64_t extent : wanted.shape)
+    if (extent < 0) refuse(base::text("the shape ", shape_to_string(wanted.shape), " has a negative size"));
+  const std::int64_t bytes = base::checked_multiply(base::checked_product(wanted.shape, "elements of the array"),
+                                                    wanted.element_bytes, "bytes of the array");
+  base::checked_add(offset, bytes, "bytes of the file");
+  type = wanted;
+  data_offset = offset;
+  access_options.memory_bytes = memory == 0 ? opening_memory : memory;
 }
 
 void File::Impl::check_mode(bool write) const {

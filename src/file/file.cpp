@@ -52,6 +52,10 @@ void File::refuse_open(const std::string& message, const Comm& comm) {
   file::refuse(comm, message);
 }
 
+void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memory) {
+  impl_->worker->run([&] { impl_->select(type, offset, memory); });
+}
+
 void File::refuse(const std::string& message) {
   impl_->worker->run([&] { impl_->refuse(message); });
   __builtin_unreachable();

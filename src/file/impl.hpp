@@ -32,6 +32,8 @@ class File::Impl {
   ArrayType type;
   std::int64_t data_offset = 0;
   plan::AccessOptions access_options;
+  bool several = false;             // raw arrays behind each other, of which `type` and `data_offset` name one
+  std::int64_t opening_memory = 0;  // what select() falls back to
   std::unique_ptr<store::Store> store;
   std::unique_ptr<store::posix::Replacement> replacement;  // mode `w`, on rank 0
   AccessTimes times;
@@ -47,6 +49,7 @@ class File::Impl {
   plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart, Action action) const;
   /// Threads that a process which is alone moves a layout with.
   int useful_threads(const Layout& layout) const;
+  void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
   void close();
   void abandon();
   void refuse(const std::string& message);
@@ -57,6 +60,11 @@ class File::Impl {
   std::exception_ptr untold_error();
   /// A plan and what it was made for; programs repeat their accesses.
   struct Planned {
+    Extents shape;  // of the array in the file, and where and how it is accessed
+    std::int64_t element_bytes;
+    Order order;
+    std::int64_t offset;
+    std::int64_t memory;
     Layout layout;
     Region region;
     int workers;

@@ -128,10 +128,16 @@ npy::Header read_header(PosixStore& store, const std::string& path) {
   return npy::parse_header(bytes, path);
 }
 
+void refuse_several(const std::string& path, const FileOptions& options) {
+  if (options.several)
+    refuse(text(path, ": a .npy file holds one array, but several were announced; use a name that does not end so"));
+}
+
 void look_at_existing(const std::string& path, const FileOptions& options, bool writable, Findings& found) {
   PosixStore store(path, writable ? PosixStore::Access::kReadWrite : PosixStore::Access::kRead);
   const std::int64_t size = store.size();
   if (is_npy(path)) {
+    refuse_several(path, options);
     const npy::Header header = read_header(store, path);
     found.type = {header.shape, header.descr, header.element_bytes, header.order};
     found.data_offset = header.data_offset;
@@ -158,7 +164,7 @@ void look_at_existing(const std::string& path, const FileOptions& options, bool 
                 text(path, " has ", size, " bytes, but an array ", shape_to_string(found.type.shape), " of ",
                      found.type.element_bytes, "-byte elements from offset ", found.data_offset, " on needs ", needed,
                      is_npy(path) ? "; it has been truncated" : "; it is truncated, or shape or dtype are wrong"));
-  if (size > needed && !is_npy(path))
+  if (size > needed && !is_npy(path) && !options.several)
     refuse(text(path, " has ", size, " bytes, but an array ", shape_to_string(found.type.shape), " of ",
                 found.type.element_bytes, "-byte elements from offset ", found.data_offset, " on has ", needed,
                 "; give the shape and dtype that it was written with"));
@@ -168,6 +174,7 @@ void make_new(File::Impl& file, const FileOptions& options, Findings& found) {
   found.type = wanted_type(options, file.path);
   std::vector<std::byte> head;
   if (is_npy(file.path)) {
+    refuse_several(file.path, options);
     if (found.type.dtype.empty()) refuse(text(file.path, ": a .npy file needs a dtype"));
     head = store::npy::make_header(found.type.dtype, found.type.order, found.type.shape);
     found.data_offset = static_cast<std::int64_t>(head.size());
@@ -201,6 +208,7 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   if (options.shape) out << ", shape " << shape_to_string(*options.shape);
   if (options.dtype) out << ", dtype " << *options.dtype;
   if (options.order) out << ", order " << (*options.order == Order::kC ? "C" : "F");
+  if (options.several) out << ", several arrays";
   out << ", offset " << options.offset << ", memory " << options.memory << ", strategy "
       << (options.strategy.empty() ? "automatic" : options.strategy) << ", readers " << options.readers << ')';
   return out.str();
@@ -229,6 +237,8 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
   file.type = found.type;
   file.data_offset = found.data_offset;
   file.access_options = found.access;
+  file.opening_memory = found.access.memory_bytes;
+  file.several = options.several;
   engine::agree(transport, engine::caught([&] {
                   file.store = std::make_unique<PosixStore>(found.store_path, file.mode == Mode::kRead
                                                                                   ? PosixStore::Access::kRead

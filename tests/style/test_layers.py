@@ -15,7 +15,14 @@ LAYERS = ("base", "layout", "plan", "copy", "store", "transport", "engine", "fil
 STRANGERS = ({"store", "transport"},)
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
-MPI_PLACES = ("src/transport/mpi/", "include/plait/mpi.hpp", "bindings/", "tests/mpi/", "examples/")
+MPI_PLACES = (
+    "src/transport/mpi/",
+    "include/plait/mpi.hpp",
+    "include/plait_mpi.h",
+    "bindings/",
+    "tests/mpi/",
+    "examples/",
+)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 CPP = {".cpp", ".hpp", ".h", ".inl"}

@@ -1,0 +1,137 @@
+#include "primitives_array.hpp"
+
+#include <iomanip>
+#include <sstream>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "primitives_lists.hpp"
+
+namespace plait::primitives {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+/// Collapsed dimensions need no processors of their own: one, or don't care.
+std::int64_t processors_of(std::int64_t entry, std::int64_t code, std::size_t d) {
+  if (code == kCollapsed && (entry == kNone || entry == 0 || entry == 1)) return 1;
+  if (code == kCollapsed)
+    refuse(base::text("dimension ", d + 1, " is not distributed (distr_info 0), but proc_info(", d + 1, ") is ", entry,
+                      "; give it one processor"));
+  if (entry < 1)
+    refuse(base::text("proc_info(", d + 1, ") is ", entry, "; dimension ", d + 1,
+                      " is distributed and needs at least one processor"));
+  return entry;
+}
+
+Distribution distribution_of(const MappedArray& array, std::size_t d) {
+  switch (array.codes[d]) {
+    case kBlock: return Distribution::block_of();
+    case kCyclic: return Distribution::cyclic();
+    case kBlockCyclic: return Distribution::cyclic(array.blocks[d]);
+    default: return Distribution::collapsed();
+  }
+}
+
+/// The ranks of the grid's positions with the last coordinate fastest, as layouts list them.
+Extents row_major_ranks(const Grid& grid) {
+  Extents result(grid.ranks.size());
+  for (std::size_t position = 0; position < grid.ranks.size(); ++position) {
+    const Extents coordinates = coordinates_of(grid, static_cast<std::int64_t>(position));
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < coordinates.size(); ++d) place = place * grid.shape[d] + coordinates[d];
+    result[static_cast<std::size_t>(place)] = grid.ranks[position];
+  }
+  return result;
+}
+
+}  // namespace
+
+MappedArray make_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
+                       const Extents& block_size, const Extents& proc_info, std::int64_t ranks) {
+  MappedArray array;
+  array.name = name;
+  array.size = entries_of(size_info, "size_info");
+  for (std::size_t d = 0; d < array.size.size(); ++d) {
+    const std::int64_t code = distr_info[d];
+    if (code < kCollapsed || code > kBlockCyclic)
+      refuse(base::text("distr_info(", d + 1, ") is ", code,
+                        "; use 0 (not distributed), 1 (BLOCK), 2 (CYCLIC) or 3 (BLOCK-CYCLIC)"));
+    if (code == kBlockCyclic && block_size[d] < 1)
+      refuse(base::text("block_size(", d + 1, ") is ", block_size[d],
+                        "; a BLOCK-CYCLIC dimension needs blocks of at least 1"));
+    array.codes.push_back(code);
+    array.blocks.push_back(code == kBlockCyclic ? block_size[d] : kNone);
+    array.grid.push_back(processors_of(proc_info[d], code, d));
+  }
+  const std::int64_t processors = base::checked_product(array.grid, "processors of the grid");
+  if (processors != ranks)
+    refuse(base::text("proc_info ", base::tuple_text(array.grid), " has ", processors,
+                      " processors, but the program runs on ", ranks, "; give one whose product is ", ranks));
+  return array;
+}
+
+const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor) {
+  if (array.layout && array.grid_version == grid.version) return *array.layout;
+  if (without_ones(array.grid) != without_ones(grid.shape))
+    refuse(base::text("array '", array.name, "' (descriptor ", descriptor, ") is mapped to the processors ",
+                      base::tuple_text(array.grid), ", but the grid in force is ", base::tuple_text(grid.shape),
+                      "; call proc_map with the array's proc_info first"));
+  std::vector<Distribution> distributions;
+  Extents axes;
+  for (std::size_t d = 0; d < array.size.size(); ++d) {
+    distributions.push_back(distribution_of(array, d));
+    if (array.codes[d] != kCollapsed) axes.push_back(array.grid[d]);
+  }
+  LayoutOptions options;
+  // Axes that are left out have one processor, so the positions are those of the whole grid.
+  if (grid.mode != kColumnMajor && grid.mode != kRowMajor) options.rank_list = row_major_ranks(grid);
+  array.layout.emplace(array.size, std::move(distributions), std::move(axes),
+                       grid.mode == kColumnMajor ? Order::kFortran : Order::kC, Order::kFortran, std::move(options));
+  array.grid_version = grid.version;
+  return *array.layout;
+}
+
+Extents local_steps(const Extents& shape, std::int64_t size1, std::int64_t size2, std::int64_t element_bytes,
+                    const std::string& array) {
+  const std::int64_t elements = base::checked_product(shape, "number of local elements");
+  if (size1 < 0 || size2 < 0)
+    refuse(base::text("a local array of ", size1, " x ", size2, " elements cannot be; give its declared sizes"));
+  const std::int64_t room = base::checked_multiply(size1, size2, "elements of the local array");
+  if (elements > room)
+    refuse(base::text("the share of ", array, " is ", shape_to_string(shape), ", which is ", elements,
+                      " elements, but the local array of ", size1, " x ", size2, " has room for ", room,
+                      "; declare it larger"));
+  if (elements == 0 || size1 == shape.front() || shape.front() > size1 || elements / shape.front() > size2) return {};
+  Extents steps{element_bytes};
+  std::int64_t step = base::checked_multiply(size1, element_bytes, "bytes of a column");
+  for (std::size_t d = 1; d < shape.size(); ++d) {
+    steps.push_back(step);
+    step *= shape[d];
+  }
+  return steps;
+}
+
+Extents table_of(const MappedArray& array) {
+  Extents table;
+  for (const Extents* row : {&array.size, &array.codes, &array.blocks, &array.grid})
+    for (std::size_t d = 0; d < kMostDimensions; ++d) table.push_back(d < row->size() ? (*row)[d] : kNone);
+  return table;
+}
+
+std::string to_string(const MappedArray& array) {
+  const Extents table = table_of(array);
+  std::ostringstream out;
+  out << std::left << std::setw(18) << "Array" << ' ' << array.name << " (" << array.type << ")\n";
+  const char* const names[] = {"Global Size", "Distribution Code", "Block Size", "nprocs"};
+  for (std::size_t row = 0; row < 4; ++row) {
+    out << std::left << std::setw(18) << names[row] << std::right;
+    for (std::size_t d = 0; d < kMostDimensions; ++d) out << ' ' << std::setw(6) << table[row * kMostDimensions + d];
+    out << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace plait::primitives

@@ -1,0 +1,50 @@
+/// ADT: the arrays that array_map has been told of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "plait/file.hpp"
+#include "plait/layout.hpp"
+#include "primitives_grid.hpp"
+
+namespace plait::primitives {
+
+/// The codes of distr_info.
+enum DistributionCode : std::int64_t { kCollapsed = 0, kBlock = 1, kCyclic = 2, kBlockCyclic = 3 };
+
+/// What array_map is told, and what is made of it.
+struct MappedArray {
+  std::string name;
+  Extents size;  ///< one entry for each dimension, as in the next three
+  Extents codes;
+  Extents blocks;  ///< -1 but where the code is kBlockCyclic
+  Extents grid;
+  std::int64_t element_bytes = 4;
+  std::string type;                ///< as Fortran calls it
+  std::int64_t grid_version = -1;  ///< of the Grid that `layout` was made with
+  std::optional<Layout> layout;
+};
+
+/// errors  kArgument: lists that do not fit each other or the number of ranks.
+MappedArray make_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
+                       const Extents& block_size, const Extents& proc_info, std::int64_t ranks);
+
+/// The array's layout on the grid in force, kept until that changes.
+/// errors  kArgument: the grid is not the one that the array was mapped to.
+const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor);
+
+/// Steps in bytes of the share of `shape` in a local array of size1 * size2 elements; empty for a dense one.
+///
+/// Where the share fits the size1 x size2 matrix, its first dimension runs down the columns: that is the place of a
+/// share that is smaller than the array declared for the largest one.  Otherwise it lies densely from the front on.
+/// errors  kArgument: no room for the share.
+Extents local_steps(const Extents& shape, std::int64_t size1, std::int64_t size2, std::int64_t element_bytes,
+                    const std::string& array);
+
+/// The four rows and seven columns of the thesis's table 13, row by row.
+Extents table_of(const MappedArray& array);
+std::string to_string(const MappedArray& array);
+
+}  // namespace plait::primitives

@@ -1,0 +1,138 @@
+// proc_map, array_map, pread and pwrite.
+
+#include "primitives_calls.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <iterator>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+#include "primitives_lists.hpp"
+
+namespace plait::primitives {
+
+namespace {
+
+/// Two windows and as many messages are the least that an access between nodes is carried out with.
+constexpr std::int64_t kLeastWindow = 4;
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+std::int64_t memory_of(std::int64_t io_size, std::int64_t element_bytes) {
+  if (io_size == kNone) return 0;
+  if (io_size < 1)
+    refuse(base::text("io_size is ", io_size, "; give the elements of io_buffer, or -1 for the default"));
+  return base::checked_multiply(std::max(io_size, kLeastWindow), element_bytes, "bytes of io_buffer");
+}
+
+/// Bytes of a type, whose name is given in capitals without blanks.
+std::int64_t bytes_of_type(const std::string& plain) {
+  if (plain == "DOUBLEPRECISION") return 8;
+  for (const std::string_view kind : {"INTEGER*", "REAL*", "COMPLEX*", "LOGICAL*", "CHARACTER*"}) {
+    if (!plain.starts_with(kind)) continue;
+    std::int64_t bytes = 0;
+    const char* const begin = plain.data() + kind.size();
+    const char* const end = plain.data() + plain.size();
+    const auto [stop, error] = std::from_chars(begin, end, bytes);
+    if (error == std::errc() && stop == end && bytes >= 1) return bytes;
+  }
+  refuse(base::text("the type '", plain, "' is not known; use INTEGER*n, REAL*n, COMPLEX*n, LOGICAL*n or CHARACTER*n, ",
+                    "with n the bytes of an element"));
+}
+
+}  // namespace
+
+void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& user_map) {
+  Runtime& state = runtime();
+  Grid grid;
+  const auto mine =
+      engine::caught([&] { grid = make_grid(entries_of(proc_info, "proc_info"), mode, user_map, state.comm.size()); });
+  agree(state,
+        base::text("proc_map(", base::tuple_text(proc_info), ", ", mode,
+                   mode == kUserMap ? ", " + base::tuple_text(user_map) : std::string(), ')'),
+        mine);
+  grid.version = ++state.grids;
+  state.grid = std::move(grid);
+}
+
+std::int64_t map_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
+                       const Extents& block_size, const Extents& proc_info, std::int64_t element_bytes) {
+  Runtime& state = runtime();
+  MappedArray array;
+  const auto mine = engine::caught(
+      [&] { array = make_array(name, size_info, distr_info, block_size, proc_info, state.comm.size()); });
+  // What was made of the lists: behind their ends there may be anything.
+  agree(state,
+        base::text("array_map('", name, "', ", base::tuple_text(array.size), ", ", base::tuple_text(array.codes), ", ",
+                   base::tuple_text(array.blocks), ", ", base::tuple_text(array.grid), ')'),
+        mine);
+  array.element_bytes = element_bytes;
+  array.type = base::text("INTEGER*", element_bytes);
+  state.arrays.push_back(std::move(array));
+  return static_cast<std::int64_t>(state.arrays.size());
+}
+
+void set_array_type(std::int64_t descriptor, const std::string& name) {
+  Runtime& state = runtime();
+  std::string plain;
+  for (const char c : name)
+    if (c != ' ') plain += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::int64_t bytes = 0;
+  const auto mine = engine::caught([&] {
+    array_of(state, descriptor);
+    bytes = bytes_of_type(plain);
+  });
+  agree(state, base::text("array_type(", descriptor, ", ", plain, ')'), mine);
+  MappedArray& array = array_of(state, descriptor);
+  array.type = plain;
+  array.element_bytes = bytes;
+}
+
+void access_array(bool write, void* array, std::int64_t size1, std::int64_t size2, std::int64_t descriptor,
+                  std::int64_t unit, std::int64_t io_size) {
+  Runtime& state = runtime();
+  Unit* target = nullptr;
+  const Layout* layout = nullptr;
+  std::int64_t bytes = 0;
+  Extents steps;
+  const auto mine = engine::caught([&] {
+    unit_of(state, unit);
+    target = &state.units.at(unit);
+    MappedArray& mapped = array_of(state, descriptor);
+    layout = &layout_of(mapped, grid_of(state), descriptor);
+    steps = local_steps(layout->local_shape(state.comm.rank()), size1, size2, mapped.element_bytes,
+                        base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
+    target->file.select({mapped.size, {}, mapped.element_bytes, Order::kFortran}, target->position,
+                        memory_of(io_size, mapped.element_bytes));
+    bytes = base::checked_multiply(layout->elements(), mapped.element_bytes, "bytes of the array");
+  });
+  if (mine) refuse_together(state, mine);
+  auto* const data = static_cast<std::byte*>(array);
+  if (write) {
+    const ConstPart part{data, std::move(steps)};
+    target->file.write(*layout, {&part, 1});
+  } else {
+    const MutablePart part{data, std::move(steps)};
+    target->file.read(*layout, {&part, 1});
+  }
+  if (target->access == 0) target->position += bytes;
+}
+
+MappedArray& array_of(Runtime& state, std::int64_t descriptor) {
+  const auto known = static_cast<std::int64_t>(state.arrays.size());
+  if (descriptor >= 1 && descriptor <= known) return state.arrays[static_cast<std::size_t>(descriptor - 1)];
+  refuse(base::text("there is no array descriptor ", descriptor, "; ",
+                    known == 0 ? "none has been made" : base::text("there are 1 to ", known),
+                    "; call array_map first"));
+}
+
+const Grid& grid_of(const Runtime& state) {
+  if (state.grid) return *state.grid;
+  refuse("there is no processor grid; call proc_map first");
+}
+
+}  // namespace plait::primitives

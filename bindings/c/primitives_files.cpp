@@ -1,0 +1,139 @@
+// popen and pclose, and the FDA.
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <iomanip>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+#include "primitives_calls.hpp"
+#include "primitives_lists.hpp"
+
+namespace plait::primitives {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+void check_codes(std::int64_t access, std::int64_t form, std::int64_t status) {
+  if (access != 0 && access != 1) refuse(base::text("access is ", access, "; use 0 (SEQUENTIAL) or 1 (DIRECT)"));
+  if (form == 1) refuse("form is 1 (FORMATTED), but only 0 (UNFORMATTED) is supported");
+  if (form != 0) refuse(base::text("form is ", form, "; use 0 (UNFORMATTED)"));
+  if (status != 0 && status != 1) refuse(base::text("status is ", status, "; use 0 (OLD) or 1 (NEW)"));
+}
+
+void check_numbers(std::int64_t disks, std::int64_t processors, int ranks) {
+  if (disks != kNone && disks < 1)
+    refuse(base::text("no_of_disks is ", disks, "; use -1 for all disks, or their number"));
+  if (processors != kNone && (processors < 1 || processors > ranks))
+    refuse(base::text("no_of_processors is ", processors, ", but the program runs on ", ranks, "; use 1 to ", ranks,
+                      ", or -1 for all"));
+}
+
+/// Rank 0 looks whether a new file's name is free.
+void check_new(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, unknown)))
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot open ", path, " with status NEW: it exists; use OLD, or remove it first"), EEXIST);
+}
+
+/// An OLD file is opened for reading and writing or, where that is not permitted, for reading.
+File open_file(const Runtime& state, const std::string& path, std::int64_t status, std::int64_t processors) {
+  FileOptions options;
+  options.several = true;
+  options.shape = Extents{0};
+  options.element_bytes = 1;
+  options.order = Order::kFortran;
+  if (processors != kNone) {  // exactly these ranks touch the file
+    options.readers = processors;
+    options.strategy = "two-phase";
+  }
+  if (status == 1) return File::open(path, Mode::kWrite, options, state.comm);
+  try {
+    return File::open(path, Mode::kReadWrite, options, state.comm);
+  } catch (const Error& error) {
+    if (error.system_code() != EACCES && error.system_code() != EROFS && error.system_code() != EPERM) throw;
+  }
+  return File::open(path, Mode::kRead, options, state.comm);
+}
+
+}  // namespace
+
+std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t access, std::int64_t form,
+                       std::int64_t status, std::int64_t disks, std::int64_t processors) {
+  Runtime& state = runtime();
+  const auto mine = engine::caught([&] {
+    check_codes(access, form, status);
+    check_numbers(disks, processors, state.comm.size());
+    if (unit < 0) refuse(base::text("unit ", unit, " is negative; use 0 or more"));
+    if (path.empty()) refuse("the name of the file is empty");
+    if (const auto known = state.units.find(unit); known != state.units.end())
+      refuse(base::text("unit ", unit, " is open on ", known->second.path, "; call pclose first, or use another unit"));
+    if (status == 1 && state.comm.rank() == 0) check_new(path);
+  });
+  agree(state,
+        base::text("popen(", unit, ", '", path, "', ", access, ", ", form, ", ", status, ", ", disks, ", ", processors,
+                   ')'),
+        mine);
+  File file = open_file(state, path, status, processors);
+  state.units.emplace(unit, Unit{unit, path, access, form, status, 1,
+                                 processors == kNone ? state.comm.size() : processors, std::move(file), 0});
+  return 1;
+}
+
+void close_unit(std::int64_t unit) {
+  Runtime& state = runtime();
+  const auto mine = engine::caught([&] { unit_of(state, unit); });
+  if (mine) refuse_together(state, mine);
+  Unit& closing = state.units.at(unit);
+  File& file = closing.file;
+  if (!file.is_open()) {  // on every rank alike
+    const std::string path = closing.path;
+    state.units.erase(unit);
+    throw Error(ErrorKind::kSystem,
+                base::text("unit ", unit, " (", path, ") was given up after an earlier error; open it anew"),
+                ECANCELED);
+  }
+  try {
+    file.close();
+  } catch (...) {
+    // Where the ranks closed different files they all stay open.
+    if (!file.is_open()) state.units.erase(unit);
+    throw;
+  }
+  state.units.erase(unit);
+}
+
+const Unit& unit_of(Runtime& state, std::int64_t number) {
+  const auto found = state.units.find(number);
+  if (found != state.units.end()) return found->second;
+  Extents known;
+  for (const auto& [open, unit] : state.units) known.push_back(open);
+  refuse(base::text("unit ", number, " is not open; ",
+                    known.empty() ? "no unit is" : base::text("open are ", base::tuple_text(known)),
+                    "; call popen first"));
+}
+
+Extents table_of(const Unit& unit) {
+  return {unit.number, unit.access, unit.form, unit.status, unit.disks, unit.processors};
+}
+
+std::string fda_text(const Runtime& state) {
+  const char* const names[] = {"Unit", "Access", "Form", "Status", "No of disks", "No of processors"};
+  std::ostringstream out;
+  for (const char* const name : names) out << name << "  ";
+  out << "File\n";
+  for (const auto& [number, unit] : state.units) {
+    const Extents row = table_of(unit);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      out << std::setw(static_cast<int>(std::string(names[i]).size())) << row[i] << "  ";
+    out << unit.path << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace plait::primitives

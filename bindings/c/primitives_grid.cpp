@@ -1,0 +1,127 @@
+#include "primitives_grid.hpp"
+
+#include <iomanip>
+#include <sstream>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "primitives_lists.hpp"
+
+namespace plait::primitives {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+/// The position of the n-th step of a walk that visits the whole grid and only ever steps to a neighbour: each time a
+/// coordinate has come to its end, it goes back the way it came.
+std::int64_t snake_position(const Extents& shape, std::int64_t step) {
+  // Digits of `step`, the first one fastest; a digit counts down where the number made of the higher digits is odd.
+  std::int64_t position = 0;
+  std::int64_t stride = 1;
+  for (const std::int64_t extent : shape) {
+    const std::int64_t digit = step % extent;
+    step /= extent;
+    position += (step % 2 == 0 ? digit : extent - 1 - digit) * stride;
+    stride *= extent;
+  }
+  return position;
+}
+
+std::int64_t row_major_position(const Extents& shape, std::int64_t number) {
+  Extents coordinates(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    coordinates[d] = number % shape[d];
+    number /= shape[d];
+  }
+  std::int64_t position = 0;
+  for (std::size_t d = shape.size(); d-- > 0;) position = position * shape[d] + coordinates[d];
+  return position;
+}
+
+void check_user_map(const Extents& map, std::int64_t ranks) {
+  std::vector<std::int64_t> seen(static_cast<std::size_t>(ranks), -1);
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    if (map[i] < 0 || map[i] >= ranks)
+      refuse(base::text("user_map(", i + 1, ") is ", map[i], "; the ranks are 0 to ", ranks - 1));
+    std::int64_t& first = seen[static_cast<std::size_t>(map[i])];
+    if (first >= 0)
+      refuse(base::text("user_map names rank ", map[i], " twice, in entries ", first + 1, " and ", i + 1,
+                        "; name each of the ", ranks, " ranks once"));
+    first = static_cast<std::int64_t>(i);
+  }
+}
+
+}  // namespace
+
+Grid make_grid(const Extents& proc_info, std::int64_t mode, const Extents& user_map, std::int64_t ranks) {
+  Grid grid;
+  grid.shape = proc_info;
+  grid.mode = mode;
+  const std::int64_t positions = base::checked_product(proc_info, "processors of the grid");
+  if (positions != ranks)
+    refuse(base::text("the grid ", base::tuple_text(proc_info), " has ", positions,
+                      " processors, but the program runs on ", ranks, "; give a proc_info whose product is ", ranks));
+  grid.ranks.resize(static_cast<std::size_t>(ranks));
+  if (mode == kUserMap) {
+    if (static_cast<std::int64_t>(user_map.size()) != ranks)
+      refuse(
+          base::text("map_mode is -1, but there is no user_map; give the rank of each of the ", ranks, " positions"));
+    check_user_map(user_map, ranks);
+    grid.ranks = user_map;
+    return grid;
+  }
+  if (mode != kColumnMajor && mode != kRowMajor && mode != kSnake)
+    refuse(base::text("map_mode is ", mode, "; use -1 (user_map), 0 (column-major), 1 (row-major) or 2 (snake)"));
+  for (std::int64_t number = 0; number < ranks; ++number) {
+    const std::int64_t position = mode == kColumnMajor ? number
+                                  : mode == kRowMajor  ? row_major_position(proc_info, number)
+                                                       : snake_position(proc_info, number);
+    grid.ranks[static_cast<std::size_t>(position)] = number;
+  }
+  return grid;
+}
+
+Extents coordinates_of(const Grid& grid, std::int64_t position) {
+  Extents result;
+  for (const std::int64_t extent : grid.shape) {
+    result.push_back(position % extent);
+    position /= extent;
+  }
+  return result;
+}
+
+Extents table_of(const Grid& grid) {
+  const std::size_t columns = grid.ranks.size();
+  Extents table((grid.shape.size() + 1) * columns);
+  for (std::size_t column = 0; column < columns; ++column) {
+    const Extents coordinates = coordinates_of(grid, static_cast<std::int64_t>(column));
+    for (std::size_t d = 0; d < coordinates.size(); ++d) table[d * columns + column] = coordinates[d];
+    table[coordinates.size() * columns + column] = grid.ranks[column];
+  }
+  return table;
+}
+
+std::string to_string(const Grid& grid) {
+  const Extents table = table_of(grid);
+  const std::size_t columns = grid.ranks.size();
+  std::ostringstream out;
+  for (std::size_t row = 0; row <= grid.shape.size(); ++row) {
+    const char* const short_names[] = {"x-coord", "y-coord", "z-coord"};
+    const std::string name = row == grid.shape.size() ? "Proc. Number"
+                             : row < 3                ? short_names[row]
+                                                      : base::text("coord ", row + 1);
+    out << std::left << std::setw(14) << name << std::right;
+    for (std::size_t column = 0; column < columns; ++column) out << std::setw(5) << table[row * columns + column];
+    out << '\n';
+  }
+  return out.str();
+}
+
+Extents without_ones(Extents shape) {
+  while (!shape.empty() && shape.back() == 1) shape.pop_back();
+  return shape;
+}
+
+}  // namespace plait::primitives

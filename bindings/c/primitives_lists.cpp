@@ -1,0 +1,28 @@
+#include "primitives_lists.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::primitives {
+
+Extents entries_of(const Extents& list, std::string_view what) {
+  Extents result;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == kNone) break;
+    const bool rest_is_zero = std::all_of(list.begin() + static_cast<std::ptrdiff_t>(i), list.end(),
+                                          [](auto v) { return v == 0 || v == kNone; });
+    if (rest_is_zero) break;
+    if (list[i] < 1)
+      throw Error(ErrorKind::kArgument,
+                  base::text(what, '(', i + 1, ") is ", list[i], "; entries are at least 1, and -1 ends the list"));
+    result.push_back(list[i]);
+  }
+  if (result.empty())
+    throw Error(ErrorKind::kArgument, base::text(what, " has no entries; give one for each of 1 to ", kMostDimensions,
+                                                 " dimensions, then -1"));
+  return result;
+}
+
+}  // namespace plait::primitives

@@ -1,0 +1,133 @@
+#include "primitives_runtime.hpp"
+
+#include <mpi.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "base/text.hpp"
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "file/worker.hpp"
+#include "plait/error.hpp"
+#include "plait/mpi.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::primitives {
+
+namespace {
+
+// Freed by MPI_Finalize, not by the end of the process: what it holds are MPI's own things.
+std::unique_ptr<Runtime>& instance() {
+  static auto* const holder = new std::unique_ptr<Runtime>;
+  return *holder;
+}
+
+std::string& untold() {
+  static auto* const text = new std::string;
+  return *text;
+}
+
+void let_go() noexcept {
+  tell_now();
+  std::unique_ptr<Runtime> state = std::move(instance());
+  if (!state) return;
+  for (const auto& [number, unit] : state->units)
+    if (unit.status == 1 && state->comm.rank() == 0)
+      std::fprintf(stderr, "plait: unit %lld (%s) was not closed, so the new file is discarded; call pclose\n",
+                   static_cast<long long>(number), unit.path.c_str());
+  state->units.clear();
+}
+
+int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
+  let_go();
+  return MPI_SUCCESS;
+}
+
+/// The end of a program whose MPI is ours.  Ranks that are still in a primitive, or come to one, get an error; they end
+/// as well at some time.
+void on_exit() {
+  int ended = 0;
+  if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
+  constexpr int kMostFailures = 10000;  // calls that the others still make
+  for (int failures = 0; instance(); ++failures) {
+    try {
+      agree(*instance(), "the end of the program", nullptr);
+      break;
+    } catch (const Error& error) {
+      if (error.system_code() != EOWNERDEAD && failures < kMostFailures) continue;
+      tell_now();
+      return;  // a rank has gone without us, and MPI_Finalize would wait for it
+    }
+  }
+  MPI_Finalize();
+}
+
+void start_mpi() {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started == 0) {
+    int provided = 0;
+    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
+      throw Error(ErrorKind::kSystem, "MPI cannot be initialised");
+    std::atexit(on_exit);
+  }
+}
+
+}  // namespace
+
+Runtime& runtime() {
+  tell_now();
+  if (instance()) return *instance();
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (ended != 0) throw Error(ErrorKind::kSystem, "MPI is finalised already; call the primitives before MPI_Finalize");
+  start_mpi();
+  auto state = std::make_unique<Runtime>();
+  state->comm = make_comm(MPI_COMM_WORLD);
+  int key = MPI_KEYVAL_INVALID;
+  // MPI_Finalize first deletes what hangs on MPI_COMM_SELF, while MPI still works.
+  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, nullptr) != MPI_SUCCESS ||
+      MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS)
+    throw Error(ErrorKind::kSystem, "MPI does not tell when it is finalised");
+  instance() = std::move(state);
+  return *instance();
+}
+
+void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine) {
+  state.comm.worker()->run([&] {
+    transport::Transport& transport = *state.comm.transport();
+    engine::prepare(transport);
+    engine::agree(transport, call, mine);
+  });
+}
+
+void refuse_together(Runtime& state, const std::exception_ptr& mine) {
+  agree(state, std::string(), mine);
+  std::rethrow_exception(mine);
+}
+
+void print(const Runtime& state, const std::string& text) {
+  if (state.comm.rank() != 0) return;
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void tell_later(const std::string& text) {
+  // Also where MPI never came to run.
+  [[maybe_unused]] static const int registered = std::atexit(tell_now);
+  untold() = text;
+}
+
+void forget() { untold().clear(); }
+
+void tell_now() noexcept {
+  if (untold().empty()) return;
+  const std::string text = std::exchange(untold(), std::string());
+  if (!instance() || instance()->comm.rank() == 0) std::fprintf(stderr, "plait: %s\n", text.c_str());
+}
+
+}  // namespace plait::primitives

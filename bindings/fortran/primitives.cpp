@@ -1,0 +1,196 @@
+// The 1993 primitives as external procedures of Fortran, for one kind of default integer a library.
+//
+// The thesis's procedures have no status argument: an error that the program does not ask for with plait_status or
+// plait_message is told on the standard error of rank 0.
+
+#include <strings.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "primitives_calls.hpp"
+#include "primitives_lists.hpp"
+#include "primitives_status.hpp"
+
+namespace {
+
+namespace primitives = plait::primitives;
+using plait::Extents;
+using Integer = PLAIT_FORTRAN_INTEGER;
+using Length = std::size_t;  // of a character argument, passed behind all arguments
+
+int last_status = 0;
+std::string last_text;
+
+/// Carries out a primitive and keeps its status.
+template <typename Body>
+void call(const char* name, Body&& body) {
+  last_status = primitives::guarded(body);
+  if (last_status == 0) return;
+  last_text = plait::base::text(name, ": ", primitives::last_message());
+  primitives::tell_later(last_text);
+}
+
+/// A character argument without the blanks at its end.
+std::string text_of(const char* text, Length length) {
+  while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\0')) --length;
+  return {text, length};
+}
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// A code of popen: the integer, or the place in `words` of the word that the thesis's other spelling has.
+std::int64_t code_of(const void* argument, std::array<const char*, 2> words, const char* what) {
+  const auto* const text = static_cast<const char*>(argument);
+  for (std::size_t code = 0; code < words.size(); ++code)
+    if (::strncasecmp(text, words[code], std::strlen(words[code])) == 0) return static_cast<std::int64_t>(code);
+  if (is_letter(text[0]) && is_letter(text[1]))
+    throw plait::Error(plait::ErrorKind::kArgument, plait::base::text(what, " is a word that is not known; use '",
+                                                                      words[0], "' or '", words[1], '\''));
+  Integer code = 0;
+  std::memcpy(&code, argument, sizeof code);
+  return code;
+}
+
+/// Hands a number back where the argument can take it: programs pass constants, which lie where nothing may be written.
+/// The system copies, and says so without harm.
+void hand_back(Integer* argument, std::int64_t value) {
+  const auto result = static_cast<Integer>(value);
+  if (*argument == result) return;
+  std::array<int, 2> pipe{};
+  if (::pipe(pipe.data()) != 0) return;
+  if (::write(pipe[1], &result, sizeof result) == static_cast<ssize_t>(sizeof result))
+    static_cast<void>(!::read(pipe[0], argument, sizeof result));
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+}
+
+}  // namespace
+
+extern "C" {
+
+void popen_(const Integer* unit, const char* file, const void* access, const void* form, const void* status,
+            Integer* no_of_disks, const Integer* no_of_processors, Length file_length) {
+  call("popen", [&] {
+    std::array<std::int64_t, 3> codes{};
+    primitives::together([&] {
+      codes = {code_of(access, {"SEQUENTIAL", "DIRECT"}, "access"), code_of(form, {"UNFORMATTED", "FORMATTED"}, "form"),
+               code_of(status, {"OLD", "NEW"}, "status")};
+    });
+    hand_back(no_of_disks, primitives::open_unit(*unit, text_of(file, file_length), codes[0], codes[1], codes[2],
+                                                 *no_of_disks, *no_of_processors));
+  });
+}
+
+void pclose_(const Integer* unit) {
+  call("pclose", [&] { primitives::close_unit(*unit); });
+}
+
+Integer array_map_(const char* array_name, const Integer* size_info, const Integer* distr_info,
+                   const Integer* block_size, const Integer* proc_info, Length name_length) {
+  std::int64_t descriptor = 0;
+  call("array_map", [&] {
+    descriptor =
+        primitives::map_array(text_of(array_name, std::min<Length>(name_length, 63)), primitives::seven(size_info),
+                              primitives::all_seven(distr_info), primitives::all_seven(block_size),
+                              primitives::all_seven(proc_info), sizeof(Integer));
+  });
+  return static_cast<Integer>(last_status == 0 ? descriptor : -last_status);
+}
+
+void array_type_(const Integer* array_descriptor, const char* type, Length type_length) {
+  call("array_type", [&] { primitives::set_array_type(*array_descriptor, text_of(type, type_length)); });
+}
+
+void proc_map_(const Integer* proc_info, const Integer* map_mode, const Integer* user_map) {
+  call("proc_map", [&] {
+    Extents map;
+    if (*map_mode == primitives::kUserMap) map.assign(user_map, user_map + primitives::runtime().comm.size());
+    primitives::map_processors(primitives::seven(proc_info), *map_mode, map);
+  });
+}
+
+void pread_(void* array_name, const Integer* size1, const Integer* size2, const Integer* array_descriptor,
+            const Integer* unit, void* /*io_buffer*/, const Integer* io_size) {
+  call("pread",
+       [&] { primitives::access_array(false, array_name, *size1, *size2, *array_descriptor, *unit, *io_size); });
+}
+
+void pwrite_(void* array_name, const Integer* size1, const Integer* size2, const Integer* array_descriptor,
+             const Integer* unit, void* /*io_buffer*/, const Integer* io_size) {
+  call("pwrite",
+       [&] { primitives::access_array(true, array_name, *size1, *size2, *array_descriptor, *unit, *io_size); });
+}
+
+/// The status of the last primitive: 0 where all was well.
+Integer plait_status_(void) {
+  primitives::forget();
+  return last_status;
+}
+
+/// The text of the last error, cut or filled with blanks.
+void plait_message_(char* text, Length length) {
+  primitives::forget();
+  std::fill_n(text, length, ' ');
+  std::copy_n(last_text.begin(), std::min(length, last_text.size()), text);
+}
+
+void plait_fda_(const Integer* unit, Integer* row) {
+  call("plait_fda", [&] {
+    const Extents found = primitives::table_of(primitives::unit_of(primitives::runtime(), *unit));
+    std::transform(found.begin(), found.end(), row, [](auto value) { return static_cast<Integer>(value); });
+  });
+}
+
+/// Into table(4, 7).
+void plait_adt_(const Integer* array_descriptor, Integer* table) {
+  call("plait_adt", [&] {
+    const Extents found = primitives::table_of(primitives::array_of(primitives::runtime(), *array_descriptor));
+    const std::size_t columns = primitives::kMostDimensions;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      table[i % columns * (found.size() / columns) + i / columns] = static_cast<Integer>(found[i]);
+  });
+}
+
+/// Into table(N + 1, P).
+void plait_p_info_(Integer* table) {
+  call("plait_p_info", [&] {
+    const primitives::Grid& grid = primitives::grid_of(primitives::runtime());
+    const Extents found = primitives::table_of(grid);
+    const std::size_t columns = grid.ranks.size();
+    for (std::size_t i = 0; i < found.size(); ++i)
+      table[i % columns * (grid.shape.size() + 1) + i / columns] = static_cast<Integer>(found[i]);
+  });
+}
+
+void plait_print_fda_(void) {
+  call("plait_print_fda", [&] {
+    const primitives::Runtime& state = primitives::runtime();
+    primitives::print(state, primitives::fda_text(state));
+  });
+}
+
+void plait_print_adt_(const Integer* array_descriptor) {
+  call("plait_print_adt", [&] {
+    primitives::Runtime& state = primitives::runtime();
+    primitives::print(state, primitives::to_string(primitives::array_of(state, *array_descriptor)));
+  });
+}
+
+void plait_print_p_info_(void) {
+  call("plait_print_p_info", [&] {
+    const primitives::Runtime& state = primitives::runtime();
+    primitives::print(state, primitives::to_string(primitives::grid_of(state)));
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,103 @@
+/**
+ * The runtime primitives for parallel I/O of Bordawekar's thesis (1993, section 5.2), in C.  Link with plait::mpi.
+ *
+ * Every rank of MPI_COMM_WORLD makes each call with equal arguments, its own arrays apart, and all get the same status
+ * and the same message (plait_message(NULL)); no call ends the program.  The first call initialises MPI where the
+ * program has not; MPI is finalised when the program ends then.  One thread at a time.
+ *
+ * Arrays are in Fortran order (the first index varies fastest), in the file and on the ranks; a file holds nothing but
+ * the elements.  Lists have seven entries, one a dimension; -1 ends a list and stands for "don't care".
+ * docs/reference/primitives.md has the arguments, codes, tables and errors.
+ */
+#ifndef PLAIT_PRIMITIVES_H
+#define PLAIT_PRIMITIVES_H
+
+#include <plait.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** `access`, `form` and `status` of plait_popen. */
+enum { PLAIT_SEQUENTIAL = 0, PLAIT_DIRECT = 1 };
+enum { PLAIT_UNFORMATTED = 0, PLAIT_FORMATTED = 1 };
+enum { PLAIT_OLD = 0, PLAIT_NEW = 1 };
+/** Entries of `distr_info`. */
+enum { PLAIT_COLLAPSED = 0, PLAIT_BLOCK = 1, PLAIT_CYCLIC = 2, PLAIT_BLOCK_CYCLIC = 3 };
+/** `map_mode` of plait_proc_map. */
+enum { PLAIT_USER_MAP = -1, PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR = 1, PLAIT_SNAKE = 2 };
+
+/**
+ * Opens `file` for `unit` (0 or more, not in use).  NEW: it must not exist, and appears whole at plait_pclose.  OLD: it
+ * is opened for reading and writing or, where that is not permitted, for reading.
+ * SEQUENTIAL accesses go on where the last one of the unit ended, DIRECT ones begin at the file's beginning.
+ * *no_of_disks  -1 (or NULL): all; more than there are: all.  Becomes the number that the file lies on, for OLD files
+ *               their own.
+ * no_of_processors  The ranks that read and write the file, 1 to P: ranks 0 to no_of_processors - 1; -1: as many of
+ *               all as is fastest.
+ * errors  PLAIT_ERROR_ARGUMENT: FORMATTED, an unknown code, a unit in use.  PLAIT_ERROR_SYSTEM: no such file, NEW and
+ *         it exists, no permission.
+ */
+plait_status plait_popen(int unit, const char* file, int access, int form, int status, int* no_of_disks,
+                         int no_of_processors);
+
+/** Closes a unit.  A NEW file appears under its name, and all that was written is durable. */
+plait_status plait_pclose(int unit);
+
+/**
+ * Describes an array of `size_info` elements whose dimensions are dealt as `distr_info` says to `proc_info` ranks;
+ * `block_size` matters for BLOCK-CYCLIC dimensions.  The name is for messages and tables.
+ * Returns a descriptor, 1 or more, or the negative of a status.  The elements are 4 bytes long until plait_array_type.
+ */
+int plait_array_map(const char* array_name, const int64_t size_info[7], const int distr_info[7],
+                    const int64_t block_size[7], const int proc_info[7]);
+
+/** Says what the elements of an array are: `REAL*8`, `COMPLEX*16`, `DOUBLE PRECISION`, `CHARACTER*n`, n bytes. */
+plait_status plait_array_type(int array_descriptor, const char* type);
+
+/**
+ * Makes the logical grid of processors, which accesses of arrays with the same proc_info use from now on.
+ * map_mode  0: the first coordinate varies fastest with the rank, 1: the last one does, 2: as 0, but back and forth, so
+ *           that ranks in a row are neighbours; -1: `user_map` has the rank of each position of the grid, in the order
+ *           of mode 0.  `user_map` is not looked at otherwise.
+ */
+plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* user_map);
+
+/**
+ * Reads the array of a descriptor from a unit; every rank gets its share.  The local array is A(size1, size2) of
+ * Fortran: where the share fits that matrix, its first dimension runs down the columns of A; else it lies densely from
+ * A's beginning on.
+ * io_size   Elements of io_buffer: no rank stages more than so many (4 where it is less).  -1: PLAIT_MEMORY, or 32 MiB.
+ * io_buffer Is not touched and may be NULL.
+ * errors    PLAIT_ERROR_ARGUMENT: no such unit or descriptor, another grid in force, no room for some rank's share.
+ *           PLAIT_ERROR_SYSTEM: the file ends too early.  The local arrays are undefined after an error; the position
+ *           of the unit stays.
+ */
+plait_status plait_pread(void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
+                         void* io_buffer, int64_t io_size);
+
+/** The reverse. */
+plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
+                          void* io_buffer, int64_t io_size);
+
+/** Rows of the tables, as integers.  Not collective. */
+/** FDA (table 12): unit, access, form, status, disks, processors. */
+plait_status plait_fda(int unit, int row[6]);
+/** ADT (table 13), row by row: global size, distribution code, block size, processors, of seven dimensions. */
+plait_status plait_adt(int array_descriptor, int64_t table[28]);
+/** P_INFO (table 14), row by row: N rows of coordinates and one of ranks, of P columns.  `room` is that of `table`;
+ *  `rows` and `columns` say what is needed and may be NULL, as may `table` with room 0. */
+plait_status plait_p_info(int64_t room, int* table, int* rows, int* columns);
+
+/** The tables as text for people, on the standard output of rank 0.  Not collective. */
+plait_status plait_print_fda(void);
+plait_status plait_print_adt(int array_descriptor);
+plait_status plait_print_p_info(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
