@@ -17,6 +17,7 @@ from plait.bench.launch import LaunchError, RankProgram, StalledError, find_mpie
 from plait.bench.overlap import OverlapResult
 from plait.bench.overlap_job import ACCESSES
 from plait.bench.pattern import pattern, same_bytes
+from plait.bench.primitives import fortran_library
 from plait.bench.redistribute import RedistributeCell, RedistributeResults
 from plait.bench.redistribute_table import redistribute_table
 from plait.bench.results import CaseResult, CellResult, IoResults
@@ -56,6 +57,23 @@ def test_measures_every_cell(tmp_path, operation):
             assert cell["failed"] == {}
             assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
             assert set(cell["seconds"]) | set(cell["ran_past_seconds"]) >= {"optimal", "total", "direct", "mpi-io"}
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+def test_measures_the_fortran_primitives_too(tmp_path, ranks):
+    try:
+        fortran_library()
+    except plait.Error as error:
+        pytest.skip(str(error))
+    result = run("bench", "io", "--size", "41", "--ranks", str(ranks), "--rounds", "1", "--both", "--fortran",
+                 "--no-mpiio", "--json", "-", "--dir", str(tmp_path))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for case in json.loads(result.stdout)["cases"]:
+        for cell in case["cells"]:
+            assert cell["wrong"] == []
+            assert cell["failed"] == {}
+            assert len(cell["seconds"]["fortran"]) == 1
 
 
 @needs_mpi

@@ -13,9 +13,10 @@ from mpi4py import MPI
 
 import plait
 from plait.bench.cells import CONFORMING, Cell
-from plait.bench.job import DIRECT, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case
+from plait.bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case
 from plait.bench.mpiio import MpiIoFile
 from plait.bench.pattern import pattern, same_bytes
+from plait.bench.primitives import PrimitivesFile
 
 _POISON = 0xA5
 _CHECKED = 1 << 24  # bytes of the file compared at a time
@@ -41,6 +42,10 @@ class Access:
         needed = {TOTAL, OPTIMAL, REDISTRIBUTION}.intersection(accesses)
         self._file = self._open_plait(None) if needed else None
         self._direct = self._open_plait("direct") if DIRECT in accesses else None
+        self._unit: PrimitivesFile | None = None
+        if FORTRAN in accesses:
+            self._unit = PrimitivesFile(path, 3, cell, case.extent, comm.size, self._dtype)
+            self._cleanup.callback(self._unit.close)
         self._mpi_file: MpiIoFile | None = None
         if MPI_IO in accesses:
             self._mpi_file = MpiIoFile(comm, path, cell, case.extent, self._dtype, case.operation == "write")
@@ -90,6 +95,7 @@ class Access:
             REDISTRIBUTION: self._redistribute,
             TOTAL: lambda: self._transfer(self._file, self._local, self.layout),
             DIRECT: lambda: self._transfer(self._direct, self._local, self.layout),
+            FORTRAN: self._transfer_by_fortran,
             MPI_IO: self._transfer_by_mpi,
         }
         actions[access]()
@@ -100,6 +106,10 @@ class Access:
             file.read(layout, out=local)
         else:
             file.write(local, layout)
+
+    def _transfer_by_fortran(self) -> None:
+        assert self._unit is not None
+        self._unit.move(self._local, self._case.operation == "write")
 
     def _transfer_by_mpi(self) -> None:
         assert self._mpi_file is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import plait
 from plait.bench.cells import CELLS
-from plait.bench.job import DIRECT, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case, Job, Operation
+from plait.bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case, Job, Operation
 from plait.bench.launch import (
     LATE,
     PATIENCE,
@@ -22,6 +22,7 @@ from plait.bench.launch import (
     require_mpi,
 )
 from plait.bench.machine import describe_machine, shorten_library
+from plait.bench.primitives import fortran_library
 from plait.bench.results import CaseResult, CellResult, IoResults
 
 _MODULE = "plait.bench.io_ranks"
@@ -41,6 +42,8 @@ class IoSettings:
     """Seconds after which one access by MPI-IO, or directly, is given up."""
     operations: tuple[Operation, ...] = ("read",)
     mpiio: bool = True
+    fortran: bool = False
+    """Measure the Fortran primitives as well."""
     directory: str | None = None
     """Where the files go; a temporary folder where it is None."""
 
@@ -56,6 +59,8 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
     errors  plait.Error: no MPI, no room, ranks that fail
     """
     require_mpi()
+    if settings.fortran:
+        fortran_library()
     cases = settings.cases()
     if not cases:
         raise plait.ArgumentError("there is nothing to measure; give a size above 0")
@@ -159,7 +164,11 @@ class _CaseRun:
     def _measure(self) -> None:
         skip = [(cell.name, access) for cell in self._cells.values() for access in (*cell.over, *cell.failed)]
         # A pair stays side by side: MPI-IO comes right after Plait's own way to do the same.
-        order = [OPTIMAL, REDISTRIBUTION, TOTAL, *([MPI_IO] if self._settings.mpiio else []), DIRECT]
+        order = [OPTIMAL, REDISTRIBUTION, TOTAL, DIRECT]
+        if self._settings.fortran:
+            order.insert(3, FORTRAN)
+        if self._settings.mpiio:
+            order.insert(-1, MPI_IO)
         patience = PATIENCE + 4 * self._settings.cut
         limit = patience * (len(self._cells) * (self._settings.rounds + 1) + 1)
         with self._start(False, order, skip, limit) as ranks:

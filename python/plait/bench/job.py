@@ -14,6 +14,7 @@ OPTIMAL = "optimal"  # the file's conforming layout
 REDISTRIBUTION = "redistribution"  # between the conforming layout and the wanted one, in memory
 TOTAL = "total"  # the wanted layout, strategy chosen by Plait
 DIRECT = "direct"  # the wanted layout, each rank its own runs
+FORTRAN = "fortran"  # as TOTAL, by pread and pwrite from Fortran
 MPI_IO = "mpi-io"  # the wanted layout, by darray file type and collective calls
 
 

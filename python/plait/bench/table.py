@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plait.bench.job import DIRECT, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL
+from plait.bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL
 from plait.bench.results import CaseResult, CellResult, IoResults
 from plait.bench.text import NOTHING, factor, machine_line, milliseconds, titled_table, version_line
 
@@ -14,6 +14,7 @@ _COLUMNS = (
     (OPTIMAL, "Optimal"),
     (REDISTRIBUTION, "Redistr."),
     (TOTAL, "Total"),
+    (FORTRAN, "Fortran"),
     (DIRECT, "Direct"),
     (MPI_IO, "MPI-IO"),
 )
@@ -43,7 +44,10 @@ def _case_table(result: CaseResult, results: IoResults) -> Table:
     rounds = results.settings["rounds"]
     table = titled_table(f"{result.case.title} ({megabytes:,.1f} MB), milliseconds, median of {rounds} rounds")
     table.add_column("Distribution", no_wrap=True)
-    columns = [(access, title) for access, title in _COLUMNS if access != MPI_IO or results.settings["mpiio"]]
+    left_out = {
+        access for access, setting in ((MPI_IO, "mpiio"), (FORTRAN, "fortran")) if not results.settings[setting]
+    }
+    columns = [(access, title) for access, title in _COLUMNS if access not in left_out]
     for _, title in columns:
         table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Total" else "")
     if results.settings["mpiio"]:
@@ -98,6 +102,8 @@ def _notes(results: IoResults) -> Text:
         "Optimal: by the file's conforming layout.  Redistr.: between that and the wanted layout, in memory.",
         "Total: by the wanted layout, as Plait chooses.  Direct: each rank its own runs.",
     ]
+    if results.settings["fortran"]:
+        lines.append("Fortran: as Total, by pread or pwrite, the external procedures that Fortran programs call.")
     if results.settings["mpiio"]:
         lines.append("MPI-IO: darray file type, collective call, without Set_view.  Speed-up: MPI-IO over Total.")
     bad = list(results.wrong())

@@ -25,6 +25,7 @@ Examples:
   plait bench io --size 1000 --rounds 3 --both
   plait bench io --doubles 3000 --ranks 4 --json results.json --png results.png
   plait bench io --bytes 5000 --no-mpiio --dir /scratch
+  plait bench io --doubles 5000 --fortran
 """
 
 
@@ -62,6 +63,7 @@ bench_command.add_command(redistribute_command)
     "--dir", "directory", type=click.Path(file_okay=False), help="Folder for the files.  [default: a temporary one]"
 )
 @click.option("--no-mpiio", is_flag=True, help="Leave MPI-IO out.")
+@click.option("--fortran", is_flag=True, help="Measure the Fortran primitives as well.")
 def io_command(
     size: int | None,
     doubles: int | None,
@@ -74,6 +76,7 @@ def io_command(
     chart: Path | None,
     directory: str | None,
     no_mpiio: bool,
+    fortran: bool,
 ) -> None:
     """Read or write a file under eight distributions, by Plait and by MPI-IO, side by side.
 
@@ -92,6 +95,7 @@ def io_command(
         cut=cut,
         operations=_OPERATIONS[operation or "read"],
         mpiio=not no_mpiio,
+        fortran=fortran,
         directory=directory,
     )
     results = run_with_bar(lambda progress: run_io(settings, progress))
