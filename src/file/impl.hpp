@@ -18,7 +18,7 @@
 #include "plait/file.hpp"
 #include "plait/stream.hpp"
 #include "plan/access.hpp"
-#include "store/posix/replacement.hpp"
+#include "store/new_file.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
 
@@ -37,10 +37,8 @@ class File::Impl {
   plan::AccessOptions access_options;
   bool several = false;             // raw arrays behind each other, of which `type` and `data_offset` name one
   std::int64_t opening_memory = 0;  // what select() falls back to
-  std::unique_ptr<store::Store> store;
-  std::shared_ptr<store::Store> store;                     // streams hold it as well
->>>>>>> cc1779a8e4637fe8689cb29c695bb166acee95e3
-  std::unique_ptr<store::posix::Replacement> replacement;  // mode `w`, on rank 0
+  std::shared_ptr<store::Store> store;           // streams hold it as well
+  std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
   std::atomic<bool> open{false};
