@@ -35,9 +35,9 @@ class File::Impl {
   ArrayType type;
   std::int64_t data_offset = 0;
   plan::AccessOptions access_options;
-  bool several = false;             // raw arrays behind each other, of which `type` and `data_offset` name one
-  std::int64_t opening_memory = 0;  // what select() falls back to
-  std::shared_ptr<store::Store> store;           // streams hold it as well
+  bool several = false;                 // raw arrays behind each other, of which `type` and `data_offset` name one
+  std::int64_t opening_memory = 0;      // what select() falls back to
+  std::shared_ptr<store::Store> store;  // streams hold it as well
   std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
