@@ -44,6 +44,7 @@ class PendingRounds : public Pending {
  private:
   Batch submit_round() {
     Batch batch;
+    if (dealing_.done()) return batch;
     std::vector<std::vector<Segment>> parts = dealing_.next();
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (!parts[i].empty()) batch.push_back(submit_to(*components_[i], std::move(parts[i])));
@@ -80,8 +81,17 @@ class PendingError : public Pending {
 
 StripedStore::StripedStore(const Description& description, Access access, std::string shown)
     : shown_(std::move(shown)), unit_(description.unit), bytes_(description.bytes) {
-  for (const std::string& component : description.components)
-    components_.push_back(std::make_unique<posix::PosixStore>(component, access));
+  try {
+    for (const std::string& component : description.components)
+      components_.push_back(std::make_unique<posix::PosixStore>(component, access));
+  } catch (const Error& error) {
+    throw Error(error.kind(), base::text(shown_, ": ", error.what()), error.system_code());
+  }
+}
+
+std::string StripedStore::description() const {
+  return base::text("stripes of ", base::bytes_text(unit_), " on ", components_.size(),
+                    components_.size() == 1 ? " disk" : " disks");
 }
 
 template <typename Segment>
