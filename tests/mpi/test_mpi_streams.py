@@ -91,8 +91,7 @@ def test_a_shared_position_takes_each_write_once(apart, shared, random):
                 stream.write((apart.rank + 1) * 10**6 + np.arange(written, written + count))
                 written += count
                 count = int(random.integers(1, 60))
-            except plait.ArgumentError as error:
-                assert "nothing was written" in str(error)
+            except plait.ArgumentError:
                 count //= 2  # what is left may still take less
         assert stream.tell() == COUNT
     everyone = apart.allgather(written)
