@@ -5,7 +5,23 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-TEXT = {".c", ".cpp", ".hpp", ".h", ".inl", ".py", ".pyi", ".md", ".sh", ".cmake", ".toml", ".txt", ".in", ".yml", ".yaml"}
+TEXT = {
+    ".c",
+    ".cpp",
+    ".hpp",
+    ".h",
+    ".inl",
+    ".py",
+    ".pyi",
+    ".md",
+    ".sh",
+    ".cmake",
+    ".toml",
+    ".txt",
+    ".in",
+    ".yml",
+    ".yaml",
+}
 CODE = {".c", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake"}
 
 
