@@ -44,6 +44,8 @@ int main(int argc, char** argv) {
       {"mpi_redistribute_mistakes", mpi_redistribute_mistakes},
       {"mpi_refusals", mpi_refusals},
       {"mpi_abandoned", mpi_abandoned},
+      {"mpi_stream_modes", mpi_stream_modes},
+      {"mpi_stream_mistakes", mpi_stream_mistakes},
   };
   int threads = 0;
   plait_comm* early = NULL;
