@@ -35,3 +35,7 @@ int status_of_exception() {
 const std::string& last_message() { return message(); }
 
 }  // namespace plait::primitives
+
+extern "C" __attribute__((weak)) const char* plait_message(const void* /*handle*/) {
+  return plait::primitives::last_message().c_str();
+}

@@ -161,14 +161,16 @@ void File::Impl::check_mode(bool write) const {
 void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
                         Action action) {
   check_open();
+  bool begun = false;
   try {
     if (comm.alone()) {
-      run_alone(layout, parts, region, action);
+      run_alone(layout, parts, region, action, begun);
     } else {
-      run_together(layout, parts, region, action);
+      run_together(layout, parts, region, action, begun);
     }
   } catch (const Error& error) {
-    if ((action == Action::kWrite && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error))
+    // An error that another rank brings from another call than this write has let nothing be written.
+    if ((begun && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error))
       fail();
     throw;
   }
@@ -181,7 +183,7 @@ std::unique_ptr<engine::Move> File::Impl::make_move(transport::Transport& transp
 }
 
 void File::Impl::run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                              Action action) {
+                              Action action, bool& begun) {
   const bool write = action == Action::kWrite;
   engine::Times spent;
   {
@@ -201,6 +203,7 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
     const bool independent = !mine && !write && ready->plan.strategy() == plan::Strategy::kDirect;
     if (independent) mine = engine::caught([&] { move->run(); });
     engine::agree(transport, mine ? call_text(layout, region, action) : ready->call, mine);
+    begun = write;
     dirty = dirty || write;
     if (!independent) engine::agree(transport, engine::caught([&] { move->run(); }));
   }
@@ -208,13 +211,14 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
 }
 
 void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                           Action action) {
+                           Action action, bool& begun) {
   const bool write = action == Action::kWrite;
   check_mode(write);
   const int threads = useful_threads(layout);
   std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
   const Planned& ready = planned(layout, region, threads, false, action);
   const std::vector<engine::LocalArray> arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+  begun = write;
   dirty = dirty || write;
   const auto work = [&](transport::Transport& transport) {
     engine::Times& own = spent[static_cast<std::size_t>(transport.rank())];

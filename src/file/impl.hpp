@@ -82,8 +82,11 @@ class File::Impl {
   bool given_up() const;
   std::unique_ptr<engine::Move> make_move(transport::Transport& transport, const Planned& planned,
                                           std::span<const engine::LocalArray> arrays, engine::Times& spent);
-  void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
-  void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
+  /// `begun` tells whether all ranks have agreed on this write, so that the store may have changed.
+  void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
+                    bool& begun);
+  void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
+                 bool& begun);
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
