@@ -22,6 +22,23 @@ if(mpi_test_sources AND plait_has_mpi)
   target_link_libraries(plait_mpi_tests PRIVATE GTest::gtest)
 endif()
 
+# The C interface, in C11: one program for one process, one for mpiexec.
+function(plait_c_test_program name library)
+  plait_test_program(${name} ${library} tests/c/check.c tests/c/oracle.c ${ARGN})
+  set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+endfunction()
+
+file(GLOB c_test_sources CONFIGURE_DEPENDS tests/c/one_*.c)
+if(c_test_sources)
+  plait_c_test_program(plait_c_tests plait ${c_test_sources})
+  add_test(NAME plait_c_tests COMMAND plait_c_tests)
+endif()
+
+file(GLOB c_mpi_test_sources CONFIGURE_DEPENDS tests/c/mpi_*.c)
+if(c_mpi_test_sources AND plait_has_mpi)
+  plait_c_test_program(plait_c_mpi_tests plait_mpi ${c_mpi_test_sources})
+endif()
+
 file(GLOB bench_sources CONFIGURE_DEPENDS tests/cpp/*_bench.cpp)
 foreach(bench_source IN LISTS bench_sources)
   cmake_path(GET bench_source STEM bench_name)

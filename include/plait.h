@@ -278,7 +278,7 @@ typedef struct plait_redistribute_options {
   size_t size;                  /**< sizeof(plait_redistribute_options) */
   int64_t memory;               /**< most staging memory of a process in bytes; default 32 MiB */
   const char* element_name;     /**< a type's name, which is compared between ranks as well */
-  int fill_halo;                /**< not 0: the target's halos are filled as well */
+  int fill_halo;                /**< not 0: the target's halos are filled as well (whole arrays only) */
   int dimensions;               /**< how many numbers each of the following has */
   const int64_t* section;       /**< shape of the box that is moved; NULL: both arrays whole */
   const int64_t* source_origin; /**< where it begins in the source array */

@@ -170,8 +170,7 @@ void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& pa
     }
   } catch (const Error& error) {
     // An error that another rank brings from another call than this write has let nothing be written.
-    if ((begun && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error))
-      fail();
+    if ((begun && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
     throw;
   }
 }

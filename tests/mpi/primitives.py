@@ -91,9 +91,12 @@ def pwrite(array, sizes, descriptor, unit, io_size=-1):
 
 def numbered(shape, dtype, salt=0):
     """An array with a different value in each place, as far as its type has so many."""
-    return ((np.arange(prod(shape)) * 7 + salt) % 251 if dtype == "i1" else np.arange(prod(shape)) + 1000 * salt).astype(
-        "i8"
-    ).astype(dtype).reshape(shape, order="F")
+    return (
+        ((np.arange(prod(shape)) * 7 + salt) % 251 if dtype == "i1" else np.arange(prod(shape)) + 1000 * salt)
+        .astype("i8")
+        .astype(dtype)
+        .reshape(shape, order="F")
+    )
 
 
 def owned(extent, code, block, processors, coordinate):

@@ -1,0 +1,166 @@
+// Reading and writing.
+
+#include "local_arrays.hpp"
+#include "objects.hpp"
+#include "options.hpp"
+
+using namespace plait::c;
+using plait::ConstPart;
+using plait::File;
+using plait::Layout;
+using plait::MutablePart;
+using plait::Region;
+
+namespace {
+
+Region region_of(const plait_access& access) {
+  if (access.region == nullptr && access.slices != 0)
+    refuse(plait::base::text("a region of ", access.slices, " slices was given, but region is NULL"));
+  if (access.slices < 0 || access.slices > plait::kMaxDimensions)
+    refuse(plait::base::text("a region has ", access.slices, " slices; there may be 0 to ", plait::kMaxDimensions));
+  Region region;
+  for (int i = 0; i < access.slices; ++i) {
+    const plait_slice& slice = access.region[i];
+    region.push_back({slice.start, slice.count, slice.step == 0 ? 1 : slice.step, slice.single != 0});
+  }
+  return region;
+}
+
+/// The arguments of an access.
+template <typename Part>
+struct Wanted {
+  const Layout& layout;
+  std::vector<Part> parts;
+  Region region;
+  bool fill_halo = false;
+};
+
+/// Finds the arguments; one rank's mistake becomes the error of all.
+template <typename Part, typename Place, typename Find>
+Wanted<Part> wanted(plait_file* file, const plait_layout* layout, const plait_access* access, Place&& check_place,
+                    Find&& parts) {
+  File& own = file_of(file);
+  const auto tell = [&](const std::string& message) { own.refuse(message); };
+  return checked(tell, [&] {
+    check_place();
+    const Layout& layout_given = layout_of(layout);
+    const plait_access given = options_of(access, "plait_access");
+    return Wanted<Part>{layout_given, parts(layout_given, file->comm, own.type().element_bytes), region_of(given),
+                        given.fill_halo != 0};
+  });
+}
+
+void nothing_to_check() {}
+
+/// Starts an access with a handle that is there before it.
+template <typename Part, typename Find, typename Start>
+plait_status start(plait_file* file, const plait_layout* layout, const plait_access* access, plait_request** request,
+                   Find&& parts, Start&& begin) {
+  if (request != nullptr) *request = nullptr;
+  return guarded(file, [&] {
+    std::unique_ptr<plait_request> handle;
+    auto call = wanted<Part>(
+        file, layout, access,
+        [&] {
+          place(request, "request");
+          handle = std::make_unique<plait_request>();
+        },
+        parts);
+    put(*handle, begin(file_of(file), call));
+    *request = handle.release();
+  });
+}
+
+auto dense_at(void* data, int64_t bytes) {
+  return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
+    return dense_parts(layout, comm, data, bytes, element_bytes, "data");
+  };
+}
+
+auto dense_at(const void* data, int64_t bytes) {
+  return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
+    return dense_parts(layout, comm, data, bytes, element_bytes, "data");
+  };
+}
+
+template <typename Part>
+auto listed_at(const Part* parts, int64_t count) {
+  return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
+    return listed_parts(layout, comm, parts, count, element_bytes, "parts");
+  };
+}
+
+template <typename Find>
+plait_status read(plait_file* file, const plait_layout* layout, const plait_access* access, Find&& parts) {
+  return guarded(file, [&] {
+    const auto call = wanted<MutablePart>(file, layout, access, nothing_to_check, parts);
+    file_of(file).read(call.layout, call.parts, call.region, call.fill_halo);
+  });
+}
+
+template <typename Find>
+plait_status write(plait_file* file, const plait_layout* layout, const plait_access* access, Find&& parts) {
+  return guarded(file, [&] {
+    const auto call = wanted<ConstPart>(file, layout, access, nothing_to_check, parts);
+    file_of(file).write(call.layout, call.parts, call.region);
+  });
+}
+
+plait::Request begin_read(File& file, Wanted<MutablePart>& call) {
+  return file.start_read(call.layout, std::move(call.parts), call.region, call.fill_halo);
+}
+
+plait::Request begin_write(File& file, Wanted<ConstPart>& call) {
+  return file.start_write(call.layout, std::move(call.parts), call.region);
+}
+
+}  // namespace
+
+plait_status plait_read(plait_file* file, const plait_layout* layout, void* data, int64_t bytes) {
+  return read(file, layout, nullptr, dense_at(data, bytes));
+}
+
+plait_status plait_read_parts(plait_file* file, const plait_layout* layout, const plait_part* parts, int64_t count,
+                              const plait_access* access) {
+  return read(file, layout, access, listed_at(parts, count));
+}
+
+plait_status plait_write(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes) {
+  return write(file, layout, nullptr, dense_at(data, bytes));
+}
+
+plait_status plait_write_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
+                               int64_t count, const plait_access* access) {
+  return write(file, layout, access, listed_at(parts, count));
+}
+
+plait_status plait_start_read(plait_file* file, const plait_layout* layout, void* data, int64_t bytes,
+                              plait_request** request) {
+  return start<MutablePart>(file, layout, nullptr, request, dense_at(data, bytes), begin_read);
+}
+
+plait_status plait_start_read_parts(plait_file* file, const plait_layout* layout, const plait_part* parts,
+                                    int64_t count, const plait_access* access, plait_request** request) {
+  return start<MutablePart>(file, layout, access, request, listed_at(parts, count), begin_read);
+}
+
+plait_status plait_start_write(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes,
+                               plait_request** request) {
+  return start<ConstPart>(file, layout, nullptr, request, dense_at(data, bytes), begin_write);
+}
+
+plait_status plait_start_write_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
+                                     int64_t count, const plait_access* access, plait_request** request) {
+  return start<ConstPart>(file, layout, access, request, listed_at(parts, count), begin_write);
+}
+
+plait_status plait_explain(const plait_file* file, const plait_layout* layout, const plait_access* access, int write,
+                           char** text) {
+  if (text != nullptr) *text = nullptr;
+  return guarded(file, [&] {
+    const plait_access given = options_of(access, "plait_access");
+    hand_out_text(text, "text", [&] {
+      return file_of(file).explain(layout_of(layout), region_of(given), write != 0, given.fill_halo != 0);
+    });
+  });
+}

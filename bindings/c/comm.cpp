@@ -1,0 +1,28 @@
+#include "objects.hpp"
+
+using namespace plait::c;
+
+const plait_comm* plait_alone(void) {
+  static const plait_comm* const alone = new plait_comm(plait::Comm());  // never ends
+  return alone;
+}
+
+plait_status plait_comm_rank(const plait_comm* comm, int* rank) {
+  return guarded(comm, [&] { place(rank, "rank") = comm_of(comm).rank(); });
+}
+
+plait_status plait_comm_size(const plait_comm* comm, int* size) {
+  return guarded(comm, [&] { place(size, "size") = comm_of(comm).size(); });
+}
+
+plait_status plait_comm_refuse(const plait_comm* comm, const char* message) {
+  return guarded(comm, [&] {
+    const std::string text = message == nullptr ? "wrong arguments" : message;
+    plait::refuse_redistribute(text, comm_of(comm));
+  });
+}
+
+plait_status plait_comm_free(plait_comm** comm) {
+  if (comm != nullptr && *comm == plait_alone()) *comm = nullptr;
+  return release(comm);
+}

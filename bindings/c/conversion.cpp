@@ -1,0 +1,53 @@
+#include "objects.hpp"
+
+using namespace plait::c;
+
+namespace {
+
+/// Hands out messages where there is room, and their number.
+void hand_out(const std::vector<plait::Message>& messages, int64_t room, plait_traffic* traffic, int64_t* count) {
+  const auto found = static_cast<std::int64_t>(messages.size());
+  if ((traffic != nullptr || room != 0) && room < found)
+    refuse(plait::base::text("traffic has room for ", room, " messages, but there are ", found, "; make it larger"));
+  if (room >= found)
+    for (std::size_t i = 0; i < messages.size(); ++i)
+      (&place(traffic, "traffic"))[i] = {messages[i].rank, messages[i].elements, messages[i].runs};
+  if (traffic == nullptr || count != nullptr) place(count, "count") = found;
+}
+
+const plait::Conversion& conversion_of(const plait_conversion* conversion) {
+  return given(conversion, "conversion", "what plait_conversion_create gave").conversion;
+}
+
+}  // namespace
+
+plait_status plait_conversion_create(const plait_layout* source, const plait_layout* target, int fill_halo,
+                                     plait_conversion** conversion) {
+  if (conversion != nullptr) *conversion = nullptr;
+  return guarded(source, [&] {
+    plait::Conversion result(layout_of(source, "source"), layout_of(target, "target"), fill_halo != 0);
+    plait_conversion*& made = place(conversion, "conversion");
+    made = new plait_conversion(std::move(result));
+  });
+}
+
+plait_status plait_conversion_free(plait_conversion** conversion) { return release(conversion); }
+
+plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t room,
+                                    plait_traffic* traffic, int64_t* count) {
+  return guarded(conversion, [&] { hand_out(conversion_of(conversion).sends(rank), room, traffic, count); });
+}
+
+plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t room,
+                                       plait_traffic* traffic, int64_t* count) {
+  return guarded(conversion, [&] { hand_out(conversion_of(conversion).receives(rank), room, traffic, count); });
+}
+
+plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block) {
+  return guarded(conversion, [&] { place(block, "block") = conversion_of(conversion).block(); });
+}
+
+plait_status plait_conversion_explain(const plait_conversion* conversion, char** text) {
+  if (text != nullptr) *text = nullptr;
+  return guarded(conversion, [&] { hand_out_text(text, "text", [&] { return conversion_of(conversion).explain(); }); });
+}

@@ -1,0 +1,130 @@
+// Files as a whole: opening, what they hold, closing.
+
+#include <algorithm>
+#include <string_view>
+
+#include "objects.hpp"
+#include "options.hpp"
+
+using namespace plait::c;
+using plait::File;
+using plait::FileOptions;
+using plait::Mode;
+using plait::Order;
+
+namespace {
+
+Mode mode_named(const std::string& name) {
+  if (name == "r") return Mode::kRead;
+  if (name == "w") return Mode::kWrite;
+  if (name == "r+") return Mode::kReadWrite;
+  refuse(plait::base::text("mode \"", name, R"(" is not known; use "r", "w" or "r+")"));
+}
+
+Order order_named(const std::string& name) {
+  if (name == "C" || name == "c") return Order::kC;
+  if (name == "F" || name == "f") return Order::kFortran;
+  refuse(plait::base::text("order \"", name, R"(" is not known; use "C" or "F")"));
+}
+
+FileOptions file_options(const plait_open_options* options) {
+  const plait_open_options given = options_of(options, "plait_open_options");
+  FileOptions result;
+  if (given.shape == nullptr && given.dimensions != 0)
+    refuse(plait::base::text("a shape of ", given.dimensions, " dimensions was given, but shape is NULL"));
+  if (given.shape != nullptr) result.shape = extents_of(given.shape, given.dimensions, "shape");
+  if (given.dtype != nullptr) result.dtype = given.dtype;
+  result.element_bytes = given.element_bytes;
+  if (given.order != nullptr) result.order = order_named(given.order);
+  result.offset = given.offset;
+  result.memory = given.memory;
+  if (given.strategy != nullptr) result.strategy = given.strategy;
+  constexpr std::string_view kStrategies[] = {"", "automatic", "direct", "two-phase"};
+  if (std::find(std::begin(kStrategies), std::end(kStrategies), result.strategy) == std::end(kStrategies))
+    refuse(plait::base::text("strategy \"", result.strategy,
+                             R"(" is not known; use "direct", "two-phase" or "automatic")"));
+  result.readers = given.readers;
+  return result;
+}
+
+/// The handle that is to be closed.
+plait_file* handle_of(plait_file** file) { return file == nullptr ? nullptr : *file; }
+
+}  // namespace
+
+plait_status plait_open(const char* url, const char* mode, const plait_comm* comm, const plait_open_options* options,
+                        plait_file** file) {
+  if (file != nullptr) *file = nullptr;
+  return guarded(comm, [&] {
+    const plait::Comm& everyone = comm_of(comm);
+    struct Wanted {
+      std::unique_ptr<plait_file> handle;
+      std::string path;
+      Mode mode;
+      FileOptions options;
+    };
+    const auto tell = [&](const std::string& message) { File::refuse_open(message, everyone); };
+    Wanted wanted = checked(tell, [&] {
+      place(file, "file");
+      return Wanted{std::make_unique<plait_file>(), text_of(url, "url"), mode_named(text_of(mode, "mode")),
+                    file_options(options)};
+    });
+    wanted.handle->comm = everyone;
+    wanted.handle->file = File::open(wanted.path, wanted.mode, wanted.options, everyone);
+    *file = wanted.handle.release();
+  });
+}
+
+plait_status plait_close(plait_file** file) {
+  const plait_status status = guarded(handle_of(file), [&] { file_of(handle_of(file)).close(); });
+  return status == PLAIT_OK ? release(file) : status;
+}
+
+plait_status plait_abandon(plait_file** file) {
+  if (handle_of(file) == nullptr) return PLAIT_OK;
+  // The handle goes whatever comes, so the message is the thread's.
+  const plait_status status = guarded(nullptr, [&] { file_of(*file).abandon(); });
+  release(file);
+  return status;
+}
+
+plait_status plait_file_dimensions(const plait_file* file, int* dimensions) {
+  return guarded(file, [&] { place(dimensions, "dimensions") = static_cast<int>(file_of(file).type().shape.size()); });
+}
+
+plait_status plait_file_shape(const plait_file* file, int room, int64_t* shape) {
+  return guarded(file, [&] {
+    const plait::Extents& own = file_of(file).type().shape;
+    if (room < static_cast<int>(own.size()))
+      refuse(plait::base::text("shape has room for ", room, " numbers, but the array has ", own.size(),
+                               " dimensions; make it larger"));
+    if (!own.empty()) std::copy(own.begin(), own.end(), &place(shape, "shape"));
+  });
+}
+
+plait_status plait_file_element_bytes(const plait_file* file, int64_t* element_bytes) {
+  return guarded(file, [&] { place(element_bytes, "element_bytes") = file_of(file).type().element_bytes; });
+}
+
+plait_status plait_file_dtype(const plait_file* file, char** dtype) {
+  if (dtype != nullptr) *dtype = nullptr;
+  return guarded(file, [&] { hand_out_text(dtype, "dtype", [&] { return file_of(file).type().dtype; }); });
+}
+
+plait_status plait_file_order(const plait_file* file, char* order) {
+  return guarded(file, [&] { place(order, "order") = file_of(file).type().order == Order::kC ? 'C' : 'F'; });
+}
+
+plait_status plait_file_times(const plait_file* file, double* io, double* copy, double* wait, double* total) {
+  return guarded(file, [&] {
+    const plait::AccessTimes times = file_of(file).last_times();
+    if (io != nullptr) *io = times.io;
+    if (copy != nullptr) *copy = times.copy;
+    if (wait != nullptr) *wait = times.wait;
+    if (total != nullptr) *total = times.total;
+  });
+}
+
+plait_status plait_file_refuse(plait_file* file, const char* message) {
+  return guarded(file, [&] { file_of(file).refuse(message == nullptr ? "wrong arguments" : message); });
+}

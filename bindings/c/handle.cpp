@@ -1,0 +1,94 @@
+#include "handle.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace plait::c {
+
+namespace {
+
+/// The last error of a thread.
+struct Latest {
+  Failure failure;
+  const Handle* on = nullptr;
+};
+
+Latest& latest() {
+  thread_local Latest of_thread;
+  return of_thread;
+}
+
+Failure failure_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const bool memory = error.kind() == ErrorKind::kSystem && error.system_code() == ENOMEM;
+    return {error.kind() == ErrorKind::kArgument ? PLAIT_ERROR_ARGUMENT
+            : memory                             ? PLAIT_ERROR_MEMORY
+                                                 : PLAIT_ERROR_SYSTEM,
+            error.system_code(), error.what()};
+  } catch (const std::bad_alloc&) {
+    return {PLAIT_ERROR_MEMORY, ENOMEM, "out of memory"};
+  } catch (const std::exception& error) {
+    return {PLAIT_ERROR_SYSTEM, 0, error.what()};
+  } catch (...) {
+    return {PLAIT_ERROR_SYSTEM, 0, "an exception of an unknown kind"};
+  }
+}
+
+const Failure* failure_on(const void* handle) {
+  if (handle == nullptr) return &latest().failure;
+  const auto* begin = static_cast<const Handle*>(handle);
+  if (!begin->by_many) return &begin->last;
+  return latest().on == begin ? &latest().failure : nullptr;
+}
+
+}  // namespace
+
+plait_status record(const Handle* handle) noexcept {
+  try {
+    const Failure failure = failure_of(std::current_exception());
+    latest() = {failure, handle};
+    if (handle != nullptr && !handle->by_many) handle->last = failure;
+    return failure.status;
+  } catch (...) {  // a text as short as this one needs no memory
+    latest().failure.status = PLAIT_ERROR_MEMORY;
+    latest().failure.code = ENOMEM;
+    latest().failure.text = "out of memory";
+    return PLAIT_ERROR_MEMORY;
+  }
+}
+
+void forget(const Handle* handle) noexcept {
+  if (latest().on == handle) latest().on = nullptr;
+}
+
+char* copied(const std::string& text) {
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+}  // namespace plait::c
+
+using plait::c::failure_on;
+
+const char* plait_message(const void* handle) {
+  const auto* failure = failure_on(handle);
+  return failure == nullptr ? "" : failure->text.c_str();
+}
+
+int plait_system_code(const void* handle) {
+  const auto* failure = failure_on(handle);
+  return failure == nullptr ? 0 : failure->code;
+}
+
+plait_status plait_text_free(char** text) {
+  if (text != nullptr) std::free(std::exchange(*text, nullptr));
+  return PLAIT_OK;
+}
+
+const char* plait_version(void) { return PLAIT_VERSION; }

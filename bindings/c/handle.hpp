@@ -1,0 +1,95 @@
+/// What the handles of the C interface have in common: errors become a status and a message.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait.h"
+#include "plait/error.hpp"
+
+namespace plait::c {
+
+struct Failure {
+  plait_status status = PLAIT_OK;
+  int code = 0;
+  std::string text;
+};
+
+/// What every handle begins with.
+struct Handle {
+  /// Of a handle that many threads may use, errors are kept with the thread.
+  explicit Handle(bool used_by_many = false) : by_many(used_by_many) {}
+  bool by_many;
+  mutable Failure last;
+};
+
+/// Keeps the exception that is under way as the last error of this thread and, where there is one, of the handle.
+plait_status record(const Handle* handle) noexcept;
+/// Lets go of what this thread remembers of a handle that ends.
+void forget(const Handle* handle) noexcept;
+
+[[noreturn]] inline void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+/// The body of a function: no exception leaves it.
+template <typename Body>
+plait_status guarded(const Handle* handle, Body&& body) noexcept {
+  try {
+    body();
+    return PLAIT_OK;
+  } catch (...) {
+    return record(handle);
+  }
+}
+
+/// Runs checks in front of a collective call.  What they throw becomes the call that `tell` makes instead: that of
+/// File::refuse and the like, so that the other ranks do not wait.
+template <typename Tell, typename Body>
+auto checked(Tell&& tell, Body&& body) {
+  std::string message;
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    message = error.what();
+  }
+  tell(message);
+  refuse(message);
+}
+
+/// The thing behind a pointer of the caller's.
+template <typename Value>
+Value& given(Value* value, const char* name, const char* from) {
+  if (value == nullptr) refuse(base::text(name, " is NULL; pass ", from));
+  return *value;
+}
+
+/// A place for a result.
+template <typename Value>
+Value& place(Value* value, const char* name) {
+  return given(value, name, "the address of a variable for the result");
+}
+
+/// A text of the caller's.
+inline std::string text_of(const char* text, const char* name) { return &given(text, name, "a text"); }
+
+/// Frees a handle, if there is one.
+template <typename Type>
+plait_status release(Type** handle) noexcept {
+  if (handle == nullptr || *handle == nullptr) return PLAIT_OK;
+  forget(*handle);
+  delete std::exchange(*handle, nullptr);
+  return PLAIT_OK;
+}
+
+/// A text for the caller to free.
+char* copied(const std::string& text);
+
+/// Such a text at a place of the caller's; without the place none is made.
+template <typename Text>
+void hand_out_text(char** where, const char* name, Text&& text) {
+  char*& result = place(where, name);
+  result = copied(text());
+}
+
+}  // namespace plait::c

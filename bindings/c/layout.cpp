@@ -1,0 +1,155 @@
+#include <algorithm>
+
+#include "local_arrays.hpp"
+#include "objects.hpp"
+#include "options.hpp"
+
+using namespace plait::c;
+using plait::Extents;
+using plait::Layout;
+
+namespace {
+
+/// Hands out numbers where there is room for all of them.
+template <typename Values, typename Number>
+void hand_out(const Values& values, std::int64_t room, Number* numbers, const char* name) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  if (room < count)
+    refuse(plait::base::text(name, " has room for ", room, " numbers, but there are ", count, "; make it larger"));
+  if (count > 0) std::copy(values.begin(), values.end(), &place(numbers, name));
+}
+
+Extents index_of(const Layout& layout, const int64_t* index, const char* name) {
+  if (layout.dimensions() == 0) return {};
+  const int64_t* first = &given(index, name, "one number for each dimension");
+  return {first, first + layout.dimensions()};
+}
+
+plait_status parse(const char* text, const Extents* shape, plait_layout** layout) {
+  if (layout != nullptr) *layout = nullptr;
+  return guarded(nullptr, [&] {
+    plait_layout*& result = place(layout, "layout");
+    const std::string words = text_of(text, "text");
+    result = new plait_layout(shape == nullptr ? Layout::parse(words) : Layout::parse(words, *shape));
+  });
+}
+
+}  // namespace
+
+plait_status plait_layout_parse(const char* text, plait_layout** layout) { return parse(text, nullptr, layout); }
+
+plait_status plait_layout_parse_shape(const char* text, int dimensions, const int64_t* shape, plait_layout** layout) {
+  if (layout != nullptr) *layout = nullptr;
+  Extents extents;
+  const plait_status status = guarded(nullptr, [&] { extents = extents_of(shape, dimensions, "shape"); });
+  return status == PLAIT_OK ? parse(text, &extents, layout) : status;
+}
+
+plait_status plait_layout_free(plait_layout** layout) { return release(layout); }
+
+plait_status plait_layout_text(const plait_layout* layout, char** text) {
+  if (text != nullptr) *text = nullptr;
+  return guarded(layout, [&] { hand_out_text(text, "text", [&] { return to_string(layout_of(layout)); }); });
+}
+
+plait_status plait_layout_equal(const plait_layout* layout, const plait_layout* other, int* equal) {
+  return guarded(layout, [&] {
+    const bool same = layout_of(layout) == layout_of(other, "other");
+    place(equal, "equal") = same ? 1 : 0;
+  });
+}
+
+plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions) {
+  return guarded(layout, [&] { place(dimensions, "dimensions") = layout_of(layout).dimensions(); });
+}
+
+plait_status plait_layout_shape(const plait_layout* layout, int room, int64_t* shape) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).shape(), room, shape, "shape"); });
+}
+
+plait_status plait_layout_elements(const plait_layout* layout, int64_t* elements) {
+  return guarded(layout, [&] { place(elements, "elements") = layout_of(layout).elements(); });
+}
+
+plait_status plait_layout_ranks(const plait_layout* layout, int64_t* ranks, int64_t* ranks_end) {
+  return guarded(layout, [&] {
+    const Layout& own = layout_of(layout);
+    if (ranks != nullptr) *ranks = own.size();
+    if (ranks_end != nullptr) *ranks_end = own.ranks_end();
+  });
+}
+
+plait_status plait_layout_has_rank(const plait_layout* layout, int64_t rank, int* has_rank) {
+  return guarded(layout, [&] { place(has_rank, "has_rank") = layout_of(layout).has_rank(rank) ? 1 : 0; });
+}
+
+plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t room, int64_t* numbers) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).rank_numbers(), room, numbers, "numbers"); });
+}
+
+plait_status plait_layout_local_shape(const plait_layout* layout, int64_t rank, int room, int64_t* shape) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).local_shape(rank), room, shape, "shape"); });
+}
+
+plait_status plait_layout_padded_shape(const plait_layout* layout, int64_t rank, int room, int64_t* shape) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).padded_shape(rank), room, shape, "shape"); });
+}
+
+plait_status plait_layout_order(const plait_layout* layout, int room, int* order) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).order(), room, order, "order"); });
+}
+
+plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t room,
+                                  int64_t* indices) {
+  return guarded(layout, [&] {
+    const Layout& own = layout_of(layout);
+    if (dimension < 0 || dimension >= own.dimensions())
+      refuse(plait::base::text("dimension ", dimension, " of a layout with ", own.dimensions(), "; they begin with 0"));
+    const plait::IndexSet set = own.index_sets(rank)[static_cast<std::size_t>(dimension)];
+    const std::int64_t count = set.size();
+    if (room < count)
+      refuse(plait::base::text("indices has room for ", room, " numbers, but rank ", rank, " owns ", count,
+                               " indices of dimension ", dimension, "; make it larger"));
+    if (count == 0) return;
+    int64_t* out = &place(indices, "indices");
+    for (std::int64_t at = set.next(set.begin); at < set.end; at = set.next(at)) {
+      const std::int64_t end = set.run_end(at);
+      while (at < end) *out++ = at++;
+    }
+  });
+}
+
+plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t room, int64_t* owners,
+                                 int64_t* count) {
+  return guarded(layout, [&] {
+    const Layout& own = layout_of(layout);
+    const std::vector<std::int64_t> ranks = own.owners(index_of(own, index, "index"));
+    if (owners != nullptr || room != 0) hand_out(ranks, room, owners, "owners");
+    if (owners == nullptr || count != nullptr) place(count, "count") = static_cast<std::int64_t>(ranks.size());
+  });
+}
+
+plait_status plait_layout_to_local(const plait_layout* layout, const int64_t* index, int64_t rank, int64_t* local) {
+  return guarded(layout, [&] {
+    const Layout& own = layout_of(layout);
+    hand_out(own.to_local(index_of(own, index, "index"), rank), own.dimensions(), local, "local");
+  });
+}
+
+plait_status plait_layout_to_global(const plait_layout* layout, const int64_t* local, int64_t rank, int64_t* index) {
+  return guarded(layout, [&] {
+    const Layout& own = layout_of(layout);
+    hand_out(own.to_global(index_of(own, local, "local"), rank), own.dimensions(), index, "index");
+  });
+}
+
+plait_status plait_layout_held(const plait_layout* layout, const plait_comm* comm, int64_t element_bytes,
+                               int64_t* arrays, int64_t* bytes) {
+  return guarded(layout, [&] {
+    const Layout& own = layout_of(layout);
+    const std::vector<std::int64_t> ranks = ranks_held(own, comm_of(comm));
+    const std::int64_t room = bytes_held(own, ranks, element_bytes);
+    if (arrays != nullptr) *arrays = static_cast<std::int64_t>(ranks.size());
+    if (bytes != nullptr) *bytes = room;
+  });
+}

@@ -1,0 +1,129 @@
+#include "local_arrays.hpp"
+
+#include <cstddef>
+
+#include "base/checked.hpp"
+#include "handle.hpp"
+
+namespace plait::c {
+
+namespace {
+
+std::int64_t dense_bytes(const Layout& layout, std::int64_t rank, std::int64_t element_bytes) {
+  const std::int64_t elements = base::checked_product(layout.padded_shape(rank), "elements of a local array");
+  return base::checked_multiply(elements, element_bytes, "bytes of a local array");
+}
+
+/// The bytes from an array's first element to behind its last one, where that lies behind it.
+std::int64_t spread_bytes(const Layout& layout, std::int64_t rank, const Extents& steps, std::int64_t element_bytes) {
+  const Extents shape = layout.padded_shape(rank);
+  std::int64_t bytes = element_bytes;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) return 0;
+    if (steps[d] <= 0) continue;
+    bytes = base::checked_add(bytes, base::checked_multiply(shape[d] - 1, steps[d], "bytes of a local array"),
+                              "bytes of a local array");
+  }
+  return bytes;
+}
+
+void check_room(std::int64_t room, std::int64_t needed, const std::string& whose) {
+  if (room == PLAIT_UNKNOWN) return;
+  if (room < 0) refuse(base::text(whose, " has ", room, " bytes; give their number, or PLAIT_UNKNOWN"));
+  if (room < needed) refuse(base::text(whose, " has ", room, " bytes, but needs ", needed, "; make it larger"));
+}
+
+void check_element_bytes(std::int64_t element_bytes) {
+  if (element_bytes < 1) refuse(base::text("elements of ", element_bytes, " bytes cannot be"));
+}
+
+std::string ranks_text(const std::vector<std::int64_t>& ranks, const Layout& layout) {
+  if (ranks.size() == 1) return base::text("rank ", ranks[0], " of ", to_string(layout));
+  return base::text("the ranks of ", to_string(layout));
+}
+
+template <typename Byte, typename Void>
+std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, Void* data, std::int64_t bytes,
+                                   std::int64_t element_bytes, const char* name) {
+  const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
+  const std::int64_t needed = bytes_held(layout, ranks, element_bytes);
+  if (data == nullptr && needed > 0)
+    refuse(base::text(name, " is NULL, but ", ranks_text(ranks, layout), " need", ranks.size() == 1 ? "s " : " ",
+                      needed, " bytes; pass the local array"));
+  check_room(bytes, needed, base::text(name, ", for ", ranks_text(ranks, layout), ','));
+  std::vector<ArrayPart<Byte>> parts;
+  auto* at = static_cast<Byte*>(data);
+  for (const std::int64_t rank : ranks) {
+    parts.push_back({at, {}});
+    if (at != nullptr) at += dense_bytes(layout, rank, element_bytes);
+  }
+  return parts;
+}
+
+template <typename Byte, typename Part>
+std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, const Part* parts, std::int64_t count,
+                                    std::int64_t element_bytes, const char* name) {
+  check_element_bytes(element_bytes);
+  if (count < 0 || (count > 0 && parts == nullptr))
+    refuse(base::text(name, parts == nullptr ? " is NULL" : " are listed", ", but there are to be ", count,
+                      "; pass as many as this process has"));
+  const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
+  if (static_cast<std::size_t>(count) != ranks.size())
+    refuse(base::text(name, ": ", count, " local arrays were given, but this process holds ", ranks.size(),
+                      " of the layout ", to_string(layout)));
+  std::vector<ArrayPart<Byte>> result;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Part& part = parts[i];
+    Extents steps;
+    if (part.steps != nullptr) steps.assign(part.steps, part.steps + layout.dimensions());
+    const std::int64_t needed = part.steps == nullptr ? dense_bytes(layout, ranks[i], element_bytes)
+                                                      : spread_bytes(layout, ranks[i], steps, element_bytes);
+    if (part.data == nullptr && needed > 0)
+      refuse(base::text(name, ": the local array of rank ", ranks[i], " is NULL, but has ", needed, " bytes"));
+    check_room(part.bytes, needed, base::text(name, ": the local array of rank ", ranks[i]));
+    result.push_back({static_cast<Byte*>(part.data), std::move(steps)});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
+  if (comm.alone()) return layout.rank_numbers();
+  if (layout.ranks_end() > comm.size())
+    refuse(base::text("the layout ", to_string(layout), " is for ranks up to ", layout.ranks_end() - 1,
+                      ", but the communicator has the ranks 0 to ", comm.size() - 1, "; use a grid of at most ",
+                      comm.size(), " ranks"));
+  if (layout.has_rank(comm.rank())) return {comm.rank()};
+  return {};
+}
+
+std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& ranks, std::int64_t element_bytes) {
+  check_element_bytes(element_bytes);
+  std::int64_t bytes = 0;
+  for (const std::int64_t rank : ranks)
+    bytes = base::checked_add(bytes, dense_bytes(layout, rank, element_bytes), "bytes of the local arrays");
+  return bytes;
+}
+
+std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, void* data, std::int64_t bytes,
+                                     std::int64_t element_bytes, const char* name) {
+  return dense<std::byte>(layout, comm, data, bytes, element_bytes, name);
+}
+
+std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, const void* data, std::int64_t bytes,
+                                   std::int64_t element_bytes, const char* name) {
+  return dense<const std::byte>(layout, comm, data, bytes, element_bytes, name);
+}
+
+std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, const plait_part* parts,
+                                      std::int64_t count, std::int64_t element_bytes, const char* name) {
+  return listed<std::byte>(layout, comm, parts, count, element_bytes, name);
+}
+
+std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, const plait_const_part* parts,
+                                    std::int64_t count, std::int64_t element_bytes, const char* name) {
+  return listed<const std::byte>(layout, comm, parts, count, element_bytes, name);
+}
+
+}  // namespace plait::c

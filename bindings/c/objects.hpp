@@ -1,0 +1,78 @@
+/// What lies behind the handles.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "handle.hpp"
+#include "plait/comm.hpp"
+#include "plait/conversion.hpp"
+#include "plait/file.hpp"
+#include "plait/layout.hpp"
+#include "plait/redistribute.hpp"
+
+struct plait_comm : plait::c::Handle {
+  explicit plait_comm(plait::Comm of) : Handle(true), comm(std::move(of)) {}
+  plait::Comm comm;
+};
+
+struct plait_layout : plait::c::Handle {
+  explicit plait_layout(plait::Layout of) : Handle(true), layout(std::move(of)) {}
+  plait::Layout layout;
+};
+
+struct plait_conversion : plait::c::Handle {
+  explicit plait_conversion(plait::Conversion of) : Handle(true), conversion(std::move(of)) {}
+  plait::Conversion conversion;
+};
+
+// The following are made empty before a collective call, so that no rank is short of memory when it has succeeded.
+
+struct plait_file : plait::c::Handle {
+  std::optional<plait::File> file;
+  plait::Comm comm;
+};
+
+struct plait_redistribution : plait::c::Handle {
+  std::optional<plait::Redistribution> plan;
+  std::optional<plait::Layout> source;
+  std::optional<plait::Layout> target;
+  std::int64_t element_bytes = 0;
+  plait::Comm comm;
+};
+
+struct plait_shared : plait::c::Handle {
+  std::optional<plait::SharedMemory> memory;
+};
+
+struct plait_request : plait::c::Handle {
+  std::function<std::int64_t()> wait;  ///< returns the elements of a stream's access
+  std::function<bool()> test;
+  bool counts = false;  ///< whether they mean something
+  bool waited = false;  ///< whether the caller has been told how it ended
+};
+
+namespace plait::c {
+
+inline const Comm& comm_of(const plait_comm* comm) {
+  return given(comm, "comm", "plait_alone() or what plait_comm_from_mpi gave").comm;
+}
+inline const Layout& layout_of(const plait_layout* layout, const char* name = "layout") {
+  return given(layout, name, "what plait_layout_parse gave").layout;
+}
+inline File& file_of(plait_file* file) { return *given(file, "file", "what plait_open gave").file; }
+inline const File& file_of(const plait_file* file) { return *given(file, "file", "what plait_open gave").file; }
+
+/// Puts a Request into a handle that was made for it.
+inline void put(plait_request& handle, Request request) {
+  auto held = std::make_shared<Request>(std::move(request));
+  handle.wait = [held] {
+    held->wait();
+    return std::int64_t{0};
+  };
+  handle.test = [held] { return held->test(); };
+}
+
+}  // namespace plait::c

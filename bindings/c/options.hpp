@@ -1,0 +1,42 @@
+/// Structures of options, which begin with their size, and lists of numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "handle.hpp"
+#include "plait/layout.hpp"
+
+namespace plait::c {
+
+/// The caller's options as this library knows them: what it does not pass is 0.
+/// errors  kArgument: a size that no version has had, members that a later version has and that are not 0.
+template <typename Options>
+Options options_of(const Options* options, const char* type) {
+  Options result{};
+  if (options == nullptr) return result;
+  std::size_t size = 0;
+  std::memcpy(&size, options, sizeof size);
+  constexpr std::size_t kMost = 4096;  // no version has more; such a size was never set
+  if (size < sizeof(Options) || size > kMost)
+    refuse(
+        base::text("the size in ", type, " is ", size, "; set it to sizeof(", type, "), which is ", sizeof(Options)));
+  const auto* bytes = reinterpret_cast<const unsigned char*>(options);
+  if (std::any_of(bytes + sizeof(Options), bytes + size, [](unsigned char byte) { return byte != 0; }))
+    refuse(base::text(type, " has members that Plait ", plait_version(), " does not know; set them to 0"));
+  std::memcpy(&result, options, sizeof(Options));
+  return result;
+}
+
+/// `count` numbers at `numbers`, one for each dimension.
+inline Extents extents_of(const std::int64_t* numbers, int count, const char* name) {
+  if (count < 0 || count > kMaxDimensions)
+    refuse(base::text(name, " has ", count, " dimensions; there may be 0 to ", kMaxDimensions));
+  if (count == 0) return {};
+  const std::int64_t* first = &given(numbers, name, "one number for each dimension");
+  return {first, first + count};
+}
+
+}  // namespace plait::c

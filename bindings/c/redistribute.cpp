@@ -1,0 +1,181 @@
+#include "plait/redistribute.hpp"
+
+#include "local_arrays.hpp"
+#include "objects.hpp"
+#include "options.hpp"
+
+using namespace plait::c;
+using plait::Comm;
+using plait::ConstPart;
+using plait::Layout;
+using plait::MutablePart;
+using plait::RedistributionOptions;
+
+namespace {
+
+RedistributionOptions redistribution_options(const plait_redistribute_options* options) {
+  const plait_redistribute_options given = options_of(options, "plait_redistribute_options");
+  RedistributionOptions result;
+  result.memory = given.memory;
+  if (given.element_name != nullptr) result.element_name = given.element_name;
+  result.fill_halo = given.fill_halo != 0;
+  if (given.section != nullptr) {
+    result.section = plait::Section{extents_of(given.section, given.dimensions, "section"),
+                                    extents_of(given.source_origin, given.dimensions, "source_origin"),
+                                    extents_of(given.target_origin, given.dimensions, "target_origin")};
+  } else if (given.dimensions != 0 || given.source_origin != nullptr || given.target_origin != nullptr) {
+    refuse("dimensions or origins of a section were given, but section is NULL; give its shape");
+  }
+  return result;
+}
+
+struct Parts {
+  std::vector<ConstPart> from;
+  std::vector<MutablePart> to;
+};
+
+/// How the caller passes its arrays: a function from both layouts to parts.
+auto dense_arrays(const void* from, int64_t from_bytes, void* to, int64_t to_bytes) {
+  return [=](const Layout& source, const Layout& target, const Comm& comm, std::int64_t element_bytes) {
+    return Parts{dense_parts(source, comm, from, from_bytes, element_bytes, "from"),
+                 dense_parts(target, comm, to, to_bytes, element_bytes, "to")};
+  };
+}
+
+auto listed_arrays(const plait_const_part* from, int64_t from_count, const plait_part* to, int64_t to_count) {
+  return [=](const Layout& source, const Layout& target, const Comm& comm, std::int64_t element_bytes) {
+    return Parts{listed_parts(source, comm, from, from_count, element_bytes, "from"),
+                 listed_parts(target, comm, to, to_count, element_bytes, "to")};
+  };
+}
+
+template <typename Find>
+plait_status redistribute(const plait_comm* comm, const plait_layout* source, const plait_layout* target,
+                          int64_t element_bytes, const plait_redistribute_options* options, Find&& find) {
+  return guarded(comm, [&] {
+    const Comm& everyone = comm_of(comm);
+    struct Wanted {
+      const Layout& source;
+      const Layout& target;
+      Parts parts;
+      RedistributionOptions options;
+    };
+    const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
+    const Wanted call = checked(tell, [&] {
+      const Layout& source_given = layout_of(source, "source");
+      const Layout& target_given = layout_of(target, "target");
+      return Wanted{source_given, target_given, find(source_given, target_given, everyone, element_bytes),
+                    redistribution_options(options)};
+    });
+    plait::redistribute(call.source, call.parts.from, call.target, call.parts.to, element_bytes, everyone,
+                        call.options);
+  });
+}
+
+plait_redistribution& plan_of(plait_redistribution* plan) {
+  return given(plan, "plan", "what plait_redistribution_create gave");
+}
+
+template <typename Find, typename Also>
+Parts parts_of(plait_redistribution& own, Find&& find, Also&& also) {
+  const auto tell = [&](const std::string& message) { own.plan->refuse(message); };
+  return checked(tell, [&] {
+    also();
+    return find(*own.source, *own.target, own.comm, own.element_bytes);
+  });
+}
+
+template <typename Find>
+plait_status run(plait_redistribution* plan, Find&& find) {
+  return guarded(plan, [&] {
+    plait_redistribution& own = plan_of(plan);
+    const Parts parts = parts_of(own, find, [] {});
+    own.plan->run(parts.from, parts.to);
+  });
+}
+
+template <typename Find>
+plait_status start(plait_redistribution* plan, plait_request** request, Find&& find) {
+  if (request != nullptr) *request = nullptr;
+  return guarded(plan, [&] {
+    plait_redistribution& own = plan_of(plan);
+    std::unique_ptr<plait_request> handle;
+    Parts parts = parts_of(own, find, [&] {
+      place(request, "request");
+      handle = std::make_unique<plait_request>();
+    });
+    put(*handle, own.plan->start(std::move(parts.from), std::move(parts.to)));
+    *request = handle.release();
+  });
+}
+
+}  // namespace
+
+plait_status plait_redistribute(const plait_comm* comm, const plait_layout* source, const void* from,
+                                int64_t from_bytes, const plait_layout* target, void* to, int64_t to_bytes,
+                                int64_t element_bytes, const plait_redistribute_options* options) {
+  return redistribute(comm, source, target, element_bytes, options, dense_arrays(from, from_bytes, to, to_bytes));
+}
+
+plait_status plait_redistribute_parts(const plait_comm* comm, const plait_layout* source, const plait_const_part* from,
+                                      int64_t from_count, const plait_layout* target, const plait_part* to,
+                                      int64_t to_count, int64_t element_bytes,
+                                      const plait_redistribute_options* options) {
+  return redistribute(comm, source, target, element_bytes, options, listed_arrays(from, from_count, to, to_count));
+}
+
+plait_status plait_redistribution_create(const plait_comm* comm, const plait_layout* source, const plait_layout* target,
+                                         int64_t element_bytes, const plait_redistribute_options* options,
+                                         plait_redistribution** plan) {
+  if (plan != nullptr) *plan = nullptr;
+  return guarded(comm, [&] {
+    const Comm& everyone = comm_of(comm);
+    auto handle = std::make_unique<plait_redistribution>();
+    const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
+    const RedistributionOptions wanted = checked(tell, [&] {
+      place(plan, "plan");
+      handle->source = layout_of(source, "source");
+      handle->target = layout_of(target, "target");
+      handle->element_bytes = element_bytes;
+      handle->comm = everyone;
+      return redistribution_options(options);
+    });
+    handle->plan.emplace(*handle->source, *handle->target, element_bytes, everyone, wanted);
+    *plan = handle.release();
+  });
+}
+
+plait_status plait_redistribution_free(plait_redistribution** plan) { return release(plan); }
+
+plait_status plait_redistribution_run(plait_redistribution* plan, const void* from, int64_t from_bytes, void* to,
+                                      int64_t to_bytes) {
+  return run(plan, dense_arrays(from, from_bytes, to, to_bytes));
+}
+
+plait_status plait_redistribution_run_parts(plait_redistribution* plan, const plait_const_part* from,
+                                            int64_t from_count, const plait_part* to, int64_t to_count) {
+  return run(plan, listed_arrays(from, from_count, to, to_count));
+}
+
+plait_status plait_redistribution_start(plait_redistribution* plan, const void* from, int64_t from_bytes, void* to,
+                                        int64_t to_bytes, plait_request** request) {
+  return start(plan, request, dense_arrays(from, from_bytes, to, to_bytes));
+}
+
+plait_status plait_redistribution_start_parts(plait_redistribution* plan, const plait_const_part* from,
+                                              int64_t from_count, const plait_part* to, int64_t to_count,
+                                              plait_request** request) {
+  return start(plan, request, listed_arrays(from, from_count, to, to_count));
+}
+
+plait_status plait_redistribution_refuse(plait_redistribution* plan, const char* message) {
+  return guarded(plan, [&] { plan_of(plan).plan->refuse(message == nullptr ? "wrong arguments" : message); });
+}
+
+plait_status plait_redistribution_explain(const plait_redistribution* plan, char** text) {
+  if (text != nullptr) *text = nullptr;
+  return guarded(plan, [&] {
+    const auto& own = given(plan, "plan", "what plait_redistribution_create gave");
+    hand_out_text(text, "text", [&] { return own.plan->explain(); });
+  });
+}

@@ -1,0 +1,41 @@
+#include "objects.hpp"
+
+using namespace plait::c;
+
+namespace {
+
+plait_request& request_of(plait_request* request) {
+  return given(request, "request", "what a function that starts something gave");
+}
+
+std::int64_t wait(plait_request& request) {
+  request.waited = true;
+  return request.wait();
+}
+
+}  // namespace
+
+plait_status plait_request_wait(plait_request* request) {
+  return guarded(request, [&] { wait(request_of(request)); });
+}
+
+plait_status plait_request_test(plait_request* request, int* done) {
+  return guarded(request, [&] { place(done, "done") = request_of(request).test() ? 1 : 0; });
+}
+
+plait_status plait_request_elements(plait_request* request, int64_t* elements) {
+  return guarded(request, [&] {
+    plait_request& own = request_of(request);
+    place(elements, "elements");
+    if (!own.counts) refuse("the request is not of a stream; only those count elements");
+    *elements = wait(own);
+  });
+}
+
+plait_status plait_request_free(plait_request** request) {
+  if (request == nullptr || *request == nullptr) return PLAIT_OK;
+  plait_status status = PLAIT_OK;
+  if (!(*request)->waited) status = guarded(nullptr, [&] { wait(**request); });
+  release(request);
+  return status;
+}

@@ -1,0 +1,52 @@
+// Memory that the processes of a node share.
+
+#include "local_arrays.hpp"
+#include "objects.hpp"
+
+using namespace plait::c;
+
+namespace {
+
+template <typename Bytes>
+plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted) {
+  if (shared != nullptr) *shared = nullptr;
+  return guarded(comm, [&] {
+    const plait::Comm& everyone = comm_of(comm);
+    std::unique_ptr<plait_shared> handle;
+    const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
+    const std::int64_t bytes = checked(tell, [&] {
+      place(shared, "shared");
+      handle = std::make_unique<plait_shared>();
+      return wanted(everyone);
+    });
+    handle->memory.emplace(bytes, everyone);
+    *shared = handle.release();
+  });
+}
+
+}  // namespace
+
+plait_status plait_empty(const plait_comm* comm, const plait_layout* layout, int64_t element_bytes,
+                         plait_shared** shared) {
+  return share(comm, shared, [&](const plait::Comm& everyone) {
+    const plait::Layout& own = layout_of(layout);
+    return bytes_held(own, ranks_held(own, everyone), element_bytes);
+  });
+}
+
+plait_status plait_empty_bytes(const plait_comm* comm, int64_t bytes, plait_shared** shared) {
+  return share(comm, shared, [&](const plait::Comm&) {
+    if (bytes < 0) refuse(plait::base::text("memory of ", bytes, " bytes cannot be"));
+    return bytes;
+  });
+}
+
+plait_status plait_shared_memory(const plait_shared* shared, void** data, int64_t* bytes) {
+  return guarded(shared, [&] {
+    const plait::SharedMemory& own = *given(shared, "shared", "what plait_empty gave").memory;
+    if (data != nullptr) *data = own.data();
+    if (bytes != nullptr) *bytes = own.bytes();
+  });
+}
+
+plait_status plait_shared_free(plait_shared** shared) { return release(shared); }

@@ -1,0 +1,47 @@
+/* The cases of the test programs. */
+#ifndef CASES_H
+#define CASES_H
+
+/* One process. */
+void layout_text(void);
+void layout_shapes(void);
+void layout_elements_against_brute_force(void);
+void layout_halo(void);
+void layout_errors(void);
+void conversion_against_brute_force(void);
+void conversion_errors(void);
+void file_every_layout(void);
+void file_parts_with_steps(void);
+void file_regions(void);
+void file_halo(void);
+void file_started(void);
+void file_tells(void);
+void file_discarded(void);
+void open_errors(void);
+void access_errors(void);
+void message_belongs(void);
+void options_grow(void);
+void redistribute_every_layout(void);
+void redistribute_parts(void);
+void redistribute_section_and_halo(void);
+void redistribute_plan(void);
+void redistribute_errors(void);
+void shared_memory(void);
+void stream_modes_alone(void);
+void stream_errors(void);
+
+/* Several processes. */
+void mpi_comm(void);
+void mpi_file_every_layout(void);
+void mpi_file_started(void);
+void mpi_redistribute_every_layout(void);
+void mpi_redistribute_plan(void);
+void mpi_open_mistakes(void);
+void mpi_access_mistakes(void);
+void mpi_redistribute_mistakes(void);
+void mpi_refusals(void);
+void mpi_abandoned(void);
+void mpi_stream_modes(void);
+void mpi_stream_mistakes(void);
+
+#endif

@@ -1,0 +1,121 @@
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static long failures_alone(long mine) { return mine; }
+
+long (*failures_everywhere)(long mine) = failures_alone;
+int process_rank = 0;
+char scratch_folder[256];
+
+enum { SECONDS_A_CASE = 90 };
+
+static long failures;
+
+static void complain(const char* file, int line, const char* format, ...) {
+  va_list values;
+  ++failures;
+  if (failures > 20) return;
+  fprintf(stderr, "rank %d: %s:%d: ", process_rank, file, line);
+  va_start(values, format);
+  vfprintf(stderr, format, values);
+  va_end(values);
+  fputc('\n', stderr);
+}
+
+void check_that(bool holds, const char* file, int line, const char* text) {
+  if (!holds) complain(file, line, "does not hold: %s", text);
+}
+
+void check_equal(long long found, long long expected, const char* file, int line, const char* text) {
+  if (found != expected) complain(file, line, "%s: found %lld, expected %lld", text, found, expected);
+}
+
+void check_contains(const char* text, const char* part, const char* file, int line) {
+  if (strstr(text, part) == NULL) complain(file, line, "\"%s\" does not say \"%s\"", text, part);
+}
+
+void check_status(int status, int expected, const char* message, const char* file, int line, const char* text) {
+  if (status != expected)
+    complain(file, line, "%s returns %d, expected %d: %s", text, status, expected, status != 0 ? message : "");
+}
+
+static const char* argument(int argc, char** argv, const char* name) {
+  for (int i = 1; i < argc; ++i)
+    if (strncmp(argv[i], name, strlen(name)) == 0) return argv[i] + strlen(name);
+  return NULL;
+}
+
+int run_cases(const struct test_case* cases, size_t count, int argc, char** argv) {
+  const char* only = argument(argc, argv, "--only=");
+  const char* report_name = argument(argc, argv, "--report=");
+  FILE* report = report_name != NULL && process_rank == 0 ? fopen(report_name, "w") : NULL;
+  long failed = 0;
+  size_t ran = 0;
+  if (report != NULL) fputs("<testsuite name=\"C\">\n", report);
+  for (size_t i = 0; i < count; ++i) {
+    if (only != NULL && strncmp(cases[i].name, only, strlen(only)) != 0) continue;
+    failures = 0;
+    alarm(SECONDS_A_CASE); /* a rank that waits for ever ends the job, which then counts as failed */
+    if (report != NULL) {
+      fprintf(report, "<testcase classname=\"C\" name=\"%s\">", cases[i].name);
+      fflush(report);
+    }
+    cases[i].body();
+    const long everywhere = failures_everywhere(failures);
+    ++ran;
+    if (everywhere > 0) {
+      ++failed;
+      if (process_rank == 0) fprintf(stderr, "%s: %ld checks failed\n", cases[i].name, everywhere);
+      if (report != NULL) fprintf(report, "<failure message=\"%ld checks failed\"/>", everywhere);
+    }
+    if (report != NULL) fputs("</testcase>\n", report);
+  }
+  alarm(0);
+  if (report != NULL) {
+    fputs("</testsuite>\n", report);
+    fclose(report);
+  }
+  if (process_rank == 0) printf("%zu cases, %ld failed\n", ran, failed);
+  return failed > 0 || ran == 0;
+}
+
+void make_scratch(void) {
+  const char* place = getenv("TMPDIR");
+  snprintf(scratch_folder, sizeof scratch_folder, "%s/plait-c-XXXXXX", place != NULL ? place : "/tmp");
+  if (mkdtemp(scratch_folder) == NULL) {
+    perror(scratch_folder);
+    exit(1);
+  }
+}
+
+static int remove_one(const char* path, const struct stat* status, int kind, struct FTW* where) {
+  (void)status;
+  (void)kind;
+  (void)where;
+  return remove(path);
+}
+
+void remove_scratch(void) { nftw(scratch_folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
+const char* scratch(const char* name) {
+  static char paths[8][512];
+  static int next;
+  char* path = paths[next++ % 8];
+  snprintf(path, sizeof paths[0], "%s/%s", scratch_folder, name);
+  return path;
+}
+
+void* room(size_t bytes) {
+  void* memory = calloc(bytes == 0 ? 1 : bytes, 1);
+  if (memory == NULL) {
+    perror("no memory for a test");
+    exit(1);
+  }
+  return memory;
+}

@@ -1,0 +1,36 @@
+/* The C interface in one process. */
+#include "cases.h"
+#include "check.h"
+
+int main(int argc, char** argv) {
+  static const struct test_case cases[] = {
+      {"layout_text", layout_text},
+      {"layout_shapes", layout_shapes},
+      {"layout_elements_against_brute_force", layout_elements_against_brute_force},
+      {"layout_halo", layout_halo},
+      {"layout_errors", layout_errors},
+      {"conversion_against_brute_force", conversion_against_brute_force},
+      {"conversion_errors", conversion_errors},
+      {"file_every_layout", file_every_layout},
+      {"file_parts_with_steps", file_parts_with_steps},
+      {"file_regions", file_regions},
+      {"file_halo", file_halo},
+      {"file_started", file_started},
+      {"file_tells", file_tells},
+      {"file_discarded", file_discarded},
+      {"open_errors", open_errors},
+      {"options_grow", options_grow},
+      {"access_errors", access_errors},
+      {"message_belongs", message_belongs},
+      {"redistribute_every_layout", redistribute_every_layout},
+      {"redistribute_parts", redistribute_parts},
+      {"redistribute_section_and_halo", redistribute_section_and_halo},
+      {"redistribute_plan", redistribute_plan},
+      {"redistribute_errors", redistribute_errors},
+      {"shared_memory", shared_memory},
+  };
+  make_scratch();
+  const int status = run_cases(cases, sizeof cases / sizeof *cases, argc, argv);
+  remove_scratch();
+  return status;
+}

@@ -1,0 +1,125 @@
+#include "oracle.h"
+
+#include <stdlib.h>
+
+#include "check.h"
+
+int64_t oracle_ranks(const struct oracle* oracle) {
+  return oracle->dimension[0].coordinates * oracle->dimension[1].coordinates;
+}
+
+static int64_t coordinate(const struct oracle_dimension* dimension, int64_t index) {
+  const int64_t p = dimension->coordinates;
+  switch (dimension->deal) {
+    case WHOLE: return 0;
+    case BLOCK: return index / ((dimension->size + p - 1) / p);
+    case CYCLIC: return index / dimension->k % p;
+    case BALANCED: break;
+  }
+  int64_t owner = 0;
+  for (int64_t left = index;; ++owner) {
+    const int64_t own = dimension->size / p + (owner < dimension->size % p ? 1 : 0);
+    if (left < own) return owner;
+    left -= own;
+  }
+}
+
+int64_t oracle_owner(const struct oracle* oracle, int64_t i, int64_t j) {
+  return coordinate(&oracle->dimension[0], i) * oracle->dimension[1].coordinates + coordinate(&oracle->dimension[1], j);
+}
+
+int64_t oracle_places(const struct oracle* oracle, int64_t rank, int64_t* places) {
+  const int64_t rows = oracle->dimension[0].size;
+  const int64_t columns = oracle->dimension[1].size;
+  int64_t count = 0;
+  for (int64_t step = 0; step < rows * columns; ++step) {
+    const int64_t i = oracle->fortran ? step % rows : step / columns;
+    const int64_t j = oracle->fortran ? step / rows : step % columns;
+    if (oracle_owner(oracle, i, j) != rank) continue;
+    if (places != NULL) places[count] = i * columns + j;
+    ++count;
+  }
+  return count;
+}
+
+static void spell(const struct oracle_dimension* dimension, char* text, size_t size) {
+  switch (dimension->deal) {
+    case WHOLE: snprintf(text, size, "*"); break;
+    case BLOCK: snprintf(text, size, "block"); break;
+    case BALANCED: snprintf(text, size, "balanced"); break;
+    case CYCLIC: snprintf(text, size, "cyclic(%d)", (int)dimension->k); break;
+  }
+}
+
+plait_layout* oracle_layout(const struct oracle* oracle) {
+  char deal[2][32];
+  char grid[64] = "";
+  char text[256];
+  int used = 0;
+  for (int d = 0; d < 2; ++d) {
+    spell(&oracle->dimension[d], deal[d], sizeof deal[d]);
+    if (oracle->dimension[d].deal != WHOLE)
+      used += snprintf(grid + used, sizeof grid - (size_t)used, "%s%d", used > 0 ? ", " : "",
+                       (int)oracle->dimension[d].coordinates);
+  }
+  snprintf(text, sizeof text, "%dx%d (%s, %s)%s%s%s%s", (int)oracle->dimension[0].size, (int)oracle->dimension[1].size,
+           deal[0], deal[1], used > 0 ? " onto (" : "", grid, used > 0 ? ")" : "", oracle->fortran ? " order=F" : "");
+  plait_layout* layout = NULL;
+  CHECK_OK(plait_layout_parse(text, &layout));
+  return layout;
+}
+
+int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle* examples, int room_for) {
+  const struct {
+    enum deal deal;
+    int64_t k;
+  } deals[] = {{BLOCK, 0}, {BALANCED, 0}, {CYCLIC, 1}, {CYCLIC, 3}};
+  int count = 0;
+  for (int64_t p = 1; p <= ranks; ++p) {
+    if (ranks % p != 0) continue;
+    for (int a = 0; a < 4; ++a)
+      for (int b = 0; b < 4; ++b) {
+        const struct oracle example = {
+            {{deals[a].deal, deals[a].k, rows, p}, {deals[b].deal, deals[b].k, columns, ranks / p}}, (a + b) % 2};
+        if (count < room_for) examples[count++] = example;
+      }
+  }
+  for (int a = 0; a < 4 && count + 1 < room_for; ++a) {
+    const struct oracle across = {{{deals[a].deal, deals[a].k, rows, ranks}, {WHOLE, 0, columns, 1}}, a % 2};
+    const struct oracle along = {{{WHOLE, 0, rows, 1}, {deals[a].deal, deals[a].k, columns, ranks}}, a % 2};
+    examples[count++] = across;
+    examples[count++] = along;
+  }
+  return count;
+}
+
+double oracle_value(int64_t place) { return 0.5 + 3.0 * (double)place; }
+
+static int64_t elements_of(const struct oracle* oracle, int64_t first, int64_t last) {
+  int64_t count = 0;
+  for (int64_t rank = first; rank <= last; ++rank) count += oracle_places(oracle, rank, NULL);
+  return count;
+}
+
+double* oracle_filled(const struct oracle* oracle, int64_t first, int64_t last, int64_t* elements) {
+  const int64_t count = elements_of(oracle, first, last);
+  int64_t* places = room((size_t)(oracle->dimension[0].size * oracle->dimension[1].size) * sizeof *places);
+  double* values = room((size_t)count * sizeof *values);
+  int64_t at = 0;
+  for (int64_t rank = first; rank <= last; ++rank) {
+    const int64_t own = oracle_places(oracle, rank, places);
+    for (int64_t n = 0; n < own; ++n) values[at++] = oracle_value(places[n]);
+  }
+  free(places);
+  if (elements != NULL) *elements = count;
+  return values;
+}
+
+int64_t oracle_wrong(const struct oracle* oracle, int64_t first, int64_t last, const double* values) {
+  int64_t count = 0;
+  int64_t wrong = 0;
+  double* right = oracle_filled(oracle, first, last, &count);
+  for (int64_t n = 0; n < count; ++n) wrong += values[n] != right[n];
+  free(right);
+  return wrong;
+}
