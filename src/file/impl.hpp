@@ -15,7 +15,7 @@
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 #include "plan/access.hpp"
-#include "store/posix/replacement.hpp"
+#include "store/new_file.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
 
@@ -34,8 +34,11 @@ class File::Impl {
   plan::AccessOptions access_options;
   bool several = false;             // raw arrays behind each other, of which `type` and `data_offset` name one
   std::int64_t opening_memory = 0;  // what select() falls back to
+  std::int64_t stripe_unit = 0;     // of a striped file, 0 of others
+  std::int64_t stripe_disks = 0;
+  std::int64_t made_bytes = 0;  // of a striped file, which does not grow by being written
   std::unique_ptr<store::Store> store;
-  std::unique_ptr<store::posix::Replacement> replacement;  // mode `w`, on rank 0
+  std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
   std::atomic<bool> open{false};
@@ -50,6 +53,8 @@ class File::Impl {
   /// Threads that a process which is alone moves a layout with.
   int useful_threads(const Layout& layout) const;
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
+  /// The unit that shares are multiples of, which depends on the stripes and the elements.
+  void choose_storage_unit();
   void close();
   void abandon();
   void refuse(const std::string& message);
@@ -90,6 +95,10 @@ class File::Impl {
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
+  /// Whether a write of the selected array needs make_room() first: it lies behind the end of a new striped file.
+  bool needs_room(bool write) const;
+  /// Makes a new striped file longer and opens it again.  Collective.
+  void make_room(transport::Transport& transport);
   /// Calls `body` with this process's transport, or one of a process that is alone.
   void with_transport(const std::function<void(transport::Transport&)>& body);
 
@@ -106,6 +115,9 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
 /// its own, which may be none) and turns them into arrays with steps for every dimension.
 std::vector<engine::LocalArray> local_arrays(const Layout& layout, const std::vector<MutablePart>& parts,
                                              std::int64_t element_bytes, const Comm& comm);
+
+/// A text of any length from rank 0.  Collective.
+std::string broadcast_text(transport::Transport& transport, const std::string& mine);
 
 /// Brings an argument error of this rank to the agreement that the others are at.
 [[noreturn]] void refuse(const Comm& comm, const std::string& message);

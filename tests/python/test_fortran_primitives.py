@@ -29,7 +29,9 @@ def test_figure_21_on_other_numbers_of_ranks(tmp_path):
     for ranks in (1, 2, 6):
         _, said = run(program, ranks, tmp_path)
         lines = said.splitlines()
-        assert lines[0].startswith(f"plait: proc_map: the grid (1, 4) has 4 processors, but the program runs on {ranks}")
+        assert lines[0].startswith(
+            f"plait: proc_map: the grid (1, 4) has 4 processors, but the program runs on {ranks}"
+        )
         assert [line.split(":")[1].strip() for line in lines] == ["proc_map", "array_map", "pread", "pwrite"]
     assert (tmp_path / "TEST").read_bytes() == bytes(64 * 64 * 4)
 
