@@ -21,6 +21,7 @@ WELCOME = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "OMP_NUM_THREADS": "1",
 }
+MODULES = {4: "fortran", 8: "fortran_i8"}
 KINDS = {4: ("plait_fortran", []), 8: ("plait_fortran_i8", ["-fdefault-integer-8"])}
 
 needs_fortran = pytest.mark.skipif(
@@ -33,7 +34,16 @@ def compile_program(source, folder, kind=4, flags=()):
     """The program of a source file of tests/fortran, or of any path."""
     library, kind_flags = KINDS[kind]
     program = Path(folder) / f"{Path(source).stem}_{kind}"
-    command = [COMPILER, "-O1", "-g", f"-I{LIBRARIES}", f"-J{folder}", *kind_flags, *flags, str(SOURCES / source)]
+    command = [
+        COMPILER,
+        "-O1",
+        "-g",
+        f"-I{LIBRARIES / MODULES[kind]}",
+        f"-J{folder}",
+        *kind_flags,
+        *flags,
+        str(SOURCES / source),
+    ]
     command += ["-o", str(program), str(LIBRARIES / f"lib{library}.so"), f"-Wl,-rpath,{LIBRARIES}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
