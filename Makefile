@@ -1,6 +1,6 @@
 # Everything here works on the private environment .plait/, which `make setup` fills; nothing else is touched.
 .DEFAULT_GOAL := help
-.PHONY: help demo test build setup bench format clean
+.PHONY: help demo test build install setup bench format clean
 
 help:  ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -10,6 +10,9 @@ setup:  ## make .plait/env with every tool and library needed
 
 build: setup  ## compile Plait and install it into .plait/env
 	@scripts/build.sh
+
+install: setup  ## compile the libraries for C and C++ into PREFIX, as in make install PREFIX=~/plait
+	@scripts/install.sh "$(PREFIX)"
 
 demo: build  ## write, read back and picture a terrain under many distributions
 	@.plait/env/bin/plait demo

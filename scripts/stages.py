@@ -161,17 +161,28 @@ def googletest(program: Path, log: Path, prefix: Command = (), environment: Envi
     return count_junit(report, program.name, run(command, log, environment=environment))
 
 
+def c_program(
+    program: Path, log: Path, prefix: Command = (), environment: Environment | None = None, ranks: int = 1
+) -> Outcome:
+    """Runs a program of C tests, which writes its own report."""
+    if not program.exists():
+        return Outcome(failed=1, reasons=[f"{program.relative_to(ROOT)} is not built; run scripts/test.sh build"])
+    report = SCRATCH / f"{program.parent.name}-{program.name}-{ranks}.xml"
+    name = f"{program.name} on {ranks} ranks" if ranks > 1 else program.name
+    return count_junit(report, name, run([*prefix, program, f"--report={report}"], log, 300, environment))
+
+
 def cpp_release(log: Path) -> Outcome:
     """The C++ tests as users get the library."""
     return googletest(RELEASE / "plait_tests", log)
 
 
-def sanitized(kind: str, log: Path, environment: Environment) -> Outcome:
+def sanitized(kind: str, log: Path, environment: Environment, also: Sequence[str] = ()) -> Outcome:
     """Builds with a sanitizer in a tree of its own and runs the C++ tests there."""
     tree = PRIVATE / "build" / kind
     options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
     configure: Command = ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", f"-DPLAIT_SANITIZE={kind}", *options]
-    build: Command = ["cmake", "--build", tree, "--target", "plait_tests", "-j", JOBS]
+    build: Command = ["cmake", "--build", tree, "--target", "plait_tests", *also, "-j", JOBS]
     for command in (configure, build):
         status = run(command, log, limit=900)
         if status:
@@ -190,7 +201,10 @@ def sanitized(kind: str, log: Path, environment: Environment) -> Outcome:
 def cpp_address(log: Path) -> Outcome:
     """AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer."""
     options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    return sanitized("address", log, options)
+    outcome = sanitized("address", log, options, also=["plait_c_tests"])
+    if outcome.total() > 1:  # it was built
+        outcome.add(c_program(PRIVATE / "build/address/plait_c_tests", log, environment=options))
+    return outcome
 
 
 # What a test that can meet a data race includes.
@@ -223,6 +237,23 @@ def cpp_thread(log: Path) -> Outcome:
     if threaded and others:
         outcome.reasons.append(f"left out, because they use no threads: {', '.join(others)}")
     return outcome
+
+
+def c_tests(log: Path) -> Outcome:
+    """The C interface: C11 programs in one process and on several ranks."""
+    outcome = c_program(RELEASE / "plait_c_tests", log)
+    if shutil.which("mpiexec") is None or not (RELEASE / "plait_c_mpi_tests").exists():
+        outcome.reasons.append("the C tests on several ranks did not run: there is no mpiexec, or no MPI was built")
+        return outcome
+    for ranks in RANK_COUNTS:
+        launch = ["mpiexec", "-n", str(ranks)]
+        outcome.add(c_program(RELEASE / "plait_c_mpi_tests", log, launch, mpi_environment(), ranks))
+    return outcome
+
+
+def install_tests(log: Path) -> Outcome:
+    """Plait installed for MPICH and for Open MPI, and programs built against it."""
+    return pytest("tests/install", log, limit=1200)
 
 
 def python_tests(log: Path) -> Outcome:
@@ -297,7 +328,9 @@ STAGES: dict[str, Callable[[Path], Outcome]] = {
     "cpp": cpp_release,
     "cpp-address": cpp_address,
     "cpp-thread": cpp_thread,
+    "c": c_tests,
     "python": python_tests,
     "mpi": mpi_tests,
+    "install": install_tests,
 }
-NEED_THE_BUILD = ("cpp", "python", "mpi")
+NEED_THE_BUILD = ("cpp", "c", "python", "mpi")

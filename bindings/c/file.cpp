@@ -76,7 +76,16 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
 }
 
 plait_status plait_close(plait_file** file) {
-  const plait_status status = guarded(handle_of(file), [&] { file_of(handle_of(file)).close(); });
+  const plait_status status = guarded(handle_of(file), [&] {
+    File& own = file_of(handle_of(file));
+    const bool lost = !own.is_open();  // a file that was closed well has no handle
+    own.close();
+    if (lost)
+      throw plait::Error(plait::ErrorKind::kSystem,
+                         plait::base::text(own.path(), ": an earlier call failed for good, so ",
+                                           own.mode() == Mode::kWrite ? "there is no new file" : "it is closed already",
+                                           "; end it with plait_abandon"));
+  });
   return status == PLAIT_OK ? release(file) : status;
 }
 

@@ -46,7 +46,7 @@ plait_status guarded(const Handle* handle, Body&& body) noexcept {
 /// Runs checks in front of a collective call.  What they throw becomes the call that `tell` makes instead: that of
 /// File::refuse and the like, so that the other ranks do not wait.
 template <typename Tell, typename Body>
-auto checked(Tell&& tell, Body&& body) {
+decltype(auto) checked(Tell&& tell, Body&& body) {
   std::string message;
   try {
     return body();

@@ -1,7 +1,7 @@
 ! Errors, communicators and layouts of the module plait.
 !
-! Every procedure has the optional arguments `stat`, 0 where all is well and else 1 (argument), 2 (system) or 3 (memory),
-! and `errmsg`.  Without `stat` an error is told on the standard error of rank 0; the program goes on.
+! Every procedure has the optional arguments `stat`, 0 where all is well, else 1 (argument), 2 (system) or 3 (memory), and
+! `errmsg`.  Without `stat` an error is told on the standard error of rank 0; the program goes on.
 module plait_core
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64
@@ -142,7 +142,8 @@ module plait_core
 
 contains
 
-  !> All ranks of the program.  MPI is initialised where it is not, and then finalised when the program ends.  Collective.
+  !> All ranks of the program.  MPI is initialised where it is not, and then finalised when the program ends.
+  !> Collective.
   subroutine plait_world(comm, stat, errmsg)
     type(plait_comm), intent(out) :: comm
     integer, intent(out), optional :: stat

@@ -47,6 +47,11 @@ module plait_files
       integer(c_int64_t), intent(in) :: first(*), count(*), step(*)
       type(c_ptr), value :: request   ! the address of a handle, or null
     end function
+    integer(c_int) function c_elements(request, elements) bind(c, name='plait_request_elements')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: request
+      integer(c_int64_t), intent(inout) :: elements
+    end function
     integer(c_int) function c_wait(request) bind(c, name='plait_request_free')
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: request
@@ -133,8 +138,8 @@ contains
     call report(c_abandon(file%handle), stat, errmsg)
   end subroutine
 
-  !> Fills `array`, of any type, number of dimensions and strides, with this rank's part: of the whole array in the file,
-  !> or of the region first, first + step, ..., `count` indices a dimension, counted from 1.  A rank that holds no part
+  !> Fills `array`, of any type, number of dimensions and strides, with this rank's part: of the whole array in the
+  !> file, or of the region first, first + step, ..., `count` indices a dimension, counted from 1.  A rank that holds no part
   !> may pass anything.  Collective.
   subroutine plait_read(file, layout, array, first, count, step, fill_halo, stat, errmsg)
     type(plait_file), intent(in) :: file
@@ -202,12 +207,20 @@ contains
       slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_loc(request%handle)), stat, errmsg)
   end subroutine
 
-  !> Waits for what was started, and ends the request.
-  subroutine plait_wait(request, stat, errmsg)
+  !> Waits for what was started, and ends the request.  `elements` are those that an access of a stream moved.
+  subroutine plait_wait(request, elements, stat, errmsg)
     type(plait_request), intent(inout) :: request
+    integer(c_int64_t), intent(out), optional :: elements
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_wait(request%handle), stat, errmsg)
+    integer(c_int) :: status, ended
+    status = 0
+    if (present(elements)) then
+      elements = 0
+      status = c_elements(request%handle, elements)
+    end if
+    ended = c_wait(request%handle)   ! in any case
+    call report(merge(status, ended, status /= 0), stat, errmsg)
   end subroutine
 
   !> Whether plait_wait would return at once.

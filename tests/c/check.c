@@ -2,9 +2,9 @@
 #include "check.h"
 
 #include <ftw.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 static long failures_alone(long mine) { return mine; }
@@ -51,37 +51,58 @@ static const char* argument(int argc, char** argv, const char* name) {
   return NULL;
 }
 
+static const char* running = "";
+
+/* A rank that waits for ever ends the job, which then counts as failed. */
+static void too_long(int signal_number) {
+  (void)signal_number;
+  const char words[] = " took too long\n";
+  if (write(2, running, strlen(running)) < 0 || write(2, words, sizeof words - 1) < 0) _exit(2);
+  _exit(1);
+}
+
+/* The report is written at the end, so that there is a whole one or none. */
+static void write_report(const char* name, const struct test_case* cases, const long* results, size_t count) {
+  FILE* report = fopen(name, "w");
+  if (report == NULL) {
+    perror(name);
+    return;
+  }
+  fputs("<testsuite name=\"C\">\n", report);
+  for (size_t i = 0; i < count; ++i) {
+    if (results[i] < 0) continue;
+    fprintf(report, "<testcase classname=\"C\" name=\"%s\">", cases[i].name);
+    if (results[i] > 0) fprintf(report, "<failure message=\"%ld checks failed\"/>", results[i]);
+    fputs("</testcase>\n", report);
+  }
+  fputs("</testsuite>\n", report);
+  fclose(report);
+}
+
 int run_cases(const struct test_case* cases, size_t count, int argc, char** argv) {
   const char* only = argument(argc, argv, "--only=");
-  const char* report_name = argument(argc, argv, "--report=");
-  FILE* report = report_name != NULL && process_rank == 0 ? fopen(report_name, "w") : NULL;
-  long failed = 0;
+  const char* report = argument(argc, argv, "--report=");
+  long* results = room(count * sizeof *results); /* failed checks; less than 0: left out */
+  int failed = 0;
   size_t ran = 0;
-  if (report != NULL) fputs("<testsuite name=\"C\">\n", report);
+  signal(SIGALRM, too_long);
   for (size_t i = 0; i < count; ++i) {
+    results[i] = -1;
     if (only != NULL && strncmp(cases[i].name, only, strlen(only)) != 0) continue;
+    running = cases[i].name;
     failures = 0;
-    alarm(SECONDS_A_CASE); /* a rank that waits for ever ends the job, which then counts as failed */
-    if (report != NULL) {
-      fprintf(report, "<testcase classname=\"C\" name=\"%s\">", cases[i].name);
-      fflush(report);
-    }
+    alarm(SECONDS_A_CASE);
     cases[i].body();
-    const long everywhere = failures_everywhere(failures);
+    results[i] = failures_everywhere(failures);
     ++ran;
-    if (everywhere > 0) {
-      ++failed;
-      if (process_rank == 0) fprintf(stderr, "%s: %ld checks failed\n", cases[i].name, everywhere);
-      if (report != NULL) fprintf(report, "<failure message=\"%ld checks failed\"/>", everywhere);
-    }
-    if (report != NULL) fputs("</testcase>\n", report);
+    if (results[i] == 0) continue;
+    ++failed;
+    if (process_rank == 0) fprintf(stderr, "%s: %ld checks failed\n", cases[i].name, results[i]);
   }
   alarm(0);
-  if (report != NULL) {
-    fputs("</testsuite>\n", report);
-    fclose(report);
-  }
-  if (process_rank == 0) printf("%zu cases, %ld failed\n", ran, failed);
+  if (report != NULL && process_rank == 0) write_report(report, cases, results, count);
+  if (process_rank == 0) printf("%zu cases, %d failed\n", ran, failed);
+  free(results);
   return failed > 0 || ran == 0;
 }
 

@@ -28,6 +28,8 @@ int main(int argc, char** argv) {
       {"redistribute_plan", redistribute_plan},
       {"redistribute_errors", redistribute_errors},
       {"shared_memory", shared_memory},
+      {"stream_modes_alone", stream_modes_alone},
+      {"stream_errors", stream_errors},
   };
   make_scratch();
   const int status = run_cases(cases, sizeof cases / sizeof *cases, argc, argv);

@@ -115,8 +115,8 @@ contains
     shape(1) = 2
     shape(15) = 3
     call plait_parse(layout, '(*, *, *, *, *, *, *, *, *, *, *, *, *, *, block) onto (1)', shape)
-    array(:, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, :) = reshape([1_int64, 2_int64, 3_int64, 4_int64, 5_int64, 6_int64], &
-      [2, 3])
+    array(:, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, :) = reshape( &
+      [1_int64, 2_int64, 3_int64, 4_int64, 5_int64, 6_int64], [2, 3])
     call plait_open(file, 'fifteen.bin', 'w', comm, shape=shape, element_bytes=8)
     call plait_write(file, layout, array)   ! of rank 0 alone; the others hold nothing
     call plait_close(file)

@@ -1,9 +1,9 @@
 """The documents: every example runs and prints what stands behind it, and every name is told of.
 
 In a document, fenced blocks run in order, in one folder: `python` blocks in one namespace, or under `mpiexec -n 4`
-where they import mpi4py; `cpp` blocks; the lines of a `sh` block.  A `text` block behind one of them, with at most one
-line of prose between, is its output, where `...` stands for anything.  `console` blocks are shown, not run; their
-options are compared with the command line's.
+where they import mpi4py; `cpp` and `c` blocks; the lines of a `sh` block.  A `text` block behind one of them, with at
+most one line of prose between, is its output, where `...` stands for anything.  `console` blocks are shown, not run;
+their options are compared with the command line's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from plait.cli import main
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-RUN = {"python", "cpp", "sh"}
+RUN = {"python", "c", "cpp", "sh"}
 SECONDS = 60
 # What Open MPI asks for before it starts more ranks than cores, or for the superuser.
 WELCOME = {
@@ -109,27 +109,43 @@ def run_python(text: str, folder: Path, names: dict[str, object]) -> str:
     return run([launcher, "-n", "4", sys.executable, "program.py"], folder)
 
 
-def run_cpp(text: str, folder: Path) -> str:
-    """What a C++ example prints, compiled against the installed libraries."""
+def run_compiled(text: str, folder: Path, language: str) -> str:
+    """What a C or C++ example prints, compiled against the installed libraries."""
     launcher = find_launcher()
-    mpi = "plait/mpi.hpp" in text
-    compiler = shutil.which("mpicxx", path=str(Path(launcher).parent)) if mpi and launcher else shutil.which("g++")
+    mpi = "plait/mpi.hpp" in text or "plait_mpi.h" in text
+    plain, wrapper, standard = ("gcc", "mpicc", "c11") if language == "c" else ("g++", "mpicxx", "c++20")
+    compiler = shutil.which(wrapper, path=str(Path(launcher).parent)) if mpi and launcher else shutil.which(plain)
     if compiler is None or (mpi and launcher is None):
-        pytest.skip("no compiler, or no MPI, for a C++ example")
+        pytest.skip(f"no compiler, or no MPI, for an example in {language}")
     libraries = Path(plait.__file__).parent
-    (folder / "example.cpp").write_text(text, encoding="utf-8")
-    command: list[str | Path] = [
-        compiler,
-        "-std=c++20",
-        "-Wall",
-        f"-I{ROOT / 'include'}",
-        "example.cpp",
-        "-o",
-        "example",
-    ]
-    command += [libraries / name for name in (["libplait_mpi.so"] if mpi else []) + ["libplait.so"]]
+    source = f"example.{language}"
+    (folder / source).write_text(text, encoding="utf-8")
+    command: list[str | Path] = [compiler, f"-std={standard}", "-Wall", f"-I{ROOT / 'include'}", source]
+    if "int main(" not in text:
+        run([*command, "-Werror", "-fsyntax-only"], folder)
+        return ""
+    command += ["-o", "example", *(libraries / name for name in (["libplait_mpi.so"] if mpi else []) + ["libplait.so"])]
     run([*command, f"-Wl,-rpath,{libraries}"], folder)
     return run([launcher, "-n", "4", "./example"] if mpi and launcher else ["./example"], folder)
+
+
+# What the shorter examples in C speak of.
+C_NAMES = """#include <plait_mpi.h>
+#include <stdio.h>
+void example(plait_file* file, plait_comm* comm, plait_layout* layout, plait_layout* target, double* data,
+             int64_t bytes);
+void example(plait_file* file, plait_comm* comm, plait_layout* layout, plait_layout* target, double* data,
+             int64_t bytes) {
+"""
+
+
+def run_c(text: str, folder: Path, where: str) -> str:
+    """What an example in C prints.  A whole program is one of examples/c; of others it is seen that they compile."""
+    if "int main(" not in text:
+        return run_compiled(C_NAMES + text + "}\n", folder, "c")
+    examples = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples/c").glob("*.c"))]
+    assert text in examples, f"{where} is none of the files in examples/c"
+    return run_compiled(text, folder, "c")
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -145,7 +161,9 @@ def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         if block.language == "python":
             printed = run_python(block.text, tmp_path, names)
         elif block.language == "cpp":
-            printed = run_cpp(block.text, tmp_path)
+            printed = run_compiled(block.text, tmp_path, "cpp")
+        elif block.language == "c":
+            printed = run_c(block.text, tmp_path, where)
         else:
             assert block.text.startswith("plait "), (
                 f"{where}: a sh block runs plait; use console for what is only shown"
@@ -206,6 +224,19 @@ def test_every_header_is_told_of() -> None:
     text = (ROOT / "docs/reference/cpp.md").read_text(encoding="utf-8")
     missing = [header.name for header in (ROOT / "include/plait").glob("*.hpp") if f"plait/{header.name}" not in text]
     assert not missing, f"docs/reference/cpp.md lacks {missing}"
+
+
+def test_every_c_name_is_told_of() -> None:
+    text = (ROOT / "docs/reference/c.md").read_text(encoding="utf-8")
+    names: set[str] = set()
+    for header in ("plait.h", "plait_mpi.h"):
+        declared = re.sub(r"/\*.*?\*/", "", (ROOT / "include" / header).read_text(encoding="utf-8"), flags=re.DOTALL)
+        names |= set(re.findall(r"\b(plait_\w+)\(", declared)) | set(re.findall(r"\b(PLAIT_[A-Z_]+)\b", declared))
+        names |= set(re.findall(r"^} (plait_\w+);", declared, re.MULTILINE))
+    names -= {"PLAIT_H", "PLAIT_MPI_H"}
+    assert len(names) > 80
+    missing = [name for name in sorted(names) if not re.search(rf"`[^`\n]*\b{name}\b", text)]
+    assert not missing, f"docs/reference/c.md lacks {missing}"
 
 
 def test_every_setting_is_told_of() -> None:

@@ -27,6 +27,17 @@ def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
     assert (tmp_path / "words.bin").read_bytes() == b"onetworedsea" * ranks
 
 
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_streams(tmp_path, kind, ranks):
+    program = compile_program("streams.f90", tmp_path, kind)
+    assert run(program, ranks, tmp_path) == ("", "")
+    # Rank r has written r + 1 elements in order, then rank 0 the last two for all.
+    ordered = [100 * rank + i for rank in range(ranks) for i in range(1, rank + 2)]
+    found = np.fromfile(tmp_path / "stream.bin", "f8")
+    assert found.tolist() == [*ordered, -1, -2]
+
+
 @pytest.mark.parametrize("kind", [4, 8])
 def test_mistakes(tmp_path, kind):
     program = compile_program("module_errors.f90", tmp_path, kind)

@@ -5,8 +5,24 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-TEXT = {".cpp", ".hpp", ".h", ".inl", ".py", ".pyi", ".md", ".sh", ".cmake", ".toml", ".txt", ".in", ".yml", ".yaml"}
-CODE = {".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake"}
+TEXT = {
+    ".c",
+    ".cpp",
+    ".hpp",
+    ".h",
+    ".inl",
+    ".py",
+    ".pyi",
+    ".md",
+    ".sh",
+    ".cmake",
+    ".toml",
+    ".txt",
+    ".in",
+    ".yml",
+    ".yaml",
+}
+CODE = {".c", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake"}
 
 
 @cache

@@ -21,11 +21,13 @@ MPI_PLACES = (
     "include/plait_mpi.h",
     "bindings/",
     "tests/mpi/",
+    "tests/c/mpi_",
+    "tests/c/together.h",
     "examples/",
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
-CPP = {".cpp", ".hpp", ".h", ".inl"}
+CPP = {".c", ".cpp", ".hpp", ".h", ".inl"}
 
 
 def includes(path: Path) -> list[tuple[str, bool]]:

@@ -1,0 +1,97 @@
+#include "plait/stream.hpp"
+
+#include "objects.hpp"
+
+struct plait_stream : plait::c::Handle {
+  std::optional<plait::Stream> stream;
+};
+
+using namespace plait::c;
+using plait::Stream;
+using plait::StreamMode;
+
+namespace {
+
+Stream& stream_of(plait_stream* stream) { return *given(stream, "stream", "what plait_stream_open gave").stream; }
+
+auto telling(Stream& stream) {
+  return [&stream](const std::string& message) { stream.refuse(message); };
+}
+
+template <typename Begin>
+plait_status start(plait_stream* stream, plait_request** request, Begin&& begin) {
+  if (request != nullptr) *request = nullptr;
+  return guarded(stream, [&] {
+    Stream& own = stream_of(stream);
+    auto handle = checked(telling(own), [&] {
+      place(request, "request");
+      return std::make_unique<plait_request>();
+    });
+    auto held = std::make_shared<plait::StreamRequest>(begin(own));
+    handle->wait = [held] { return held->wait(); };
+    handle->test = [held] { return held->test(); };
+    handle->counts = true;
+    *request = handle.release();
+  });
+}
+
+}  // namespace
+
+plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream) {
+  if (stream != nullptr) *stream = nullptr;
+  return guarded(file, [&] {
+    plait::File& own = file_of(file);
+    const auto tell = [&](const std::string& message) { own.refuse(message); };
+    auto handle = checked(tell, [&] {
+      place(stream, "stream");
+      if (mode < PLAIT_STREAM_OWN || mode > PLAIT_STREAM_SAME)
+        refuse(plait::base::text("streams have the modes 0 to 4, but mode ", mode, " was given"));
+      return std::make_unique<plait_stream>();
+    });
+    handle->stream.emplace(own, static_cast<StreamMode>(mode));
+    *stream = handle.release();
+  });
+}
+
+plait_status plait_stream_close(plait_stream** stream) {
+  if (stream == nullptr || *stream == nullptr) return PLAIT_OK;
+  const plait_status status = guarded(nullptr, [&] { stream_of(*stream).close(); });
+  release(stream);
+  return status;
+}
+
+plait_status plait_stream_read(plait_stream* stream, void* data, int64_t elements, int64_t* done) {
+  return guarded(stream, [&] {
+    Stream& own = stream_of(stream);
+    std::int64_t& result = checked(telling(own), [&]() -> std::int64_t& { return place(done, "done"); });
+    result = own.read(static_cast<std::byte*>(data), elements);
+  });
+}
+
+plait_status plait_stream_write(plait_stream* stream, const void* data, int64_t elements) {
+  return guarded(stream, [&] { stream_of(stream).write(static_cast<const std::byte*>(data), elements); });
+}
+
+plait_status plait_stream_start_read(plait_stream* stream, void* data, int64_t elements, plait_request** request) {
+  return start(stream, request, [&](Stream& own) { return own.start_read(static_cast<std::byte*>(data), elements); });
+}
+
+plait_status plait_stream_start_write(plait_stream* stream, const void* data, int64_t elements,
+                                      plait_request** request) {
+  return start(stream, request,
+               [&](Stream& own) { return own.start_write(static_cast<const std::byte*>(data), elements); });
+}
+
+plait_status plait_stream_tell(const plait_stream* stream, int64_t* element) {
+  return guarded(stream, [&] {
+    place(element, "element") = given(stream, "stream", "what plait_stream_open gave").stream->tell();
+  });
+}
+
+plait_status plait_stream_seek(plait_stream* stream, int64_t element) {
+  return guarded(stream, [&] { stream_of(stream).seek(element); });
+}
+
+plait_status plait_stream_refuse(plait_stream* stream, const char* message) {
+  return guarded(stream, [&] { stream_of(stream).refuse(message == nullptr ? "wrong arguments" : message); });
+}

@@ -1,0 +1,22 @@
+/* What the tests of several processes share. */
+#ifndef TOGETHER_H
+#define TOGETHER_H
+
+#include <plait_mpi.h>
+#include <stdbool.h>
+
+extern plait_comm* everyone; /* of MPI_COMM_WORLD */
+extern int rank;
+extern int ranks;
+
+/* Checks that all ranks have the same status and the same last message, which has these words. */
+void check_together(plait_status status, plait_status expected, const char* words, const char* file, int line);
+
+/* A call that fails alike on all ranks. */
+#define ALL_FAIL(call, status, words)                                     \
+  do {                                                                    \
+    const plait_status status_of_all = (call);                            \
+    check_together(status_of_all, (status), (words), __FILE__, __LINE__); \
+  } while (0)
+
+#endif

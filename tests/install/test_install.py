@@ -1,0 +1,140 @@
+"""Programs outside of the tree find an installed Plait by CMake and by pkg-config, and run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import BUILD_SECONDS, ROOT, Installed, openmpi_mpicc, own_mpicc
+
+EXAMPLES = ROOT / "examples/c"
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+CXX_PROJECT = """cmake_minimum_required(VERSION 3.24)
+project(user LANGUAGES CXX)
+find_package(plait 0.1 REQUIRED)
+add_executable(user user.cpp)
+target_link_libraries(user PRIVATE plait::plait)
+"""
+CXX_PROGRAM = """#include <plait.h>
+
+#include <iostream>
+#include <plait/layout.hpp>
+
+int main() { std::cout << to_string(plait::Layout::parse("4 (block) onto (2)")) << " " << plait_version(); }
+"""
+pytestmark = pytest.mark.timeout(BUILD_SECONDS)  # the first test of an MPI waits until Plait is compiled
+
+
+def check_examples(installed: Installed, programs: Path) -> None:
+    printed = installed.run([programs / "one_process"], programs)
+    assert printed.startswith("6x4 (cyclic(2), block) onto (2, 2): rank 3 begins at (2, 2) with 22\n")
+    assert "missing.npy: No such file" in printed
+    for ranks in (1, 4):
+        assert installed.mpiexec(ranks, programs / "many_ranks") == f"1000 x 600 doubles on {ranks} ranks: 0 wrong\n"
+
+
+def flags(installed: Installed, package: str, *, run_path: bool = True) -> list[str]:
+    """What pkg-config says of a package, and where its libraries lie."""
+    if shutil.which("pkg-config") is None:
+        pytest.skip("there is no pkg-config")
+    found = shlex.split(installed.run(["pkg-config", "--cflags", "--libs", package], ROOT))
+    return [*found, f"-Wl,-rpath,{installed.library}"] if run_path else found
+
+
+def compile_c(installed: Installed, compiler: str | Path, sources: list[Path], package: str, program: Path) -> None:
+    installed.run(
+        [compiler, "-std=c11", *WARNINGS, *sources, "-o", program, *flags(installed, package)], program.parent
+    )
+
+
+def test_cmake_package(installed: Installed, tmp_path: Path) -> None:
+    settings = [f"-DCMAKE_PREFIX_PATH={installed.prefix}", f"-DCMAKE_C_FLAGS={' '.join(WARNINGS)}"]
+    shown = installed.run(["cmake", "-S", EXAMPLES, "-B", tmp_path, *settings], tmp_path)
+    assert "Warning" not in shown
+    installed.run(["cmake", "--build", tmp_path], tmp_path)
+    check_examples(installed, tmp_path)
+
+
+def test_cmake_package_for_cxx_without_mpi(installed: Installed, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(CXX_PROJECT, encoding="utf-8")
+    (tmp_path / "user.cpp").write_text(CXX_PROGRAM, encoding="utf-8")
+    build = tmp_path / "build"
+    installed.run(["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={installed.prefix}"], tmp_path)
+    installed.run(["cmake", "--build", build], tmp_path)
+    version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert version is not None
+    assert installed.run([build / "user"], tmp_path) == f"4 (block) onto (2) {version[1]}"
+
+
+def test_cmake_package_for_fortran(installed: Installed, tmp_path: Path) -> None:
+    if not (installed.library / "libplait_fortran.so").exists():
+        pytest.skip("Plait was built without Fortran")
+    project = """cmake_minimum_required(VERSION 3.24)
+project(user LANGUAGES C CXX Fortran)
+find_package(plait 0.1 REQUIRED COMPONENTS mpi)
+"""
+    for kind, flags in (("", ""), ("_i8", "-fdefault-integer-8")):
+        project += f"""add_executable(field{kind} {ROOT}/examples/fortran/field.f90)
+target_compile_options(field{kind} PRIVATE {flags})
+set_target_properties(field{kind} PROPERTIES Fortran_MODULE_DIRECTORY ${{CMAKE_BINARY_DIR}}/own{kind})
+target_link_libraries(field{kind} PRIVATE plait::fortran{kind})
+"""
+    (tmp_path / "CMakeLists.txt").write_text(project, encoding="utf-8")
+    build = tmp_path / "build"
+    installed.run(["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={installed.prefix}"], tmp_path)
+    installed.run(["cmake", "--build", build], tmp_path)
+    for kind in ("", "_i8"):
+        assert "column 6:   16.   26." in installed.mpiexec(4, build / f"field{kind}")
+
+
+def test_cmake_package_names_another_mpi(installed: Installed, tmp_path: Path) -> None:
+    """A project that uses another MPI than Plait was built with is warned."""
+    other = next(mpicc for mpicc in (own_mpicc(), openmpi_mpicc()) if mpicc != installed.mpicc)
+    settings = [f"-DCMAKE_PREFIX_PATH={installed.prefix}", f"-DMPI_C_COMPILER={other}"]
+    done = subprocess.run(
+        ["cmake", "-S", EXAMPLES, "-B", tmp_path, *settings],
+        env=installed.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "plait::mpi was built with" in done.stderr, done.stderr
+
+
+def test_pkg_config(installed: Installed, tmp_path: Path) -> None:
+    compile_c(installed, "cc", [EXAMPLES / "one_process.c"], "plait", tmp_path / "one_process")
+    compile_c(installed, installed.mpicc, [EXAMPLES / "many_ranks.c"], "plait-mpi", tmp_path / "many_ranks")
+    check_examples(installed, tmp_path)
+
+
+def test_pkg_config_needs_no_wrapper(installed: Installed, tmp_path: Path) -> None:
+    named = installed.run(["pkg-config", "--variable=mpicc", "plait-mpi"], tmp_path)
+    assert named.strip() == str(installed.mpicc)
+    compile_c(installed, "cc", [EXAMPLES / "many_ranks.c"], "plait-mpi", tmp_path / "many_ranks")
+    assert installed.mpiexec(2, tmp_path / "many_ranks") == "1000 x 600 doubles on 2 ranks: 0 wrong\n"
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_c_interface(installed: Installed, tmp_path: Path, ranks: int) -> None:
+    """The C tests on several ranks, compiled against what is installed."""
+    sources = [ROOT / "tests/c/check.c", ROOT / "tests/c/oracle.c", *sorted((ROOT / "tests/c").glob("mpi_*.c"))]
+    compile_c(installed, installed.mpicc, sources, "plait-mpi", tmp_path / "c_tests")
+    assert ", 0 failed" in installed.mpiexec(ranks, tmp_path / "c_tests")
+
+
+def test_every_header_is_installed(installed: Installed) -> None:
+    for header in [path.relative_to(ROOT) for path in (ROOT / "include").rglob("*.h*")]:
+        assert (installed.prefix / header).exists(), f"{header} is not installed"
+    for text in [*installed.prefix.rglob("*.pc"), *installed.prefix.rglob("*.cmake")]:
+        assert str(installed.prefix.parent / "first") not in text.read_text(encoding="utf-8"), f"{text} cannot be moved"
+
+
+def test_install_wants_a_folder() -> None:
+    for command in (["scripts/install.sh"], ["scripts/install.sh", ""]):
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "PREFIX" in done.stderr
