@@ -5,3 +5,15 @@ function(plait_warnings target)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
 endfunction()
+
+# The same for targets of C++ and Fortran.  Interfaces to C with default integers are meant: each library has its kind;
+# and gfortran takes the descriptors of arrays that an assignment allocates for uninitialised ones.
+function(plait_fortran_warnings target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>
+    $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-Wno-c-binding-type;-Wno-unused-dummy-argument>
+    $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>)
+  if(PLAIT_WERROR)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+      $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Werror>)
+  endif()
+endfunction()

@@ -26,7 +26,10 @@ new_enough() {
 }
 gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; }
 
-# Debian's names of what is missing, one a line.
+# The Fortran libraries are left out where there is no compiler for them.
+fortran_works() { command -v "${FC:-gfortran}" >/dev/null; }
+
+# Debian's names of what is missing, one a line; `needed` leaves out what can be done without.
 missing_packages() {
   python_works || echo python3
   venv_works || echo python3-venv
@@ -34,6 +37,7 @@ missing_packages() {
   compiler_works || echo g++
   command -v make >/dev/null || echo make
   gtest_there || echo libgtest-dev
+  [[ "${1:-}" == needed ]] || fortran_works || echo gfortran
 }
 
 install_missing() {
@@ -58,7 +62,8 @@ fi
 mapfile -t packages < <(missing_packages)
 if ((${#packages[@]})); then
   install_missing "${packages[@]}" || true
-  mapfile -t packages < <(missing_packages)
+  mapfile -t packages < <(missing_packages needed)
+  fortran_works || say "no Fortran compiler: the Fortran libraries are left out (Debian: gfortran; or name one in FC)"
 fi
 if ((${#packages[@]})); then
   {

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "handle.hpp"
 #include "plait/error.hpp"
 #include "primitives_calls.hpp"
 #include "primitives_lists.hpp"
-#include "primitives_status.hpp"
 
 namespace {
 
@@ -29,7 +29,7 @@ extern "C" {
 
 plait_status plait_popen(int unit, const char* file, int access, int form, int status, int* no_of_disks,
                          int no_of_processors) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     const std::int64_t disks =
         primitives::open_unit(unit, text_of(file), access, form, status,
                               no_of_disks == nullptr ? primitives::kNone : *no_of_disks, no_of_processors);
@@ -38,13 +38,13 @@ plait_status plait_popen(int unit, const char* file, int access, int form, int s
 }
 
 plait_status plait_pclose(int unit) {
-  return primitives::guarded([&] { primitives::close_unit(unit); });
+  return plait::c::guarded(nullptr, [&] { primitives::close_unit(unit); });
 }
 
 int plait_array_map(const char* array_name, const int64_t size_info[7], const int distr_info[7],
                     const int64_t block_size[7], const int proc_info[7]) {
   int descriptor = 0;
-  const int status = primitives::guarded([&] {
+  const int status = plait::c::guarded(nullptr, [&] {
     descriptor = static_cast<int>(primitives::map_array(
         text_of(array_name), primitives::seven(size_info), primitives::all_seven(distr_info),
         primitives::all_seven(block_size), primitives::all_seven(proc_info), sizeof(std::int32_t)));
@@ -53,11 +53,11 @@ int plait_array_map(const char* array_name, const int64_t size_info[7], const in
 }
 
 plait_status plait_array_type(int array_descriptor, const char* type) {
-  return primitives::guarded([&] { primitives::set_array_type(array_descriptor, text_of(type)); });
+  return plait::c::guarded(nullptr, [&] { primitives::set_array_type(array_descriptor, text_of(type)); });
 }
 
 plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* user_map) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     Extents map;
     if (map_mode == PLAIT_USER_MAP && user_map != nullptr)
       map.assign(user_map, user_map + primitives::runtime().comm.size());
@@ -67,33 +67,33 @@ plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* use
 
 plait_status plait_pread(void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
                          void* /*io_buffer*/, int64_t io_size) {
-  return primitives::guarded(
-      [&] { primitives::access_array(false, array_name, size1, size2, array_descriptor, unit, io_size); });
+  return plait::c::guarded(
+      nullptr, [&] { primitives::access_array(false, array_name, size1, size2, array_descriptor, unit, io_size); });
 }
 
 plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
                           void* /*io_buffer*/, int64_t io_size) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     primitives::access_array(true, const_cast<void*>(array_name), size1, size2, array_descriptor, unit, io_size);
   });
 }
 
 plait_status plait_fda(int unit, int row[6]) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     const Extents found = primitives::table_of(primitives::unit_of(primitives::runtime(), unit));
     std::transform(found.begin(), found.end(), row, [](auto value) { return static_cast<int>(value); });
   });
 }
 
 plait_status plait_adt(int array_descriptor, int64_t table[28]) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     const Extents found = primitives::table_of(primitives::array_of(primitives::runtime(), array_descriptor));
     std::copy(found.begin(), found.end(), table);
   });
 }
 
 plait_status plait_p_info(int64_t room, int* table, int* rows, int* columns) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     const primitives::Grid& grid = primitives::grid_of(primitives::runtime());
     if (rows != nullptr) *rows = static_cast<int>(grid.shape.size()) + 1;
     if (columns != nullptr) *columns = static_cast<int>(grid.ranks.size());
@@ -105,21 +105,21 @@ plait_status plait_p_info(int64_t room, int* table, int* rows, int* columns) {
 }
 
 plait_status plait_print_fda(void) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     const primitives::Runtime& state = primitives::runtime();
     primitives::print(state, primitives::fda_text(state));
   });
 }
 
 plait_status plait_print_adt(int array_descriptor) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     primitives::Runtime& state = primitives::runtime();
     primitives::print(state, primitives::to_string(primitives::array_of(state, array_descriptor)));
   });
 }
 
 plait_status plait_print_p_info(void) {
-  return primitives::guarded([&] {
+  return plait::c::guarded(nullptr, [&] {
     const primitives::Runtime& state = primitives::runtime();
     primitives::print(state, primitives::to_string(primitives::grid_of(state)));
   });

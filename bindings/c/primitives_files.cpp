@@ -8,9 +8,11 @@
 
 #include "base/text.hpp"
 #include "engine/agree.hpp"
+#include "plait/disks.hpp"
 #include "plait/error.hpp"
 #include "primitives_calls.hpp"
 #include "primitives_lists.hpp"
+#include "store/stripe/description.hpp"
 
 namespace plait::primitives {
 
@@ -33,12 +35,40 @@ void check_numbers(std::int64_t disks, std::int64_t processors, int ranks) {
                       ", or -1 for all"));
 }
 
-/// Rank 0 looks whether a new file's name is free.
+/// Whether a new file's name is free.
 void check_new(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::exists(std::filesystem::symlink_status(path, unknown)))
     throw Error(ErrorKind::kSystem,
                 base::text("cannot open ", path, " with status NEW: it exists; use OLD, or remove it first"), EEXIST);
+}
+
+/// The name to open a unit's file by, and the number of disks that it lies on.
+struct Place {
+  std::string name;
+  std::int64_t disks = 1;
+};
+
+/// Where a new file comes to lie: on the disks of the setting PLAIT_DISKS, as many as are asked for and there.
+/// errors  kSystem: it exists.
+Place new_place(const std::string& path, std::int64_t wanted) {
+  if (path.starts_with("stripe:"))
+    refuse(
+        base::text(path, ": popen takes the name of the file alone; give no_of_disks, and the disks in PLAIT_DISKS"));
+  check_new(path);
+  std::vector<std::string> folders = plait::disks();
+  if (folders.empty()) return {path, 1};
+  if (wanted != kNone) folders.resize(std::min(folders.size(), static_cast<std::size_t>(wanted)));
+  Place place{"stripe:" + path + "?disks=", static_cast<std::int64_t>(folders.size())};
+  for (std::size_t i = 0; i < folders.size(); ++i) place.name += (i == 0 ? "" : ",") + folders[i];
+  return place;
+}
+
+/// An existing file lies where it lies.
+Place old_place(const std::string& path) {
+  const int disks = stripe_count(path);
+  const bool striped = !path.starts_with("stripe:") && store::stripe::looks_like_description(path);
+  return {(striped ? "stripe:" : "") + path, disks};
 }
 
 /// An OLD file is opened for reading and writing or, where that is not permitted, for reading.
@@ -66,6 +96,7 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
 std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t access, std::int64_t form,
                        std::int64_t status, std::int64_t disks, std::int64_t processors) {
   Runtime& state = runtime();
+  Place place;
   const auto mine = engine::caught([&] {
     check_codes(access, form, status);
     check_numbers(disks, processors, state.comm.size());
@@ -73,16 +104,18 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t 
     if (path.empty()) refuse("the name of the file is empty");
     if (const auto known = state.units.find(unit); known != state.units.end())
       refuse(base::text("unit ", unit, " is open on ", known->second.path, "; call pclose first, or use another unit"));
-    if (status == 1 && state.comm.rank() == 0) check_new(path);
+    if (state.comm.rank() == 0) place = status == 1 ? new_place(path, disks) : old_place(path);
   });
   agree(state,
         base::text("popen(", unit, ", '", path, "', ", access, ", ", form, ", ", status, ", ", disks, ", ", processors,
                    ')'),
         mine);
-  File file = open_file(state, path, status, processors);
-  state.units.emplace(unit, Unit{unit, path, access, form, status, 1,
+  place.name = from_rank_0(state, place.name);
+  place.disks = std::stoll(from_rank_0(state, std::to_string(place.disks)));
+  File file = open_file(state, place.name, status, processors);
+  state.units.emplace(unit, Unit{unit, path, access, form, status, place.disks,
                                  processors == kNone ? state.comm.size() : processors, std::move(file), 0});
-  return 1;
+  return place.disks;
 }
 
 void close_unit(std::int64_t unit) {

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "file/impl.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
@@ -108,6 +109,12 @@ void agree(Runtime& state, const std::string& call, const std::exception_ptr& mi
 void refuse_together(Runtime& state, const std::exception_ptr& mine) {
   agree(state, std::string(), mine);
   std::rethrow_exception(mine);
+}
+
+std::string from_rank_0(Runtime& state, const std::string& mine) {
+  std::string text;
+  state.comm.worker()->run([&] { text = file::broadcast_text(*state.comm.transport(), mine); });
+  return text;
 }
 
 void print(const Runtime& state, const std::string& text) {

@@ -50,6 +50,9 @@ void agree(Runtime& state, const std::string& call, const std::exception_ptr& mi
 /// Takes part in the call that the other ranks are at with an error of this one.
 [[noreturn]] void refuse_together(Runtime& state, const std::exception_ptr& mine);
 
+/// A text of rank 0.  Collective.
+std::string from_rank_0(Runtime& state, const std::string& mine);
+
 /// Runs a check of this rank alone; where it throws, the others get its error in the call that they are at.
 template <typename Check>
 void together(Check&& check) {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "handle.hpp"
 #include "plait/error.hpp"
 #include "primitives_calls.hpp"
 #include "primitives_lists.hpp"
-#include "primitives_status.hpp"
 
 namespace {
 
@@ -34,9 +34,9 @@ std::string last_text;
 /// Carries out a primitive and keeps its status.
 template <typename Body>
 void call(const char* name, Body&& body) {
-  last_status = primitives::guarded(body);
+  last_status = plait::c::guarded(nullptr, body);
   if (last_status == 0) return;
-  last_text = plait::base::text(name, ": ", primitives::last_message());
+  last_text = plait::base::text(name, ": ", plait_message(nullptr));
   primitives::tell_later(last_text);
 }
 

@@ -149,23 +149,6 @@ std::string File::Impl::call_text(const Layout& layout, const Region& region, Ac
                     '(', to_string(layout), ", region ", to_string(region), array, ") of ", name());
 }
 
-void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory) {
-  const auto refuse = [this](const std::string& what) { throw Error(ErrorKind::kArgument, path + ": " + what); };
-  check_open();
-  if (!several) refuse("an array of the file was selected, but the file is not open for several arrays");
-  if (wanted.element_bytes < 1 || offset < 0 || memory < 0)
-    refuse(base::text("an array of elements of ", wanted.element_bytes, " bytes at offset ", offset,
-                      " with memory=", memory, " cannot be"));
-  for (const std::int64_t extent : wanted.shape)
-    if (extent < 0) refuse(base::text("the shape ", shape_to_string(wanted.shape), " has a negative size"));
-  const std::int64_t bytes = base::checked_multiply(base::checked_product(wanted.shape, "elements of the array"),
-                                                    wanted.element_bytes, "bytes of the array");
-  base::checked_add(offset, bytes, "bytes of the file");
-  type = wanted;
-  data_offset = offset;
-  access_options.memory_bytes = memory == 0 ? opening_memory : memory;
-}
-
 void File::Impl::check_mode(bool write) const {
   if (write && mode == Mode::kRead)
     throw Error(ErrorKind::kArgument,
@@ -175,14 +158,16 @@ void File::Impl::check_mode(bool write) const {
 void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
                         Action action) {
   check_open();
+  bool begun = false;
   try {
     if (comm.alone()) {
-      run_alone(layout, parts, region, action);
+      run_alone(layout, parts, region, action, begun);
     } else {
-      run_together(layout, parts, region, action);
+      run_together(layout, parts, region, action, begun);
     }
   } catch (const Error& error) {
-    after_failure(error, action == Action::kWrite);
+    // An error that another rank brings from another call than this write has let nothing be written.
+    after_failure(error, begun);
     throw;
   }
 }
@@ -198,13 +183,19 @@ std::unique_ptr<engine::Move> File::Impl::make_move(transport::Transport& transp
 }
 
 void File::Impl::run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                              Action action) {
+                              Action action, bool& begun) {
   const bool write = action == Action::kWrite;
   engine::Times spent;
   {
     const engine::Stopwatch watch(spent.total);
     transport::Transport& transport = *comm.transport();
     engine::prepare(transport);
+    if (needs_room(write)) {
+      engine::agree(transport, call_text(layout, region, action), engine::caught([&] { check_mode(write); }));
+      begun = write;
+      make_room(transport);
+      engine::prepare(transport);
+    }
     const Planned* ready = nullptr;
     std::vector<engine::LocalArray> arrays;
     std::unique_ptr<engine::Move> move;
@@ -218,6 +209,7 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
     const bool independent = !mine && !write && ready->plan.strategy() == plan::Strategy::kDirect;
     if (independent) mine = engine::caught([&] { move->run(); });
     engine::agree(transport, mine ? call_text(layout, region, action) : ready->call, mine);
+    begun = write;
     dirty = dirty || write;
     if (!independent) engine::agree(transport, engine::caught([&] { move->run(); }));
   }
@@ -225,14 +217,16 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
 }
 
 void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                           Action action) {
+                           Action action, bool& begun) {
   const bool write = action == Action::kWrite;
   check_mode(write);
   const int threads = useful_threads(layout);
   std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
   const Planned& ready = planned(layout, region, threads, false, action);
   const std::vector<engine::LocalArray> arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+  begun = write;
   dirty = dirty || write;
+  if (needs_room(write)) make_room(*transport::thread::make_alone());
   const auto work = [&](transport::Transport& transport) {
     engine::Times& own = spent[static_cast<std::size_t>(transport.rank())];
     const engine::Stopwatch watch(own.total);

@@ -35,9 +35,12 @@ class File::Impl {
   ArrayType type;
   std::int64_t data_offset = 0;
   plan::AccessOptions access_options;
-  bool several = false;                 // raw arrays behind each other, of which `type` and `data_offset` name one
-  std::int64_t opening_memory = 0;      // what select() falls back to
-  std::shared_ptr<store::Store> store;  // streams hold it as well
+  bool several = false;             // raw arrays behind each other, of which `type` and `data_offset` name one
+  std::int64_t opening_memory = 0;  // what select() falls back to
+  std::int64_t stripe_unit = 0;     // of a striped file, 0 of others
+  std::int64_t stripe_disks = 0;
+  std::int64_t made_bytes = 0;                  // of a striped file, which does not grow by being written
+  std::shared_ptr<store::Store> store;          // streams hold it as well
   std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
@@ -64,6 +67,8 @@ class File::Impl {
   /// Threads that a process which is alone moves a layout with.
   int useful_threads(const Layout& layout) const;
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
+  /// The unit that shares are multiples of, which depends on the stripes and the elements.
+  void choose_storage_unit();
   void close();
   void abandon();
   void refuse(const std::string& message);
@@ -102,11 +107,18 @@ class File::Impl {
   bool given_up() const;
   std::unique_ptr<engine::Move> make_move(transport::Transport& transport, const Planned& planned,
                                           std::span<const engine::LocalArray> arrays, engine::Times& spent);
-  void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
-  void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
+  /// `begun` tells whether all ranks have agreed on this write, so that the store may have changed.
+  void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
+                    bool& begun);
+  void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
+                 bool& begun);
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
+  /// Whether a write of the selected array needs make_room() first: it lies behind the end of a new striped file.
+  bool needs_room(bool write) const;
+  /// Makes a new striped file longer and opens it again.  Collective.
+  void make_room(transport::Transport& transport);
 
   std::mutex writes_mutex_;  // independent streams may write on other threads
   std::vector<std::shared_ptr<Request::Impl>> writes_;
@@ -132,6 +144,9 @@ int useful_threads(std::int64_t elements, std::int64_t element_bytes);
 /// is alone; else its own, which may be none) and turns them into arrays with steps for every dimension.
 std::vector<engine::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                              std::int64_t element_bytes, const Comm& comm);
+
+/// A text of any length from rank 0.  Collective.
+std::string broadcast_text(transport::Transport& transport, const std::string& mine);
 
 /// Brings an argument error of this rank to the agreement that the others are at.
 [[noreturn]] void refuse(const Comm& comm, const std::string& message);

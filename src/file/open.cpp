@@ -194,7 +194,20 @@ void make_new(File::Impl& file, const FileOptions& options, Findings& found) {
   found.place = file.replacement->place();
 }
 
-/// A text of any length from rank 0.
+std::string call_text(const File::Impl& file, const FileOptions& options) {
+  std::ostringstream out;
+  out << "open(" << file.path << ", mode " << (file.mode == Mode::kRead ? "r" : file.mode == Mode::kWrite ? "w" : "r+");
+  if (options.shape) out << ", shape " << shape_to_string(*options.shape);
+  if (options.dtype) out << ", dtype " << *options.dtype;
+  if (options.order) out << ", order " << (*options.order == Order::kC ? "C" : "F");
+  if (options.several) out << ", several arrays";
+  out << ", offset " << options.offset << ", memory " << options.memory << ", strategy "
+      << (options.strategy.empty() ? "automatic" : options.strategy) << ", readers " << options.readers << ')';
+  return out.str();
+}
+
+}  // namespace
+
 std::string broadcast_text(transport::Transport& transport, const std::string& mine) {
   std::int64_t length = static_cast<std::int64_t>(mine.size());
   std::array<std::byte, sizeof length> bytes{};
@@ -209,27 +222,6 @@ std::string broadcast_text(transport::Transport& transport, const std::string& m
                         0);
   return result;
 }
-
-std::string call_text(const File::Impl& file, const FileOptions& options) {
-  std::ostringstream out;
-  out << "open(" << file.path << ", mode " << (file.mode == Mode::kRead ? "r" : file.mode == Mode::kWrite ? "w" : "r+");
-  if (options.shape) out << ", shape " << shape_to_string(*options.shape);
-  if (options.dtype) out << ", dtype " << *options.dtype;
-  if (options.order) out << ", order " << (*options.order == Order::kC ? "C" : "F");
-  if (options.several) out << ", several arrays";
-  out << ", offset " << options.offset << ", memory " << options.memory << ", strategy "
-      << (options.strategy.empty() ? "automatic" : options.strategy) << ", readers " << options.readers << ')';
-  return out.str();
-}
-
-std::int64_t storage_unit_of(const Findings& found) {
-  if (found.place.description.empty()) return plan::kStorageUnit;
-  const auto stripes = store::stripe::parse(found.place.description, found.place.url());
-  return plan::storage_unit(stripes.unit, static_cast<std::int64_t>(stripes.components.size()),
-                            found.type.element_bytes);
-}
-
-}  // namespace
 
 void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   engine::prepare(transport);
@@ -254,7 +246,13 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
   file.several = options.several;
   engine::agree(transport, engine::caught([&] {
                   file.store = store::open_place(found.place, file.mode != Mode::kRead);
-                  file.access_options.storage_unit = storage_unit_of(found);
+                  if (!found.place.description.empty()) {
+                    const auto stripes = store::stripe::parse(found.place.description, found.place.url());
+                    file.stripe_unit = stripes.unit;
+                    file.stripe_disks = static_cast<std::int64_t>(stripes.components.size());
+                    file.made_bytes = stripes.bytes;
+                  }
+                  file.choose_storage_unit();
                 }));
   file.open = true;
 }

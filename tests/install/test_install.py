@@ -70,6 +70,27 @@ def test_cmake_package_for_cxx_without_mpi(installed: Installed, tmp_path: Path)
     assert installed.run([build / "user"], tmp_path) == f"4 (block) onto (2) {version[1]}"
 
 
+def test_cmake_package_for_fortran(installed: Installed, tmp_path: Path) -> None:
+    if not (installed.library / "libplait_fortran.so").exists():
+        pytest.skip("Plait was built without Fortran")
+    project = """cmake_minimum_required(VERSION 3.24)
+project(user LANGUAGES C CXX Fortran)
+find_package(plait 0.1 REQUIRED COMPONENTS mpi)
+"""
+    for kind, flags in (("", ""), ("_i8", "-fdefault-integer-8")):
+        project += f"""add_executable(field{kind} {ROOT}/examples/fortran/field.f90)
+target_compile_options(field{kind} PRIVATE {flags})
+set_target_properties(field{kind} PROPERTIES Fortran_MODULE_DIRECTORY ${{CMAKE_BINARY_DIR}}/own{kind})
+target_link_libraries(field{kind} PRIVATE plait::fortran{kind})
+"""
+    (tmp_path / "CMakeLists.txt").write_text(project, encoding="utf-8")
+    build = tmp_path / "build"
+    installed.run(["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={installed.prefix}"], tmp_path)
+    installed.run(["cmake", "--build", build], tmp_path)
+    for kind in ("", "_i8"):
+        assert "column 6:   16.   26." in installed.mpiexec(4, build / f"field{kind}")
+
+
 def test_cmake_package_names_another_mpi(installed: Installed, tmp_path: Path) -> None:
     """A project that uses another MPI than Plait was built with is warned."""
     other = next(mpicc for mpicc in (own_mpicc(), openmpi_mpicc()) if mpicc != installed.mpicc)

@@ -1,0 +1,339 @@
+! Errors, communicators and layouts of the module plait.
+!
+! Every procedure has the optional arguments `stat`, 0 where all is well, else 1 (argument), 2 (system) or 3 (memory), and
+! `errmsg`.  Without `stat` an error is told on the standard error of rank 0; the program goes on.
+module plait_core
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  implicit none
+  private
+  public :: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
+  public :: report, c_text, wide, plait_text_of
+
+  !> Who takes part in collective calls.
+  type :: plait_comm
+    type(c_ptr) :: handle = c_null_ptr
+    integer :: rank = 0   !< of this process
+    integer :: size = 1
+    logical :: alone = .true.
+  contains
+    procedure :: free => comm_free
+  end type
+
+  !> How an array is dealt to ranks.  Assignment makes a second name of the same layout, which is freed once.
+  type :: plait_layout
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: free => layout_free
+    procedure :: shape => layout_shape
+    procedure :: local_shape => layout_local_shape
+    procedure :: indices => layout_indices
+    procedure :: ranks => layout_ranks
+    procedure :: text => layout_text
+  end type
+
+  interface
+    integer(c_int) function c_world(comm) bind(c, name='plait_fortran_world')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(out) :: comm
+    end function
+    function c_alone() result(comm) bind(c, name='plait_alone')
+      import :: c_ptr
+      type(c_ptr) :: comm
+    end function
+    integer(c_int) function c_from_mpi(communicator, comm) bind(c, name='plait_comm_from_fortran')
+      import :: c_int, c_ptr
+      integer(c_int), value :: communicator
+      type(c_ptr), intent(out) :: comm
+    end function
+    integer(c_int) function c_comm_rank(comm, rank) bind(c, name='plait_comm_rank')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: comm
+      integer(c_int), intent(out) :: rank
+    end function
+    integer(c_int) function c_comm_size(comm, size) bind(c, name='plait_comm_size')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: comm
+      integer(c_int), intent(out) :: size
+    end function
+    integer(c_int) function c_comm_free(comm) bind(c, name='plait_comm_free')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: comm
+    end function
+    integer(c_int) function c_parse(text, dimensions, shape, layout) bind(c, name='plait_layout_parse_shape')
+      import :: c_int, c_int64_t, c_ptr, c_char
+      character(kind=c_char), intent(in) :: text(*)
+      integer(c_int), value :: dimensions
+      integer(c_int64_t), intent(in) :: shape(*)
+      type(c_ptr), intent(out) :: layout
+    end function
+    integer(c_int) function c_parse_whole(text, layout) bind(c, name='plait_layout_parse')
+      import :: c_int, c_ptr, c_char
+      character(kind=c_char), intent(in) :: text(*)
+      type(c_ptr), intent(out) :: layout
+    end function
+    integer(c_int) function c_layout_free(layout) bind(c, name='plait_layout_free')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: layout
+    end function
+    integer(c_int) function c_dimensions(layout, dimensions) bind(c, name='plait_layout_dimensions')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int), intent(out) :: dimensions
+    end function
+    integer(c_int) function c_shape(layout, room, shape) bind(c, name='plait_layout_shape')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int), value :: room
+      integer(c_int64_t), intent(out) :: shape(*)
+    end function
+    integer(c_int) function c_ranks(layout, ranks, ranks_end) bind(c, name='plait_layout_ranks')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int64_t), intent(out) :: ranks, ranks_end
+    end function
+    integer(c_int) function c_local_shape(layout, rank, room, shape) bind(c, name='plait_layout_padded_shape')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int64_t), value :: rank
+      integer(c_int), value :: room
+      integer(c_int64_t), intent(out) :: shape(*)
+    end function
+    integer(c_int) function c_owned_shape(layout, rank, room, shape) bind(c, name='plait_layout_local_shape')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int64_t), value :: rank
+      integer(c_int), value :: room
+      integer(c_int64_t), intent(out) :: shape(*)
+    end function
+    integer(c_int) function c_indices(layout, rank, dimension, room, indices) bind(c, name='plait_layout_indices')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int64_t), value :: rank, room
+      integer(c_int), value :: dimension
+      integer(c_int64_t), intent(out) :: indices(*)
+    end function
+    integer(c_int) function c_layout_text(layout, text) bind(c, name='plait_layout_text')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: layout
+      type(c_ptr), intent(out) :: text
+    end function
+    integer(c_int) function c_text_free(text) bind(c, name='plait_text_free')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: text
+    end function
+    function c_message(handle) result(text) bind(c, name='plait_message')
+      import :: c_ptr
+      type(c_ptr), value :: handle
+      type(c_ptr) :: text
+    end function
+    subroutine c_tell(message, rank) bind(c, name='plait_fortran_tell')
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: message(*)
+      integer(c_int), value :: rank
+    end subroutine
+    integer(c_size_t) function c_length(text) bind(c, name='strlen')
+      import :: c_ptr, c_size_t
+      type(c_ptr), value :: text
+    end function
+  end interface
+
+  integer(c_int), save :: own_rank = 0   ! of this process among all, once it is known
+
+contains
+
+  !> All ranks of the program.  MPI is initialised where it is not, and then finalised when the program ends.
+  !> Collective.
+  subroutine plait_world(comm, stat, errmsg)
+    type(plait_comm), intent(out) :: comm
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = c_world(comm%handle)
+    call number(comm)
+    own_rank = int(comm%rank, c_int)
+    call report(status, stat, errmsg)
+  end subroutine
+
+  !> This process by itself.
+  subroutine plait_alone(comm)
+    type(plait_comm), intent(out) :: comm
+    comm%handle = c_alone()
+  end subroutine
+
+  !> The ranks of a communicator of MPI: an integer of mpif.h and mpi, the MPI_VAL of mpi_f08.  Collective.
+  subroutine plait_from_mpi(communicator, comm, stat, errmsg)
+    integer, intent(in) :: communicator
+    type(plait_comm), intent(out) :: comm
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status
+    status = c_from_mpi(int(communicator, c_int), comm%handle)
+    call number(comm)
+    call report(status, stat, errmsg)
+  end subroutine
+
+  subroutine number(comm)
+    type(plait_comm), intent(inout) :: comm
+    integer(c_int) :: rank, size, ignored
+    if (.not. c_associated(comm%handle)) return
+    ignored = c_comm_rank(comm%handle, rank)
+    ignored = c_comm_size(comm%handle, size)
+    comm%rank = rank
+    comm%size = size
+    comm%alone = .false.
+  end subroutine
+
+  !> Before MPI is finalised.
+  subroutine comm_free(self)
+    class(plait_comm), intent(inout) :: self
+    integer(c_int) :: ignored
+    if (.not. self%alone) ignored = c_comm_free(self%handle)
+    self%handle = c_null_ptr
+  end subroutine
+
+  !> The layout that a text names, as `(block, cyclic(3)) onto (2, 2)`; docs/reference/notation.md.  Local arrays are in
+  !> Fortran order unless the text says `order=C`.
+  subroutine plait_parse(layout, text, shape, stat, errmsg)
+    type(plait_layout), intent(out) :: layout
+    character(*), intent(in) :: text
+    class(*), intent(in), optional :: shape(:)   !< integers of any kind; may be left out where the text has it
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t), allocatable :: extents(:)
+    character(:), allocatable :: whole
+    whole = trim(text)
+    if (index(whole, 'order') == 0 .and. index(whole, 'ORDER') == 0) whole = whole // ' order=F'
+    if (present(shape)) then
+      extents = wide(shape)
+      call report(c_parse(c_text(whole), size(extents, kind=c_int), extents, layout%handle), stat, errmsg)
+    else
+      call report(c_parse_whole(c_text(whole), layout%handle), stat, errmsg)
+    end if
+  end subroutine
+
+  subroutine layout_free(self)
+    class(plait_layout), intent(inout) :: self
+    integer(c_int) :: ignored
+    ignored = c_layout_free(self%handle)
+  end subroutine
+
+  !> The shape of the whole array.
+  function layout_shape(self) result(shape)
+    class(plait_layout), intent(in) :: self
+    integer(int64), allocatable :: shape(:)
+    integer(c_int) :: dimensions
+    dimensions = 0
+    call report(c_dimensions(self%handle, dimensions))
+    allocate (shape(dimensions), source=0_int64)
+    call report(c_shape(self%handle, dimensions, shape))
+  end function
+
+  !> The shape of a rank's local array, halo included.
+  function layout_local_shape(self, rank) result(shape)
+    class(plait_layout), intent(in) :: self
+    integer, intent(in) :: rank
+    integer(int64), allocatable :: shape(:)
+    integer(c_int) :: dimensions
+    dimensions = 0
+    call report(c_dimensions(self%handle, dimensions))
+    allocate (shape(dimensions), source=0_int64)
+    call report(c_local_shape(self%handle, int(rank, c_int64_t), dimensions, shape))
+  end function
+
+  !> The indices of a dimension that a rank owns, in the order of its local array.  Both count from 1.
+  function layout_indices(self, rank, dimension) result(indices)
+    class(plait_layout), intent(in) :: self
+    integer, intent(in) :: rank, dimension
+    integer(int64), allocatable :: indices(:)
+    integer(int64) :: shape(32)
+    integer(c_int) :: dimensions
+    dimensions = 0
+    shape = 0
+    call report(c_dimensions(self%handle, dimensions))
+    call report(c_owned_shape(self%handle, int(rank, c_int64_t), dimensions, shape))
+    if (dimension < 1 .or. dimension > dimensions) then
+      allocate (indices(0))
+    else
+      allocate (indices(shape(dimension)), source=0_int64)
+    end if
+    call report(c_indices(self%handle, int(rank, c_int64_t), int(dimension - 1, c_int), size(indices, kind=c_int64_t), &
+      indices))
+    indices = indices + 1
+  end function
+
+  !> How many ranks hold a part.
+  function layout_ranks(self) result(ranks)
+    class(plait_layout), intent(in) :: self
+    integer(int64) :: ranks, ranks_end
+    ranks = 0
+    call report(c_ranks(self%handle, ranks, ranks_end))
+  end function
+
+  !> The text of the normal form: equal layouts have the same one.
+  function layout_text(self) result(text)
+    class(plait_layout), intent(in) :: self
+    character(:), allocatable :: text
+    type(c_ptr) :: raw
+    integer(c_int) :: ignored
+    call report(c_layout_text(self%handle, raw))
+    text = plait_text_of(raw)
+    ignored = c_text_free(raw)
+  end function
+
+  !> A text of C.
+  function plait_text_of(raw) result(text)
+    type(c_ptr), intent(in) :: raw
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i, length
+    if (.not. c_associated(raw)) then
+      text = ''
+      return
+    end if
+    length = int(c_length(raw))
+    call c_f_pointer(raw, letters, [length])
+    allocate (character(length) :: text)
+    do i = 1, length
+      text(i:i) = letters(i)
+    end do
+  end function
+
+  !> A text for C, without the blanks at its end.
+  pure function c_text(text) result(letters)
+    character(*), intent(in) :: text
+    character(kind=c_char) :: letters(len_trim(text) + 1)
+    integer :: i
+    do i = 1, len_trim(text)
+      letters(i) = text(i:i)
+    end do
+    letters(len_trim(text) + 1) = c_null_char
+  end function
+
+  !> Integers of any kind in 64 bits; none where they are no integers.
+  function wide(values) result(result)
+    class(*), intent(in) :: values(:)
+    integer(c_int64_t), allocatable :: result(:)
+    select type (values)
+    type is (integer(int32))
+      result = int(values, c_int64_t)
+    type is (integer(int64))
+      result = values
+    class default
+      allocate (result(0))
+    end select
+  end function
+
+  !> Gives a status to the caller, or tells the error where nobody asks for it.
+  subroutine report(status, stat, errmsg)
+    integer(c_int), intent(in) :: status
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: message
+    if (present(stat)) stat = status
+    if (status == 0) return
+    message = plait_text_of(c_message(c_null_ptr))
+    if (present(errmsg)) errmsg = message
+    if (.not. present(stat)) call c_tell(c_text(message), own_rank)
+  end subroutine
+end module

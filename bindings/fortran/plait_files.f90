@@ -1,0 +1,259 @@
+! Files and requests of the module plait.
+module plait_files
+  use, intrinsic :: iso_c_binding
+  use plait_core
+  implicit none
+  private
+  public :: plait_file, plait_request, plait_open, plait_close, plait_abandon
+  public :: plait_read, plait_write, plait_start_read, plait_start_write, plait_wait, plait_test
+
+  !> An open file.
+  type :: plait_file
+    type(c_ptr) :: handle = c_null_ptr
+    integer :: rank = 0
+    logical :: alone = .true.
+  end type
+
+  !> An access that was started.
+  type :: plait_request
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  interface
+    integer(c_int) function c_open(url, mode, comm, dimensions, shape, dtype, element_bytes, order, offset, memory, &
+        strategy, readers, file) bind(c, name='plait_fortran_open')
+      import :: c_int, c_int64_t, c_ptr, c_char
+      character(kind=c_char), intent(in) :: url(*), mode(*), dtype(*), order(*), strategy(*)
+      type(c_ptr), value :: comm
+      integer(c_int), value :: dimensions
+      integer(c_int64_t), intent(in) :: shape(*)
+      integer(c_int64_t), value :: element_bytes, offset, memory, readers
+      type(c_ptr), intent(out) :: file
+    end function
+    integer(c_int) function c_close(file) bind(c, name='plait_close')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: file
+    end function
+    integer(c_int) function c_abandon(file) bind(c, name='plait_abandon')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: file
+    end function
+    integer(c_int) function c_access(file, layout, array, rank, alone, slices, first, count, step, fill_halo, write, &
+        request) bind(c, name='plait_fortran_access')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: file, layout
+      type(*), dimension(..) :: array
+      integer(c_int), value :: rank, alone, slices, fill_halo, write
+      integer(c_int64_t), intent(in) :: first(*), count(*), step(*)
+      type(c_ptr), value :: request   ! the address of a handle, or null
+    end function
+    integer(c_int) function c_elements(request, elements) bind(c, name='plait_request_elements')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: request
+      integer(c_int64_t), intent(inout) :: elements
+    end function
+    integer(c_int) function c_wait(request) bind(c, name='plait_request_free')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: request
+    end function
+    integer(c_int) function c_test(request, done) bind(c, name='plait_request_test')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: request
+      integer(c_int), intent(out) :: done
+    end function
+  end interface
+
+contains
+
+  !> Opens an array file in mode 'r', 'w' (a new file, which appears whole at plait_close) or 'r+'.  Collective.
+  subroutine plait_open(file, url, mode, comm, shape, dtype, element_bytes, order, offset, memory, strategy, readers, &
+      stat, errmsg)
+    type(plait_file), intent(out) :: file
+    character(*), intent(in) :: url, mode
+    type(plait_comm), intent(in) :: comm
+    class(*), intent(in), optional :: shape(:)          !< integers of any kind; for new and raw files
+    character(*), intent(in), optional :: dtype         !< as .npy files spell it: '<f8', '<i4', '<c16'
+    integer, intent(in), optional :: element_bytes      !< instead of dtype, for raw files
+    character(*), intent(in), optional :: order         !< of the array in a new or raw file; default 'F'
+    integer(c_int64_t), intent(in), optional :: offset  !< raw files: bytes in front of the array
+    integer(c_int64_t), intent(in), optional :: memory  !< bytes of staging a rank
+    character(*), intent(in), optional :: strategy      !< 'direct', 'two-phase' or 'automatic'
+    integer, intent(in), optional :: readers            !< ranks that touch the file
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t), allocatable :: extents(:)
+    integer(c_int64_t) :: bytes, begins, bound, touching
+    character(:), allocatable :: type_name, order_name, strategy_name
+    integer(c_int) :: dimensions
+    extents = [integer(c_int64_t) ::]
+    dimensions = -1
+    if (present(shape)) then
+      extents = wide(shape)
+      dimensions = size(extents, kind=c_int)
+    end if
+    bytes = 0
+    if (present(element_bytes)) bytes = element_bytes
+    begins = 0
+    if (present(offset)) begins = offset
+    bound = 0
+    if (present(memory)) bound = memory
+    touching = 0
+    if (present(readers)) touching = readers
+    type_name = ''
+    if (present(dtype)) type_name = dtype
+    strategy_name = ''
+    if (present(strategy)) strategy_name = strategy
+    order_name = default_order(url, mode)
+    if (present(order)) order_name = order
+    file%rank = comm%rank
+    file%alone = comm%alone
+    call report(c_open(c_text(url), c_text(mode), comm%handle, dimensions, extents, c_text(type_name), bytes, &
+      c_text(order_name), begins, bound, c_text(strategy_name), touching, file%handle), stat, errmsg)
+  end subroutine
+
+  !> Fortran's own, but for a .npy file that is there and says its order itself.
+  pure function default_order(url, mode) result(order)
+    character(*), intent(in) :: url, mode
+    character(:), allocatable :: order
+    integer :: length
+    order = 'F'
+    length = len_trim(url)
+    if (mode(1:1) == 'w' .or. length < 4) return
+    if (url(length - 3:length) == '.npy') order = ''
+  end function
+
+  !> Makes a new file appear, durably.  After an error the file is to be abandoned.  Collective.
+  subroutine plait_close(file, stat, errmsg)
+    type(plait_file), intent(inout) :: file
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(c_close(file%handle), stat, errmsg)
+  end subroutine
+
+  !> Gives a file up; a new one is discarded.
+  subroutine plait_abandon(file, stat, errmsg)
+    type(plait_file), intent(inout) :: file
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(c_abandon(file%handle), stat, errmsg)
+  end subroutine
+
+  !> Fills `array`, of any type, number of dimensions and strides, with this rank's part: of the whole array in the
+  !> file, or of the region first, first + step, ..., `count` indices a dimension, counted from 1.  A rank that holds no part
+  !> may pass anything.  Collective.
+  subroutine plait_read(file, layout, array, first, count, step, fill_halo, stat, errmsg)
+    type(plait_file), intent(in) :: file
+    type(plait_layout), intent(in) :: layout
+    type(*), dimension(..) :: array
+    class(*), intent(in), optional :: first(:), count(:), step(:)
+    logical, intent(in), optional :: fill_halo
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: slices(32, 3)
+    integer(c_int) :: used, halo
+    halo = 0
+    if (present(fill_halo)) halo = merge(1_c_int, 0_c_int, fill_halo)
+    call region(slices, used, first, count, step)
+    call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
+      slices(:, 2), slices(:, 3), halo, 0_c_int, c_null_ptr), stat, errmsg)
+  end subroutine
+
+  !> The reverse.
+  subroutine plait_write(file, layout, array, first, count, step, stat, errmsg)
+    type(plait_file), intent(in) :: file
+    type(plait_layout), intent(in) :: layout
+    type(*), dimension(..), intent(in) :: array
+    class(*), intent(in), optional :: first(:), count(:), step(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: slices(32, 3)
+    integer(c_int) :: used
+    call region(slices, used, first, count, step)
+    call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
+      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_null_ptr), stat, errmsg)
+  end subroutine
+
+  !> The same while the program goes on: the array stays untouched until plait_wait.
+  subroutine plait_start_read(file, layout, array, request, first, count, step, fill_halo, stat, errmsg)
+    type(plait_file), intent(in) :: file
+    type(plait_layout), intent(in) :: layout
+    type(*), dimension(..), asynchronous :: array
+    type(plait_request), intent(out), target :: request
+    class(*), intent(in), optional :: first(:), count(:), step(:)
+    logical, intent(in), optional :: fill_halo
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: slices(32, 3)
+    integer(c_int) :: used, halo
+    halo = 0
+    if (present(fill_halo)) halo = merge(1_c_int, 0_c_int, fill_halo)
+    call region(slices, used, first, count, step)
+    call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
+      slices(:, 2), slices(:, 3), halo, 0_c_int, c_loc(request%handle)), stat, errmsg)
+  end subroutine
+
+  subroutine plait_start_write(file, layout, array, request, first, count, step, stat, errmsg)
+    type(plait_file), intent(in) :: file
+    type(plait_layout), intent(in) :: layout
+    type(*), dimension(..), intent(in), asynchronous :: array
+    type(plait_request), intent(out), target :: request
+    class(*), intent(in), optional :: first(:), count(:), step(:)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: slices(32, 3)
+    integer(c_int) :: used
+    call region(slices, used, first, count, step)
+    call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
+      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_loc(request%handle)), stat, errmsg)
+  end subroutine
+
+  !> Waits for what was started, and ends the request.  `elements` are those that an access of a stream moved.
+  subroutine plait_wait(request, elements, stat, errmsg)
+    type(plait_request), intent(inout) :: request
+    integer(c_int64_t), intent(out), optional :: elements
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: status, ended
+    status = 0
+    if (present(elements)) then
+      elements = 0
+      status = c_elements(request%handle, elements)
+    end if
+    ended = c_wait(request%handle)   ! in any case
+    call report(merge(status, ended, status /= 0), stat, errmsg)
+  end subroutine
+
+  !> Whether plait_wait would return at once.
+  logical function plait_test(request)
+    type(plait_request), intent(in) :: request
+    integer(c_int) :: done
+    done = 1
+    if (c_associated(request%handle)) call report(c_test(request%handle, done))
+    plait_test = done /= 0
+  end function
+
+  pure integer(c_int) function flag(file)
+    type(plait_file), intent(in) :: file
+    flag = merge(1_c_int, 0_c_int, file%alone)
+  end function
+
+  subroutine region(slices, used, first, count, step)
+    integer(c_int64_t), intent(out) :: slices(32, 3)
+    integer(c_int), intent(out) :: used
+    class(*), intent(in), optional :: first(:), count(:), step(:)
+    used = 0
+    slices = 1
+    if (present(count)) then
+      used = size(count, kind=c_int)
+      slices(1:used, 2) = wide(count)
+    end if
+    if (present(first)) then
+      used = max(used, size(first, kind=c_int))
+      slices(1:size(first), 1) = wide(first)
+    end if
+    if (present(step)) then
+      used = max(used, size(step, kind=c_int))
+      slices(1:size(step), 3) = wide(step)
+    end if
+  end subroutine
+end module

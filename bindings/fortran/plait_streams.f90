@@ -1,0 +1,145 @@
+! Streams of the module plait: an open file's elements one behind the other, with a position that counts from 1.
+module plait_streams
+  use, intrinsic :: iso_c_binding
+  use plait_core
+  use plait_files
+  implicit none
+  private
+  public :: plait_stream, plait_stream_open, plait_stream_close, plait_stream_read, plait_stream_write
+  public :: plait_stream_start_read, plait_stream_start_write, plait_stream_tell, plait_stream_seek
+  public :: plait_stream_own, plait_stream_shared, plait_stream_ordered, plait_stream_equal, plait_stream_same
+
+  !> The modes: a position of each rank's own; one for all, first come, first served; collective, in the order of the
+  !> ranks; the same with equal lengths; collective, the same elements for all.
+  integer, parameter :: plait_stream_own = 0, plait_stream_shared = 1, plait_stream_ordered = 2, &
+    plait_stream_equal = 3, plait_stream_same = 4
+
+  type :: plait_stream
+    type(c_ptr) :: handle = c_null_ptr
+    integer(c_int64_t) :: element_bytes = 0
+  end type
+
+  interface
+    integer(c_int) function c_open(file, mode, stream) bind(c, name='plait_stream_open')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: file
+      integer(c_int), value :: mode
+      type(c_ptr), intent(out) :: stream
+    end function
+    integer(c_int) function c_element_bytes(file, bytes) bind(c, name='plait_file_element_bytes')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: file
+      integer(c_int64_t), intent(inout) :: bytes
+    end function
+    integer(c_int) function c_close(stream) bind(c, name='plait_stream_close')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: stream
+    end function
+    integer(c_int) function c_move(stream, array, element_bytes, write, done, request) &
+        bind(c, name='plait_fortran_stream')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: stream
+      type(*), dimension(..) :: array
+      integer(c_int64_t), value :: element_bytes
+      integer(c_int), value :: write
+      integer(c_int64_t), intent(inout) :: done
+      type(c_ptr), value :: request
+    end function
+    integer(c_int) function c_tell(stream, element) bind(c, name='plait_stream_tell')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: stream
+      integer(c_int64_t), intent(inout) :: element
+    end function
+    integer(c_int) function c_seek(stream, element) bind(c, name='plait_stream_seek')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: stream
+      integer(c_int64_t), value :: element
+    end function
+  end interface
+
+contains
+
+  !> Collective.
+  subroutine plait_stream_open(stream, file, mode, stat, errmsg)
+    type(plait_stream), intent(out) :: stream
+    type(plait_file), intent(in) :: file
+    integer, intent(in) :: mode
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: ignored
+    if (c_associated(file%handle)) ignored = c_element_bytes(file%handle, stream%element_bytes)
+    call report(c_open(file%handle, int(mode, c_int), stream%handle), stat, errmsg)
+  end subroutine
+
+  !> Before the file is closed; waits for what was started.
+  subroutine plait_stream_close(stream, stat, errmsg)
+    type(plait_stream), intent(inout) :: stream
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(c_close(stream%handle), stat, errmsg)
+  end subroutine
+
+  !> Reads into a contiguous array of any type and shape; `elements` says how many came: fewer at the file's end only.
+  subroutine plait_stream_read(stream, array, elements, stat, errmsg)
+    type(plait_stream), intent(in) :: stream
+    type(*), dimension(..) :: array
+    integer(c_int64_t), intent(out) :: elements
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    elements = 0
+    call report(c_move(stream%handle, array, stream%element_bytes, 0_c_int, elements, c_null_ptr), stat, errmsg)
+  end subroutine
+
+  !> Writes all of a contiguous array; nothing where it would pass the end of the file.
+  subroutine plait_stream_write(stream, array, stat, errmsg)
+    type(plait_stream), intent(in) :: stream
+    type(*), dimension(..), intent(in) :: array
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: elements
+    elements = 0
+    call report(c_move(stream%handle, array, stream%element_bytes, 1_c_int, elements, c_null_ptr), stat, errmsg)
+  end subroutine
+
+  !> The same while the program goes on; plait_wait gives the elements that were moved.
+  subroutine plait_stream_start_read(stream, array, request, stat, errmsg)
+    type(plait_stream), intent(in) :: stream
+    type(*), dimension(..), asynchronous :: array
+    type(plait_request), intent(out), target :: request
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: elements
+    elements = 0
+    call report(c_move(stream%handle, array, stream%element_bytes, 0_c_int, elements, c_loc(request%handle)), stat, &
+      errmsg)
+  end subroutine
+
+  subroutine plait_stream_start_write(stream, array, request, stat, errmsg)
+    type(plait_stream), intent(in) :: stream
+    type(*), dimension(..), intent(in), asynchronous :: array
+    type(plait_request), intent(out), target :: request
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: elements
+    elements = 0
+    call report(c_move(stream%handle, array, stream%element_bytes, 1_c_int, elements, c_loc(request%handle)), stat, &
+      errmsg)
+  end subroutine
+
+  !> The position of the next element, from 1.
+  integer(c_int64_t) function plait_stream_tell(stream)
+    type(plait_stream), intent(in) :: stream
+    plait_stream_tell = -1
+    call report(c_tell(stream%handle, plait_stream_tell))
+    plait_stream_tell = plait_stream_tell + 1
+  end function
+
+  !> Collective in the modes from 2 on; in mode 1 for all.
+  subroutine plait_stream_seek(stream, element, stat, errmsg)
+    type(plait_stream), intent(in) :: stream
+    integer(c_int64_t), intent(in) :: element
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(c_seek(stream%handle, element - 1), stat, errmsg)
+  end subroutine
+end module

@@ -1,0 +1,61 @@
+// Several raw arrays behind each other in one file.
+
+#include "base/checked.hpp"
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "file/impl.hpp"
+#include "plan/storage_unit.hpp"
+#include "store/place.hpp"
+
+namespace plait {
+
+namespace {
+
+std::int64_t bytes_of(const ArrayType& type) {
+  return base::checked_multiply(base::checked_product(type.shape, "elements of the array"), type.element_bytes,
+                                "bytes of the array");
+}
+
+}  // namespace
+
+void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory) {
+  const auto refuse = [this](const std::string& what) { throw Error(ErrorKind::kArgument, path + ": " + what); };
+  check_open();
+  if (!several) refuse("an array of the file was selected, but the file is not open for several arrays");
+  if (wanted.element_bytes < 1 || offset < 0 || memory < 0)
+    refuse(base::text("an array of elements of ", wanted.element_bytes, " bytes at offset ", offset,
+                      " with memory=", memory, " cannot be"));
+  for (const std::int64_t extent : wanted.shape)
+    if (extent < 0) refuse(base::text("the shape ", shape_to_string(wanted.shape), " has a negative size"));
+  base::checked_add(offset, bytes_of(wanted), "bytes of the file");
+  type = wanted;
+  data_offset = offset;
+  choose_storage_unit();
+  access_options.memory_bytes = memory == 0 ? opening_memory : memory;
+}
+
+void File::Impl::choose_storage_unit() {
+  access_options.storage_unit =
+      stripe_unit == 0 ? plan::kStorageUnit : plan::storage_unit(stripe_unit, stripe_disks, type.element_bytes);
+}
+
+bool File::Impl::needs_room(bool write) const {
+  return write && several && mode == Mode::kWrite && stripe_unit != 0 && data_offset + bytes_of(type) > made_bytes;
+}
+
+void File::Impl::make_room(transport::Transport& transport) {
+  const std::int64_t bytes = data_offset + bytes_of(type);
+  store::Place place;
+  engine::agree(transport, engine::caught([&] {
+                  if (!replacement) return;
+                  replacement->resize(bytes);
+                  place = replacement->place();
+                }));
+  place.path = file::broadcast_text(transport, place.path);
+  place.description = file::broadcast_text(transport, place.description);
+  // A store that is open does not see that its file has grown.
+  engine::agree(transport, engine::caught([&] { store = store::open_place(place, true); }));
+  made_bytes = bytes;
+}
+
+}  // namespace plait

@@ -1,0 +1,90 @@
+! Mistakes through the module plait: a status and a message on every rank, and the program goes on.
+program module_errors
+  use plait
+  implicit none
+  type(plait_comm) :: comm
+  type(plait_layout) :: layout, other
+  type(plait_file) :: file
+  integer :: stat, array(6, 4), wrong(6, 3), ad, disks, row(6), lists(7), map(1)
+  integer(8) :: wide(6, 4)
+  real :: half(6, 4)
+  character(300) :: text
+  text = ''
+  call plait_world(comm, stat)
+  call expect(stat == 0, 'plait_world')
+  call plait_parse(layout, '(cyc) onto (4)', [4], stat, text)
+  call expect(stat == 1 .and. index(text, 'cyc') > 0, 'a layout that cannot be')
+  if (comm%size /= 2) error stop 'for 2 ranks'
+  call plait_parse(layout, '(block, *) onto (2)', [12, 4], stat)
+  call expect(stat == 0, 'a layout')
+  call plait_open(file, 'no_such_file', 'r', comm, shape=[12, 4], dtype='<i4', stat=stat, errmsg=text)
+  call expect(stat == 2 .and. index(text, 'No such file') > 0, 'no file')
+  call plait_open(file, 'file.bin', 'w', comm, shape=[12, 4], element_bytes=4, stat=stat)
+  call expect(stat == 0, 'a new file')
+  array = 1
+  wrong = 1
+  wide = 1
+  half = 1
+  if (comm%rank == 1) then
+    call plait_write(file, layout, wrong, stat=stat, errmsg=text)
+  else if (kind(1) == 4) then
+    call plait_write(file, layout, array, stat=stat, errmsg=text)
+  else
+    call plait_write(file, layout, half, stat=stat, errmsg=text)
+  end if
+  call expect(stat == 1 .and. index(text, 'has the shape (6, 3), but the layout says (6, 4)') > 0 &
+    .and. index(text, '(on rank 1)') > 0, 'a shape')
+  call plait_write(file, layout, wide, stat=stat, errmsg=text)
+  call expect(stat == 1 .and. index(text, 'have 8 bytes, those of the file 4') > 0, 'a type')
+  call plait_write(file, other, half, stat=stat, errmsg=text)
+  call expect(stat == 1 .and. index(text, 'plait_parse') > 0, 'no layout')
+  call plait_write(file, layout, half, first=[3, 0], count=[12, 4], stat=stat)
+  call expect(stat == 1, 'a region')
+  call plait_write(file, layout, half, stat=stat)
+  call expect(stat == 0, 'all well')
+  call plait_close(file, stat)
+  call expect(stat == 0, 'closed')
+  call plait_open(file, 'again.bin', 'w', comm, shape=[12, 4], element_bytes=4)
+  call plait_abandon(file, stat)
+  call expect(stat == 0, 'abandoned')
+
+  ! The primitives with their status.
+  lists = -1
+  lists(1) = 2
+  call proc_map(lists, 0, map, stat)
+  call expect(stat == 0, 'proc_map')
+  call proc_map(lists, 5, map, stat)
+  call expect(stat == 1, 'proc_map')
+  ad = array_map('A', lists, lists, lists, lists, stat)
+  call expect(stat == 0 .and. ad == 1, 'array_map')   ! code 2: CYCLIC
+  call array_type(ad, 'REAL*5x', stat)
+  call expect(stat == 1, 'array_type')
+  disks = -1
+  call popen(9, 'unit9', 'SEQUENTIAL', 'UNFORMATTED', 'NEW', disks, -1, stat)
+  call expect(stat == 0 .and. disks == 1, 'popen')
+  call popen(9, 'unit9', 0, 0, 1, -1, -1, stat)
+  call expect(stat == 1, 'popen twice')
+  call popen(8, 'unit8', 'SEQUENT', 'UNFORMATTED', 'NEW', -1, -1, stat)
+  call expect(stat == 1, 'popen in other words')
+  call plait_fda(9, row)
+  call expect(all(row == [9, 0, 0, 1, 1, 2]), 'fda')
+  call pwrite(array, 1, 1, ad, 9, array, 10, stat)
+  call expect(stat == 0, 'pwrite')
+  call pread(array, 0, 1, ad, 9, array, 10, stat)
+  call expect(stat == 1, 'pread')
+  call plait_message(text)
+  call expect(index(text, 'pread: the share of array') == 1, 'message')
+  call pclose(9, stat)
+  call expect(stat == 0, 'pclose')
+  call pclose(9, stat)
+  call expect(stat == 1, 'pclose twice')
+  call plait_close(file)   ! nobody asks
+contains
+  subroutine expect(good, what)
+    logical, intent(in) :: good
+    character(*), intent(in) :: what
+    if (good) return
+    print *, 'rank', comm%rank, ': ', what, ': ', stat, trim(text)
+    error stop 1
+  end subroutine
+end program

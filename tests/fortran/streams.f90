@@ -1,0 +1,61 @@
+! Streams through the module plait: rank r writes r + 1 elements in the order of the ranks, rank 0 two more for all.
+program streams
+  use plait
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  implicit none
+  type(plait_comm) :: comm
+  type(plait_file) :: file
+  type(plait_stream) :: stream
+  type(plait_request) :: request
+  real(real64), allocatable, asynchronous :: mine(:), all(:), matrix(:, :)
+  integer(int64) :: count, done, before
+  integer :: i, stat
+  character(200) :: text
+  call plait_world(comm)
+  count = (int(comm%size, int64)*(comm%size + 1))/2 + 2
+  allocate (mine(comm%rank + 1), all(count + 3), matrix(3, 4))
+  mine = [(100*comm%rank + i, i=1, comm%rank + 1)]
+
+  call plait_open(file, 'stream.bin', 'w', comm, shape=[count], dtype='<f8')
+  call plait_stream_open(stream, file, plait_stream_ordered)
+  call plait_stream_start_write(stream, mine, request)
+  call plait_wait(request, done)
+  call expect(done == size(mine), 'elements written')
+  call expect(plait_stream_tell(stream) == count - 1, 'position behind all')
+  call plait_stream_close(stream)
+  call plait_stream_open(stream, file, plait_stream_same)
+  call plait_stream_seek(stream, count - 1)
+  call plait_stream_write(stream, [-1.0_real64, -2.0_real64])
+  call plait_stream_write(stream, mine(1:1), stat, text)
+  call expect(stat == 1, 'past the end')
+  call plait_stream_seek(stream, 1_int64)
+  call plait_stream_read(stream, all, done)
+  call expect(done == count, 'elements read')
+  before = (int(comm%rank, int64)*(comm%rank + 1))/2
+  call expect(any(all(1:count) == -2), 'the last element')
+  call expect(maxval(abs(all(before + 1:before + size(mine)) - mine)) == 0, 'what was read')
+  call plait_stream_close(stream)
+
+  call plait_stream_open(stream, file, plait_stream_own)
+  call plait_stream_seek(stream, count - 1)
+  call plait_stream_start_read(stream, all, request)
+  call plait_wait(request, done)
+  call expect(done == 2 .and. all(1) == -1 .and. all(2) == -2, 'the end')
+  call plait_stream_read(stream, matrix(1:2, :), done, stat, text)
+  call expect(stat == 1 .and. index(text, 'not contiguous') > 0, 'gaps')
+  call plait_stream_read(stream, text, done, stat, text)
+  call expect(stat == 1 .and. index(text, 'have 200 bytes, those of the file 8') > 0, 'a type')
+  call plait_stream_seek(stream, 1_int64)
+  call plait_stream_read(stream, matrix(:, 2), done)
+  call expect(done == min(3_int64, count) .and. matrix(1, 2) == 1, 'a column')
+  call plait_stream_close(stream)
+  call plait_close(file)
+contains
+  subroutine expect(good, what)
+    logical, intent(in) :: good
+    character(*), intent(in) :: what
+    if (good) return
+    print *, 'rank', comm%rank, ': ', what
+    error stop 1
+  end subroutine
+end program

@@ -1,0 +1,285 @@
+"""The 1993 primitives, against brute force."""
+
+import numpy as np
+import pytest
+from primitives import (
+    BLOCK,
+    CYCLIC,
+    DIRECT,
+    LIBRARY,
+    NEW,
+    OK,
+    OLD,
+    SEQUENTIAL,
+    TYPES,
+    Mapping,
+    array_map,
+    check,
+    message,
+    numbered,
+    pclose_all,
+    popen,
+    pread,
+    proc_map,
+    pwrite,
+    random_grid,
+    random_mapping,
+    walk,
+)
+
+
+@pytest.fixture(autouse=True)
+def _units():
+    """Leaves no unit open, however a test ends."""
+    yield
+    pclose_all()
+
+
+def place(mine, sizes):
+    """A rank's share where it belongs in a local array A(size1, size2): in the corner, or from the front on."""
+    array = np.full(sizes, -1, mine.dtype, order="F")
+    corner(array, mine.shape)[...] = mine
+    return array
+
+
+def corner(array, shape):
+    """The view of the share in the local array."""
+    rest = int(np.prod(shape[1:]))
+    if shape[0] <= array.shape[0] and rest <= array.shape[1]:
+        columns = array[: shape[0], :rest]
+        return np.lib.stride_tricks.as_strided(
+            columns,
+            shape,
+            [array.itemsize, *(array.strides[1] * int(np.prod(shape[1:d])) for d in range(1, len(shape)))],
+        )
+    return array.ravel(order="K")[: int(np.prod(shape))].reshape(shape, order="F")
+
+
+def sizes_for(random, shape):
+    """Sizes of a local array that has room: of the share's own form, larger, or a plain vector."""
+    first, rest = shape[0], int(np.prod(shape[1:]))
+    more = [int(n) for n in random.integers(0, 4, 2)]
+    return [(first, rest), (first + more[0], rest + more[1]), (max(first * rest, 1), 1)][random.integers(3)]
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_any_mix_of_distributions(comm, shared, part):
+    random = np.random.default_rng([part, comm.size])
+    own = np.random.default_rng([part, comm.size, comm.rank])  # ranks may declare their arrays differently
+    for case in range(12):
+        path = shared / f"a{case}"
+        processors = int(random.integers(0, comm.size + 1)) or -1
+        io_size = int(random.choice([-1, 1, 7, 1000]))
+        access = int(random.integers(2))
+        written = []
+        check(popen(3, path, access, NEW, None, processors))
+        for salt in range(int(random.integers(1, 4))):
+            dtype = str(random.choice(list(TYPES)))
+            mapping = random_mapping(random, comm.size)
+            whole = numbered(mapping.size, dtype, salt)
+            mine = mapping.local(whole, comm.rank)
+            sizes = sizes_for(own, mine.shape)
+            descriptor = mapping.describe(dtype=dtype)
+            check(pwrite(place(mine, sizes), sizes, descriptor, 3, io_size))
+            written.append(whole)
+        check(LIBRARY.plait_pclose(3))
+        content = b"".join(whole.tobytes(order="F") for whole in written)
+        if access == DIRECT:  # each began at the front
+            lengths = [whole.nbytes for whole in written]
+            content = bytearray(max(lengths))
+            for whole in written:
+                content[: whole.nbytes] = whole.tobytes(order="F")
+            written = written[-1:]
+        assert path.read_bytes() == content
+
+        processors = int(random.integers(0, comm.size + 1)) or -1
+        check(popen(3, path, access, OLD, None, processors))
+        for whole in written:
+            mapping = random_mapping(random, comm.size, whole.shape)
+            mine = mapping.local(whole, comm.rank)
+            sizes = sizes_for(own, mine.shape)
+            array = np.full(sizes, -1, whole.dtype, order="F")
+            descriptor = mapping.describe(dtype=whole.dtype.str[1:])
+            check(pread(array, sizes, descriptor, 3, io_size))
+            np.testing.assert_array_equal(array, place(mine, sizes))  # and nothing beside the share
+        check(LIBRARY.plait_pclose(3))
+
+
+def test_a_program_that_changes_its_grid(comm, shared):
+    """The same descriptor reads as the grid in force says."""
+    path = shared / "a"
+    whole = numbered((12, 10), "i4")
+    if comm.rank == 0:
+        path.write_bytes(whole.tobytes(order="F"))
+    grid = (comm.size, 1)
+    mapping = Mapping(whole.shape, (CYCLIC, 0), (-1, -1), grid, 0, ())
+    descriptor = mapping.describe()
+    check(popen(3, path, DIRECT, OLD))
+    for mode in (0, -1, 1, 2, -1):
+        mapping.mode, mapping.user_map = mode, tuple(reversed(range(comm.size)))
+        check(proc_map(grid, mode, mapping.user_map))
+        mine = mapping.local(whole, comm.rank)
+        array = np.zeros(mine.shape, "i4", order="F")
+        check(pread(array, mine.shape, descriptor, 3))
+        np.testing.assert_array_equal(array, mine)
+    # A grid of other dimensions, and back again; ones at the end make no difference.
+    check(proc_map((1, comm.size)))
+    if comm.size > 1:
+        assert pread(array, mine.shape, descriptor, 3) != OK
+        assert "call proc_map" in message()
+    check(proc_map((comm.size,)))
+    check(pread(array, mine.shape, descriptor, 3))
+
+
+def test_sequential_goes_on_and_direct_begins_anew(comm, shared):
+    path = shared / "a"
+    check(popen(0, path, SEQUENTIAL, NEW))
+    mapping = Mapping((9,), (BLOCK,), (-1,), (comm.size,), 0, ())
+    descriptor = mapping.describe()
+    mine = [mapping.local(numbered((9,), "i4", salt), comm.rank) for salt in range(4)]
+    for part in mine[:3]:
+        check(pwrite(part.copy(), (part.size, 1), descriptor, 0))
+    check(LIBRARY.plait_pclose(0))
+    array = np.zeros_like(mine[0])
+
+    def read(unit):
+        check(pread(array, (array.size, 1), descriptor, unit))
+        return array
+
+    check(popen(0, path, SEQUENTIAL, OLD))
+    check(popen(1, path, DIRECT, OLD))
+    np.testing.assert_array_equal(read(0), mine[0])
+    np.testing.assert_array_equal(read(1), mine[0])
+    np.testing.assert_array_equal(read(0), mine[1])
+    np.testing.assert_array_equal(read(1), mine[0])
+    check(pwrite(mine[3].copy(), (array.size, 1), descriptor, 0))  # over the third
+    assert pread(array, (array.size, 1), descriptor, 0) == 2  # nothing is left
+    check(pwrite(mine[2].copy(), (array.size, 1), descriptor, 0))  # from where the failed read began
+    check(LIBRARY.plait_pclose(1))
+    check(LIBRARY.plait_pclose(0))
+    whole = [numbered((9,), "i4", salt) for salt in (0, 1, 3, 2)]
+    assert path.read_bytes() == b"".join(part.tobytes() for part in whole)
+
+
+def test_a_new_file_appears_whole(comm, shared):
+    path = shared / "a"
+    check(popen(5, path, SEQUENTIAL, NEW))
+    mapping = Mapping((5,), (BLOCK,), (-1,), (comm.size,), 0, ())
+    descriptor = mapping.describe()
+    mine = mapping.local(numbered((5,), "i4"), comm.rank)
+    array = np.ascontiguousarray(mine)
+    check(pwrite(array, (array.size, 1), descriptor, 5))
+    comm.Barrier()
+    assert not path.exists()
+    comm.Barrier()
+    check(LIBRARY.plait_pclose(5))
+    assert path.read_bytes() == numbered((5,), "i4").tobytes()
+
+
+def bytes_read():
+    """What this process has read by system calls."""
+    with open("/proc/self/io", encoding="ascii") as counters:
+        return int(next(line for line in counters if line.startswith("rchar")).split()[1])
+
+
+def bytes_written():
+    with open("/proc/self/io", encoding="ascii") as counters:
+        return int(next(line for line in counters if line.startswith("wchar")).split()[1])
+
+
+def test_only_so_many_ranks_touch_the_file(comm, shared):
+    if not _counters_count():
+        pytest.skip("this system does not count what a process reads")
+    size = (256, 512)
+    whole = numbered(size, "i4")
+    path = shared / "a"
+    if comm.rank == 0:
+        path.write_bytes(whole.tobytes(order="F"))
+    mapping = Mapping(size, (0, CYCLIC), (-1, -1), (1, comm.size), 0, ())
+    descriptor = mapping.describe()
+    mine = np.asfortranarray(mapping.local(whole, comm.rank))
+    array = np.zeros_like(mine, order="F")
+    for processors in range(1, comm.size + 1):
+        check(popen(3, path, DIRECT, OLD, None, processors))
+        before = bytes_read(), bytes_written()
+        check(pread(array, array.shape, descriptor, 3))
+        moved = bytes_read() - before[0]
+        np.testing.assert_array_equal(array, mine)
+        check(pwrite(array, array.shape, descriptor, 3))
+        put = bytes_written() - before[1]
+        check(LIBRARY.plait_pclose(3))
+        share = whole.nbytes // processors
+        if comm.rank < processors:
+            assert 0.9 * share <= moved <= 1.2 * share
+            assert 0.9 * share <= put <= 1.2 * share
+        else:
+            assert moved < 4096  # the counters' own text
+            assert put < 4096
+    assert path.read_bytes() == whole.tobytes(order="F")
+
+
+def _counters_count():
+    try:
+        before = bytes_read()
+        return bytes_read() > before
+    except (OSError, StopIteration):
+        return False
+
+
+@pytest.mark.parametrize("mode", [-1, 0, 1, 2])
+def test_p_info(comm, mode):
+    random = np.random.default_rng([comm.size, mode + 1])
+    for dimensions in range(1, 8):
+        grid = random_grid(random, comm.size, dimensions)
+        user_map = [int(rank) for rank in random.permutation(comm.size)]
+        check(proc_map(grid, mode, user_map))
+        table = np.zeros((dimensions + 1, comm.size), "i4")
+        shape = np.zeros(2, "i4")
+        check(LIBRARY.plait_p_info(table.size, table.ctypes.data, shape.ctypes.data, shape.ctypes.data + 4))
+        assert tuple(shape) == table.shape
+        expected = walk(tuple(grid), mode, user_map)
+        columns = [tuple(int(n) for n in column) for column in table.T]
+        assert {column[:-1]: column[-1] for column in columns} == expected
+        # The first coordinate varies fastest.
+        assert [tuple(reversed(column[:-1])) for column in columns] == sorted(tuple(reversed(c)) for c in expected)
+
+
+def test_the_thesis_tables(comm, shared):
+    """Tables 12 and 13, and one of one dimension where there are not 4 ranks."""
+    check(popen(3, shared / "TEST", SEQUENTIAL, NEW))
+    row = np.zeros(6, "i4")
+    check(LIBRARY.plait_fda(3, row.ctypes.data))
+    assert list(row) == [3, 0, 0, 1, 1, comm.size]
+    grid = (2, 2) if comm.size == 4 else (comm.size, 1)
+    descriptor = array_map((64, 64), (BLOCK, BLOCK), (-1, -1), grid)
+    table = np.zeros((4, 7), "i8")
+    check(LIBRARY.plait_adt(descriptor, table.ctypes.data))
+    none = [-1] * 5
+    assert table.tolist() == [[64, 64, *none], [1, 1, *none], [-1, -1, *none], [*grid, *none]]
+
+
+def test_tables_for_people(comm, shared, capfd):
+    check(popen(3, shared / "TEST", SEQUENTIAL, NEW))
+    check(proc_map((comm.size, 1), 0))
+    descriptor = array_map((64, 64), (BLOCK, CYCLIC), (-1, -1), (comm.size, 1), "PRESSURE")
+    capfd.readouterr()
+    check(LIBRARY.plait_print_fda())
+    check(LIBRARY.plait_print_adt(descriptor))
+    check(LIBRARY.plait_print_p_info())
+    shown = capfd.readouterr().out
+    if comm.rank > 0:
+        assert shown == ""
+        return
+    fda, adt, p_info = shown[: shown.index("Array  ")], shown[shown.index("Array  ") :], shown[shown.index("x-coord") :]
+    assert fda.splitlines()[1].split() == ["3", "0", "0", "1", "1", str(comm.size), str(shared / "TEST")]
+    rows = [line.split() for line in adt.splitlines()]
+    none = ["-1"] * 5
+    assert rows[0] == ["Array", "PRESSURE", "(INTEGER*4)"]
+    assert rows[1] == ["Global", "Size", "64", "64", *none]
+    assert rows[2] == ["Distribution", "Code", "1", "2", *none]
+    assert rows[3] == ["Block", "Size", "-1", "-1", *none]
+    assert rows[4] == ["nprocs", str(comm.size), "1", *none]
+    rows = [line.split() for line in p_info.splitlines()]
+    assert rows[0] == ["x-coord", *map(str, range(comm.size))]
+    assert rows[1] == ["y-coord", *["0"] * comm.size]
+    assert rows[2] == ["Proc.", "Number", *map(str, range(comm.size))]

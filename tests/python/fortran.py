@@ -1,0 +1,66 @@
+"""Compiling and running Fortran programs, for the tests of the Fortran faces."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import plait
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "tests/fortran"
+LIBRARIES = Path(plait.__file__).parent
+COMPILER = shutil.which(os.environ.get("FC", "gfortran"))
+MPIEXEC = shutil.which("mpiexec")
+# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
+WELCOME = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMP_NUM_THREADS": "1",
+}
+MODULES = {4: "fortran", 8: "fortran_i8"}
+KINDS = {4: ("plait_fortran", []), 8: ("plait_fortran_i8", ["-fdefault-integer-8"])}
+
+needs_fortran = pytest.mark.skipif(
+    COMPILER is None or MPIEXEC is None or not (LIBRARIES / "libplait_fortran.so").exists(),
+    reason="no Fortran compiler, no mpiexec, or Plait was built without Fortran",
+)
+
+
+def compile_program(source, folder, kind=4, flags=()):
+    """The program of a source file of tests/fortran, or of any path."""
+    library, kind_flags = KINDS[kind]
+    program = Path(folder) / f"{Path(source).stem}_{kind}"
+    command = [
+        COMPILER,
+        "-O1",
+        "-g",
+        f"-I{LIBRARIES / MODULES[kind]}",
+        f"-J{folder}",
+        *kind_flags,
+        *flags,
+        str(SOURCES / source),
+    ]
+    command += ["-o", str(program), str(LIBRARIES / f"lib{library}.so"), f"-Wl,-rpath,{LIBRARIES}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+def run(program, ranks, folder, expected=0, **environment):
+    """Runs a program in a folder; returns what it prints and what it complains."""
+    done = subprocess.run(
+        [MPIEXEC, "-n", str(ranks), str(program)],
+        cwd=folder,
+        env={**os.environ, **WELCOME, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == expected, (done.returncode, done.stdout, done.stderr)
+    return done.stdout, done.stderr

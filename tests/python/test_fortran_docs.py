@@ -1,0 +1,49 @@
+"""The Fortran documents: the examples run and print what stands behind them, and every name is told of."""
+
+import re
+
+import pytest
+from fortran import ROOT, compile_program, needs_fortran, run
+
+EXAMPLES = sorted((ROOT / "examples/fortran").glob("*.f90"))
+GUIDE = (ROOT / "docs/guides/fortran.md").read_text(encoding="utf-8")
+
+
+@needs_fortran
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("kind", [4, 8])
+def test_examples(tmp_path, path, kind):
+    text = path.read_text(encoding="utf-8")
+    before, block, after = GUIDE.partition(f"```fortran\n{text}```\n")
+    assert block, f"docs/guides/fortran.md does not show {path.name} as it is"
+    assert f"examples/fortran/{path.name}" in before.splitlines()[-2]
+    printed, said = run(compile_program(path, tmp_path, kind), 4, tmp_path)
+    assert said == ""
+    assert [line.split() for line in printed.splitlines()] == [
+        line.split() for line in after.split("```text\n")[1].split("```")[0].splitlines()
+    ]
+
+
+def test_every_primitive_is_told_of():
+    text = (ROOT / "docs/reference/primitives.md").read_text(encoding="utf-8")
+    header = (ROOT / "include/plait_primitives.h").read_text(encoding="utf-8")
+    header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    names = set(re.findall(r"\b(plait_\w+)\(", header)) | set(re.findall(r"\b(PLAIT_[A-Z_]+) =", header))
+    assert len(names) > 20
+    # The six of the thesis are told of under their own names.
+    missing = [
+        name for name in sorted(names) if f"`{name}" not in text and f"`{name.removeprefix('plait_')}" not in text
+    ]
+    assert not missing, f"docs/reference/primitives.md lacks {missing}"
+
+
+def test_every_fortran_name_is_told_of():
+    text = (ROOT / "docs/reference/fortran.md").read_text(encoding="utf-8")
+    names = set()
+    for source in (ROOT / "bindings/fortran").glob("plait_*.f90"):
+        for line in re.findall(r"^  public :: (.*?)[ &]*$", source.read_text(encoding="utf-8"), re.MULTILINE):
+            names |= set(re.split(r",\s*", line.strip()))
+    names -= {"report", "c_text", "wide", "plait_text_of"}  # between the parts of the module
+    assert len(names) > 20
+    missing = [name for name in sorted(names) if not re.search(rf"\b{name}\b", text)]
+    assert not missing, f"docs/reference/fortran.md lacks {missing}"

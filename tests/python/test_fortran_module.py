@@ -1,0 +1,49 @@
+"""The Fortran module plait, with default integers of 4 and of 8 bytes."""
+
+import numpy as np
+import pytest
+from fortran import compile_program, needs_fortran, run
+
+pytestmark = needs_fortran
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
+    program = compile_program("arrays.f90", tmp_path, kind)
+    assert run(program, ranks, tmp_path) == ("", "")
+    places = np.arange(1, 101)
+    np.testing.assert_array_equal(np.fromfile(tmp_path / "vector.bin", "c8"), places - 1j * places)
+    matrix = np.load(tmp_path / "matrix.npy")
+    assert matrix.flags.f_contiguous
+    expected = np.arange(1, 10)[:, None] + 100.0 * np.arange(1, 11)
+    expected[:, [2, 4, 6, 8]] *= -1
+    np.testing.assert_array_equal(matrix, expected)
+    seven = np.fromfile(tmp_path / "seven.bin", "i2").reshape((2, 3, 7, 2, 2, 2, 3), order="F")
+    np.testing.assert_array_equal(seven, np.broadcast_to(np.arange(1, 8)[:, None, None, None, None], seven.shape))
+    assert np.fromfile(tmp_path / "fifteen.bin", "i8").tolist() == [1, 2, 3, 4, 5, 6]
+    assert np.load(tmp_path / "number.npy") == 2.5
+    assert (tmp_path / "flags.bin").read_bytes() == bytes([1, 0, 1, 1]) * ranks
+    assert (tmp_path / "words.bin").read_bytes() == b"onetworedsea" * ranks
+
+
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_streams(tmp_path, kind, ranks):
+    program = compile_program("streams.f90", tmp_path, kind)
+    assert run(program, ranks, tmp_path) == ("", "")
+    # Rank r has written r + 1 elements in order, then rank 0 the last two for all.
+    ordered = [100 * rank + i for rank in range(ranks) for i in range(1, rank + 2)]
+    found = np.fromfile(tmp_path / "stream.bin", "f8")
+    assert found.tolist() == [*ordered, -1, -2]
+
+
+@pytest.mark.parametrize("kind", [4, 8])
+def test_mistakes(tmp_path, kind):
+    program = compile_program("module_errors.f90", tmp_path, kind)
+    printed, said = run(program, 2, tmp_path)
+    assert printed == ""
+    assert len(said.splitlines()) == 1, said
+    assert said.startswith("plait: ")
+    assert np.fromfile(tmp_path / "file.bin", "f4").tolist() == [1.0] * 48
+    assert not (tmp_path / "again.bin").exists()

@@ -1,0 +1,72 @@
+"""The 1993 primitives as external procedures of Fortran, with default integers of 4 and of 8 bytes."""
+
+import numpy as np
+import pytest
+from fortran import compile_program, needs_fortran, run
+
+pytestmark = needs_fortran
+
+
+@pytest.mark.parametrize("kind", [4, 8])
+def test_figure_21(tmp_path, kind):
+    """The thesis's program reads a matrix column-cyclic and writes it, changed, behind the one it has read."""
+    program = compile_program("figure21.f", tmp_path, kind)
+    whole = (np.arange(64 * 64) * 3 % 1000).reshape(64, 64).astype(f"i{kind}")
+    (tmp_path / "TEST").write_bytes(whole.tobytes(order="F"))
+    assert run(program, 4, tmp_path) == ("", "")
+    changed = np.empty_like(whole)
+    for column in range(64):
+        local = column // 4  # on rank column % 4
+        for i in range(64):
+            changed[i, column] = 2 * whole[i, column] + (i + 1) + 64 * local
+    assert (tmp_path / "TEST").read_bytes() == whole.tobytes(order="F") + changed.tobytes(order="F")
+
+
+def test_figure_21_on_other_numbers_of_ranks(tmp_path):
+    """It says what is wrong, once, and ends."""
+    program = compile_program("figure21.f", tmp_path)
+    (tmp_path / "TEST").write_bytes(bytes(64 * 64 * 4))
+    for ranks in (1, 2, 6):
+        _, said = run(program, ranks, tmp_path)
+        lines = said.splitlines()
+        assert lines[0].startswith(
+            f"plait: proc_map: the grid (1, 4) has 4 processors, but the program runs on {ranks}"
+        )
+        assert [line.split(":")[1].strip() for line in lines] == ["proc_map", "array_map", "pread", "pwrite"]
+    assert (tmp_path / "TEST").read_bytes() == bytes(64 * 64 * 4)
+
+
+@pytest.mark.parametrize("kind", [4, 8])
+def test_words_maps_types_and_tables(tmp_path, kind):
+    program = compile_program("matrix.f90", tmp_path, kind)
+    printed, said = run(program, 2, tmp_path)
+    assert said == ""
+    rows = {line.split()[0]: [int(n) for n in line.split()[1:]] for line in printed.splitlines()}
+    assert rows["fda"] == [10, 0, 0, 1, 1, 2, 1]  # and the number of disks, handed back
+    assert rows["adt"] == [9, 1, -1, 2, 7, 2, -1, 1]
+    assert rows["p_info"] == [0, 0, 1, 1, 0, 0]
+    expected = np.array([[i + 0.001 * j for j in range(1, 8)] for i in range(1, 10)])
+    np.testing.assert_allclose(np.fromfile(tmp_path / "matrix.bin").reshape(9, 7, order="F"), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
+    program = compile_program("mistakes.f90", tmp_path, kind)
+    printed, said = run(program, ranks, tmp_path)
+    assert printed == ""
+    lines = said.splitlines()  # once, of rank 0
+    assert len(lines) == 3
+    assert lines[0].startswith("plait: array_map: size_info has no entries")
+    assert lines[1].startswith("plait: pread: unit 3 is not open")
+    assert lines[2].startswith("plait: pclose: unit 4 is not open")
+    assert not (tmp_path / "file").exists()
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_rank_that_leaves_early(tmp_path, ranks):
+    """Nobody hangs, and a new file that was not closed is not kept."""
+    program = compile_program("leaves_early.f90", tmp_path)
+    _, said = run(program, ranks, tmp_path, RANKS=str(ranks))
+    assert said.splitlines() == ["plait: unit 3 (left) was not closed, so the new file is discarded; call pclose"]
+    assert [path.name for path in tmp_path.iterdir() if path.name != program.name] == []
