@@ -86,7 +86,8 @@ class Request {
 /// threads  One thread at a time for each File.
 class File {
  public:
-  /// Opens `path`: a .npy file, or raw elements.
+  /// Opens `path`: a .npy file, raw elements, or elements striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see
+  /// plait/disks.hpp).
   /// errors  kArgument: a shape or dtype that is missing or does not match, bad options.
   ///         kSystem: missing file or folder, no permission, a short or damaged file, no space for a new one.
   static File open(const std::string& path, Mode mode, const FileOptions& options = {}, const Comm& comm = {});

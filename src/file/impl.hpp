@@ -15,7 +15,7 @@
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 #include "plan/access.hpp"
-#include "store/posix/replacement.hpp"
+#include "store/new_file.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
 
@@ -33,7 +33,7 @@ class File::Impl {
   std::int64_t data_offset = 0;
   plan::AccessOptions access_options;
   std::unique_ptr<store::Store> store;
-  std::unique_ptr<store::posix::Replacement> replacement;  // mode `w`, on rank 0
+  std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
   std::atomic<bool> open{false};

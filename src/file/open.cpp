@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
 
 #include "base/checked.hpp"
@@ -15,7 +14,9 @@
 #include "engine/agree.hpp"
 #include "file/impl.hpp"
 #include "store/npy/header.hpp"
-#include "store/posix/posix_store.hpp"
+#include "store/place.hpp"
+#include "store/stripe/description.hpp"
+#include "store/stripe/name.hpp"
 
 namespace plait::file {
 
@@ -23,21 +24,21 @@ namespace {
 
 namespace npy = store::npy;
 using base::text;
-using store::posix::PosixStore;
 
 /// What rank 0 tells the others.
 struct Findings {
   ArrayType type;
   std::int64_t data_offset = 0;
   plan::AccessOptions access;
-  std::string store_path;
+  store::Place place;
 
   std::string pack() const {
     std::ostringstream out;
     out << type.element_bytes << ' ' << static_cast<int>(type.order) << ' ' << data_offset << ' ' << access.memory_bytes
         << ' ' << static_cast<int>(access.strategy) << ' ' << access.readers << ' ' << type.shape.size();
     for (const std::int64_t extent : type.shape) out << ' ' << extent;
-    out << ' ' << type.dtype.size() << ' ' << store_path.size() << '\n' << type.dtype << store_path;
+    out << ' ' << type.dtype.size() << ' ' << place.path.size() << ' ' << place.description.size() << '\n'
+        << type.dtype << place.path << place.description;
     return out.str();
   }
 
@@ -49,23 +50,27 @@ struct Findings {
     std::size_t dimensions = 0;
     std::size_t dtype_length = 0;
     std::size_t path_length = 0;
+    std::size_t description_length = 0;
     in >> result.type.element_bytes >> order >> result.data_offset >> result.access.memory_bytes >> strategy >>
         result.access.readers >> dimensions;
     result.type.shape.resize(dimensions);
     for (std::int64_t& extent : result.type.shape) in >> extent;
-    in >> dtype_length >> path_length;
+    in >> dtype_length >> path_length >> description_length;
     in.get();
     result.type.order = static_cast<Order>(order);
     result.access.strategy = static_cast<plan::Strategy>(strategy);
-    result.type.dtype.resize(dtype_length);
-    in.read(result.type.dtype.data(), static_cast<std::streamsize>(dtype_length));
-    result.store_path.resize(path_length);
-    in.read(result.store_path.data(), static_cast<std::streamsize>(path_length));
+    const auto take = [&in](std::string& text, std::size_t length) {
+      text.resize(length);
+      in.read(text.data(), static_cast<std::streamsize>(length));
+    };
+    take(result.type.dtype, dtype_length);
+    take(result.place.path, path_length);
+    take(result.place.description, description_length);
     return result;
   }
 };
 
-bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
+bool is_npy(const std::string& path) { return path.ends_with(".npy") && !store::stripe::is_name(path); }
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
@@ -115,7 +120,7 @@ std::int64_t array_bytes(const ArrayType& type) {
                                 "bytes of the array");
 }
 
-npy::Header read_header(PosixStore& store, const std::string& path) {
+npy::Header read_header(store::Store& store, const std::string& path) {
   const std::int64_t size = store.size();
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::int64_t>(size, npy::kPreambleBytes)));
   store.read({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
@@ -129,10 +134,11 @@ npy::Header read_header(PosixStore& store, const std::string& path) {
 }
 
 void look_at_existing(const std::string& path, const FileOptions& options, bool writable, Findings& found) {
-  PosixStore store(path, writable ? PosixStore::Access::kReadWrite : PosixStore::Access::kRead);
-  const std::int64_t size = store.size();
+  found.place = store::find_place(path, writable);
+  const auto opened = store::open_place(found.place, writable);
+  const std::int64_t size = opened->size();
   if (is_npy(path)) {
-    const npy::Header header = read_header(store, path);
+    const npy::Header header = read_header(*opened, path);
     found.type = {header.shape, header.descr, header.element_bytes, header.order};
     found.data_offset = header.data_offset;
     if (options.shape && *options.shape != header.shape)
@@ -153,6 +159,8 @@ void look_at_existing(const std::string& path, const FileOptions& options, bool 
     if (options.offset < 0) refuse(text(path, ": offset=", options.offset, " is negative"));
   }
   const std::int64_t needed = base::checked_add(found.data_offset, array_bytes(found.type), "bytes of the file");
+  if (size != needed && found.place.description.empty() && store::stripe::looks_like_description(path))
+    refuse(text(path, " has ", size, " bytes that describe a striped file; open it as stripe:", path));
   if (size < needed)
     throw Error(ErrorKind::kSystem,
                 text(path, " has ", size, " bytes, but an array ", shape_to_string(found.type.shape), " of ",
@@ -175,8 +183,8 @@ void make_new(File::Impl& file, const FileOptions& options, Findings& found) {
     refuse(text(file.path, ": offset=", options.offset, " in mode w; a new file begins with its array"));
   }
   const std::int64_t bytes = base::checked_add(found.data_offset, array_bytes(found.type), "bytes of the file");
-  file.replacement = std::make_unique<store::posix::Replacement>(file.path, bytes, head);
-  found.store_path = file.replacement->temporary_path();
+  file.replacement = store::make_new_file(file.path, bytes, head);
+  found.place = file.replacement->place();
 }
 
 /// A text of any length from rank 0.
@@ -206,6 +214,13 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   return out.str();
 }
 
+std::int64_t storage_unit_of(const Findings& found) {
+  if (found.place.description.empty()) return plan::kStorageUnit;
+  const auto stripes = store::stripe::parse(found.place.description, found.place.url());
+  return plan::storage_unit(stripes.unit, static_cast<std::int64_t>(stripes.components.size()),
+                            found.type.element_bytes);
+}
+
 }  // namespace
 
 void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
@@ -216,8 +231,6 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
   Findings found;
   engine::agree(transport, engine::caught([&] {
                   if (transport.rank() != 0) return;
-                  // Absolute: the ranks may stand in different folders.
-                  found.store_path = std::filesystem::absolute(file.path).string();
                   found.access = access_options(options);
                   if (file.mode == Mode::kWrite) {
                     make_new(file, options, found);
@@ -230,9 +243,8 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
   file.data_offset = found.data_offset;
   file.access_options = found.access;
   engine::agree(transport, engine::caught([&] {
-                  file.store = std::make_unique<PosixStore>(found.store_path, file.mode == Mode::kRead
-                                                                                  ? PosixStore::Access::kRead
-                                                                                  : PosixStore::Access::kReadWrite);
+                  file.store = store::open_place(found.place, file.mode != Mode::kRead);
+                  file.access_options.storage_unit = storage_unit_of(found);
                 }));
   file.open = true;
 }

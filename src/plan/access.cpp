@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "base/wide.hpp"
 #include "layout/deal.hpp"
 #include "plait/error.hpp"
 #include "plan/partners.hpp"
@@ -31,7 +32,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
                    section_.layout_shape.size() == section_.shape.size() ? "accessed part of the file" : "region",
                    " is ", shape_to_string(section_.layout_shape)));
   // With room for shares and windows that are rounded up to storage units.
-  base::checked_multiply(base::checked_add(section_.elements, 2 * kStorageUnit, "elements of the array"),
+  base::checked_multiply(base::checked_add(section_.elements, 2 * options.storage_unit, "elements of the array"),
                          element_bytes_, "bytes of the array");
   if (options.readers < 0 || options.readers > workers)
     throw Error(ErrorKind::kArgument, base::text("readers=", options.readers, ", but there are ", workers,
@@ -51,20 +52,23 @@ namespace {
 
 /// How many elements the section's first one lies behind an element that begins on a storage unit; where the offset
 /// lets no element begin there, behind one that begins as little behind as can be.
-std::int64_t elements_behind_unit(std::int64_t data_offset, std::int64_t origin, std::int64_t element_bytes) {
-  const std::int64_t common = std::gcd(kStorageUnit, element_bytes);
-  const std::int64_t unit = kStorageUnit / common;
+std::int64_t elements_behind_unit(std::int64_t data_offset, std::int64_t origin, std::int64_t element_bytes,
+                                  std::int64_t storage_unit) {
+  const std::int64_t common = std::gcd(storage_unit, element_bytes);
+  const std::int64_t unit = storage_unit / common;
   // s * element_bytes = data_offset + origin * element_bytes modulo the storage unit.
   const std::int64_t inverse = solve_congruence(element_bytes / common, unit).inverse;
-  return (origin % unit + data_offset / common % unit * inverse) % unit;
+  return static_cast<std::int64_t>((origin % unit + base::Wide{data_offset / common % unit} * inverse) % unit);
 }
 
 }  // namespace
 
 void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_readers) {
   constexpr std::int64_t kLeastShareBytes = std::int64_t{64} << 10;
-  unit_ = kStorageUnit / std::gcd(kStorageUnit, element_bytes_);
-  shift_ = section_.contiguous() ? elements_behind_unit(data_offset, section_.origin, element_bytes_) : 0;
+  unit_ = options_.storage_unit / std::gcd(options_.storage_unit, element_bytes_);
+  shift_ = section_.contiguous()
+               ? elements_behind_unit(data_offset, section_.origin, element_bytes_, options_.storage_unit)
+               : 0;
   std::int64_t readers = wanted_readers;
   if (readers == 0) {
     const std::int64_t helpful =

@@ -11,6 +11,7 @@
 #include "plait/layout.hpp"
 #include "plan/section.hpp"
 #include "plan/spans.hpp"
+#include "plan/storage_unit.hpp"
 
 namespace plait::plan {
 
@@ -40,6 +41,8 @@ struct AccessOptions {
   std::int64_t memory_bytes = 0;  ///< most staging memory of a rank; 0: kDefaultMemory
   std::int64_t readers = 0;       ///< P': how many workers touch the store; 0: as many as help
   bool fill_halo = false;         ///< reading: the halos of local arrays as well
+  /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
+  std::int64_t storage_unit = kStorageUnit;
   bool operator==(const AccessOptions&) const = default;
 };
 
@@ -54,9 +57,6 @@ inline constexpr int kSlots = 2;
 inline constexpr std::int64_t kSieveGap = 4096;
 /// The stretch that such a read covers at most.
 inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
-/// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
-inline constexpr std::int64_t kStorageUnit = 4096;
-
 class AccessPlan {
  public:
   /// `layout` is of the section's layout_shape; `workers` processes or threads hold its ranks; `nodes_apart` tells that

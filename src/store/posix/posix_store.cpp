@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
+#include <span>
 
 #include "base/text.hpp"
 
@@ -18,15 +21,64 @@ namespace {
 constexpr std::int64_t kLeastReadAhead = std::int64_t{256} << 10;
 /// Linux moves at most 2 GiB - 4 KiB a call.
 constexpr std::int64_t kMostBytesACall = std::int64_t{1} << 30;
+/// Linux takes at most so many pieces of memory a call.
+constexpr std::size_t kMostParts = IOV_MAX;
 
-void start_read_ahead(int file, const ReadSegment& segment) {
-  if (segment.bytes >= kLeastReadAhead) ::posix_fadvise(file, segment.offset, segment.bytes, POSIX_FADV_WILLNEED);
+/// Neighbours among the segments that follow each other in the file as well: one call moves them.
+template <typename Segment>
+struct Request {
+  std::span<const Segment> segments;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Calls visit(Request) for all segments in order.
+template <typename Segment, typename Visit>
+void for_each_request(const std::vector<Segment>& segments, Visit&& visit) {
+  for (std::size_t first = 0; first < segments.size();) {
+    const std::int64_t offset = segments[first].offset;
+    std::int64_t bytes = segments[first].bytes;
+    std::size_t next = first + 1;
+    while (next < segments.size() && next - first < kMostParts && segments[next].offset - bytes == offset)
+      bytes += segments[next++].bytes;
+    visit(Request<Segment>{std::span(segments).subspan(first, next - first), offset, bytes});
+    first = next;
+  }
 }
 
-/// Reads what is cached from the front of a segment; returns its bytes.
-std::int64_t read_cached(int file, const ReadSegment& segment) {
-  iovec part{segment.data, static_cast<std::size_t>(std::min(segment.bytes, kMostBytesACall))};
-  return std::max<ssize_t>(::preadv2(file, &part, 1, segment.offset, RWF_NOWAIT), 0);
+/// Where in memory a request goes on behind its first `done` bytes, for one call.
+template <typename Segment>
+std::span<const iovec> parts_behind(const Request<Segment>& request, std::int64_t done,
+                                    std::array<iovec, kMostParts>& parts) {
+  std::size_t count = 0;
+  std::int64_t room = kMostBytesACall;
+  for (const Segment& segment : request.segments) {
+    const std::int64_t skipped = std::min(done, segment.bytes);
+    const std::int64_t taken = std::min(segment.bytes - skipped, room);
+    done -= skipped;
+    room -= taken;
+    if (taken > 0) parts[count++] = {const_cast<std::byte*>(segment.data) + skipped, static_cast<std::size_t>(taken)};
+  }
+  return {parts.data(), count};
+}
+
+void start_read_ahead(int file, std::int64_t offset, std::int64_t bytes) {
+  if (bytes >= kLeastReadAhead) ::posix_fadvise(file, offset, bytes, POSIX_FADV_WILLNEED);
+}
+
+ssize_t read_some(int file, const Request<ReadSegment>& request, std::int64_t done, int flags) {
+  std::array<iovec, kMostParts> room;
+  const auto parts = parts_behind(request, done, room);
+  // The plain call is a little cheaper, and many requests are of a few bytes.
+  if (flags == 0 && parts.size() == 1) return ::pread(file, parts[0].iov_base, parts[0].iov_len, request.offset + done);
+  return ::preadv2(file, parts.data(), static_cast<int>(parts.size()), request.offset + done, flags);
+}
+
+ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t done) {
+  std::array<iovec, kMostParts> room;
+  const auto parts = parts_behind(request, done, room);
+  if (parts.size() == 1) return ::pwrite(file, parts[0].iov_base, parts[0].iov_len, request.offset + done);
+  return ::pwritev(file, parts.data(), static_cast<int>(parts.size()), request.offset + done);
 }
 
 class PendingRead : public Pending {
@@ -35,32 +87,34 @@ class PendingRead : public Pending {
       : path_(path), file_(file), cold_(cold), segments_(std::move(segments)) {}
 
   void complete() override {
-    for (const ReadSegment& segment : segments_) {
-      std::int64_t done = 0;
-      if (segment.bytes >= kLeastReadAhead && !cold_) {
-        done = read_cached(file_, segment);
-        if (done < std::min(segment.bytes, kMostBytesACall)) {
-          cold_ = true;
-          start_read_ahead(file_, segment);
-        }
+    for_each_request(segments_, [this](const Request<ReadSegment>& request) { read(request); });
+  }
+
+ private:
+  void read(const Request<ReadSegment>& request) {
+    std::int64_t done = 0;
+    if (request.bytes >= kLeastReadAhead && !cold_) {
+      // What is cached from its front on.
+      done = std::max<ssize_t>(read_some(file_, request, 0, RWF_NOWAIT), 0);
+      if (done < std::min(request.bytes, kMostBytesACall)) {
+        cold_ = true;
+        start_read_ahead(file_, request.offset, request.bytes);
       }
-      while (done < segment.bytes) {
-        const auto wanted = static_cast<std::size_t>(std::min(segment.bytes - done, kMostBytesACall));
-        const ssize_t got = ::pread(file_, segment.data + done, wanted, segment.offset + done);
-        if (got > 0) {
-          done += got;
-        } else if (got == 0) {
-          throw Error(ErrorKind::kSystem, base::text("cannot read ", path_, " at offset ", segment.offset + done,
-                                                     ": the file ends there, but ", segment.bytes - done,
-                                                     " more bytes were expected; it has been truncated"));
-        } else if (errno != EINTR) {
-          throw system_error(base::text("read ", path_, " at offset ", segment.offset + done), errno);
-        }
+    }
+    while (done < request.bytes) {
+      const ssize_t got = read_some(file_, request, done, 0);
+      if (got > 0) {
+        done += got;
+      } else if (got == 0) {
+        throw Error(ErrorKind::kSystem, base::text("cannot read ", path_, " at offset ", request.offset + done,
+                                                   ": the file ends there, but ", request.bytes - done,
+                                                   " more bytes were expected; it has been truncated"));
+      } else if (errno != EINTR) {
+        throw system_error(base::text("read ", path_, " at offset ", request.offset + done), errno);
       }
     }
   }
 
- private:
   const std::string& path_;
   int file_;
   std::atomic<bool>& cold_;
@@ -73,23 +127,23 @@ class PendingWrite : public Pending {
       : path_(path), file_(file), segments_(std::move(segments)) {}
 
   void complete() override {
-    for (const WriteSegment& segment : segments_) {
-      std::int64_t done = 0;
-      while (done < segment.bytes) {
-        const auto wanted = static_cast<std::size_t>(std::min(segment.bytes - done, kMostBytesACall));
-        const ssize_t put = ::pwrite(file_, segment.data + done, wanted, segment.offset + done);
-        if (put > 0) {
-          done += put;
-        } else if (put == 0) {
-          throw system_error(base::text("write ", path_, " at offset ", segment.offset + done), EIO);
-        } else if (errno != EINTR) {
-          throw system_error(base::text("write ", path_, " at offset ", segment.offset + done), errno);
-        }
+    for_each_request(segments_, [this](const Request<WriteSegment>& request) { write(request); });
+  }
+
+ private:
+  void write(const Request<WriteSegment>& request) {
+    for (std::int64_t done = 0; done < request.bytes;) {
+      const ssize_t put = write_some(file_, request, done);
+      if (put > 0) {
+        done += put;
+      } else if (put == 0) {
+        throw system_error(base::text("write ", path_, " at offset ", request.offset + done), EIO);
+      } else if (errno != EINTR) {
+        throw system_error(base::text("write ", path_, " at offset ", request.offset + done), errno);
       }
     }
   }
 
- private:
   const std::string& path_;
   int file_;
   std::vector<WriteSegment> segments_;
@@ -119,13 +173,17 @@ std::int64_t PosixStore::size() {
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
   if (cold_)
-    for (const ReadSegment& segment : segments) start_read_ahead(file_.number(), segment);
+    for_each_request(segments, [this](const Request<ReadSegment>& request) {
+      start_read_ahead(file_.number(), request.offset, request.bytes);
+    });
   return std::make_unique<PendingRead>(path_, file_.number(), cold_, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {
   return std::make_unique<PendingWrite>(path_, file_.number(), std::move(segments));
 }
+
+void PosixStore::start_sync() noexcept { ::sync_file_range(file_.number(), 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 void PosixStore::sync() {
   if (::fsync(file_.number()) != 0) throw system_error(base::text("sync ", path_), errno);

@@ -11,7 +11,8 @@ namespace plait::store::posix {
 
 /// Reads and writes through the page cache.  Once a read has met bytes that are not cached, submitted reads start the
 /// kernel's read-ahead, so that the disk works while the caller does something else (a hint for cached bytes would cost
-/// 5 us a MiB for nothing).  A submitted write is in the page cache when it completes.
+/// 5 us a MiB for nothing).  A submitted write is in the page cache when it completes.  Segments that follow each other
+/// in the file are moved by one call, wherever they lie in memory.
 class PosixStore : public Store {
  public:
   enum class Access : std::uint8_t { kRead, kReadWrite };
@@ -24,6 +25,8 @@ class PosixStore : public Store {
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   void sync() override;
+  /// Asks the kernel to begin with what sync() will wait for; several files are then written at the same time.
+  void start_sync() noexcept;
 
  private:
   std::string path_;

@@ -46,7 +46,8 @@ std::string follow_links(fs::path path) {
 }
 
 /// Removes what processes that are gone left behind.  A name that is not ours, or whose process may live, stays.
-void remove_stale(const fs::path& folder, const std::string& prefix) {
+void remove_stale(const fs::path& target, const fs::path& folder, const std::string& prefix,
+                  const Replacement::Marks& marks) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
@@ -58,7 +59,9 @@ void remove_stale(const fs::path& folder, const std::string& prefix) {
     if (::kill(process, 0) == 0 || errno != ESRCH) continue;
     // The number may belong to a living process of another name space: that one holds the lock.
     const Descriptor file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (file.number() >= 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) fs::remove(entry.path(), ignored);
+    if (file.number() < 0 || ::flock(file.number(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (marks.on_left_behind) marks.on_left_behind(entry.path().string(), target.string());
+    fs::remove(entry.path(), ignored);
   }
 }
 
@@ -67,22 +70,25 @@ void sync_path(const std::string& path, int flags) {
   if (::fsync(file.number()) != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
 }
 
-/// Gives a file its size, and its space where the file system can tell; glibc's posix_fallocate would write each block
-/// where it cannot.
-void reserve(int file, std::int64_t bytes, const std::string& path) {
+}  // namespace
+
+// glibc's posix_fallocate would write each block where the file system cannot reserve.
+void reserve(int file, std::int64_t bytes, const std::string& shown) {
   if (bytes == 0) return;
   while (::fallocate(file, 0, 0, bytes) != 0) {
     if (errno == EINTR) continue;
     if (errno != EOPNOTSUPP && errno != ENOSYS)
-      throw system_error(base::text("reserve ", base::bytes_text(bytes), " for ", path), errno);
-    if (::ftruncate(file, bytes) != 0) throw system_error(base::text("size ", path), errno);
+      throw system_error(base::text("reserve ", base::bytes_text(bytes), " for ", shown), errno);
+    if (::ftruncate(file, bytes) != 0) throw system_error(base::text("size ", shown), errno);
     return;
   }
 }
 
-}  // namespace
+void sync_folder(const std::string& folder) { sync_path(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY); }
 
-Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head) {
+Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head,
+                         const Marks& marks)
+    : path_(path) {
   static std::atomic<int> counter{0};
   std::error_code missing;
   target_ = follow_links(fs::absolute(path));
@@ -98,20 +104,18 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
 
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   const std::string prefix = temporary_prefix(target);
-  remove_stale(folder, prefix);
-  temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++)).string();
+  remove_stale(target, folder, prefix, marks);
+  temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++, marks.suffix)).string();
   file_ = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL, 0666, path);
   open_ = true;
   ::flock(file_.number(), LOCK_EX | LOCK_NB);
   try {
     if (exists) ::fchmod(file_.number(), old.st_mode & 07777);
+    struct stat made{};
+    if (::fstat(file_.number(), &made) != 0) throw system_error(base::text("look at ", path), errno);
+    permissions_ = made.st_mode & 07777;
     reserve(file_.number(), bytes, path);
-    std::size_t done = 0;
-    while (done < head.size()) {
-      const ssize_t put = ::pwrite(file_.number(), head.data() + done, head.size() - done, static_cast<off_t>(done));
-      if (put < 0 && errno != EINTR) throw system_error(base::text("write ", path), errno);
-      if (put > 0) done += static_cast<std::size_t>(put);
-    }
+    write_head(head);
   } catch (...) {
     discard();
     throw;
@@ -120,13 +124,26 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
 
 Replacement::~Replacement() { discard(); }
 
+void Replacement::resize(std::int64_t bytes) {
+  // Also makes the file shorter, which reserving does not.
+  if (::ftruncate(file_.number(), bytes) != 0) throw system_error(base::text("size ", path_), errno);
+  reserve(file_.number(), bytes, path_);
+}
+
+void Replacement::write_head(std::span<const std::byte> bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t put = ::pwrite(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (put < 0 && errno != EINTR) throw system_error(base::text("write ", path_), errno);
+    if (put > 0) done += static_cast<std::size_t>(put);
+  }
+}
+
 void Replacement::commit() {
   sync_path(temporary_, O_RDONLY);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(base::text("rename to ", target_), errno);
   open_ = false;
   file_.close();
-  const fs::path folder = fs::path(target_).parent_path();
-  sync_path(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+  sync_folder(fs::path(target_).parent_path().string());
 }
 
 void Replacement::discard() noexcept {

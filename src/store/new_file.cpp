@@ -1,0 +1,37 @@
+#include "store/new_file.hpp"
+
+#include "store/posix/replacement.hpp"
+#include "store/stripe/components.hpp"
+#include "store/stripe/name.hpp"
+#include "store/stripe/striped_file.hpp"
+
+namespace plait::store {
+
+namespace {
+
+class PlainFile : public NewFile {
+ public:
+  PlainFile(const std::string& path, std::int64_t bytes, std::span<const std::byte> head)
+      : file_(path, bytes, head, {.suffix = {}, .on_left_behind = stripe::remove_left_behind}) {}
+
+  Place place() const override { return {file_.temporary_path(), {}}; }
+  void resize(std::int64_t bytes) override { file_.resize(bytes); }
+  void commit() override {
+    stripe::Replaced old(file_.temporary_path(), file_.target_path());
+    file_.commit();
+    old.remove();
+  }
+  void discard() noexcept override { file_.discard(); }
+
+ private:
+  posix::Replacement file_;
+};
+
+}  // namespace
+
+std::unique_ptr<NewFile> make_new_file(const std::string& url, std::int64_t bytes, std::span<const std::byte> head) {
+  if (!stripe::is_name(url)) return std::make_unique<PlainFile>(url, bytes, head);
+  return std::make_unique<stripe::StripedFile>(stripe::parse_name(url), bytes, head);
+}
+
+}  // namespace plait::store

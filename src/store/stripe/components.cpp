@@ -1,0 +1,106 @@
+#include "store/stripe/components.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "store/posix/replacement.hpp"
+
+namespace plait::store::stripe {
+
+namespace {
+
+Error failed(const std::string& what, int code, const char* hint) {
+  return Error(ErrorKind::kSystem, base::text(what, ": ", std::strerror(code), hint), code);
+}
+
+}  // namespace
+
+void check_disks(const std::vector<std::string>& disks, const std::string& shown) {
+  for (const std::string& disk : disks) {
+    struct stat status{};
+    const int code = ::stat(disk.c_str(), &status) != 0 ? errno : S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+    if (code != 0)
+      throw failed(base::text("cannot write ", shown, " to the disk ", disk), code,
+                   "; name folders that are there, or make this one");
+  }
+}
+
+std::vector<posix::Descriptor> make_components(const Description& description, unsigned permissions,
+                                               const std::string& shown) {
+  std::vector<posix::Descriptor> files;
+  try {
+    for (std::size_t i = 0; i < description.components.size(); ++i) {
+      const std::string& path = description.components[i];
+      files.emplace_back(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+      const int file = files.back().number();
+      const std::string name = base::text("the component file ", path, " of ", shown);
+      if (file < 0) throw failed("cannot make " + name, errno, "; name disks that can be written");
+      ::fchmod(file, permissions);
+      posix::reserve(file, description.component_bytes(i), name);
+    }
+  } catch (...) {
+    remove_components(description);
+    throw;
+  }
+  return files;
+}
+
+void check_components(const Description& description, const std::string& shown) {
+  const std::size_t count = description.components.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string name = base::text("component file ", i + 1, " of ", count, ", ", description.components[i]);
+    struct stat status{};
+    if (::stat(description.components[i].c_str(), &status) != 0)
+      throw failed(base::text("cannot open ", shown, ": its ", name), errno, "; bring it back, or write the file anew");
+    if (!S_ISREG(status.st_mode))
+      throw failed(base::text("cannot open ", shown, ": its ", name), EINVAL, ", it is not a regular file");
+    if (status.st_size != description.component_bytes(i))
+      throw Error(ErrorKind::kSystem,
+                  base::text("cannot open ", shown, ": its ", name, " has ", status.st_size, " bytes, but should have ",
+                             description.component_bytes(i),
+                             status.st_size < description.component_bytes(i) ? "; it has been truncated"
+                                                                             : "; it has been changed"),
+                  EBADMSG);
+  }
+}
+
+void remove_components(const Description& description) noexcept {
+  for (std::size_t i = 0; i < description.components.size(); ++i)
+    if (is_component(description.components[i], i, description.id)) ::unlink(description.components[i].c_str());
+}
+
+void remove_left_behind(const std::string& left_behind, const std::string& target) noexcept {
+  if (!left_behind.ends_with(kTemporarySuffix)) return;
+  const std::optional<Description> left = description_at(left_behind);
+  if (!left) return;
+  const std::optional<Description> current = description_at(target);
+  if (!current || current->id != left->id) remove_components(*left);
+}
+
+Replaced::Replaced(const std::string& temporary, const std::string& target) {
+  if (!looks_like_description(target)) return;
+  second_name_ = temporary + "-old" + kTemporarySuffix;
+  if (::link(target.c_str(), second_name_.c_str()) == 0) {
+    lock_ = posix::Descriptor(::open(second_name_.c_str(), O_RDONLY | O_CLOEXEC));
+    ::flock(lock_.number(), LOCK_EX | LOCK_NB);
+  } else {  // not every file system has second names
+    second_name_.clear();
+  }
+  description_ = description_at(second_name_.empty() ? target : second_name_);
+}
+
+Replaced::~Replaced() {
+  if (!second_name_.empty()) ::unlink(second_name_.c_str());
+}
+
+void Replaced::remove() noexcept {
+  if (description_) remove_components(*description_);
+}
+
+}  // namespace plait::store::stripe

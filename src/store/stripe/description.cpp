@@ -1,0 +1,171 @@
+#include "store/stripe/description.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <iomanip>
+#include <sstream>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/stripe/name.hpp"
+
+namespace plait::store::stripe {
+
+namespace {
+
+constexpr std::string_view kMagic = "plait stripes ";
+constexpr int kVersion = 1;
+/// More than the longest paths of the most components.
+constexpr std::int64_t kMostText = std::int64_t{8} << 20;
+
+/// The lines of a description, each with a word in front.
+class Lines {
+ public:
+  Lines(std::string_view text, const std::string& shown) : rest_(text), shown_(shown) {}
+
+  /// What stands behind `word`.  errors  kSystem: the next line has another word, or there is none.
+  std::string_view value(std::string_view word) {
+    const std::size_t end = rest_.find('\n');
+    ++number_;
+    if (end == std::string_view::npos) damaged(base::text("it ends in line ", number_));
+    std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    if (!line.starts_with(word)) damaged(base::text("line ", number_, " does not begin with \"", word, '"'));
+    line.remove_prefix(word.size());
+    while (line.starts_with(' ')) line.remove_prefix(1);
+    return line;
+  }
+  std::int64_t number(std::string_view word, std::int64_t least) {
+    const std::string_view digits = value(word);
+    std::int64_t result = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result);
+    if (error != std::errc() || end != digits.data() + digits.size() || result < least)
+      damaged(base::text("line ", number_, " has no number of at least ", least));
+    return result;
+  }
+  bool at(std::string_view word) const { return rest_.starts_with(word); }
+  bool done() const { return rest_.empty(); }
+
+  [[noreturn]] void damaged(const std::string& why) const {
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot open ", shown_, ": its description is damaged: ", why,
+                           "; restore the description, or write the file anew"),
+                EBADMSG);
+  }
+
+ private:
+  std::string_view rest_;
+  const std::string& shown_;
+  int number_ = 0;
+};
+
+}  // namespace
+
+std::int64_t Description::component_bytes(std::size_t component) const {
+  const auto count = static_cast<std::int64_t>(components.size());
+  const auto own = static_cast<std::int64_t>(component);
+  const std::int64_t whole = bytes / unit;
+  const std::int64_t stripes = whole / count + (own < whole % count ? 1 : 0);
+  return stripes * unit + (own == whole % count ? bytes % unit : 0);
+}
+
+std::string Description::to_text() const {
+  std::ostringstream out;
+  out << kMagic << kVersion << "\nunit " << unit << "\nbytes " << std::setw(19) << bytes << "\nid " << id << '\n';
+  for (const std::string& component : components) out << "component " << component << '\n';
+  out << "end\n";
+  return out.str();
+}
+
+Description parse(const std::string& text, const std::string& shown) {
+  Lines lines(text, shown);
+  if (!lines.at(kMagic))
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot open ", shown, ": ", shown.substr(shown.find(':') + 1),
+                           " is not the description of a striped file; open an ordinary file without stripe:"),
+                EINVAL);
+  const std::int64_t version = lines.number(kMagic, 1);
+  if (version > kVersion)
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot open ", shown, ": its description is of version ", version,
+                           ", but this Plait knows version ", kVersion, " only; use a newer Plait"),
+                EPROTONOSUPPORT);
+  Description result;
+  result.unit = lines.number("unit ", 1);
+  result.bytes = lines.number("bytes ", 0);
+  result.id = lines.value("id ");
+  if (result.id.empty()) lines.damaged("the id is missing");
+  while (lines.at("component ")) {
+    result.components.emplace_back(lines.value("component "));
+    if (result.components.back().empty()) lines.damaged("a component has no name");
+  }
+  if (!lines.value("end").empty() || !lines.done()) lines.damaged("more text stands behind its end");
+  if (result.components.empty()) lines.damaged("it names no component file");
+  if (result.components.size() > kMostDisks)
+    lines.damaged(
+        base::text("it names ", result.components.size(), " component files; at most ", kMostDisks, " are supported"));
+  return result;
+}
+
+namespace {
+
+std::string front_of(const std::string& path, std::int64_t most) {
+  posix::PosixStore store(path, posix::PosixStore::Access::kRead);
+  std::string text(static_cast<std::size_t>(std::min(store.size(), most)), '\0');
+  store.read({{0, reinterpret_cast<std::byte*>(text.data()), static_cast<std::int64_t>(text.size())}});
+  return text;
+}
+
+}  // namespace
+
+Description read_description(const std::string& path, const std::string& shown) {
+  // An ordinary file may be large: first see what it is.
+  const bool striped = front_of(path, kMagic.size()) == kMagic;
+  Description result = parse(striped ? front_of(path, kMostText) : "", shown);
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::canonical(path, error);
+  const std::filesystem::path folder = (error ? std::filesystem::absolute(path) : own).parent_path();
+  for (std::string& component : result.components) component = (folder / component).string();
+  return result;
+}
+
+std::optional<Description> description_at(const std::string& path) noexcept {
+  try {
+    return read_description(path, path);
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+bool looks_like_description(const std::string& path) noexcept {
+  try {
+    return front_of(path, kMagic.size()) == kMagic;
+  } catch (...) {
+    return false;
+  }
+}
+
+std::string component_name(const std::string& basename, std::size_t component, const std::string& id) {
+  return base::text(basename, ".stripe", component, '-', id);
+}
+
+bool is_component(const std::string& path, std::size_t component, const std::string& id) {
+  return !id.empty() && path.ends_with(component_name("", component, id));
+}
+
+std::string new_id() {
+  std::uint64_t number = 0;
+  while (::getrandom(&number, sizeof number, 0) != sizeof number) {
+  }
+  std::ostringstream out;
+  out << std::hex << std::setw(16) << std::setfill('0') << number;
+  return out.str();
+}
+
+}  // namespace plait::store::stripe

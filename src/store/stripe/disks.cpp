@@ -1,0 +1,36 @@
+#include "plait/disks.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "store/posix/posix_store.hpp"
+#include "store/stripe/description.hpp"
+#include "store/stripe/name.hpp"
+
+namespace plait {
+
+namespace stripe = store::stripe;
+
+std::vector<std::string> disks() {
+  std::vector<std::string> result;
+  const char* setting = std::getenv("PLAIT_DISKS");
+  std::string_view rest = setting == nullptr ? "" : setting;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(':');
+    if (end != 0) result.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return result;
+}
+
+int stripe_count(const std::string& path) {
+  const bool told = stripe::is_name(path);
+  const std::string name = told ? stripe::parse_name(path).path : path;
+  if (!told) {
+    const store::posix::PosixStore there(name, store::posix::PosixStore::Access::kRead);
+    if (!stripe::looks_like_description(name)) return 1;
+  }
+  return static_cast<int>(stripe::read_description(name, "stripe:" + name).components.size());
+}
+
+}  // namespace plait

@@ -1,0 +1,113 @@
+#include "store/stripe/striped_store.hpp"
+
+#include <cerrno>
+#include <exception>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "store/stripe/deal.hpp"
+
+namespace plait::store::stripe {
+
+namespace {
+
+using Components = std::vector<std::unique_ptr<posix::PosixStore>>;
+using Batch = std::vector<std::unique_ptr<Pending>>;
+
+std::unique_ptr<Pending> submit_to(posix::PosixStore& store, std::vector<ReadSegment> pieces) {
+  return store.submit_read(std::move(pieces));
+}
+std::unique_ptr<Pending> submit_to(posix::PosixStore& store, std::vector<WriteSegment> pieces) {
+  return store.submit_write(std::move(pieces));
+}
+
+/// Carries a dealing out round by round, each submitted before the one in front of it is waited for.
+template <typename Segment>
+class PendingRounds : public Pending {
+ public:
+  PendingRounds(Components& components, Dealing<Segment> dealing)
+      : components_(components), dealing_(std::move(dealing)), first_(submit_round()) {}
+
+  void complete() override {
+    for (Batch batch = std::move(first_); !batch.empty();) {
+      Batch next = submit_round();
+      const std::exception_ptr error = complete_all(batch);
+      if (error) {
+        complete_all(next);
+        std::rethrow_exception(error);
+      }
+      batch = std::move(next);
+    }
+  }
+
+ private:
+  Batch submit_round() {
+    Batch batch;
+    std::vector<std::vector<Segment>> parts = dealing_.next();
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (!parts[i].empty()) batch.push_back(submit_to(*components_[i], std::move(parts[i])));
+    return batch;
+  }
+  /// Also those behind one that fails, since each batch must be completed.  Returns the first error.
+  static std::exception_ptr complete_all(Batch& batch) {
+    std::exception_ptr first;
+    for (const std::unique_ptr<Pending>& pending : batch) {
+      try {
+        pending->complete();
+      } catch (...) {
+        if (!first) first = std::current_exception();
+      }
+    }
+    return first;
+  }
+
+  Components& components_;
+  Dealing<Segment> dealing_;
+  Batch first_;
+};
+
+class PendingError : public Pending {
+ public:
+  explicit PendingError(Error error) : error_(std::move(error)) {}
+  void complete() override { throw Error(error_); }
+
+ private:
+  Error error_;
+};
+
+}  // namespace
+
+StripedStore::StripedStore(const Description& description, Access access, std::string shown)
+    : shown_(std::move(shown)), unit_(description.unit), bytes_(description.bytes) {
+  for (const std::string& component : description.components)
+    components_.push_back(std::make_unique<posix::PosixStore>(component, access));
+}
+
+template <typename Segment>
+std::unique_ptr<Pending> StripedStore::submit(std::vector<Segment> segments) {
+  for (const Segment& segment : segments)
+    if (segment.offset < 0 || segment.bytes > bytes_ - segment.offset)
+      return std::make_unique<PendingError>(
+          Error(ErrorKind::kSystem,
+                base::text("cannot reach ", segment.bytes, " bytes at offset ", segment.offset, " of ", shown_,
+                           ": the file has ", bytes_, " bytes"),
+                EINVAL));
+  return std::make_unique<PendingRounds<Segment>>(components_,
+                                                  Dealing<Segment>(std::move(segments), unit_, components_.size()));
+}
+
+std::unique_ptr<Pending> StripedStore::submit_read(std::vector<ReadSegment> segments) {
+  return submit(std::move(segments));
+}
+
+std::unique_ptr<Pending> StripedStore::submit_write(std::vector<WriteSegment> segments) {
+  return submit(std::move(segments));
+}
+
+void StripedStore::sync() {
+  for (const auto& component : components_) component->start_sync();
+  for (const auto& component : components_) component->sync();
+}
+
+}  // namespace plait::store::stripe
