@@ -16,6 +16,8 @@
 
 namespace plait {
 
+class Stream;
+
 /// What a file holds.
 struct ArrayType {
   Extents shape;
@@ -141,6 +143,7 @@ class File {
   class Impl;
 
  private:
+  friend class Stream;
   explicit File(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <thread>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "engine/agree.hpp"
@@ -81,6 +82,10 @@ bool File::Impl::is_lost(const Error& error) const { return error.system_code() 
 
 void File::Impl::check_open() const {
   if (given_up()) throw Error(ErrorKind::kSystem, base::text(path, " was given up by a rank; open it anew"), ECANCELED);
+  check_open_here();
+}
+
+void File::Impl::check_open_here() const {
   if (broken)
     throw Error(ErrorKind::kArgument,
                 base::text(path, ": an earlier collective call failed for good; open the file anew"));
@@ -145,10 +150,13 @@ void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& pa
       run_together(layout, parts, region, action);
     }
   } catch (const Error& error) {
-    if ((action == Action::kWrite && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error))
-      fail();
+    after_failure(error, action == Action::kWrite);
     throw;
   }
+}
+
+void File::Impl::after_failure(const Error& error, bool write) {
+  if ((write && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
 }
 
 std::unique_ptr<engine::Move> File::Impl::make_move(transport::Transport& transport, const Planned& planned,
@@ -214,7 +222,7 @@ void File::Impl::refuse(const std::string& message) {
   try {
     file::refuse(comm, message);
   } catch (const Error& error) {
-    if (is_lost(error)) fail();
+    after_failure(error, false);
     throw;
   }
 }
@@ -226,11 +234,23 @@ void File::Impl::fail() noexcept {
   store = nullptr;
 }
 
+void File::Impl::keep_write(const std::shared_ptr<Request::Impl>& write) {
+  const std::scoped_lock lock(writes_mutex_);
+  std::erase_if(writes_, [](const auto& old) { return old->settled(); });
+  writes_.push_back(write);
+}
+
+void File::Impl::lose_write(const std::exception_ptr& error) {
+  const std::scoped_lock lock(writes_mutex_);
+  if (!lost_write_) lost_write_ = error;
+}
+
 std::exception_ptr File::Impl::untold_error() {
-  std::exception_ptr first;
-  for (const auto& write : writes)
+  const std::scoped_lock lock(writes_mutex_);
+  std::exception_ptr first = std::exchange(lost_write_, nullptr);
+  for (const auto& write : writes_)
     if (const std::exception_ptr error = write->untold(); error && !first) first = error;
-  writes.clear();
+  writes_.clear();
   return first;
 }
 
@@ -254,7 +274,8 @@ void File::Impl::close() {
     });
   } catch (const Error& error) {
     // Ranks that made another call have kept the file open, so this one does as well.
-    if (agreed || is_lost(error)) fail();
+    if (agreed) fail();
+    after_failure(error, true);
     throw;
   }
   open = false;

@@ -4,6 +4,7 @@
 
 #include "engine/agree.hpp"
 #include "file/impl.hpp"
+#include "file/stream_impl.hpp"
 #include "transport/thread/team.hpp"
 
 namespace plait {
@@ -20,6 +21,21 @@ int Comm::size() const { return state_ ? state_->transport->size() : 1; }
 transport::Transport* Comm::transport() const { return state_ ? state_->transport.get() : nullptr; }
 std::shared_ptr<file::Worker> Comm::worker() const { return state_ ? state_->worker : nullptr; }
 
+void File::Impl::add_stream(const std::shared_ptr<Stream::Impl>& stream) {
+  std::erase_if(streams_, [](const auto& old) { return old.expired(); });
+  streams_.push_back(stream);
+}
+
+void File::Impl::settle_streams() {
+  for (const auto& known : streams_)
+    if (const auto stream = known.lock()) stream->settle();
+}
+
+void File::Impl::detach_streams() {
+  for (const auto& known : streams_)
+    if (const auto stream = known.lock()) stream->detach();
+}
+
 File::File(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 File::File(File&&) noexcept = default;
 File& File::operator=(File&& other) noexcept {
@@ -27,8 +43,11 @@ File& File::operator=(File&& other) noexcept {
   return *this;
 }
 File::~File() {
+  if (!impl_) return;
   // What was started on the File's own arrays ends before they go.
-  if (impl_) engine::caught([this] { impl_->worker->run([] {}); });
+  engine::caught([this] { impl_->settle_streams(); });
+  engine::caught([this] { impl_->worker->run([] {}); });
+  impl_->detach_streams();
 }
 
 File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
@@ -84,11 +103,10 @@ Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, c
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
-  std::erase_if(impl_->writes, [](const auto& write) { return write->settled(); });
   auto write = impl_->worker->start([file = impl_.get(), layout, parts = file::as_mutable(parts), region] {
     file->access(layout, parts, region, Action::kWrite);
   });
-  impl_->writes.push_back(write);
+  impl_->keep_write(write);
   return Request(std::move(write));
 }
 
@@ -106,10 +124,12 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
 }
 
 void File::close() {
+  impl_->settle_streams();
   impl_->worker->run([this] { impl_->close(); });
 }
 
 void File::abandon() {
+  impl_->settle_streams();
   impl_->worker->run([this] { impl_->abandon(); });
 }
 

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
+#include "plait/stream.hpp"
 #include "plan/access.hpp"
 #include "store/new_file.hpp"
 #include "store/store.hpp"
@@ -32,15 +35,26 @@ class File::Impl {
   ArrayType type;
   std::int64_t data_offset = 0;
   plan::AccessOptions access_options;
-  std::unique_ptr<store::Store> store;
+  std::shared_ptr<store::Store> store;         // streams hold it as well
   std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
   std::atomic<bool> open{false};
   std::atomic<bool> broken{false};  // a collective failed in a way that no later one can mend
-  bool dirty = false;
+  std::atomic<bool> dirty{false};   // independent streams set it too
   std::shared_ptr<file::Worker> worker;
-  std::vector<std::shared_ptr<Request::Impl>> writes;  // started, and perhaps failed without anybody knowing
+  std::int64_t streams_opened = 0;  // the same on every rank
+
+  /// Remembers a started write, which may fail without anybody knowing.
+  void keep_write(const std::shared_ptr<Request::Impl>& write);
+  /// A new file has lost a part on this rank alone: close() is to fail on all ranks.
+  void lose_write(const std::exception_ptr& error);
+
+  void add_stream(const std::shared_ptr<Stream::Impl>& stream);
+  /// Waits for what was started on this File's streams.
+  void settle_streams();
+  /// Lets them know that this File goes.
+  void detach_streams();
 
   /// Carries out a read or a write.
   void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
@@ -51,9 +65,17 @@ class File::Impl {
   void abandon();
   void refuse(const std::string& message);
   void check_open() const;
+  /// The same as far as this rank knows without the others: may be asked on any thread.
+  void check_open_here() const;
+  /// Draws the consequences of a failed collective for later ones.
+  void after_failure(const Error& error, bool write);
+  /// How this File is called where ranks compare what they do.
+  std::string name() const { return base::text(path, " (opened as number ", number, ')'); }
+  /// Calls `body` with this process's transport, or one of a process that is alone.
+  void with_transport(const std::function<void(transport::Transport&)>& body);
 
  private:
-  /// The error of a started write that nobody has waited for.
+  /// The error of a started write that nobody has waited for, or of a part of a new file that is lost.
   std::exception_ptr untold_error();
   /// A plan and what it was made for; programs repeat their accesses.
   struct Planned {
@@ -67,8 +89,6 @@ class File::Impl {
   /// One of the last plans where it serves again, or a new one.
   const Planned& planned(const Layout& layout, const Region& region, int workers, bool nodes_apart, Action action);
   std::string call_text(const Layout& layout, const Region& region, Action action) const;
-  /// How this File is called where ranks compare what they do.
-  std::string name() const { return base::text(path, " (opened as number ", number, ')'); }
   /// Whether later collectives on this File are pointless: a rank has gone, or has given the File up.
   bool is_lost(const Error& error) const;
   bool given_up() const;
@@ -79,8 +99,11 @@ class File::Impl {
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
-  /// Calls `body` with this process's transport, or one of a process that is alone.
-  void with_transport(const std::function<void(transport::Transport&)>& body);
+
+  std::mutex writes_mutex_;  // independent streams may write on other threads
+  std::vector<std::shared_ptr<Request::Impl>> writes_;
+  std::exception_ptr lost_write_;
+  std::vector<std::weak_ptr<Stream::Impl>> streams_;
 
   static constexpr std::size_t kPlansKept = 8;
   std::vector<std::unique_ptr<Planned>> plans_;  // the last used first

@@ -21,6 +21,11 @@ void Request::Impl::wait() {
   throw Error(failure_->kind, failure_->text, failure_->code);
 }
 
+void Request::Impl::wait_done() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return done_; });
+}
+
 bool Request::Impl::done() const {
   const std::scoped_lock lock(mutex_);
   return done_;

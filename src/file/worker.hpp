@@ -28,6 +28,8 @@ class Request::Impl {
 
   void finish(std::optional<Failure> failure);
   void wait();
+  /// Waits for the end of the access, and tells nobody of its error.
+  void wait_done();
   bool done() const;
   /// The error of an access that has ended, where no wait() has thrown it yet; none the next time.
   std::exception_ptr untold();

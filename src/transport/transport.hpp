@@ -26,6 +26,7 @@ class SharedWindows {
   virtual std::int64_t bytes() const = 0;
 };
 
+class Counter;
 class Gates;
 class SharedPart;
 
@@ -80,6 +81,13 @@ class Transport {
   /// Everyone gets the bytes of `root`.  Collective; at most kMostBroadcast bytes.
   static constexpr int kMostBroadcast = 8192;
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+  /// Hands bytes of worker 0 to the worker at place 0 of every other node, by a tree or a pipeline.  Collective over
+  /// the workers at place 0; any number of bytes.
+  virtual void broadcast_to_nodes(std::span<std::byte> bytes) = 0;
+
+  /// A new counter, 0 at first.  Collective over all workers; letting it go is not.
+  /// errors  kSystem, on every worker: a node has no room for it.
+  virtual std::unique_ptr<Counter> counter() = 0;
 
  private:
   std::int64_t numbers_ = 0;

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "transport/counter.hpp"
 #include "transport/gates.hpp"
 #include "transport/shared_area.hpp"
 #include "transport/transport.hpp"
@@ -41,6 +42,8 @@ class Wrapped : public Transport {
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override { return inner_.receive(from, bytes); }
   void reduce_min(std::span<std::int64_t> values) override { inner_.reduce_min(values); }
   void broadcast(std::span<std::byte> bytes, int root) override { inner_.broadcast(bytes, root); }
+  void broadcast_to_nodes(std::span<std::byte> bytes) override { inner_.broadcast_to_nodes(bytes); }
+  std::unique_ptr<plait::transport::Counter> counter() override { return inner_.counter(); }
 
  protected:
   Transport& inner_;
@@ -103,6 +106,10 @@ class SeveralNodes : public Wrapped {
   }
   Gates& gates() override { return gates_; }
   std::span<std::byte> note(int node_rank) override { return inner_.note(first_ + node_rank); }
+  void broadcast_to_nodes(std::span<std::byte> bytes) override {
+    if (first_ != 0) return inner_.receive(0, bytes)->complete();
+    for (int leader = node_size_; leader < inner_.size(); leader += node_size_) inner_.send(leader, bytes)->complete();
+  }
 
  private:
   struct NodeWindows : SharedWindows {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
 #include "transport/mpi/check.hpp"
+#include "transport/mpi/counters.hpp"
 #include "transport/mpi/liveness.hpp"
 #include "transport/mpi/segment.hpp"
 #include "transport/node/group.hpp"
@@ -141,6 +143,22 @@ class MpiTransport : public Transport {
     }
   }
 
+  void broadcast_to_nodes(std::span<std::byte> bytes) override {
+    if (!nodes_apart()) return;
+    for (std::size_t done = 0; done < bytes.size(); done += kMostBytesAMessage) {
+      const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
+      // Worker 0 is at place 0 of its node, and the first of the leaders.
+      check(MPI_Bcast(bytes.data() + done, static_cast<int>(part), MPI_BYTE, 0, leaders_.get()), "MPI_Bcast");
+    }
+  }
+
+  std::unique_ptr<Counter> counter() override {
+    if (nodes_apart()) return counters_.make(everyone_.get());
+    auto segment = std::make_shared<Segment>(node_.get(), everyone_.get(), kPage);
+    auto& place = *reinterpret_cast<std::atomic<std::int64_t>*>(segment->data());
+    return std::make_unique<MemoryCounter>(place, std::move(segment));
+  }
+
  private:
   static constexpr std::int64_t kPage = 4096;
 
@@ -185,6 +203,7 @@ class MpiTransport : public Transport {
   std::optional<Segment> control_;
   std::optional<node::Group> group_;
   std::unique_ptr<NodeWindows> windows_;
+  RemoteCounters counters_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -16,6 +17,7 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "transport/counter.hpp"
 #include "transport/node/group.hpp"
 #include "transport/shared_area.hpp"
 
@@ -104,6 +106,7 @@ struct Team {
   std::byte* area = nullptr;  // the one that is being shared
   std::int64_t area_number = 0;
   std::vector<std::int64_t> area_parts;
+  std::shared_ptr<std::atomic<std::int64_t>> counter;  // the one that is being made
 };
 
 class ThreadWindows : public SharedWindows {
@@ -196,6 +199,15 @@ class ThreadTransport : public Transport {
 
   void reduce_min(std::span<std::int64_t> values) override { group_.reduce_min(values); }
   void broadcast(std::span<std::byte> bytes, int root) override { group_.broadcast(bytes, root); }
+  void broadcast_to_nodes(std::span<std::byte>) override {}
+
+  std::unique_ptr<Counter> counter() override {
+    if (group_.rank() == 0) team_->counter = std::make_shared<std::atomic<std::int64_t>>(0);
+    group_.barrier();
+    auto mine = team_->counter;
+    group_.barrier();
+    return std::make_unique<MemoryCounter>(*mine, mine);
+  }
 
  private:
   std::shared_ptr<Team> team_;

@@ -1,0 +1,36 @@
+/// Sums over the workers in front of this one.
+#pragma once
+
+#include <cstdint>
+
+#include "transport/transport.hpp"
+
+namespace plait::engine {
+
+/// The sum of the values of all workers with smaller numbers, and of all workers.
+struct Sums {
+  std::int64_t before = 0;
+  std::int64_t all = 0;
+};
+
+/// Adds numbers that are not negative; sums beyond 2^63 - 1 stay there.
+///
+/// Every worker calls announce() before an agreement and sum() after it; the next announcement follows another
+/// agreement.
+/// cost  sum(): on one node, a look at the notes of the others; else log2(workers) messages of 8 bytes and a broadcast.
+class Scan {
+ public:
+  explicit Scan(transport::Transport& transport) : transport_(transport) {}
+  void announce(std::int64_t value);
+  /// Collective.
+  Sums sum();
+
+ private:
+  Sums sum_of_notes() const;
+  Sums sum_of_messages();
+
+  transport::Transport& transport_;
+  std::int64_t mine_ = 0;
+};
+
+}  // namespace plait::engine

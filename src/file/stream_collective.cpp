@@ -1,0 +1,160 @@
+// Streams of modes 2, 3 and 4: a request of any rank ends when those of all ranks are complete.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "engine/agree.hpp"
+#include "engine/same.hpp"
+#include "engine/scan.hpp"
+#include "file/stream_impl.hpp"
+
+namespace plait::file {
+
+using base::text;
+using engine::agree;
+using engine::caught;
+
+void CollectiveStream::together(bool write, const std::function<void(transport::Transport&)>& body) {
+  file().check_open();
+  try {
+    file().with_transport([&](transport::Transport& transport) {
+      engine::prepare(transport);
+      body(transport);
+    });
+  } catch (const Error& error) {
+    file().after_failure(error, write);
+    throw;
+  }
+}
+
+std::string CollectiveStream::words(const Call& call) const {
+  // Mode 2 lets the lengths differ.
+  const std::string length = mode() == StreamMode::kOrdered ? "" : text(call.elements, " elements");
+  return text(call.write ? "write(" : "read(", length, ") on stream ", number_, " (mode ", static_cast<int>(mode()),
+              mode() == StreamMode::kOrdered ? "" : ": equal lengths", ") of ", file().name());
+}
+
+std::int64_t CollectiveStream::run(const Call& call) {
+  std::int64_t elements = 0;
+  together(call.write, [&](transport::Transport& transport) {
+    elements = mode() == StreamMode::kOrdered ? ordered(transport, call)
+               : mode() == StreamMode::kEqual ? equal(transport, call)
+                                              : same(transport, call);
+  });
+  return elements;
+}
+
+void CollectiveStream::store_stretch(const Call& call, std::int64_t first, std::int64_t elements) {
+  if (call.write) {
+    write_store(first, call.data, elements);
+  } else {
+    read_store(first, call.data, elements);
+  }
+}
+
+std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Call& call) {
+  const std::exception_ptr mine = caught([&] { check(call, true); });
+  const std::int64_t wanted = mine ? 0 : call.write ? call.elements : std::min(call.elements, left());
+  engine::Scan scan(transport);
+  scan.announce(wanted);
+  agree(transport, words(call), mine);
+  const engine::Sums sums = scan.sum();
+  if (call.write && sums.all > left())
+    // Agreed on although all find it: nobody may announce anew while others still add up.
+    agree(transport, std::make_exception_ptr(beyond_the_end(text("the ranks' ", sums.all), position_)));
+  const std::int64_t first = position_ + std::min(sums.before, left());
+  const std::int64_t elements = std::min(wanted, end_ - first);
+  if (call.write) file().dirty = true;
+  agree(transport, caught([&] { store_stretch(call, first, elements); }));
+  position_ += std::min(sums.all, left());
+  return elements;
+}
+
+std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call& call) {
+  std::int64_t elements = 0;
+  const auto move = [&] {
+    const std::int64_t each = std::min(call.elements, left());
+    // Without computing rank * each, which may be more than there are numbers.
+    const std::int64_t whole = each == 0 ? 0 : left() / each;
+    const std::int64_t before = transport.rank() <= whole ? transport.rank() * each : left();
+    elements = std::min(each, left() - before);
+    store_stretch(call, position_ + before, elements);
+  };
+  std::exception_ptr mine = caught([&] { check(call, true); });
+  // A read waits for nobody and changes nothing but its own memory: one agreement at its end serves for both.
+  if (!mine && !call.write) mine = caught(move);
+  agree(transport, words(call), mine);
+  const std::int64_t most = left() / transport.size();  // that each rank can move in full
+  if (call.write) {
+    if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
+    file().dirty = true;
+    agree(transport, caught(move));
+  }
+  position_ += call.elements > most ? left() : call.elements * transport.size();
+  return elements;
+}
+
+std::int64_t CollectiveStream::same(transport::Transport& transport, const Call& call) {
+  agree(transport, words(call), caught([&] { check(call, !call.write || transport.rank() == 0); }));
+  if (call.write && call.elements > left()) throw beyond_the_end(text(call.elements), position_);
+  const std::int64_t elements = std::min(call.elements, left());
+  if (call.write) {
+    agree(transport, caught([&] {
+            if (transport.rank() != 0) return;
+            file().dirty = true;
+            write_store(position_, call.data, elements);
+          }));
+  } else {
+    const std::int64_t memory = file().access_options.memory_bytes;
+    agree(transport, caught([&] {
+            engine::read_same(transport, *store_, offset_of(position_), call.data, elements * element_bytes_,
+                              memory == 0 ? plan::kDefaultMemory : memory);
+          }));
+  }
+  position_ += elements;
+  return elements;
+}
+
+std::int64_t CollectiveStream::transfer(const Call& call) {
+  std::int64_t elements = 0;
+  file().worker->run([&] { elements = run(call); });
+  return elements;
+}
+
+StreamRequest CollectiveStream::start(const Call& call) {
+  auto elements = std::make_shared<std::int64_t>(0);
+  auto request = file().worker->start([this, call, elements] { *elements = run(call); });
+  if (call.write) file().keep_write(request);
+  last_ = request;
+  return {Request(std::move(request)), std::move(elements)};
+}
+
+std::int64_t CollectiveStream::tell() {
+  check_not_closed();
+  file().check_open_here();
+  settle();
+  return position_;
+}
+
+void CollectiveStream::seek(std::int64_t element) {
+  file().worker->run([&] {
+    together(false, [&](transport::Transport& transport) {
+      agree(transport, text("seek(", element, ") on stream ", number_, " of ", file().name()),
+            caught([&] { check_position(element); }));
+    });
+    position_ = element;
+  });
+}
+
+void CollectiveStream::refuse(const std::string& message) {
+  file().worker->run([&] { file().refuse(message); });
+  __builtin_unreachable();
+}
+
+void CollectiveStream::settle() {
+  if (last_) last_->wait_done();
+  last_ = nullptr;
+}
+
+}  // namespace plait::file

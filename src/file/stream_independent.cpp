@@ -1,0 +1,70 @@
+// Streams of modes 0 and 1: nobody waits for anybody.
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "file/stream_impl.hpp"
+
+namespace plait::file {
+
+IndependentStream::IndependentStream(File::Impl& file, StreamMode mode, std::int64_t number,
+                                     std::unique_ptr<transport::Counter> counter, int ranks)
+    : Impl(file, mode, number), position_(std::move(counter), end_, ranks) {}
+
+void IndependentStream::check_usable() const {
+  check_not_closed();
+  file().check_open_here();
+}
+
+SharedPosition::Stretch IndependentStream::claim(const Call& call) {
+  check_usable();
+  check(call, true);
+  if (!call.write) return position_.take(call.elements);
+  const auto stretch = position_.take_all(call.elements);
+  if (!stretch) throw beyond_the_end(base::text(call.elements), position_.tell());
+  file().dirty = true;
+  return *stretch;
+}
+
+void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch) {
+  if (!call.write) return read_store(stretch.first, call.data, stretch.elements);
+  try {
+    write_store(stretch.first, call.data, stretch.elements);
+  } catch (const Error&) {
+    // A new file with a hole must not appear; the other ranks hear of it when the file is closed.
+    if (file_mode_ == Mode::kWrite) file().lose_write(std::current_exception());
+    throw;
+  }
+}
+
+std::int64_t IndependentStream::transfer(const Call& call) {
+  const SharedPosition::Stretch stretch = claim(call);
+  worker_.run([&] { carry_out(call, stretch); });
+  return stretch.elements;
+}
+
+StreamRequest IndependentStream::start(const Call& call) {
+  const SharedPosition::Stretch stretch = claim(call);
+  auto request = worker_.start([this, call, stretch] { carry_out(call, stretch); });
+  if (call.write) file().keep_write(request);
+  return {Request(std::move(request)), std::make_shared<const std::int64_t>(stretch.elements)};
+}
+
+std::int64_t IndependentStream::tell() {
+  check_usable();
+  return position_.tell();
+}
+
+void IndependentStream::seek(std::int64_t element) {
+  check_usable();
+  check_position(element);
+  position_.seek(element);
+}
+
+void IndependentStream::refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+void IndependentStream::settle() {
+  worker_.run([] {});
+}
+
+}  // namespace plait::file

@@ -1,0 +1,44 @@
+/// A number that all workers see and change without waiting for each other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace plait::transport {
+
+/// Each call is one indivisible step, and takes effect whatever the other workers are doing.
+/// threads  Any number at once.
+/// errors   kSystem: what carries the calls has failed.
+class Counter {
+ public:
+  virtual ~Counter() = default;
+  virtual std::int64_t load() = 0;
+  virtual void store(std::int64_t value) = 0;
+  /// Adds; returns what was there before.
+  virtual std::int64_t fetch_add(std::int64_t by) = 0;
+  /// Stores `wanted` where `expected` is found; returns what was found.
+  virtual std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) = 0;
+};
+
+/// A counter in memory that all workers map; `owner` keeps that memory.
+class MemoryCounter : public Counter {
+ public:
+  MemoryCounter(std::atomic<std::int64_t>& place, std::shared_ptr<const void> owner)
+      : place_(place), owner_(std::move(owner)) {}
+  std::int64_t load() override { return place_.load(std::memory_order_acquire); }
+  void store(std::int64_t value) override { place_.store(value, std::memory_order_release); }
+  std::int64_t fetch_add(std::int64_t by) override { return place_.fetch_add(by, std::memory_order_acq_rel); }
+  std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) override {
+    place_.compare_exchange_strong(expected, wanted, std::memory_order_acq_rel);
+    return expected;
+  }
+
+ private:
+  std::atomic<std::int64_t>& place_;
+  std::shared_ptr<const void> owner_;
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+}  // namespace plait::transport

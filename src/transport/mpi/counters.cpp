@@ -1,0 +1,207 @@
+#include "transport/mpi/counters.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "transport/mpi/check.hpp"
+
+namespace plait::transport::mpi {
+
+namespace {
+
+/// What a counter has in the window: its number, and how many processes hold it.
+constexpr int kWords = 2;
+constexpr int kCounters = 2048;
+constexpr auto kBeat = std::chrono::microseconds(500);
+
+/// Enters MPI, so that what others want of this process is carried out.
+void make_progress() {
+  constexpr int kTagOfNobody = 11;
+  int found = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, kTagOfNobody, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+/// One window and, on process 0, the thread that keeps it going.
+class CounterWindow {
+ public:
+  explicit CounterWindow(MPI_Comm everyone) {
+    check(MPI_Comm_rank(everyone, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(everyone, &size_), "MPI_Comm_size");
+    void* memory = nullptr;
+    const MPI_Aint bytes = rank_ == 0 ? MPI_Aint{sizeof(std::int64_t)} * kWords * kCounters : 0;
+    int code = MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, everyone, &memory, &window_);
+    int worst = MPI_SUCCESS;
+    check(MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, everyone), "MPI_Allreduce");
+    check(worst, "MPI_Win_allocate");
+    check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
+    if (rank_ == 0) std::fill_n(static_cast<std::int64_t*>(memory), kWords * kCounters, 0);
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
+    check(MPI_Win_sync(window_), "MPI_Win_sync");
+    check(MPI_Barrier(everyone), "MPI_Barrier");
+    int level = MPI_THREAD_SINGLE;
+    check(MPI_Query_thread(&level), "MPI_Query_thread");
+    threads_ = level == MPI_THREAD_MULTIPLE;
+  }
+  ~CounterWindow() { end(); }
+  CounterWindow(const CounterWindow&) = delete;
+  CounterWindow& operator=(const CounterWindow&) = delete;
+
+  bool full() const { return made_ == kCounters; }
+  /// The place of a new counter, which all processes hold.  Collective.
+  int add(MPI_Comm everyone) {
+    const int place = made_++;
+    if (rank_ == 0) {
+      change(place * kWords + 1, MPI_REPLACE, size_);
+      const std::scoped_lock lock(beating_);
+      held_.push_back(place);
+      if (threads_ && !beats_) start_beating();
+    }
+    check(MPI_Barrier(everyone), "MPI_Barrier");
+    return place;
+  }
+  /// This process lets a counter go.  Waits for nobody.
+  void release(int place) noexcept {
+    static const std::int64_t kOneLess = -1;
+    const std::scoped_lock lock(calling_);
+    if (window_ == MPI_WIN_NULL) return;
+    MPI_Accumulate(&kOneLess, 1, MPI_INT64_T, 0, place * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
+  }
+  /// One atomic operation; returns what was there before.
+  std::int64_t change(int word, MPI_Op operation, std::int64_t by) {
+    const std::scoped_lock lock(calling_);
+    check_there();
+    std::int64_t before = 0;
+    check(MPI_Fetch_and_op(&by, &before, MPI_INT64_T, 0, word, operation, window_), "MPI_Fetch_and_op");
+    check(MPI_Win_flush(0, window_), "MPI_Win_flush");
+    return before;
+  }
+  std::int64_t compare_swap(int word, std::int64_t expected, std::int64_t wanted) {
+    const std::scoped_lock lock(calling_);
+    check_there();
+    std::int64_t before = 0;
+    check(MPI_Compare_and_swap(&wanted, &expected, &before, MPI_INT64_T, 0, word, window_), "MPI_Compare_and_swap");
+    check(MPI_Win_flush(0, window_), "MPI_Win_flush");
+    return before;
+  }
+
+  /// Stops the thread; at MPI_Finalize, where all processes come, also frees the window.
+  void end() noexcept {
+    {
+      const std::scoped_lock lock(beating_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  void free_together() noexcept {
+    end();
+    const std::scoped_lock lock(calling_);
+    if (window_ == MPI_WIN_NULL) return;
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+
+ private:
+  void start_beating() {
+    if (thread_.joinable()) thread_.join();  // it has ended for want of counters
+    try {
+      thread_ = std::thread([this] { beat(); });
+      beats_ = true;
+    } catch (const std::system_error&) {
+      beats_ = false;  // as with an MPI that knows no threads
+    }
+  }
+  void check_there() const {
+    if (window_ == MPI_WIN_NULL) throw Error(ErrorKind::kSystem, "MPI has ended; use streams before MPI_Finalize");
+  }
+  /// Runs on process 0 while some process holds a counter.
+  void beat() {
+    std::unique_lock lock(beating_);
+    while (!ending_) {
+      changed_.wait_for(lock, kBeat);
+      make_progress();
+      try {
+        std::erase_if(held_, [this](int place) { return change(place * kWords + 1, MPI_NO_OP, 0) == 0; });
+      } catch (const Error&) {
+        break;  // who uses a counter gets the error itself
+      }
+      if (held_.empty()) break;
+    }
+    beats_ = false;
+  }
+
+  int rank_ = 0;
+  int size_ = 1;
+  int made_ = 0;
+  bool threads_ = false;
+  MPI_Win window_ = MPI_WIN_NULL;
+  std::mutex calling_;  // one operation at a time
+  std::mutex beating_;
+  std::condition_variable changed_;
+  std::vector<int> held_;
+  bool beats_ = false;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+namespace {
+
+/// All windows of this process, in the order in which they were made.
+std::vector<std::shared_ptr<CounterWindow>>& windows() {
+  static auto* const kept = new std::vector<std::shared_ptr<CounterWindow>>;
+  return *kept;
+}
+
+int free_windows(MPI_Comm, int, void*, void*) {
+  for (const auto& window : windows()) window->free_together();
+  windows().clear();
+  return MPI_SUCCESS;
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, while all of MPI still works.
+void free_at_the_end() {
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_windows, &key, nullptr), "MPI_Comm_create_keyval");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+  check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
+}
+
+class RemoteCounter : public Counter {
+ public:
+  RemoteCounter(std::shared_ptr<CounterWindow> window, int place) : window_(std::move(window)), place_(place) {}
+  ~RemoteCounter() override { window_->release(place_); }
+  RemoteCounter(const RemoteCounter&) = delete;
+  RemoteCounter& operator=(const RemoteCounter&) = delete;
+  std::int64_t load() override { return window_->change(word(), MPI_NO_OP, 0); }
+  void store(std::int64_t value) override { window_->change(word(), MPI_REPLACE, value); }
+  std::int64_t fetch_add(std::int64_t by) override { return window_->change(word(), MPI_SUM, by); }
+  std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) override {
+    return window_->compare_swap(word(), expected, wanted);
+  }
+
+ private:
+  int word() const { return place_ * kWords; }
+  std::shared_ptr<CounterWindow> window_;
+  int place_;
+};
+
+}  // namespace
+
+std::unique_ptr<Counter> RemoteCounters::make(MPI_Comm everyone) {
+  if (!window_ || window_->full()) {
+    window_ = std::make_shared<CounterWindow>(everyone);
+    if (windows().empty()) free_at_the_end();
+    windows().push_back(window_);
+  }
+  return std::make_unique<RemoteCounter>(window_, window_->add(everyone));
+}
+
+}  // namespace plait::transport::mpi

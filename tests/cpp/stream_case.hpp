@@ -1,0 +1,131 @@
+// Ranks that are threads, and files whose elements tell their own numbers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plait/comm.hpp"
+#include "plait/stream.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace stream_case {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// How many ranks, and how many of them make a node; 0: all.
+struct Ranks {
+  int count = 1;
+  int on_a_node = 0;
+};
+
+inline std::string print(const Ranks& ranks) {
+  return std::to_string(ranks.count) + " ranks" +
+         (ranks.on_a_node == 0 ? "" : ", " + std::to_string(ranks.on_a_node) + " a node");
+}
+
+inline std::vector<Ranks> all_ranks() {
+  return {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {6, 0}, {2, 1}, {3, 2}, {4, 1}, {6, 2}, {6, 4}};
+}
+
+/// Runs `body` on ranks that share a Comm.
+inline void on_ranks(const Ranks& ranks, const std::function<void(const plait::Comm&)>& body) {
+  plait::transport::thread::run_team(ranks.count, [&](plait::transport::Transport& inner) {
+    std::unique_ptr<wrapped::SeveralNodes> nodes;
+    plait::transport::Transport* transport = &inner;
+    if (ranks.on_a_node > 0) {
+      nodes = std::make_unique<wrapped::SeveralNodes>(inner, ranks.on_a_node);
+      transport = nodes.get();
+    }
+    body(plait::Comm(std::shared_ptr<plait::transport::Transport>(transport, [](auto*) {})));
+  });
+}
+
+/// Keeps a rank from being in step with the others.
+class Dawdler {
+ public:
+  Dawdler(int seed, int rank) : random_(static_cast<std::uint32_t>(seed * 100 + rank)) {}
+  /// A number from 0 to `most`.
+  std::int64_t upto(std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(0, most)(random_); }
+  void dawdle() {
+    if (upto(3) == 0) std::this_thread::sleep_for(std::chrono::microseconds(upto(400)));
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+class StreamFolder : public testing::Test {
+ protected:
+  StreamFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "plait-stream-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    folder_ = name;
+  }
+  ~StreamFolder() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  std::string path(const std::string& name = "a") const { return (folder_ / name).string(); }
+  /// A file of the numbers 0, 1, 2, ... behind a few bytes of something else.
+  std::string numbered(std::int64_t count, const std::string& name = "a") const {
+    Numbers numbers(static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+    std::ofstream out(path(name), std::ios::binary);
+    out.write("headed..", kHead);
+    out.write(reinterpret_cast<const char*>(numbers.data()),
+              static_cast<std::streamsize>(numbers.size() * sizeof(std::int64_t)));
+    return path(name);
+  }
+  Numbers content(const std::string& name, std::streamsize head) const {
+    std::ifstream in(path(name), std::ios::binary);
+    in.seekg(head);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    Numbers result(text.size() / sizeof(std::int64_t));
+    text.copy(reinterpret_cast<char*>(result.data()), result.size() * sizeof(std::int64_t));
+    return result;
+  }
+  static constexpr std::streamsize kHead = 8;
+  std::filesystem::path folder_;
+};
+
+inline plait::FileOptions whole_numbers(std::int64_t count, std::int64_t head, std::int64_t memory = 0) {
+  plait::FileOptions options;
+  options.shape = plait::Extents{count};
+  options.element_bytes = sizeof(std::int64_t);
+  options.offset = head;
+  options.memory = memory;
+  return options;
+}
+
+inline std::byte* bytes(Numbers& numbers) { return reinterpret_cast<std::byte*>(numbers.data()); }
+
+/// What a stream reads.
+inline Numbers read(plait::Stream& stream, std::int64_t count) {
+  Numbers numbers(static_cast<std::size_t>(count), -1);
+  const std::int64_t got = stream.read(bytes(numbers), count);
+  for (auto i = static_cast<std::size_t>(got); i < numbers.size(); ++i) EXPECT_EQ(numbers[i], -1);
+  numbers.resize(static_cast<std::size_t>(got));
+  return numbers;
+}
+
+inline Numbers range(std::int64_t first, std::int64_t count) {
+  Numbers numbers(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+}  // namespace stream_case

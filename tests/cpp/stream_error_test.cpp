@@ -1,0 +1,284 @@
+// What streams refuse, how a failure spreads, and what becomes of streams when their file goes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <limits>
+#include <optional>
+
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "engine/same.hpp"
+#include "engine/scan.hpp"
+#include "file/shared_position.hpp"
+#include "oracle.hpp"
+#include "plait/error.hpp"
+#include "plait/stream.hpp"
+#include "store/memory/memory_store.hpp"
+#include "stream_case.hpp"
+
+namespace {
+
+using namespace stream_case;
+using oracle::expect_refused;
+using plait::Comm;
+using plait::Error;
+using plait::ErrorKind;
+using plait::File;
+using plait::Mode;
+using plait::Stream;
+using plait::StreamMode;
+using plait::StreamRequest;
+using plait::file::SharedPosition;
+using plait::transport::MemoryCounter;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+class StreamErrors : public StreamFolder {};
+
+const std::vector<StreamMode> kModes{StreamMode::kOwn, StreamMode::kShared, StreamMode::kOrdered, StreamMode::kEqual,
+                                     StreamMode::kSame};
+
+TEST_F(StreamErrors, ArgumentsAreChecked) {
+  numbered(20);
+  for (const StreamMode mode : kModes)
+    on_ranks({3, 0}, [&](const Comm& comm) {
+      File file = File::open(path(), Mode::kRead, whole_numbers(20, kHead), comm);
+      Stream stream(file, mode);
+      Numbers some(4);
+      expect_refused([&] { stream.read(bytes(some), -1); }, "-1 elements cannot be read; give a number of 0 or more");
+      expect_refused([&] { stream.write(bytes(some), 4); }, "is open for reading; open it with mode \"r+\" or \"w\"");
+      expect_refused([&] { stream.read(nullptr, 4); }, "the memory for 4 elements is missing");
+      expect_refused([&] { stream.start_read(bytes(some), -7).wait(); }, "-7 elements cannot be read");
+      expect_refused([&] { stream.seek(-1); }, "element -1 is not in the array; give 0 to 20 (its end)");
+      expect_refused([&] { stream.seek(21); }, "element 21 is not in the array");
+      if (mode != StreamMode::kShared) {  // where another rank may be further
+        EXPECT_EQ(stream.tell(), 0);
+      }
+      expect_refused([&] { stream.refuse("my own words"); }, "my own words");
+      stream.seek(20);
+      EXPECT_EQ(stream.read(bytes(some), 4), 0);
+      file.close();
+    });
+  on_ranks({2, 0}, [&](const Comm& comm) {
+    File file = File::open(path("new"), Mode::kWrite, whole_numbers(20, 0), comm);
+    for (const StreamMode mode : kModes) {
+      Stream stream(file, mode);
+      Numbers some(4);
+      expect_refused([&] { stream.read(bytes(some), 4); }, "is a new file, of which streams read nothing");
+    }
+    expect_refused([&] { Stream(file, static_cast<StreamMode>(5)); }, "streams have the modes 0 to 4, but mode 5");
+    expect_refused([&] { Stream(file, comm.rank() == 0 ? StreamMode::kOwn : StreamMode::kSame); },
+                   "rank 0 calls open a stream in mode 0");
+    file.close();
+  });
+}
+
+TEST_F(StreamErrors, AMistakeOfOneRankIsRefusedOnAll) {
+  numbered(20);
+  for (const Ranks& ranks : {Ranks{3, 0}, Ranks{4, 2}})
+    for (const StreamMode mode : {StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame})
+      on_ranks(ranks, [&](const Comm& comm) {
+        File file = File::open(path(), Mode::kReadWrite, whole_numbers(20, kHead), comm);
+        Stream stream(file, mode);
+        Numbers some(4);
+        const bool wrong = comm.rank() == 1;
+        expect_refused([&] { stream.read(bytes(some), wrong ? -1 : 2); }, "-1 elements cannot be read");
+        expect_refused([&] { wrong ? stream.seek(30) : stream.seek(3); }, "element 30 is not in the array");
+        expect_refused([&] { stream.seek(wrong ? 2 : 3); }, "the ranks of a collective call differ");
+        expect_refused([&] { wrong ? stream.refuse("a bad array") : (void)stream.read(bytes(some), 2); },
+                       "a bad array (on rank 1)");
+        if (wrong) stream.close();
+        expect_refused([&] { stream.read(bytes(some), 2); }, "is closed; open another one (on rank 1)");
+        file.close();
+      });
+}
+
+TEST_F(StreamErrors, AFileThatIsCutFailsOnAllRanks) {
+  for (const StreamMode mode : {StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame})
+    for (const Ranks& ranks : {Ranks{3, 0}, Ranks{4, 2}, Ranks{3, 1}}) {
+      numbered(100'000);
+      on_ranks(ranks, [&](const Comm& comm) {
+        File file = File::open(path(), Mode::kRead, whole_numbers(100'000, kHead, 20'000), comm);
+        Stream stream(file, mode);
+        std::filesystem::resize_file(path(), 8000);
+        Numbers some(5000);
+        // In mode 2 only the last rank wants what is not there any more.
+        const std::int64_t wanted =
+            mode == StreamMode::kSame || mode == StreamMode::kEqual || comm.rank() == comm.size() - 1 ? 5000 : 10;
+        try {
+          stream.read(bytes(some), wanted);
+          ADD_FAILURE() << "the file was cut, but the read went well";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::kSystem);
+          EXPECT_NE(std::string(error.what()).find("it has been truncated"), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(stream.tell(), 0);
+        EXPECT_EQ(stream.read(bytes(some), 10), 10);  // the streams go on
+        file.close();
+      });
+    }
+}
+
+TEST_F(StreamErrors, ClosedStreamsAndFiles) {
+  numbered(20);
+  for (const StreamMode mode : kModes)
+    on_ranks({2, 0}, [&](const Comm& comm) {
+      std::optional<File> file = File::open(path(), Mode::kReadWrite, whole_numbers(20, kHead), comm);
+      std::vector<Stream> streams;
+      for (int i = 0; i < 3; ++i) streams.emplace_back(*file, mode);
+      Numbers some(4);
+      EXPECT_TRUE(streams[0].is_open());
+      streams[0].close();
+      streams[0].close();
+      EXPECT_FALSE(streams[0].is_open());
+      expect_refused([&] { streams[0].read(bytes(some), 4); }, "is closed; open another one");
+      expect_refused([&] { streams[0].tell(); }, "is closed; open another one");
+      expect_refused([&] { streams[0].seek(1); }, "is closed; open another one");
+      // Closing the file waits for what its streams have started, and ends them.
+      std::vector<Numbers> parts(5, Numbers(2, -1));
+      std::vector<StreamRequest> requests;
+      for (Numbers& part : parts) requests.push_back(streams[1].start_read(bytes(part), 2));
+      file->close();
+      for (StreamRequest& request : requests) EXPECT_TRUE(request.test());
+      EXPECT_EQ(requests[0].wait(), 2);
+      for (std::size_t i = 1; i < 3; ++i) {
+        EXPECT_FALSE(streams[i].is_open());
+        expect_refused([&] { streams[i].read(bytes(some), 4); }, "is closed; open it again");
+        expect_refused([&] { streams[i].write(bytes(some), 4); }, "is closed; open it again");
+        expect_refused([&] { streams[i].tell(); }, "is closed; open it again");
+        expect_refused([&] { streams[i].seek(1); }, "is closed; open it again");
+        expect_refused([&] { streams[i].start_read(bytes(some), 1).wait(); }, "is closed; open it again");
+      }
+      expect_refused([&] { Stream(*file, mode); }, "is closed; open it again");
+      // A stream may outlive its File.
+      file.reset();
+      expect_refused([&] { streams[1].read(bytes(some), 4); }, "is closed; open it again");
+      EXPECT_FALSE(streams[2].is_open());
+      streams[2].close();
+    });
+}
+
+TEST_F(StreamErrors, AbandonedFiles) {
+  for (const StreamMode mode : kModes) {
+    on_ranks({2, 0}, [&](const Comm& comm) {
+      File file = File::open(path("new"), Mode::kWrite, whole_numbers(20, 0), comm);
+      Stream stream(file, mode);
+      Numbers some(4);
+      EXPECT_EQ(stream.write(bytes(some), 4), 4);
+      file.abandon();
+      EXPECT_THROW(stream.write(bytes(some), 4), Error);
+      EXPECT_THROW(stream.tell(), Error);
+      EXPECT_FALSE(stream.is_open());
+    });
+    EXPECT_FALSE(std::filesystem::exists(path("new")));
+  }
+}
+
+TEST_F(StreamErrors, AStreamGoesWhileItWorks) {
+  numbered(200'000);
+  for (const StreamMode mode : kModes)
+    on_ranks({2, 0}, [&](const Comm& comm) {
+      Numbers found(50'000);
+      File file = File::open(path(), Mode::kRead, whole_numbers(200'000, kHead), comm);
+      {
+        Stream(file, mode).start_read(bytes(found), 50'000);
+      }
+      // The memory is free again, and full.
+      if (mode != StreamMode::kShared) {
+        const bool dealt = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
+        EXPECT_EQ(found, range(dealt ? comm.rank() * 50'000 : 0, 50'000));
+      }
+      file.close();
+    });
+}
+
+TEST(SharedPosition, NeverPassesTheEnd) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t end : {std::int64_t{0}, std::int64_t{10}, kMost - 5, kMost}) {
+    auto place = std::make_shared<std::atomic<std::int64_t>>(0);
+    SharedPosition position(std::make_unique<MemoryCounter>(*place, place), end, 4);
+    SharedPosition other(std::make_unique<MemoryCounter>(*place, place), end, 4);
+    EXPECT_FALSE(end < kMost && position.take_all(end + 1));
+    EXPECT_EQ(position.tell(), 0);
+    EXPECT_EQ(position.take(kMost).elements, end);
+    EXPECT_EQ(other.tell(), end);
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(other.take(kMost).elements, 0);
+      EXPECT_EQ(other.take(1).first, end);
+      EXPECT_EQ(position.take(1).elements, 0);
+    }
+    EXPECT_EQ(*place, end);
+    EXPECT_TRUE(position.take_all(0));
+    EXPECT_FALSE(position.take_all(1));
+    if (end == 0) continue;
+    other.seek(end - 1);
+    EXPECT_EQ(position.take(1).first, end - 1);
+    EXPECT_EQ(position.tell(), end);
+  }
+}
+
+TEST(Scan, AddsUpWhatIsBefore) {
+  for (const Ranks& ranks : all_ranks())
+    run_team(ranks.count, [&](Transport& inner) {
+      std::optional<wrapped::SeveralNodes> nodes;
+      if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
+      Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
+      const auto me = transport.rank();
+      const auto count = transport.size();
+      for (std::int64_t round = 0; round < 20; ++round) {
+        plait::engine::Scan scan(transport);
+        scan.announce(round * 10 + me);
+        plait::engine::agree(transport, nullptr);
+        const auto sums = scan.sum();
+        EXPECT_EQ(sums.before, round * 10 * me + me * (me - 1) / 2);
+        EXPECT_EQ(sums.all, round * 10 * count + count * (count - 1) / 2);
+        plait::engine::agree(transport, nullptr);
+      }
+      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+      plait::engine::Scan scan(transport);
+      scan.announce(kMost - 1);
+      plait::engine::agree(transport, nullptr);
+      EXPECT_EQ(scan.sum().all, count == 1 ? kMost - 1 : kMost);
+      plait::engine::agree(transport, nullptr);
+    });
+}
+
+TEST(ReadSame, ReadsTheStoreOnce) {
+  constexpr std::int64_t kBytes = 10'000;
+  for (const Ranks& ranks : all_ranks()) {
+    plait::store::memory::MemoryStore store(kBytes + 3);
+    for (std::size_t i = 0; i < store.bytes().size(); ++i) store.bytes()[i] = static_cast<std::byte>(i * 7);
+    std::atomic<std::int64_t> failures{0};
+    for (const std::int64_t fails : {-1, 2}) {
+      const std::int64_t before = store.segments();
+      if (fails >= 0) store.fail_at(before + fails);
+      run_team(ranks.count, [&](Transport& inner) {
+        std::optional<wrapped::SeveralNodes> nodes;
+        if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
+        Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
+        std::vector<std::byte> found(kBytes);
+        plait::engine::prepare(transport);
+        plait::engine::agree(transport, nullptr);
+        try {
+          plait::engine::agree(transport, plait::engine::caught([&] {
+                                 plait::engine::read_same(transport, store, 3, found.data(), kBytes, 2000);
+                               }));
+          EXPECT_TRUE(std::equal(found.begin(), found.end(), store.bytes().begin() + 3));
+        } catch (const Error& error) {
+          EXPECT_EQ(error.system_code(), EIO);
+          ++failures;
+        }
+      });
+      const std::int64_t whole = ranks.count == 1 ? 1 : 10;  // windows of 1000 bytes
+      if (fails < 0) {
+        EXPECT_EQ(store.segments() - before, whole);
+      } else if (ranks.count > 1) {
+        EXPECT_EQ(failures, ranks.count);
+      }
+    }
+  }
+}
+
+}  // namespace
