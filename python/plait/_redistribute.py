@@ -16,7 +16,7 @@ from ._arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of
 from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._errors import ArgumentError, Error
-from ._file import Request
+from ._request import Request
 from ._held import (
     as_given,
     check_room,
