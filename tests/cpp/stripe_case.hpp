@@ -1,0 +1,98 @@
+// What the tests of striped files share: a folder with disks in it, and what is in them.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "store/new_file.hpp"
+#include "store/stripe/description.hpp"
+
+namespace stripe_case {
+
+namespace fs = std::filesystem;
+namespace store = plait::store;
+namespace stripe = plait::store::stripe;
+using plait::Error;
+using plait::ErrorKind;
+using plait::base::text;
+using stripe::Description;
+using Bytes = std::vector<std::byte>;
+
+/// A folder with some disks in it, of its own for each test.
+class Stripes : public testing::Test {
+ protected:
+  Stripes() {
+    std::string name = (fs::temp_directory_path() / "plait-stripe-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    folder_ = fs::canonical(name);
+    for (int i = 0; i < 5; ++i) fs::create_directory(disk(i));
+  }
+  ~Stripes() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string disk(int i) const { return path(text("d", i)); }
+  /// The name of an existing striped file.
+  std::string named(const std::string& name) const { return text("stripe:", path(name)); }
+  /// `stripe:NAME?disks=...&unit=...`.
+  std::string url(const std::string& name, int disks, const std::string& unit) const {
+    std::string list;
+    for (int i = 0; i < disks; ++i) list += text(i == 0 ? "" : ",", disk(i));
+    return text(named(name), "?disks=", list, "&unit=", unit);
+  }
+  std::string content(const std::string& name) const {
+    std::ifstream in(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void put(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+  }
+  /// All files, in the folder and on the disks.
+  std::set<std::string> files() const {
+    std::set<std::string> result;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_))
+      if (!entry.is_directory()) result.insert(fs::relative(entry.path(), folder_).string());
+    return result;
+  }
+  /// A finished striped file of zeros.
+  Description make(const std::string& name, int disks, const std::string& unit, std::int64_t bytes) const {
+    store::make_new_file(url(name, disks, unit), bytes)->commit();
+    return stripe::read_description(path(name), name);
+  }
+
+  fs::path folder_;
+};
+
+/// Bytes that tell where they are.
+inline std::byte byte_at(std::int64_t place) { return static_cast<std::byte>((place * 31 + place / 251) % 256); }
+
+/// The error of a call.
+template <typename Call>
+Error failure(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return {ErrorKind::kSystem, "no error"};
+}
+
+#define EXPECT_SAYS(error, part) \
+  EXPECT_NE(std::string((error).what()).find(part), std::string::npos) << "the message is: " << (error).what()
+
+}  // namespace stripe_case

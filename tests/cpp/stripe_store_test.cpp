@@ -1,0 +1,167 @@
+// Striped stores against bytes in memory.
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "oracle.hpp"
+#include "store/place.hpp"
+#include "store/stripe/striped_store.hpp"
+#include "stripe_case.hpp"
+
+namespace {
+
+using namespace stripe_case;
+using store::ReadSegment;
+using store::WriteSegment;
+using stripe::StripedStore;
+
+using Striped = Stripes;
+
+TEST_F(Striped, ReadsAndWritesWhatBytesInMemoryWould) {
+  std::mt19937 random(7);
+  const auto below = [&random](std::int64_t end) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
+  };
+  for (int round = 0; round < 60 / oracle::kThinning + 5; ++round) {
+    const int disks = static_cast<int>(1 + below(5));
+    const std::int64_t unit = 1 + below(round % 3 == 0 ? 5 : round % 3 == 1 ? 100 : 5000);
+    const std::int64_t bytes = below(20'000);
+    const Description description = make("a", disks, std::to_string(unit), bytes);
+    StripedStore striped(description, StripedStore::Access::kReadWrite, "a");
+    ASSERT_EQ(striped.size(), bytes);
+    Bytes whole(oracle::at(bytes));
+    for (int batch = 0; batch < 6; ++batch) {
+      // Writes that do not overlap, in any order; reads of anything.
+      std::vector<std::int64_t> edges;
+      for (std::int64_t i = below(12); i >= 0; --i) edges.push_back(below(bytes + 1));
+      std::sort(edges.begin(), edges.end());
+      Bytes fresh(whole.size());
+      for (std::byte& value : fresh) value = static_cast<std::byte>(random());
+      std::vector<WriteSegment> writes;
+      for (std::size_t i = 0; i + 1 < edges.size(); ++i)
+        if (below(3) > 0) writes.push_back({edges[i], fresh.data() + edges[i], edges[i + 1] - edges[i]});
+      if (batch % 2 == 0) std::shuffle(writes.begin(), writes.end(), random);
+      for (const WriteSegment& write : writes) std::copy_n(write.data, write.bytes, whole.begin() + write.offset);
+      striped.write(writes);
+      std::vector<Bytes> room;
+      std::vector<ReadSegment> reads;
+      for (std::int64_t i = below(12); i >= 0; --i) {
+        const std::int64_t offset = below(bytes + 1);
+        room.emplace_back(oracle::at(below(bytes - offset + 1)));
+        reads.push_back({offset, nullptr, static_cast<std::int64_t>(room.back().size())});
+      }
+      for (std::size_t i = 0; i < reads.size(); ++i) reads[i].data = room[i].data();
+      striped.read(reads);
+      for (std::size_t i = 0; i < reads.size(); ++i)
+        ASSERT_TRUE(std::equal(room[i].begin(), room[i].end(), whole.begin() + reads[i].offset));
+    }
+    // The components hold what the format says.
+    std::vector<std::string> expected(oracle::at(disks));
+    for (std::int64_t i = 0; i < bytes; ++i)
+      expected[oracle::at(i / unit % disks)] += static_cast<char>(whole[oracle::at(i)]);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_EQ(content(fs::relative(description.components[i], folder_).string()), expected[i]);
+    striped.sync();
+  }
+}
+
+TEST_F(Striped, MovesASegmentOfManyStripesInRounds) {
+  // More pieces than one call takes, and more bytes than one round.
+  for (const auto& [unit, bytes] :
+       std::vector<std::pair<std::string, std::int64_t>>{{"7", 200'003}, {"64K", 30'000'001}}) {
+    Bytes whole(oracle::at(bytes));
+    for (std::int64_t i = 0; i < bytes; ++i) whole[oracle::at(i)] = byte_at(i);
+    StripedStore striped(make("a", 3, unit, bytes), StripedStore::Access::kReadWrite, "a");
+    striped.write({{0, whole.data(), bytes}});
+    Bytes found(whole.size());
+    striped.read({{0, found.data(), bytes}});
+    EXPECT_TRUE(found == whole);
+    std::fill(found.begin(), found.end(), std::byte{0});
+    striped.read({{5, found.data() + 5, bytes - 9}});
+    EXPECT_TRUE(std::equal(found.begin() + 5, found.end() - 4, whole.begin() + 5));
+  }
+}
+
+TEST_F(Striped, ReachesBytesPast32Bits) {
+  const std::int64_t bytes = (std::int64_t{5} << 31) + 17;
+  for (const std::int64_t unit : {std::int64_t{1'000'003}, std::int64_t{65536}, std::int64_t{3} << 30}) {
+    Description description{unit, bytes, "0", {}};
+    for (int i = 0; i < 3; ++i) description.components.push_back(text(disk(i), "/far"));
+    for (std::size_t i = 0; i < 3; ++i) {  // with holes
+      std::ofstream(description.components[i]).close();
+      fs::resize_file(description.components[i], static_cast<std::uintmax_t>(description.component_bytes(i)));
+    }
+    put("far", description.to_text());
+    const store::Place place = store::find_place(named("far"), true);
+    const auto striped = store::open_place(place, true);
+    EXPECT_EQ(striped->size(), bytes);
+    std::mt19937_64 random(3);
+    std::vector<std::int64_t> places{0, (std::int64_t{1} << 31) - 3, (std::int64_t{1} << 32) - 2, bytes - 1000};
+    for (int i = 0; i < 20; ++i) places.push_back(static_cast<std::int64_t>(random() >> 1) % (bytes - 1000));
+    Bytes part(1000);
+    for (const std::int64_t from : places) {
+      for (std::int64_t i = 0; i < 1000; ++i) part[oracle::at(i)] = byte_at(from + i);
+      striped->write({{from, part.data(), 1000}});
+    }
+    for (const std::int64_t from : places) {
+      striped->read({{from, part.data(), 1000}});
+      for (std::int64_t i = 0; i < 1000; ++i) ASSERT_EQ(part[oracle::at(i)], byte_at(from + i));
+      // One byte, by the definition.
+      const std::int64_t k = from / unit;
+      std::ifstream in(description.components[oracle::at(k % 3)], std::ios::binary);
+      in.seekg(k / 3 * unit + from % unit);
+      ASSERT_EQ(static_cast<std::byte>(in.get()), byte_at(from));
+    }
+  }
+}
+
+TEST_F(Striped, WhatLiesOutsideIsRefusedAndChangesNothing) {
+  StripedStore striped(make("a", 2, "4", 10), StripedStore::Access::kReadWrite, "stripe:a");
+  Bytes word(12, std::byte{'x'});
+  for (const auto& [offset, bytes] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 11}, {10, 1}, {-1, 1}, {INT64_MAX, 1}, {4, INT64_MAX}}) {
+    const Error error = failure([&] { striped.write({{0, word.data(), 1}, {offset, word.data(), bytes}}); });
+    EXPECT_SAYS(error, "stripe:a: the file has 10 bytes");
+    failure([&] { striped.read({{offset, word.data(), bytes}}); });
+  }
+  EXPECT_NO_THROW(striped.read({{10, word.data(), 0}}));
+  Bytes found(10, std::byte{'y'});
+  striped.read({{0, found.data(), 10}});
+  EXPECT_TRUE(found == Bytes(10));
+}
+
+TEST_F(Striped, AFailureNamesTheComponent) {
+  const Description description = make("a", 3, "4", 100);
+  StripedStore striped(description, StripedStore::Access::kRead, "stripe:a");
+  fs::resize_file(description.components[1], 5);
+  Bytes found(100);
+  const Error cut = failure([&] { striped.read({{0, found.data(), 100}}); });
+  EXPECT_SAYS(cut, description.components[1] + " at offset 5");
+  EXPECT_SAYS(cut, "truncated");
+  EXPECT_NO_THROW(striped.read({{8, found.data(), 4}}));
+  const Error write = failure([&] { striped.write({{4, found.data(), 1}}); });
+  EXPECT_SAYS(write, text("cannot write ", description.components[1], " at offset 0"));
+  EXPECT_EQ(write.system_code(), EBADF);
+}
+
+TEST_F(Striped, ManyThreadsShareAStore) {
+  constexpr std::int64_t kEach = 30'001;
+  StripedStore striped(make("a", 3, "17", 4 * kEach), StripedStore::Access::kReadWrite, "a");
+  std::vector<std::thread> threads;
+  for (std::int64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&striped, t] {
+      Bytes own(kEach, static_cast<std::byte>(t + 1));
+      striped.write({{t * kEach, own.data(), kEach}});
+      Bytes found(kEach);
+      striped.read({{t * kEach, found.data(), kEach}});
+      EXPECT_TRUE(found == own);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
