@@ -8,9 +8,12 @@ the same memory for a thousand elements and for 10^15.
 >>> from plait.patterns import GSI
 >>> list(GSI(elements=10, ranks=2, request=3).requests(1))
 [Access(kind='read', offset=3, count=3), Access(kind='read', offset=9, count=1)]
+
+:func:`drive` carries a pattern out on an open :class:`plait.File`.
 """
 
 from ._base import Access, Kind, Pattern
+from ._drive import Driven, drive
 from ._partitioned import GDP, GSP, GSPS
 from ._random import GDR
 from ._scheduled import GSO, GSSA
@@ -31,6 +34,8 @@ __all__ = [
     "GSSA",
     "PATTERNS",
     "Access",
+    "Driven",
     "Kind",
     "Pattern",
+    "drive",
 ]

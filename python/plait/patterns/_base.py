@@ -104,10 +104,6 @@ class Pattern(ABC):
     def _at(self, rank: int, number: int) -> Access:
         """Return request `number` of a rank that makes so many."""
 
-    def _equal(self) -> int:
-        """Return the elements that every rank passes in mode 3, also where the file has fewer left."""
-        return self.request
-
     def _check(self, field: str, least: int) -> None:
         """Make a field a plain number, and see that it is large enough."""
         given = getattr(self, field)

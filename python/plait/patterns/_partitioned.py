@@ -36,9 +36,6 @@ class _Partitioned(Pattern):
         begin = rank * self._part
         return self._stretch(begin + number * self.request, self.request, min(begin + self._part, self.elements))
 
-    def _equal(self) -> int:
-        return self._part
-
 
 @dataclass(frozen=True)
 class GSP(_Partitioned):
