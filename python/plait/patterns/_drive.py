@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -58,22 +58,21 @@ def drive(
     _check(pattern, mode, file, size, fill)
     buffer = np.empty(pattern.largest, file.dtype)
     with file.stream(mode=mode) as stream:
-        return carry_out(pattern, rank, stream, mode, buffer, receive, fill)
+        return carry_out(turns(pattern, rank, mode), stream, buffer, receive, fill)
 
 
 def carry_out(
-    pattern: Pattern,
-    rank: int,
+    turns: Iterable[tuple[Access, int]],
     stream: Stream,
-    mode: int,
     buffer: Part,
     receive: Callback | None = None,
     fill: Callback | None = None,
 ) -> Driven:
-    """Make all requests of one rank through a stream that stands at its beginning."""
+    """Make the requests of one rank through a stream that stands at its beginning."""
+    mode = stream.mode
     requests = elements = 0
     place = 0
-    for access, asked in _turns(pattern, rank, mode):
+    for access, asked in turns:
         part = buffer[:asked]
         if mode == 0 and access.offset != place:
             stream.seek(access.offset)
@@ -85,8 +84,8 @@ def carry_out(
             found = stream.read(asked, out=part)
             if len(found) != access.count:
                 raise StoreError(
-                    f"{pattern.name} expected {access.count} elements of request {requests} of rank {rank} and the "
-                    f"stream gave {len(found)}; nothing else may move its position meanwhile"
+                    f"request {requests} expected {access.count} elements and the stream gave {len(found)}; "
+                    "nothing else may move its position meanwhile"
                 )
             if receive is not None and access.count:
                 receive(access, found)
@@ -96,7 +95,7 @@ def carry_out(
     return Driven(requests, elements)
 
 
-def _turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]]:
+def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]]:
     """Yield the requests of a rank, each with the number of elements to pass to the stream.
 
     In the collective modes a rank that has no more requests goes on, with none, until all ranks are done; in mode 3 all
