@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import plait
-from plait.patterns import GDP, GSA, GSI, GSO, PATTERNS, drive
+from plait.patterns import GDP, GSA, GSI, GSO, GSSA, PATTERNS, drive
+from plait.patterns._drive import carry_out, turns
 
 
 class Found(list):
@@ -70,3 +71,10 @@ def test_mistakes_are_named(numbers):
         ]:
             with pytest.raises(plait.ArgumentError, match=says):
                 drive(pattern, file, **options)
+
+
+def test_a_position_that_something_else_has_moved_is_noticed(numbers):
+    with plait.open(numbers, shape=(100,), dtype="i8") as file, file.stream(mode=1) as stream:
+        stream.seek(50)
+        with pytest.raises(plait.StoreError, match="request 7 expected 7 elements and the stream gave 1"):
+            carry_out(turns(GSSA(100, 1, 7), 0, 1), stream, np.empty(7, "i8"))

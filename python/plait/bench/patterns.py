@@ -218,6 +218,3 @@ def _disks(count: int, folder: Path, folders: list[str]) -> list[str]:
     for place in found:
         place.mkdir(exist_ok=True)
     return [str(place) for place in found]
-
-
-__all__ = ["ELEMENT", "CellResult", "PatternsResults", "PatternsSettings", "run_patterns"]
