@@ -125,15 +125,17 @@ def test_a_shared_position_takes_each_write_once(apart, shared, random):
 @pytest.mark.several_ranks
 @pytest.mark.parametrize("mode", [0, 1])
 def test_independent_requests_wait_for_nobody(apart, path, shared, mode):
-    done = shared / "done"
+    def wait_for(name):
+        limit = time.monotonic() + 30
+        while not (shared / name).exists() and time.monotonic() < limit:
+            time.sleep(0.005)
+        assert (shared / name).exists()
+
     with plait.open(path, "r+", comm=apart) as file:
         stream, together = file.stream(mode), file.stream(2)
         if apart.rank == 0:
             # In no call of MPI and none of Plait until the others are through.
-            limit = time.monotonic() + 30
-            while not done.exists() and time.monotonic() < limit:
-                time.sleep(0.005)
-            assert done.exists()
+            wait_for("done")
             assert stream.tell() == (0 if mode == 0 else COUNT)
             np.testing.assert_array_equal(together.read(3), [0, 1, 2])
         else:
@@ -141,12 +143,15 @@ def test_independent_requests_wait_for_nobody(apart, path, shared, mode):
             for _ in range(20):
                 assert stream.iread(10).wait().size == 10
                 assert stream.read(10).size == 10
+            (shared / f"{apart.rank}").touch()
             if apart.rank == apart.size - 1:
+                for other in range(1, apart.size):
+                    wait_for(f"{other}")
                 stream.seek(COUNT - 1)
                 stream.write(np.array([COUNT - 1]))
                 assert stream.tell() == COUNT
                 assert not started.test()
-                done.touch()
+                (shared / "done").touch()
             first = 3 + 2 * (apart.rank - 1)
             np.testing.assert_array_equal(started.wait(), [first, first + 1])
 
