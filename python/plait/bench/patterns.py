@@ -16,7 +16,7 @@ import plait
 from plait.bench.launch import PATIENCE, LaunchError, Progress, RankProgram, Steps, require_mpi
 from plait.bench.machine import describe_machine, shorten_library
 from plait.bench.patterns_content import make_file
-from plait.bench.patterns_job import BURST, ELEMENT, MODE_PATTERNS, Cell, PatternsJob
+from plait.bench.patterns_job import BURST, MODE_PATTERNS, Cell, PatternsJob
 from plait.bench.text import counted
 from plait.patterns import PATTERNS, Kind
 
@@ -193,9 +193,11 @@ def _make_files(
 ) -> Iterator[tuple[str, str]]:
     """Make each file and yield its name with what to open."""
     wanted = {cell.file: cell for cell in cells}
-    needed, free = sum(cell.size for cell in wanted.values()), shutil.disk_usage(folder).free
-    if 2 * needed > free:
-        raise plait.Error(f"the files need {needed:,} bytes and {folder} has {free:,} free; choose another --dir")
+    needed = sum(cell.size for cell in wanted.values())
+    for place in (folder, *map(Path, folders)):
+        free = shutil.disk_usage(place).free
+        if 2 * needed > free:
+            raise plait.Error(f"the files need {needed:,} bytes and {place} has {free:,} free; choose another folder")
     for name, cell in wanted.items():
         progress(f"writing {name}", 0.0)
         path = (Path(folders[0]) if folders else folder) / name

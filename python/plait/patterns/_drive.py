@@ -52,9 +52,13 @@ def drive(
     pattern, mode, file and communicator do not fit together, and what the stream raises.
     """
     rank, size = (0, 1) if comm is None else (comm.rank, comm.size)
-    mode = pattern.mode if mode is None else mode
     if comm is not None and size > 1:
-        _agree(comm, (pattern, mode, fill is not None))
+        _agree(comm, (pattern if isinstance(pattern, Pattern) else repr(pattern), mode, fill is not None))
+    if not isinstance(pattern, Pattern):
+        raise ArgumentError(
+            f"the pattern is {pattern!r}; pass one of plait.patterns, such as GSI(elements, ranks, request)"
+        )
+    mode = pattern.mode if mode is None else mode
     _check(pattern, mode, file, size, fill)
     buffer = np.empty(pattern.largest, file.dtype)
     with file.stream(mode=mode) as stream:
@@ -129,12 +133,12 @@ def _check(pattern: Pattern, mode: int, file: File, size: int, fill: Callback | 
         raise ArgumentError("the pattern writes; pass fill=, which is called with each request and an array to fill")
 
 
-def _agree(comm: CommLike, mine: tuple[Pattern, int, bool]) -> None:
+def _agree(comm: CommLike, mine: tuple[object, int | None, bool]) -> None:
     """See that all ranks were given the same, so that none waits for requests that never come."""
     first = comm.bcast(mine)
     differ = [number for number, same in enumerate(comm.allgather(first == mine)) if not same]
     if differ:
         raise ArgumentError(
-            f"rank {differ[0]} was given another pattern, mode or fill than rank 0, which has {first[0]} and mode "
-            f"{first[1]}; pass the same on every rank"
+            f"rank {differ[0]} was given another pattern, mode or fill than rank 0, which has {first[0]} and "
+            f"mode={first[1]}; pass the same on every rank"
         )
