@@ -14,7 +14,9 @@ from ._errors import Error
 class Request:
     """A nonblocking read, write or redistribution. The arrays belong to it until :meth:`wait` returns."""
 
-    def __init__(self, request: _core.Request | _core.StreamRequest, user: object, arrays: list[Array], result: Any) -> None:
+    def __init__(
+        self, request: _core.Request | _core.StreamRequest, user: object, arrays: list[Array], result: Any
+    ) -> None:
         """Made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and others that start something."""
         self._request = request
         self._used = (user, arrays)  # kept alive until the access is done, also where the caller drops the Request

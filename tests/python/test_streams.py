@@ -143,10 +143,16 @@ def test_a_stream_keeps_its_file(path, mode):
 
 
 def test_a_block_that_fails_discards_a_new_file(tmp_path, mode):
-    with pytest.raises(KeyError), plait.open(tmp_path / "new.npy", "w", shape=(600,), dtype="f8") as file:
-        stream = file.stream(mode)
-        stream.write(WHOLE)
-        raise KeyError
+    file = plait.open(tmp_path / "new.npy", "w", shape=(600,), dtype="f8")
+    stream = file.stream(mode)
+
+    def work():
+        with file:
+            stream.write(WHOLE)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
     assert not list(tmp_path.iterdir())
     assert stream.closed
     with pytest.raises(plait.Error):
