@@ -1,19 +1,18 @@
 """`plait bench io` and `plait demo`: real ranks on small arrays, and the arithmetic of results."""
 
-import importlib.util
 import io
 import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from launching import needs_mpi, run
 from rich.console import Console
 
 import plait
 from plait.bench.cells import CELLS, near_square
 from plait.bench.io import IoSettings, run_io
 from plait.bench.job import MPI_IO, TOTAL, Case, Job
-from plait.bench.launch import LaunchError, RankProgram, StalledError, find_mpiexec
+from plait.bench.launch import LaunchError, RankProgram, StalledError
 from plait.bench.overlap import OverlapResult
 from plait.bench.overlap_job import ACCESSES
 from plait.bench.pattern import pattern, same_bytes
@@ -23,22 +22,6 @@ from plait.bench.redistribute_table import redistribute_table
 from plait.bench.results import CaseResult, CellResult, IoResults
 from plait.bench.table import results_table
 from plait.bench.text import factor, milliseconds
-from plait.cli import main
-
-
-def has_mpi():
-    try:
-        find_mpiexec()
-    except LaunchError:
-        return False
-    return importlib.util.find_spec("mpi4py") is not None
-
-
-needs_mpi = pytest.mark.skipif(not has_mpi(), reason="needs mpi4py and an MPI launcher")
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, arguments, env={"COLUMNS": "120"})
 
 
 @needs_mpi

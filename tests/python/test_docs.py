@@ -27,6 +27,7 @@ import click
 import pytest
 
 import plait
+from plait import patterns
 from plait.bench.launch import LaunchError, find_mpiexec
 from plait.cli import main
 
@@ -226,6 +227,13 @@ def test_every_python_name_is_told_of() -> None:
         told = re.findall(r"`(?:[A-Z]\w*\.)?(\w+)", section)
         missing += [f"{kind.__name__}.{name}" for name in members if name not in told]
     assert not missing, f"docs/reference/python.md lacks {missing}"
+
+
+def test_every_name_of_patterns_is_told_of() -> None:
+    text = (ROOT / "docs/reference/patterns.md").read_text(encoding="utf-8")
+    members = [name for name, _ in inspect.getmembers(patterns.Pattern) if not name.startswith("_")]
+    missing = [name for name in [*patterns.__all__, *members] if not re.search(rf"`{name}\b", text)]
+    assert not missing, f"docs/reference/patterns.md lacks {missing}"
 
 
 def test_every_header_is_told_of() -> None:

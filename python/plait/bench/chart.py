@@ -10,7 +10,7 @@ from plait.bench.job import DIRECT, MPI_IO, TOTAL
 from plait.bench.results import CaseResult, CellResult, IoResults
 from plait.bench.table import header
 from plait.bench.text import factor, milliseconds
-from plait.draw.figure import new_figure, save
+from plait.draw.figure import new_figure, open_axis, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,10 +61,7 @@ def _draw_case(axis: Axes, result: CaseResult) -> None:
     axis.set_title(result.case.title, fontsize=14, loc="left")
     axis.set_xticks(range(len(result.cells)), [_group(cell) for cell in result.cells], fontsize=10.5)
     axis.tick_params(axis="y", labelsize=11)
-    axis.grid(axis="y", which="major", color="#dddddd")
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
+    open_axis(axis, "y")
 
 
 def _height(cell: CellResult, access: str) -> float | None:

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from plait.bench.plan import PlanResult, PlanResults
 from plait.bench.plan_cases import Group
 from plait.bench.plan_table import by_series, plan_header
-from plait.draw.figure import new_figure, save
+from plait.draw.figure import new_figure, open_axis, save
+from plait.draw.palette import line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours.
-_COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#e69f00",
-    "#000000",
-    "#999999",
-    "#f0e442",
-    "#7b3294",
-)
-_MARKS = "osD^vP*X<>"
 _ELEMENTS = "elements of the array, N"
 _GUIDE = 1e-6  # seconds a message, or a piece, of the dotted line
 
@@ -57,7 +44,7 @@ def _draw_series(axis: Axes, results: list[PlanResult]) -> None:
     """Draw time against elements."""
     for number, (name, members) in enumerate(by_series(results)):
         x = [result.case.at for result in members]
-        style: dict[str, Any] = {"color": _COLOURS[number % len(_COLOURS)], "marker": _MARKS[number % len(_MARKS)]}
+        style = line_style(number)
         axis.plot(x, [result.seconds * 1e6 for result in members], label=name, linewidth=1.8, markersize=6, **style)
 
 
@@ -69,7 +56,7 @@ def _draw_extent(axis: Axes, results: list[PlanResult]) -> None:
             points = [(result.case.at, getattr(result, attribute)) for result in members]
             points = [(x, seconds * 1e6) for x, seconds in points if seconds is not None]
             label = f"{words}, NumPy" if number == 0 else None
-            axis.plot(*zip(*points, strict=True), line, color=_COLOURS[number], linewidth=1.4, label=label)
+            axis.plot(*zip(*points, strict=True), line, color=line_style(number)["color"], linewidth=1.4, label=label)
     _finish(axis, _ELEMENTS, "upper right")
     axis.set_title("The array grows", fontsize=13, loc="left")
 
@@ -80,14 +67,16 @@ def _draw_counts(axis: Axes, results: list[PlanResult], what: str) -> None:
     for number, (name, members) in enumerate(by_series(results)):
         counts = [(result.messages if what == "message" else result.pieces) or 1 for result in members]
         most = max(most, *counts)
-        style: dict[str, Any] = {"color": _COLOURS[number], "marker": _MARKS[number], "linewidth": 1.2, "markersize": 7}
+        style = {**line_style(number), "linewidth": 1.2, "markersize": 7}
         axis.plot(counts, [result.seconds * 1e6 for result in members], label=name, **style)
         if what == "piece":
             blocks = [(count, result.by_blocks) for count, result in zip(counts, members, strict=True)]
             drawn = [(count, seconds * 1e6) for count, seconds in blocks if seconds is not None]
             if drawn:
                 label = "block by block, NumPy" if number == 0 else None
-                axis.plot(*zip(*drawn, strict=True), "--", color=_COLOURS[number], linewidth=1.2, label=label)
+                axis.plot(
+                    *zip(*drawn, strict=True), "--", color=line_style(number)["color"], linewidth=1.2, label=label
+                )
     axis.plot([1, most], [_GUIDE * 1e6, most * _GUIDE * 1e6], ":", color="#777777", label=f"1 µs a {what}")
     title = "The ranks grow; N = 10¹²" if what == "message" else "Coprime blocks and grids; N = 10⁴ to 10¹⁵"
     _finish(axis, f"{what}s of the rank")
@@ -101,8 +90,5 @@ def _finish(axis: Axes, label: str, legend: Literal["upper left", "upper right"]
     axis.set_ylim(min(low, 1), max(high, 1000))
     axis.set_xlabel(label, fontsize=11)
     axis.set_ylabel("microseconds", fontsize=11)
-    axis.grid(which="major", color="#dddddd")
-    axis.set_axisbelow(True)
+    open_axis(axis)
     axis.legend(fontsize=8.5, frameon=False, loc=legend)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)

@@ -11,7 +11,7 @@ from rich.text import Text
 from plait.bench.redistribute import RedistributeCell, RedistributeResults
 from plait.bench.redistribute_job import ALLTOALLW, PRIVATE, SHARED
 from plait.bench.text import NOTHING, factor, machine_line, milliseconds, titled_table, version_line
-from plait.draw.figure import new_figure, save
+from plait.draw.figure import new_figure, open_axis, save
 
 
 def redistribute_table(results: RedistributeResults) -> RenderableType:
@@ -117,10 +117,7 @@ def draw_redistribute_chart(results: RedistributeResults, path: Path) -> None:
     axis.set_ylabel("milliseconds (log scale)", fontsize=12)
     names = [cell.name.replace(" to ", "\nto ").replace(", ", ",\n") for cell in results.cells]
     axis.set_xticks(range(len(names)), names, fontsize=10.5)
-    axis.grid(axis="y", which="major", color="#dddddd")
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
+    open_axis(axis, "y")
     figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=12)
     figure.supxlabel(_header(results).plain, fontsize=9, color="#444444")
     save(figure, path)

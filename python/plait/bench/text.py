@@ -59,3 +59,21 @@ def version_line(machine: dict[str, str]) -> str:
 def titled_table(title: str) -> Table:
     """Return an empty table in the form that all benchmarks use."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", title_style="bold")
+
+
+def rate(bytes_per_second: float | None) -> str:
+    """Return a rate in MB/s."""
+    return NOTHING if bytes_per_second is None else three_digits(bytes_per_second / 1e6)
+
+
+def short_bytes(count: int) -> str:
+    """Return ``4K``, ``16M`` or ``1000``: as options take it."""
+    for power_, letter in ((30, "G"), (20, "M"), (10, "K")):
+        if count and count % (1 << power_) == 0:
+            return f"{count >> power_}{letter}"
+    return str(count)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 rank`` or ``2 ranks``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -11,6 +11,7 @@ from plait.bench.io import IoSettings, run_io
 from plait.bench.job import Operation
 from plait.bench.table import results_table
 from plait.cli.bench_overlap import overlap_command
+from plait.cli.bench_patterns import patterns_command
 from plait.cli.bench_plan import plan_command
 from plait.cli.bench_redistribute import redistribute_command
 from plait.cli.benchmark import deliver, result_options, run_with_bar
@@ -35,6 +36,7 @@ def bench_command() -> None:
 
 
 bench_command.add_command(overlap_command)
+bench_command.add_command(patterns_command)
 bench_command.add_command(plan_command)
 bench_command.add_command(redistribute_command)
 

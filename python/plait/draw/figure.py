@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import plait
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _TITLE_LINES = 2
@@ -28,6 +29,14 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), dpi=150, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
     FigureCanvasAgg(figure)
     return figure
+
+
+def open_axis(axis: Axes, grid: Literal["x", "y", "both"] = "both") -> None:
+    """Leave a chart two of its four borders, and give it faint lines behind what is drawn."""
+    axis.grid(axis=grid, which="major", color="#dddddd")
+    axis.set_axisbelow(True)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import colorsys
+from typing import Any
 
 # Paul Tol's "light" scheme: told apart with any common colour blindness, and light enough for black text.
 _FIRST = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#aaaa00", "#99ddff", "#bbcc33")
+# The lines of a chart: Okabe and Ito's colours and two more, and marks, so that colour alone does not tell them apart.
+_SERIES = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#e69f00",
+    "#000000",
+    "#999999",
+    "#f0e442",
+    "#7b3294",
+)
+_MARKS = "osD^vP*X<>"
+
 _GOLDEN = 0.618033988749895
 _LIGHTER = 0.62  # share of white in the colour of a halo
 
@@ -20,6 +36,11 @@ def rank_hex(rank: int) -> str:
     hue = (0.11 + (rank - len(_FIRST)) * _GOLDEN) % 1.0
     lightness = (0.62, 0.72, 0.82)[rank % 3]
     return _hex(colorsys.hls_to_rgb(hue, lightness, 0.55))
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Return colour and mark of a line of a chart, as matplotlib takes them."""
+    return {"color": _SERIES[number % len(_SERIES)], "marker": _MARKS[number % len(_MARKS)]}
 
 
 def lighter(colour: str) -> str:

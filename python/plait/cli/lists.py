@@ -1,0 +1,77 @@
+"""Options that take several values with commas between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    _Type = click.ParamType[Any]
+else:
+    _Type = click.ParamType  # takes no type before click 8.4
+
+_FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def parse_bytes(text: str) -> int:
+    """Return the bytes that ``4096``, ``64K``, ``16M`` or ``1G`` say.  errors  ValueError"""
+    factor = _FACTORS.get(text[-1:].upper(), 1)
+    count = int(text[:-1] if factor > 1 else text) * factor
+    if count < 1:
+        raise ValueError(text)
+    return count
+
+
+def parse_count(text: str) -> int:
+    """Return a number above 0.  errors  ValueError"""
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
+class Several(_Type):
+    """Values with commas between; each once, in the order given."""
+
+    def __init__(self, what: str, parse: Callable[[str], Any], choices: tuple[str, ...] = ()) -> None:
+        """`what` names one value in messages; `choices` are all there are, where there are few."""
+        self.name = what
+        self._parse, self._choices = parse, choices
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Any, ...]:
+        """Return the values."""
+        if isinstance(value, tuple):
+            return value
+        found: dict[Any, None] = {}
+        for text in str(value).split(","):
+            try:
+                found[self._parse(text.strip())] = None
+            except (ValueError, KeyError):
+                expected = f"one of {', '.join(self._choices)}" if self._choices else self.name
+                self.fail(f"'{text}' is not {expected}", param, ctx)
+        return tuple(found)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete the last value, where there are few to choose from."""
+        before, comma, last = incomplete.rpartition(",")
+        given = before.split(",")
+        return [
+            CompletionItem(before + comma + choice)
+            for choice in self._choices
+            if choice.lower().startswith(last.lower()) and choice not in given
+        ]
+
+
+class Bytes(_Type):
+    """A number of bytes with an optional suffix."""
+
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the bytes."""
+        try:
+            return value if isinstance(value, int) else parse_bytes(str(value).strip())
+        except ValueError:
+            self.fail(f"'{value}' is not a number of bytes such as 4096, 64K or 16M", param, ctx)

@@ -1,0 +1,145 @@
+"""What all access patterns have in common."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+from .._errors import ArgumentError
+
+Kind = Literal["read", "write"]
+
+
+class Access(NamedTuple):
+    """One request of one rank, in elements of the file."""
+
+    kind: Kind
+    offset: int
+    count: int  # type: ignore[assignment]  # as a field it hides the tuple's method
+
+
+@dataclass(frozen=True)
+class Pattern(ABC):
+    """Who asks for which elements of a file, in what order. The base of all patterns; a value without a file.
+
+    elements  of the file
+    ranks     how many there are; every one has its own sequence of requests, which may be empty
+    request   elements of one request; the last one before an end is shorter where nothing else is said
+    kind      "read" or "write"
+
+    Costs: :meth:`at` and :meth:`count` take constant time and memory, whatever the sizes. Raises plait.ArgumentError
+    for numbers that cannot be.
+    """
+
+    elements: int
+    ranks: int
+    request: int
+    _: KW_ONLY
+    kind: Kind = "read"
+
+    view: ClassVar[Literal["sequential", "direct"]] = "sequential"
+    """How the file is classified as a whole (thesis, 2.4)."""
+    thesis_mode: ClassVar[int | None] = None
+    """The stream mode by which the thesis obtains the pattern (3.2.3), None where it names none."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        self._check("elements", 0)
+        self._check("ranks", 1)
+        self._check("request", 1)
+        if self.kind not in ("read", "write"):
+            raise ArgumentError(f'{self.name}: kind={self.kind!r} is not known; use "read" or "write"')
+
+    @property
+    def name(self) -> str:
+        """The name in the thesis."""
+        return type(self).__name__
+
+    @property
+    def modes(self) -> tuple[int, ...]:
+        """The modes of a stream that lead to just these requests.
+
+        0 is always among them: each rank moves its own position. By modes 2, 3 and 4 the stream finds the same offsets
+        itself. By mode 1 the order of arrival decides which of the requests gets which stretch.
+        """
+        return (0,)
+
+    @property
+    def mode(self) -> int:
+        """The mode that :func:`drive` takes: that of the thesis where it leads to these requests, or else 0."""
+        return self.thesis_mode if self.thesis_mode is not None and self.thesis_mode in self.modes else 0
+
+    @property
+    def largest(self) -> int:
+        """The most elements that a request may have."""
+        return min(self.request, self.elements)
+
+    @property
+    def rounds(self) -> int:
+        """The most requests that a rank makes. Takes time by the number of ranks."""
+        return max(self.count(rank) for rank in range(self.ranks))
+
+    @abstractmethod
+    def count(self, rank: int) -> int:
+        """Return how many requests a rank makes."""
+
+    def at(self, rank: int, number: int) -> Access:
+        """Return request `number` of a rank, counted from 0."""
+        if not 0 <= rank < self.ranks:
+            raise ArgumentError(f"{self.name}: rank {rank} is not one of the {self.ranks}; count from 0")
+        if not 0 <= number < self.count(rank):
+            raise ArgumentError(f"{self.name}: rank {rank} makes {self.count(rank)} requests; there is no {number}")
+        return self._at(rank, number)
+
+    def requests(self, rank: int) -> Iterator[Access]:
+        """Yield all requests of a rank in order, made one by one."""
+        if not 0 <= rank < self.ranks:
+            raise ArgumentError(f"{self.name}: rank {rank} is not one of the {self.ranks}; count from 0")
+        return (self._at(rank, number) for number in range(self.count(rank)))
+
+    @abstractmethod
+    def _at(self, rank: int, number: int) -> Access:
+        """Return request `number` of a rank that makes so many."""
+
+    def _check(self, field: str, least: int) -> None:
+        """Make a field a plain number, and see that it is large enough."""
+        given = getattr(self, field)
+        try:
+            number = operator.index(given)
+        except TypeError:
+            raise ArgumentError(f"{self.name}: {field}={given!r} is not a whole number") from None
+        if number < least:
+            raise ArgumentError(f"{self.name}: {field}={number}; it must be at least {least}")
+        object.__setattr__(self, field, number)
+
+    def _stretch(self, begin: int, count: int, end: int) -> Access:
+        """Return the request for `count` elements from `begin` that stops at `end`."""
+        return Access(self.kind, begin, min(count, end - begin))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subset(Pattern):
+    """A pattern in which ranks 0 to active - 1 take part."""
+
+    active: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
+        if self.active is None:
+            object.__setattr__(self, "active", (self.ranks + 1) // 2)
+        self._check("active", 1)
+        if self._taking_part > self.ranks:
+            raise ArgumentError(f"{self.name}: active={self.active}, but there are {self.ranks} ranks")
+
+    @property
+    def _taking_part(self) -> int:
+        return self.active or 0
+
+
+def pieces(elements: int, request: int) -> int:
+    """Return how many requests it takes to get through so many elements."""
+    return -(-elements // request)

@@ -1,0 +1,144 @@
+"""Carries an access pattern out on an open file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._comm import CommLike
+from .._errors import ArgumentError, StoreError
+from ._base import Access, Pattern
+
+if TYPE_CHECKING:
+    from .._file import File
+    from .._stream import Stream
+
+Part = npt.NDArray[Any]
+Callback = Callable[[Access, Part], None]
+
+
+class Driven(NamedTuple):
+    """What one rank has moved."""
+
+    requests: int
+    elements: int
+
+
+def drive(
+    pattern: Pattern,
+    file: File,
+    comm: CommLike = None,
+    *,
+    mode: int | None = None,
+    receive: Callback | None = None,
+    fill: Callback | None = None,
+) -> Driven:
+    """Make all requests of a pattern, each rank its own, through a stream of the file. Collective over ``comm``.
+
+    file     open in a mode that allows what the pattern does, on the same communicator; of any store
+    comm     the communicator that the file was opened with, None where it was opened without one
+    mode     of the stream, one of ``pattern.modes``; ``pattern.mode`` by default
+    receive  called after each read with the request and an array of its elements, which the next one overwrites
+    fill     called before each write with the request and an array to fill; needed for writing
+
+    In mode 1 the stretch of a request is the next one when it arrives, wherever the request says: `receive` gets what
+    is there, `fill` cannot know. A callback must not raise on some ranks only.
+
+    Memory: one array of ``pattern.largest`` elements. Raises plait.ArgumentError, on every rank the same, where
+    pattern, mode, file and communicator do not fit together, and what the stream raises.
+    """
+    rank, size = (0, 1) if comm is None else (comm.rank, comm.size)
+    if comm is not None and size > 1:
+        _agree(comm, (pattern if isinstance(pattern, Pattern) else repr(pattern), mode, fill is not None))
+    if not isinstance(pattern, Pattern):
+        raise ArgumentError(
+            f"the pattern is {pattern!r}; pass one of plait.patterns, such as GSI(elements, ranks, request)"
+        )
+    mode = pattern.mode if mode is None else mode
+    _check(pattern, mode, file, size, fill)
+    buffer = np.empty(pattern.largest, file.dtype)
+    with file.stream(mode=mode) as stream:
+        return carry_out(turns(pattern, rank, mode), stream, buffer, receive, fill)
+
+
+def carry_out(
+    turns: Iterable[tuple[Access, int]],
+    stream: Stream,
+    buffer: Part,
+    receive: Callback | None = None,
+    fill: Callback | None = None,
+) -> Driven:
+    """Make the requests of one rank through a stream that stands at its beginning."""
+    mode = stream.mode
+    requests = elements = 0
+    place = 0
+    for access, asked in turns:
+        part = buffer[:asked]
+        if mode == 0 and access.offset != place:
+            stream.seek(access.offset)
+        if access.kind == "write":
+            if fill is not None and asked:
+                fill(access, part)
+            stream.write(part)
+        else:
+            found = stream.read(asked, out=part)
+            if len(found) != access.count:
+                raise StoreError(
+                    f"request {requests} expected {access.count} elements and the stream gave {len(found)}; "
+                    "nothing else may move its position meanwhile"
+                )
+            if receive is not None and access.count:
+                receive(access, found)
+        place = access.offset + access.count
+        requests += 1 if access.count else 0
+        elements += access.count
+    return Driven(requests, elements)
+
+
+def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]]:
+    """Yield the requests of a rank, each with the number of elements to pass to the stream.
+
+    In the collective modes a rank that has no more requests goes on, with none, until all ranks are done; in mode 3 all
+    ask for as much, and at the end of the file get less.
+    """
+    if mode in (0, 1):
+        for access in pattern.requests(rank):
+            yield access, access.count
+        return
+    own = pattern.count(rank)
+    for number in range(pattern.rounds):
+        access = pattern.at(rank, number) if number < own else Access(pattern.kind, pattern.elements, 0)
+        yield access, pattern.largest if mode == 3 else access.count
+
+
+def _check(pattern: Pattern, mode: int, file: File, size: int, fill: Callback | None) -> None:
+    """See that everything fits together: the same on every rank."""
+    elements = math.prod(file.shape)
+    if pattern.ranks != size:
+        raise ArgumentError(f"the pattern is for {pattern.ranks} ranks and there are {size}; make one for these")
+    if pattern.elements != elements:
+        raise ArgumentError(
+            f"the pattern is for {pattern.elements} elements and {file.url} has {elements}; make one for these"
+        )
+    if mode not in pattern.modes:
+        raise ArgumentError(
+            f"mode {mode} does not lead to the requests of {pattern}; "
+            f"modes that do: {', '.join(map(str, pattern.modes))}"
+        )
+    if pattern.kind == "write" and fill is None:
+        raise ArgumentError("the pattern writes; pass fill=, which is called with each request and an array to fill")
+
+
+def _agree(comm: CommLike, mine: tuple[object, int | None, bool]) -> None:
+    """See that all ranks were given the same, so that none waits for requests that never come."""
+    first = comm.bcast(mine)
+    differ = [number for number, same in enumerate(comm.allgather(first == mine)) if not same]
+    if differ:
+        raise ArgumentError(
+            f"rank {differ[0]} was given another pattern, mode or fill than rank 0, which has {first[0]} and "
+            f"mode={first[1]}; pass the same on every rank"
+        )

@@ -1,0 +1,103 @@
+"""Patterns in which the file is cut into contiguous parts, one for each rank that takes part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._base import Access, Pattern, Subset, pieces
+from ._shuffle import shuffled
+
+
+@dataclass(frozen=True)
+class _Partitioned(Pattern):
+    """Parts of ceil(elements / parts) elements, the last ones shorter or empty, as `block` deals them."""
+
+    @property
+    def _parts(self) -> int:
+        return self.ranks
+
+    @property
+    def _part(self) -> int:
+        """The elements of a full part."""
+        return pieces(self.elements, self._parts)
+
+    @property
+    def largest(self) -> int:
+        """The most elements that a request may have."""
+        return min(self.request, self._part)
+
+    def count(self, rank: int) -> int:
+        """Return how many requests a rank makes."""
+        if rank >= self._parts:
+            return 0
+        return pieces(min(self._part, max(0, self.elements - rank * self._part)), self.request)
+
+    def _at(self, rank: int, number: int) -> Access:
+        begin = rank * self._part
+        return self._stretch(begin + number * self.request, self.request, min(begin + self._part, self.elements))
+
+
+@dataclass(frozen=True)
+class GSP(_Partitioned):
+    """Global sequential, partitioned: the file is cut into one contiguous part for each rank.
+
+    Thesis 2.4, 3: "distributes the file into contiguous blocks, one for each processor". 3.2.3 obtains it by mode 1.
+    Open in the thesis: parts that do not come out even. Here a part has ceil(elements / ranks) elements, the last ones
+    fewer or none, as `block` deals them. By mode 1 a rank's part is contiguous only where one request has all of it,
+    and arrival decides who gets which; modes 2 and 3 give them out in the order of ranks. With smaller requests only
+    mode 0 leads to this pattern (by mode 1 it becomes :class:`GSSA`).
+    """
+
+    thesis_mode = 1
+
+    @property
+    def modes(self) -> tuple[int, ...]:
+        """0; also 1, 2 and 3 where one request has a whole part (3 writes only parts that come out even)."""
+        if self.request < self._part:
+            return (0,)
+        return (0, 1, 2) if self.kind == "write" and self.elements % self.ranks else (0, 1, 2, 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GSPS(_Partitioned, Subset):
+    """Global sequential, partitioned, subset: the file is cut into one part for each of some ranks; the others idle.
+
+    active  how many take part, half of them rounded up by default
+
+    Thesis 2.4, 7: "a modification of the GSP ... some processors can remain idle", so that each of the others has more.
+    Open in the thesis: how many and which; here the first ones. Parts are cut as in :class:`GSP`.
+    """
+
+    @property
+    def modes(self) -> tuple[int, ...]:
+        """0; also 1 and 2 where one request has a whole part."""
+        return (0, 1, 2) if self.request >= self._part else (0,)
+
+    @property
+    def _parts(self) -> int:
+        return self._taking_part
+
+
+@dataclass(frozen=True, kw_only=True)
+class GDP(_Partitioned):
+    """Global direct, partitioned: every rank goes through its own part of the file in an order fixed beforehand.
+
+    seed  picks the orders
+
+    Thesis 2.4, direct 2: "processors read(write) data in a pre-determined order. But they use the DIRECT access
+    pattern, reading(writing) the data in any arbitrary order".
+    Open in the thesis: parts and orders. Here parts and requests are those of :class:`GSP`, each made once, in an order
+    by chance that is another one for each rank.
+    """
+
+    seed: int = 0
+
+    view = "direct"
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
+        self._check("seed", 0)
+
+    def _at(self, rank: int, number: int) -> Access:
+        return super()._at(rank, shuffled(number, self.count(rank), self.seed, rank))

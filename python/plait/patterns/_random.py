@@ -1,0 +1,42 @@
+"""The pattern that knows no order at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._base import Access, Pattern, pieces
+from ._shuffle import mix
+
+
+@dataclass(frozen=True, kw_only=True)
+class GDR(Pattern):
+    """Global direct, random: every rank reads anywhere, in any order.
+
+    each  how many requests every rank makes; by default as many as it takes all ranks to move the file's size
+    seed  picks the places
+
+    Thesis 2.4, direct 1: "access the data in any order and from any position ... the most general case".
+    Open in the thesis: everything else. Here all requests have the same size and lie wholly in the file, at any
+    element, each place as likely as any other and independent of all others: parts may be met twice, or never.
+    """
+
+    each: int | None = None
+    seed: int = 0
+
+    view = "direct"
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
+        if self.each is None:
+            object.__setattr__(self, "each", pieces(pieces(self.elements, self.request), self.ranks))
+        self._check("each", 0)
+        self._check("seed", 0)
+
+    def count(self, rank: int) -> int:
+        """Return how many requests a rank makes; none in a file without elements."""
+        return (self.each or 0) if self.elements else 0
+
+    def _at(self, rank: int, number: int) -> Access:
+        places = self.elements - self.largest + 1
+        return Access(self.kind, mix(self.seed, rank, number) % places, self.largest)

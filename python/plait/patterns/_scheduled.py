@@ -1,0 +1,96 @@
+"""Patterns in which a request gets what comes next when it arrives.
+
+Who gets what is known only when it has happened, so the requests given here are those of one possible order of arrival.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._base import Access, Pattern, pieces
+from ._shuffle import mix, shuffled
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scheduled(Pattern):
+    """A pattern that deals records in the order of arrival, a round at a time."""
+
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
+        if self.seed is not None:
+            self._check("seed", 0)
+
+    @property
+    def _records(self) -> int:
+        return pieces(self.elements, self.request)
+
+    def _record(self, rank: int, number: int) -> int:
+        """Return the record that request `number` of a rank gets."""
+        place = rank if self.seed is None else shuffled(rank, self.ranks, self.seed, number)
+        return number * self.ranks + place
+
+    def count(self, rank: int) -> int:
+        """Return how many requests a rank makes; where the last round has too few records, some ranks make one less."""
+        full, rest = divmod(self._records, self.ranks)
+        return full + (1 if rest and self._record(rank, full) < self._records else 0)
+
+
+@dataclass(frozen=True)
+class GSSA(_Scheduled):
+    """Global sequential, scheduled access: each request gets the next record, first come first served.
+
+    seed  None: the ranks arrive in turn, round after round; otherwise in another order each round, picked by the seed
+
+    Thesis 2.4, 5: "asynchronous ... The sequence in which the records are read is decided by the order in which the
+    processor requests arrive. The amount of data read by each request must be same". Mode 1 serves so (3.2.3, where it
+    is also called self-scheduling, 3.4.2); by it the true arrival decides, and the offsets given here do not matter.
+    Open in the thesis: the order; and what is left when the records do not come out even, for it lets every rank read
+    the same amount. Here the last record ends with the file, and requests that would find nothing are not made.
+    """
+
+    thesis_mode = 1
+
+    @property
+    def modes(self) -> tuple[int, ...]:
+        """0 (the order given here) and 1 (the order of arrival)."""
+        return (0, 1)
+
+    def _at(self, rank: int, number: int) -> Access:
+        return self._stretch(self._record(rank, number) * self.request, self.request, self.elements)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GSO(_Scheduled):
+    """Global sequential, overlapped: as :class:`GSSA`, but requests differ in size and reach into the next ones.
+
+    overlap  the most elements that a request takes beyond its record, as many as the record has by default
+    seed     picks the order of arrival, as for GSSA, and the sizes
+
+    Thesis 2.4, 6: "an asynchronous data access pattern ... allows the size of data request to be different, hence some
+    requests might access overlapped data sets".
+    Open in the thesis: sizes and places. Here request k begins with record k, as in GSSA, and goes on for 0 to
+    `overlap` elements beyond it, so that the file is covered and any request shares at most `overlap` elements with
+    those behind it. The one position of mode 1 cannot lead to overlaps, so that it takes mode 0.
+    """
+
+    overlap: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        super().__post_init__()
+        if self.overlap is None:
+            object.__setattr__(self, "overlap", self.request)
+        self._check("overlap", 0)
+
+    @property
+    def largest(self) -> int:
+        """The most elements that a request may have."""
+        return min(self.request + (self.overlap or 0), self.elements)
+
+    def _at(self, rank: int, number: int) -> Access:
+        record = self._record(rank, number)
+        more = mix(self.seed or 0, record) % ((self.overlap or 0) + 1)
+        return self._stretch(record * self.request, self.request + more, self.elements)

@@ -1,0 +1,35 @@
+"""Orders and numbers by chance that can be asked for one by one, the same on every machine."""
+
+from __future__ import annotations
+
+_MASK = (1 << 64) - 1
+_ROUNDS = 4
+
+
+def mix(*numbers: int) -> int:
+    """Return 64 well-mixed bits that depend on all the numbers (the finaliser of SplitMix64, chained)."""
+    state = 0x9E3779B97F4A7C15
+    for number in numbers:
+        state = (state + 0x9E3779B97F4A7C15 + (number & _MASK)) & _MASK
+        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
+        state ^= state >> 31
+    return state
+
+
+def shuffled(place: int, size: int, *seed: int) -> int:
+    """Return which of 0, 1, ... size - 1 stands at `place` of an order that the seed picks.
+
+    A Feistel network on the next even number of bits permutes a range of at most four times the size; places that it
+    takes outside are sent through again, as often as needed: four times on average at the most.
+    """
+    half = max(1, ((size - 1).bit_length() + 1) // 2)
+    low = (1 << half) - 1
+    found = place
+    while True:
+        left, right = found >> half, found & low
+        for turn in range(_ROUNDS):
+            left, right = right, left ^ (mix(*seed, size, turn, right) & low)
+        found = left << half | right
+        if found < size:
+            return found

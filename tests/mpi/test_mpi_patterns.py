@@ -1,0 +1,126 @@
+"""Access patterns carried out by all ranks, in every mode that leads to them."""
+
+import math
+
+import numpy as np
+import pytest
+
+import plait
+from plait.patterns import GSA, GSI, GSP, GSSA, PATTERNS, drive
+
+SIZES = [(elements, request) for elements in (0, 1, 24, 101) for request in (1, 7, 1000)]
+
+
+class Found(list):
+    """What was read, with the requests."""
+
+    def __call__(self, access, part):
+        self.append((access, part.copy()))
+
+
+def open_numbers(comm, path, shape, mode="r", begin=0):
+    """A file of the numbers from `begin`, in order."""
+    if comm.rank == 0:
+        np.arange(begin, begin + math.prod(shape)).tofile(path)
+    return plait.open(path, mode, comm=comm, shape=shape, dtype="i8")
+
+
+def is_range(part):
+    return np.array_equal(part, np.arange(part[0], part[0] + len(part)))
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_reads_bring_what_the_requests_say(comm, shared, name):
+    for elements, request in SIZES:
+        pattern = PATTERNS[name](elements, comm.size, request)
+        expected = list(pattern.requests(comm.rank))
+        with open_numbers(comm, shared / f"{elements}-{request}.bin", (elements,)) as file:
+            for mode in pattern.modes:
+                found = Found()
+                done = drive(pattern, file, comm, mode=mode, receive=found)
+                assert [access for access, _ in found] == expected
+                assert done == (len(expected), sum(access.count for access in expected))
+                assert all(len(part) == access.count and is_range(part) for access, part in found)
+                if mode != 1:
+                    assert [part[0] for _, part in found] == [access.offset for access in expected]
+                else:
+                    everyone = comm.allgather([part for _, part in found])
+                    together = [part for parts in everyone for part in parts]
+                    assert sorted(np.concatenate([np.empty(0, int), *together])) == list(range(elements))
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_writes_put_things_where_the_requests_say(comm, shared, name):
+    for elements, request in SIZES:
+        pattern = PATTERNS[name](elements, comm.size, request, kind="write")
+        path = shared / f"{elements}-{request}.bin"
+        for mode in pattern.modes:
+            old = np.arange(1000, 1000 + elements)
+            with open_numbers(comm, path, (elements,), "r+", 1000) as file:
+                drive(pattern, file, comm, mode=mode, fill=fill)
+            found = np.fromfile(path, np.int64)
+            if mode == 1:  # each stretch whole, wherever the shared position was
+                begins = {access.offset for rank in range(comm.size) for access in pattern.requests(rank)}
+                assert sorted(found) == list(range(elements))
+                assert all(found[i] in begins or found[i] == found[i - 1] + 1 for i in range(elements))
+            else:
+                for rank in range(comm.size):
+                    for access in pattern.requests(rank):
+                        fill(access, old[access.offset : access.offset + access.count])
+                assert np.array_equal(found, old)
+            comm.Barrier()
+
+
+def fill(access, part):
+    """Every element tells the place that the pattern has for it."""
+    part[...] = np.arange(access.offset, access.offset + access.count)
+
+
+@pytest.mark.parametrize("mode", [0, 2])
+def test_a_new_file_of_several_dimensions(comm, shared, mode):
+    path = shared / "new.npy"
+    pattern = GSI(35, comm.size, 4, kind="write")
+    with plait.open(path, "w", comm=comm, shape=(5, 7), dtype="f4") as file:
+        drive(pattern, file, comm, mode=mode, fill=fill)
+    assert np.array_equal(np.load(path), np.arange(35, dtype="f4").reshape(5, 7))
+
+
+def test_striped_files_are_driven_alike(comm, shared):
+    disks = [shared / f"disk{number}" for number in range(3)]
+    if comm.rank == 0:
+        for disk in disks:
+            disk.mkdir()
+    comm.Barrier()
+    name = f"stripe:{shared / 'numbers'}"
+    pattern = GSP(500, comm.size, 6, kind="write")
+    url = f"{name}?disks={','.join(map(str, disks))}&unit=64"
+    with plait.open(url, "w", comm=comm, shape=(500,), dtype="i8") as file:
+        drive(pattern, file, comm, fill=fill)
+    with plait.open(name, comm=comm, shape=(500,), dtype="i8") as file:
+        found = Found()
+        drive(GSSA(500, comm.size, 9), file, comm, receive=found)
+        together = [part for parts in comm.allgather(found) for _, part in parts]
+        assert all(is_range(part) for part in together)
+        assert sorted(np.concatenate(together)) == list(range(500))
+
+
+@pytest.mark.several_ranks
+def test_what_does_not_fit_is_refused_on_every_rank(comm, shared):
+    with open_numbers(comm, shared / "a.bin", (100,), "r+") as file:
+
+        def refusal(*arguments, **options):
+            with pytest.raises(plait.ArgumentError) as caught:
+                drive(*arguments, **options)
+            assert comm.allgather(str(caught.value)) == [str(caught.value)] * comm.size
+            return str(caught.value)
+
+        assert "rank 1 was given another pattern" in refusal(GSI(100, comm.size, 1 + (comm.rank == 1)), file, comm)
+        assert "rank 1 was given another" in refusal([GSI, GSSA][comm.rank == 1](100, comm.size, 1), file, comm)
+        assert "rank 1 was given another" in refusal([GSA(100, comm.size, 1), "GSA"][comm.rank == 1], file, comm)
+        assert "the pattern is 'GSA'" in refusal("GSA", file, comm)
+        assert "another pattern, mode or fill" in refusal(GSA(100, comm.size, 1), file, comm, mode=4 * (comm.rank == 1))
+        assert f"there are {comm.size}" in refusal(GSA(100, comm.size + 1, 1), file, comm)
+        assert "has 100" in refusal(GSA(101, comm.size, 1), file, comm)
+        assert "modes that do: 0, 4" in refusal(GSA(100, comm.size, 1), file, comm, mode=1)
+        assert "pass fill=" in refusal(GSA(100, comm.size, 1, kind="write"), file, comm)
+        assert drive(GSA(100, comm.size, 30), file, comm) == (4, 100)

@@ -1,0 +1,24 @@
+"""What tests of commands that start ranks share."""
+
+import importlib.util
+
+import pytest
+from click.testing import CliRunner
+
+from plait.bench.launch import LaunchError, find_mpiexec
+from plait.cli import main
+
+
+def has_mpi():
+    try:
+        find_mpiexec()
+    except LaunchError:
+        return False
+    return importlib.util.find_spec("mpi4py") is not None
+
+
+needs_mpi = pytest.mark.skipif(not has_mpi(), reason="needs mpi4py and an MPI launcher")
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, arguments, env={"COLUMNS": "120"})
