@@ -28,7 +28,11 @@ program streams
   call plait_stream_write(stream, [-1.0_real64, -2.0_real64])
   call plait_stream_write(stream, mine(1:1), stat, text)
   call expect(stat == 1, 'past the end')
-  call plait_stream_seek(stream, 1_int64)
+  call plait_stream_close(stream)
+  call plait_close(file)
+
+  call plait_open(file, 'stream.bin', 'r+', comm, shape=[count], dtype='<f8')
+  call plait_stream_open(stream, file, plait_stream_same)
   call plait_stream_read(stream, all, done)
   call expect(done == count, 'elements read')
   before = (int(comm%rank, int64)*(comm%rank + 1))/2

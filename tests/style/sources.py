@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 TEXT = {
     ".c",
+    ".f",
+    ".f90",
     ".cpp",
     ".hpp",
     ".h",
@@ -22,7 +24,7 @@ TEXT = {
     ".yml",
     ".yaml",
 }
-CODE = {".c", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake"}
+CODE = {".c", ".f", ".f90", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake"}
 
 
 @cache
