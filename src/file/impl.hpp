@@ -35,7 +35,7 @@ class File::Impl {
   ArrayType type;
   std::int64_t data_offset = 0;
   plan::AccessOptions access_options;
-  std::shared_ptr<store::Store> store;         // streams hold it as well
+  std::shared_ptr<store::Store> store;          // streams hold it as well
   std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
