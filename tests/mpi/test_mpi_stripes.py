@@ -145,7 +145,7 @@ def test_errors_are_the_same_everywhere(comm, shared, disks):
     path = shared / "a"
     says(url(path, [disks[0], shared / "none"], 64), "w", plait.StoreError, f"to the disk {shared / 'none'}")
     says(url(path, disks, 0), "w", plait.ArgumentError, "unit=0 is not above 0")
-    says(f"stripe:{path}?wide=1", "w", plait.ArgumentError, "the option wide is not known")
+    says(f"stripe:{path}?wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
     says(f"stripe:{path}", "w", plait.ArgumentError, "PLAIT_DISKS")
     says(f"stripe:{path}", "r", plait.StoreError, "No such file")
     with plait.open(url(path, disks, 64), "w", **options) as file:
