@@ -142,7 +142,9 @@ class File {
   AccessTimes last_times() const;
 
   /// Makes a new file appear under its name, durably (mode `w`), or waits until parts written in place are durable.
+  /// Ends the File's streams (plait/stream.hpp), after waiting for what was started on them.
   /// errors  kSystem, and that of a started write which failed and was not waited for: the file is as it was then.
+  ///         That of a part of a new file which an independent stream of any rank could not write: it is discarded.
   void close();
   /// Closes without keeping a new file.  Other ranks that are in a collective call on this File, or come to one, get an
   /// error that says so.
