@@ -11,7 +11,7 @@ setup:  ## make .plait/env with every tool and library needed
 build: setup  ## compile Plait and install it into .plait/env
 	@scripts/build.sh
 
-install: setup  ## compile the libraries for C and C++ into PREFIX, as in make install PREFIX=~/plait
+install: setup  ## compile the libraries for C and C++ into PREFIX, as in make install PREFIX=$HOME/plait
 	@scripts/install.sh "$(PREFIX)"
 
 demo: build  ## write, read back and picture a terrain under many distributions

@@ -26,6 +26,9 @@ endif()
 function(plait_c_test_program name library)
   plait_test_program(${name} ${library} tests/c/check.c tests/c/oracle.c ${ARGN})
   set_target_properties(${name} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+  if(PLAIT_SANITIZE)  # the library needs the sanitizers' C++ parts
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  endif()
 endfunction()
 
 file(GLOB c_test_sources CONFIGURE_DEPENDS tests/c/one_*.c)

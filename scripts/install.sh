@@ -5,13 +5,13 @@
 # The build tree .plait/build/install stays; with another MPI only what knows MPI is compiled anew.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
-cd "$plait_root"
 
 if [[ $# != 1 || -z "$1" || "$1" == -* ]]; then
   say "name the folder to install into: scripts/install.sh PREFIX, or make install PREFIX=..." >&2
   exit 2
 fi
-prefix="$1"
+prefix="$(realpath -m -- "$1")"
+cd "$plait_root"
 tree="$plait_build/install"
 mpi=()
 if [[ -n "${MPICC:-}" ]]; then

@@ -248,6 +248,8 @@ def c_tests(log: Path) -> Outcome:
     for ranks in RANK_COUNTS:
         launch = ["mpiexec", "-n", str(ranks)]
         outcome.add(c_program(RELEASE / "plait_c_mpi_tests", log, launch, mpi_environment(), ranks))
+    apart = {**mpi_environment(), "PLAIT_NODE_SIZE": "2"}  # across nodes, as far as one machine can show it
+    outcome.add(c_program(RELEASE / "plait_c_mpi_tests", log, ["mpiexec", "-n", "4"], apart, 4))
     return outcome
 
 

@@ -1,4 +1,4 @@
-// The extension module plait._core: layouts, conversions, files and redistribution, without MPI.
+// The extension module plait._core: layouts, conversions, files, streams and redistribution, without MPI.
 
 #include "bind.hpp"
 #include "plait/comm.hpp"
@@ -36,4 +36,5 @@ NB_MODULE(_core, module) {
   plait::python::bind_bits(module);
   plait::python::bind_file(module);
   plait::python::bind_redistribute(module);
+  plait::python::bind_stream(module);
 }

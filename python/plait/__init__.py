@@ -4,10 +4,12 @@ from importlib.metadata import version as _version
 
 from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
-from ._file import File, Request, open
+from ._file import File, open
 from ._indirect import indirect
 from ._redistribute import Redistribution, empty, iredistribute, redistribute
 from ._relabel import relabel, same_up_to_ranks
+from ._request import Request
+from ._stream import Stream
 
 __version__ = _version("plait")
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Redistribution",
     "Request",
     "StoreError",
+    "Stream",
     "compose",
     "empty",
     "indirect",

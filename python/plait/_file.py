@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import atexit
-import contextlib
 import operator
 import os
 from collections.abc import Sequence
@@ -18,45 +16,12 @@ from . import _core
 from ._arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
 from ._comm import CommLike, comm_of
 from ._core import Layout
-from ._errors import ArgumentError, Error
+from ._errors import ArgumentError
 from ._region import Region, Slices, region_shape, slices_of
+from ._request import Request
+from ._stream import Stream, open_stream
 
 _LAYOUTS_KEPT = 16
-
-
-class Request:
-    """A nonblocking read, write or redistribution. The arrays belong to it until :meth:`wait` returns."""
-
-    def __init__(self, request: _core.Request, user: object, arrays: list[Array], result: Any) -> None:
-        """Made by :meth:`File.iread`, :meth:`File.iwrite`, :func:`iredistribute` and :meth:`Redistribution.start`."""
-        self._request = request
-        self._used = (user, arrays)  # kept alive until the access is done, also where the caller drops the Request
-        self._result = result
-        _running.difference_update([old for old in _running if old.test()])
-        _running.add(self)
-
-    def wait(self) -> Any:
-        """Wait for the access and return what the blocking call would; raise what it would raise."""
-        try:
-            self._request.wait()
-        finally:
-            _running.discard(self)
-        return self._result
-
-    def test(self) -> bool:
-        """Tell whether :meth:`wait` would return at once."""
-        return self._request.test()
-
-
-#: Accesses that may still use their arrays.
-_running: set[Request] = set()
-
-
-@atexit.register
-def _finish_running() -> None:
-    for request in list(_running):
-        with contextlib.suppress(Error):
-            request.wait()
 
 
 class File:
@@ -175,6 +140,19 @@ class File:
         """Return the seconds of this process's last access: in the store, copying, waiting for others, in all."""
         io, copy, wait, total = self._core.last_times()
         return {"io": io, "copy": copy, "wait": wait, "total": total}
+
+    def stream(self, mode: int = 0) -> Stream:
+        """Open a stream: the array as a sequence of elements with a position, in file mode 0 to 4. Collective.
+
+        0  a position for each rank, independent calls
+        1  one position for all ranks, independent calls, first come first served
+        2  collective: one stretch behind the other in rank order, of any lengths
+        3  collective: the same with equal lengths
+        4  collective: all ranks access the same stretch
+
+        Closing the file ends its streams, once what they have started is done.
+        """
+        return open_stream(self, self._core, mode, self._dtype)
 
     def close(self) -> None:
         """Close the file. In mode w the new file appears now, durably; in mode r+ what was written is made durable.

@@ -16,7 +16,6 @@ from ._arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of
 from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._errors import ArgumentError, Error
-from ._file import Request
 from ._held import (
     as_given,
     check_room,
@@ -29,6 +28,7 @@ from ._held import (
     shared_arrays,
 )
 from ._region import Region, slices_of
+from ._request import Request
 
 #: Shape of a section and its origins in the two arrays.
 _Section = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -16,6 +17,8 @@ class SharedMemory::Impl {
  public:
   Impl(std::int64_t bytes, const Comm& comm) {
     if (bytes < 0) throw Error(ErrorKind::kArgument, "memory of a negative size cannot be");
+    constexpr std::int64_t kMost = std::int64_t{1} << 54;  // no node has so much, and sums of it do not overflow
+    bytes = std::min(bytes, kMost);
     if (comm.alone()) {
       part = transport::thread::make_alone()->share(bytes);
     } else {

@@ -96,6 +96,9 @@ void mpi_redistribute_mistakes(void) {
   CHECK(plan == NULL);
   ALL_FAIL(plait_empty(everyone, odd ? NULL : layout, 8, &shared), PLAIT_ERROR_ARGUMENT, "layout is NULL");
   ALL_FAIL(plait_empty_bytes(everyone, odd ? -1 : 100, &shared), PLAIT_ERROR_ARGUMENT, "-1 bytes");
+  const plait_status too_much = plait_empty_bytes(everyone, odd ? INT64_MAX : 100, &shared);
+  CHECK(too_much == PLAIT_ERROR_MEMORY || too_much == PLAIT_ERROR_SYSTEM); /* /dev/shm may be what is too small */
+  ALL_FAIL(too_much, too_much, "free memory");
   CHECK(shared == NULL);
   CHECK_OK(plait_redistribution_create(everyone, layout, layout, 8, NULL, &plan));
   ALL_FAIL(plait_redistribution_run(plan, values, odd ? 2 : bytes, moved, bytes), PLAIT_ERROR_ARGUMENT, "2 bytes");

@@ -218,7 +218,12 @@ void file_started(void) {
   CHECK_OK(plait_start_write(file, target, back, 9600, &again));
   CHECK_FAILS(plait_request_free(&again), PLAIT_ERROR_ARGUMENT, "open for reading");
   CHECK(again == NULL);
+  CHECK_OK(plait_start_write(file, target, back, 9600, &again));
+  CHECK_FAILS(plait_close(&file), PLAIT_ERROR_ARGUMENT, "open for reading");
+  CHECK_CONTAINS(plait_message(file), "open for reading");
   CHECK_OK(plait_close(&file));
+  CHECK_FAILS(plait_request_wait(again), PLAIT_ERROR_ARGUMENT, "open for reading");
+  CHECK_OK(plait_request_free(&again));
   CHECK_OK(plait_request_free(&writing));
   CHECK_OK(plait_request_free(&reading));
   CHECK_OK(plait_layout_free(&target));

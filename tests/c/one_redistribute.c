@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <plait.h>
 #include <stdlib.h>
 
@@ -198,6 +199,8 @@ void shared_memory(void) {
   CHECK(data != NULL && bytes >= 100);
   CHECK_OK(plait_shared_free(&shared));
   CHECK_FAILS(plait_empty_bytes(plait_alone(), -1, &shared), PLAIT_ERROR_ARGUMENT, "-1 bytes");
+  CHECK_FAILS(plait_empty_bytes(plait_alone(), (int64_t)1 << 60, &shared), PLAIT_ERROR_MEMORY, "no memory");
+  CHECK_EQUAL(plait_system_code(NULL), ENOMEM);
   CHECK_FAILS(plait_empty(plait_alone(), layout, 0, &shared), PLAIT_ERROR_ARGUMENT, "0 bytes");
   CHECK_FAILS(plait_empty(plait_alone(), NULL, 8, &shared), PLAIT_ERROR_ARGUMENT, "layout is NULL");
   CHECK_FAILS(plait_empty(plait_alone(), layout, 8, NULL), PLAIT_ERROR_ARGUMENT, "shared is NULL");

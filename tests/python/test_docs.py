@@ -212,7 +212,15 @@ def test_every_command_is_told_of() -> None:
 def test_every_python_name_is_told_of() -> None:
     text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     missing = [name for name in plait.__all__ if not re.search(rf"\b{name}\b", text)]
-    for kind in (plait.Layout, plait.Conversion, plait.Message, plait.File, plait.Request, plait.Redistribution):
+    for kind in (
+        plait.Layout,
+        plait.Conversion,
+        plait.Message,
+        plait.File,
+        plait.Request,
+        plait.Redistribution,
+        plait.Stream,
+    ):
         members = [name for name, _ in inspect.getmembers(kind) if not name.startswith("_")]
         section = text.partition(f"## `{kind.__name__}`")[2].partition("\n## ")[0]
         told = re.findall(r"`(?:[A-Z]\w*\.)?(\w+)", section)

@@ -21,21 +21,20 @@ def mpi_flags() -> list[str]:
     return [word.replace("-I", "-isystem", 1) for word in shlex.split(shown) if word.startswith("-I")]
 
 
-@pytest.mark.parametrize("path", files_with({".hpp", ".h"}, "include"), ids=str)
-def test_header_compiles_alone(path: Path) -> None:
+def compile_alone(path: Path, language: str, compiler: str, standard: str) -> None:
     name = path.relative_to("include")
     flags = mpi_flags() if "<mpi.h>" in read(path) else []
-    command = [
-        os.environ.get("CXX", "g++"),
-        "-std=c++20",
-        "-fsyntax-only",
-        *WARNINGS,
-        "-Iinclude",
-        *flags,
-        "-x",
-        "c++",
-        "-",
-    ]
+    command = [compiler, f"-std={standard}", "-fsyntax-only", *WARNINGS, "-Iinclude", *flags, "-x", language, "-"]
     text = f'#include "{name}"\n#include "{name}"\n'
     done = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", files_with({".hpp", ".h"}, "include"), ids=str)
+def test_header_compiles_alone(path: Path) -> None:
+    compile_alone(path, "c++", os.environ.get("CXX", "g++"), "c++20")
+
+
+@pytest.mark.parametrize("path", files_with({".h"}, "include"), ids=str)
+def test_header_compiles_alone_in_c(path: Path) -> None:
+    compile_alone(path, "c", os.environ.get("CC", "cc"), "c11")

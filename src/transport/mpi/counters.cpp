@@ -1,6 +1,6 @@
 #include "transport/mpi/counters.hpp"
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -20,32 +20,35 @@ constexpr int kWords = 2;
 constexpr int kCounters = 2048;
 constexpr auto kBeat = std::chrono::microseconds(500);
 
-/// Enters MPI, so that what others want of this process is carried out.
-void make_progress() {
-  constexpr int kTagOfNobody = 11;
-  int found = 0;
-  MPI_Iprobe(MPI_ANY_SOURCE, kTagOfNobody, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
-}
-
 }  // namespace
 
 /// One window and, on process 0, the thread that keeps it going.
 class CounterWindow {
  public:
-  explicit CounterWindow(MPI_Comm everyone) {
-    check(MPI_Comm_rank(everyone, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(everyone, &size_), "MPI_Comm_size");
+  explicit CounterWindow(MPI_Comm communicator) {
+    // One of its own, freed after the window: MPICH 5.0 tells windows from each other by their communicators' numbers,
+    // and numbers come back.
+    check(MPI_Comm_dup(communicator, &everyone_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(everyone_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(everyone_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(everyone_, &size_), "MPI_Comm_size");
     void* memory = nullptr;
     const MPI_Aint bytes = rank_ == 0 ? MPI_Aint{sizeof(std::int64_t)} * kWords * kCounters : 0;
-    int code = MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, everyone, &memory, &window_);
+    int code = MPI_Win_allocate(bytes, sizeof(std::int64_t), MPI_INFO_NULL, everyone_, &memory, &window_);
     int worst = MPI_SUCCESS;
-    check(MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, everyone), "MPI_Allreduce");
+    check(MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, everyone_), "MPI_Allreduce");
     check(worst, "MPI_Win_allocate");
     check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
-    if (rank_ == 0) std::fill_n(static_cast<std::int64_t*>(memory), kWords * kCounters, 0);
+    if (rank_ == 0) {
+      memory_ = static_cast<std::int64_t*>(memory);
+      for (int place = 0; place < kCounters; ++place) {
+        memory_[place * kWords] = 0;
+        memory_[place * kWords + 1] = size_;
+      }
+    }
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
     check(MPI_Win_sync(window_), "MPI_Win_sync");
-    check(MPI_Barrier(everyone), "MPI_Barrier");
+    check(MPI_Barrier(everyone_), "MPI_Barrier");
     int level = MPI_THREAD_SINGLE;
     check(MPI_Query_thread(&level), "MPI_Query_thread");
     threads_ = level == MPI_THREAD_MULTIPLE;
@@ -56,15 +59,14 @@ class CounterWindow {
 
   bool full() const { return made_ == kCounters; }
   /// The place of a new counter, which all processes hold.  Collective.
-  int add(MPI_Comm everyone) {
+  int add() {
     const int place = made_++;
     if (rank_ == 0) {
-      change(place * kWords + 1, MPI_REPLACE, size_);
       const std::scoped_lock lock(beating_);
       held_.push_back(place);
       if (threads_ && !beats_) start_beating();
     }
-    check(MPI_Barrier(everyone), "MPI_Barrier");
+    check(MPI_Barrier(everyone_), "MPI_Barrier");
     return place;
   }
   /// This process lets a counter go.  Waits for nobody.
@@ -107,6 +109,7 @@ class CounterWindow {
     if (window_ == MPI_WIN_NULL) return;
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
+    MPI_Comm_free(&everyone_);
   }
 
  private:
@@ -127,12 +130,14 @@ class CounterWindow {
     std::unique_lock lock(beating_);
     while (!ending_) {
       changed_.wait_for(lock, kBeat);
-      make_progress();
-      try {
-        std::erase_if(held_, [this](int place) { return change(place * kWords + 1, MPI_NO_OP, 0) == 0; });
-      } catch (const Error&) {
-        break;  // who uses a counter gets the error itself
-      }
+      // Looking for a message that nobody sends makes MPI carry out what others want of this process.
+      int found = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, 0, everyone_, &found, MPI_STATUS_IGNORE);
+      // Looked up in memory: an atomic operation on this thread leaves MPICH 5.0 unable to finalise.
+      MPI_Win_sync(window_);
+      std::erase_if(held_, [this](int place) {
+        return reinterpret_cast<std::atomic<std::int64_t>*>(memory_ + place * kWords + 1)->load() == 0;
+      });
       if (held_.empty()) break;
     }
     beats_ = false;
@@ -142,8 +147,10 @@ class CounterWindow {
   int size_ = 1;
   int made_ = 0;
   bool threads_ = false;
+  MPI_Comm everyone_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
-  std::mutex calling_;  // one operation at a time
+  std::int64_t* memory_ = nullptr;  // of process 0
+  std::mutex calling_;              // one operation at a time
   std::mutex beating_;
   std::condition_variable changed_;
   std::vector<int> held_;
@@ -201,7 +208,7 @@ std::unique_ptr<Counter> RemoteCounters::make(MPI_Comm everyone) {
     if (windows().empty()) free_at_the_end();
     windows().push_back(window_);
   }
-  return std::make_unique<RemoteCounter>(window_, window_->add(everyone));
+  return std::make_unique<RemoteCounter>(window_, window_->add());
 }
 
 }  // namespace plait::transport::mpi

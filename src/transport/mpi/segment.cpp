@@ -187,14 +187,16 @@ std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t
     if (code == 0 && rank == 0) code = ::posix_fallocate(file, 0, kAreaHeader);
   }
   if (file >= 0) ::close(file);
-  int worst = 0;
-  check(MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, everyone), "MPI_Allreduce");
-  if (worst != 0) {
+  // The size as well, so that all nodes say the same.
+  std::array<std::int64_t, 2> worst{code, code == 0 ? 0 : total};
+  check(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 2, MPI_INT64_T, MPI_MAX, everyone), "MPI_Allreduce");
+  if (worst[0] != 0) {
     if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
+    const auto cause = static_cast<int>(worst[0]);
     throw Error(ErrorKind::kSystem,
-                base::text("cannot share arrays of ", base::bytes_text(total), " inside a node: ", std::strerror(worst),
-                           "; free memory, or enlarge /dev/shm"),
-                worst);
+                base::text("cannot share arrays of ", base::bytes_text(worst[1]),
+                           " inside a node: ", std::strerror(cause), "; free memory, or enlarge /dev/shm"),
+                cause);
   }
   register_area(number, group, memory, total, size);
   check(MPI_Barrier(node), "MPI_Barrier");

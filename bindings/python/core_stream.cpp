@@ -1,0 +1,62 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+
+#include "bind.hpp"
+#include "plait/error.hpp"
+#include "plait/stream.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+namespace {
+
+std::byte* at(std::uintptr_t address) { return reinterpret_cast<std::byte*>(address); }
+
+}  // namespace
+
+void bind_stream(nb::module_& module) {
+  nb::class_<StreamRequest>(module, "StreamRequest")
+      .def("wait", &StreamRequest::wait, nb::call_guard<nb::gil_scoped_release>())
+      .def("test", &StreamRequest::test);
+
+  nb::class_<Stream>(module, "Stream")
+      .def(
+          "__init__",
+          [](Stream* self, File& file, int mode) {
+            const nb::gil_scoped_release release;
+            new (self) Stream(file, static_cast<StreamMode>(mode));
+          },
+          nb::keep_alive<1, 2>())
+      .def_prop_ro("mode", [](const Stream& self) { return static_cast<int>(self.mode()); })
+      .def_prop_ro("is_open", &Stream::is_open)
+      .def("read",
+           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
+             const nb::gil_scoped_release release;
+             return self.read(at(data), elements);
+           })
+      .def("write",
+           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
+             const nb::gil_scoped_release release;
+             return self.write(at(data), elements);
+           })
+      .def("start_read",
+           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
+             const nb::gil_scoped_release release;
+             return self.start_read(at(data), elements);
+           })
+      .def("start_write",
+           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
+             const nb::gil_scoped_release release;
+             return self.start_write(at(data), elements);
+           })
+      .def("tell", &Stream::tell, nb::call_guard<nb::gil_scoped_release>())
+      .def("seek", &Stream::seek, nb::call_guard<nb::gil_scoped_release>())
+      .def("close", &Stream::close, nb::call_guard<nb::gil_scoped_release>())
+      .def("refuse", &Stream::refuse, nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace plait::python

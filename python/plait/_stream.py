@@ -1,0 +1,184 @@
+"""Streams: the file modes 0 to 4."""
+
+from __future__ import annotations
+
+import math
+import operator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import Array
+from ._errors import ArgumentError
+from ._request import Request
+
+if TYPE_CHECKING:
+    from ._file import File
+
+_MOST_ELEMENTS = 2**63 - 1
+
+
+class Stream:
+    """The array of an open file as a sequence of elements, with a position. Made by :meth:`File.stream`.
+
+    mode 0  each rank has its own position; nobody waits
+    mode 1  one position for all: each request gets the next stretch, first come first served; nobody waits
+    mode 2  collective: the stretches of the ranks follow each other in rank order; lengths may differ
+    mode 3  as mode 2, and all ranks pass the same length
+    mode 4  collective: all ranks get the same stretch, which is read from the file once
+
+    Positions and lengths are counted in elements of the array, in the order in which they lie in the file. The array's
+    size is that of the file: nothing is appended. In modes 0 and 1 no call waits for another rank. In modes 2, 3 and 4
+    :meth:`read`, :meth:`write`, :meth:`iread`, :meth:`iwrite` and :meth:`seek` are collective, and a request of any
+    rank ends when those of all ranks are complete. One thread at a time may use a Stream.
+    """
+
+    def __init__(self, file: File, core: _core.Stream, dtype: np.dtype[Any]) -> None:
+        """Made by :meth:`File.stream`."""
+        self._file = file
+        self._core = core
+        self._dtype = dtype
+        self._elements = math.prod(file.shape)
+
+    @property
+    def mode(self) -> int:
+        """The mode of the stream: 0 to 4."""
+        return self._core.mode
+
+    @property
+    def closed(self) -> bool:
+        """Whether the stream, or its file, is closed."""
+        return not self._core.is_open
+
+    def read(self, count: int, out: Array | None = None) -> Array:
+        """Read up to ``count`` elements and return them as an array of one dimension.
+
+        out  filled from its front instead of a new array: of the file's dtype and C order, at least ``count`` elements
+
+        The result is shorter only at the end of the array, and empty there; in modes 2 and 3 each rank learns its own
+        part. Raises plait.ArgumentError for a file in mode w and for arguments that do not fit (modes 3 and 4: for
+        unequal counts), and plait.StoreError where the file cannot be read; in modes 2 to 4 on all ranks the same, and
+        the position stays where it was.
+        """
+        number, target = self._checked_read(count, out)
+        return target[: self._core.read(_address(target), number)]
+
+    def write(self, array: npt.ArrayLike) -> None:
+        """Write all elements of an array, in C order.
+
+        Mode 4 writes the elements of rank 0; the others pass as many. Where the file's array would end before the last
+        element, nothing is written, the position stays, and plait.ArgumentError is raised.
+        """
+        source = self._checked_write(array)
+        self._core.write(_address(source), source.size)
+
+    def iread(self, count: int, out: Array | None = None) -> Request:
+        """Start a :meth:`read`; its result is that of ``wait()``. What a stream starts is carried out in order."""
+        number, target = self._checked_read(count, out)
+        return _StreamRequest(self._core.start_read(_address(target), number), self, [target], target)
+
+    def iwrite(self, array: npt.ArrayLike) -> Request:
+        """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
+        source = self._checked_write(array)
+        return _StreamRequest(self._core.start_write(_address(source), source.size), self, [source], None)
+
+    def tell(self) -> int:
+        """Return the position: where the next request begins. Mode 1: of all ranks, at this moment."""
+        return self._core.tell()
+
+    def seek(self, element: int) -> None:
+        """Move the position to an element, 0 to the number of elements.
+
+        Mode 0 moves this rank's own position, mode 1 that of all ranks at once; otherwise the call is collective, with
+        equal arguments.
+        """
+        try:
+            number = _number(element, "element")
+        except ArgumentError as error:
+            self._refuse(error)
+        self._core.seek(number)
+
+    def close(self) -> None:
+        """Wait for what was started and end the stream on this rank; the file stays open. Waits for no other rank."""
+        self._core.close()
+
+    def __enter__(self) -> Stream:
+        """Return the stream itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the stream."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Say what the stream is."""
+        return f"<{'closed ' if self.closed else ''}plait.Stream mode={self.mode} of {self._file.url!r}>"
+
+    def _refuse(self, error: Exception) -> NoReturn:
+        """Raise an error that this rank has found: in collective modes on all ranks."""
+        self._core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}")
+
+    def _checked_read(self, count: int, out: Array | None) -> tuple[int, Array]:
+        """Return the number of elements, and memory for those of them that the file can have."""
+        try:
+            number = _number(count, "count")
+            if out is None:
+                return number, np.empty(max(min(number, self._elements), 0), self._dtype)
+            if not isinstance(out, np.ndarray):
+                raise ArgumentError(f"out is a {type(out).__name__}; pass a NumPy array to be filled")
+            self._check_dtype(out, "out")
+            if not out.flags.writeable or not out.flags.c_contiguous:
+                raise ArgumentError("out is read-only or not contiguous in C order; pass an array that can be filled")
+            if out.size < number:
+                raise ArgumentError(f"out has {out.size} elements, but count is {number}; pass a larger array")
+            return number, out.reshape(-1)
+        except Exception as error:
+            self._refuse(error)
+
+    def _checked_write(self, array: npt.ArrayLike) -> Array:
+        try:
+            source: Array = np.ascontiguousarray(array)
+            self._check_dtype(source, "array")
+            return source.reshape(-1)
+        except Exception as error:
+            self._refuse(error)
+
+    def _check_dtype(self, array: Array, what: str) -> None:
+        if array.dtype != self._dtype:
+            raise ArgumentError(
+                f"{what} has dtype {array.dtype}, but the file holds {self._dtype}; convert it with astype"
+            )
+
+
+class _StreamRequest(Request):
+    def _finished(self, elements: Any) -> Any:
+        return None if self._result is None else self._result[:elements]
+
+
+def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -> Stream:
+    """Open a stream on a file. Collective, also where one rank has found its mode wrong."""
+    try:
+        number = _number(mode, "mode")
+        if not 0 <= number <= 4:
+            raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given")
+    except ArgumentError as error:
+        core.refuse(str(error))
+    return Stream(file, _core.Stream(core, number), dtype)
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _number(value: object, what: str) -> int:
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise ArgumentError(f"{what}={value!r} is not a whole number")
+    number = operator.index(value)
+    if abs(number) > _MOST_ELEMENTS:
+        raise ArgumentError(f"{what}={number} is more than an array can have")
+    return number

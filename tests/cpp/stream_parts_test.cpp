@@ -1,0 +1,116 @@
+// What streams are made of: a position that ranks share, sums over ranks, one read for all.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "engine/same.hpp"
+#include "engine/scan.hpp"
+#include "file/shared_position.hpp"
+#include "plait/error.hpp"
+#include "store/memory/memory_store.hpp"
+#include "stream_case.hpp"
+
+namespace {
+
+using namespace stream_case;
+using plait::Error;
+using plait::file::SharedPosition;
+using plait::transport::MemoryCounter;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+TEST(SharedPosition, NeverPassesTheEnd) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t end : {std::int64_t{0}, std::int64_t{10}, kMost - 5, kMost}) {
+    auto place = std::make_shared<std::atomic<std::int64_t>>(0);
+    SharedPosition position(std::make_unique<MemoryCounter>(*place, place), end, 4);
+    SharedPosition other(std::make_unique<MemoryCounter>(*place, place), end, 4);
+    EXPECT_FALSE(end < kMost && position.take_all(end + 1));
+    EXPECT_EQ(position.tell(), 0);
+    EXPECT_EQ(position.take(kMost).elements, end);
+    EXPECT_EQ(other.tell(), end);
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(other.take(kMost).elements, 0);
+      EXPECT_EQ(other.take(1).first, end);
+      EXPECT_EQ(position.take(1).elements, 0);
+    }
+    EXPECT_EQ(*place, end);
+    EXPECT_TRUE(position.take_all(0));
+    EXPECT_FALSE(position.take_all(1));
+    if (end == 0) continue;
+    other.seek(end - 1);
+    EXPECT_EQ(position.take(1).first, end - 1);
+    EXPECT_EQ(position.tell(), end);
+  }
+}
+
+TEST(Scan, AddsUpWhatIsBefore) {
+  for (const Ranks& ranks : all_ranks())
+    run_team(ranks.count, [&](Transport& inner) {
+      std::optional<wrapped::SeveralNodes> nodes;
+      if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
+      Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
+      const auto me = transport.rank();
+      const auto count = transport.size();
+      for (std::int64_t round = 0; round < 20; ++round) {
+        plait::engine::Scan scan(transport);
+        scan.announce(round * 10 + me);
+        plait::engine::agree(transport, nullptr);
+        const auto sums = scan.sum();
+        EXPECT_EQ(sums.before, round * 10 * me + me * (me - 1) / 2);
+        EXPECT_EQ(sums.all, round * 10 * count + count * (count - 1) / 2);
+        plait::engine::agree(transport, nullptr);
+      }
+      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+      plait::engine::Scan scan(transport);
+      scan.announce(kMost - 1);
+      plait::engine::agree(transport, nullptr);
+      EXPECT_EQ(scan.sum().all, count == 1 ? kMost - 1 : kMost);
+      plait::engine::agree(transport, nullptr);
+    });
+}
+
+TEST(ReadSame, ReadsTheStoreOnce) {
+  constexpr std::int64_t kBytes = 10'000;
+  for (const Ranks& ranks : all_ranks()) {
+    plait::store::memory::MemoryStore store(kBytes + 3);
+    for (std::size_t i = 0; i < store.bytes().size(); ++i) store.bytes()[i] = static_cast<std::byte>(i * 7);
+    std::atomic<std::int64_t> failures{0};
+    for (const std::int64_t fails : {-1, 2}) {
+      const std::int64_t before = store.segments();
+      if (fails >= 0) store.fail_at(before + fails);
+      run_team(ranks.count, [&](Transport& inner) {
+        std::optional<wrapped::SeveralNodes> nodes;
+        if (ranks.on_a_node > 0) nodes.emplace(inner, ranks.on_a_node);
+        Transport& transport = nodes ? static_cast<Transport&>(*nodes) : inner;
+        std::vector<std::byte> found(kBytes);
+        plait::engine::prepare(transport);
+        plait::engine::agree(transport, nullptr);
+        try {
+          plait::engine::agree(transport, plait::engine::caught([&] {
+                                 plait::engine::read_same(transport, store, 3, found.data(), kBytes, 2000);
+                               }));
+          EXPECT_TRUE(std::equal(found.begin(), found.end(), store.bytes().begin() + 3));
+        } catch (const Error& error) {
+          EXPECT_EQ(error.system_code(), EIO);
+          ++failures;
+        }
+      });
+      const std::int64_t whole = ranks.count == 1 ? 1 : 10;  // windows of 1000 bytes
+      if (fails < 0) {
+        EXPECT_EQ(store.segments() - before, whole);
+      } else if (ranks.count > 1) {
+        EXPECT_EQ(failures, ranks.count);
+      }
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,136 @@
+"""What becomes of the streams of all processes when one of them makes a mistake, or a store fails."""
+
+import os
+import resource
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from same import error_everywhere
+
+import plait
+
+COUNT = 5000
+
+
+@pytest.fixture
+def path(comm, shared):
+    name = shared / "a.npy"
+    if comm.rank == 0:
+        np.save(name, np.arange(COUNT))
+    return name
+
+
+@pytest.mark.parametrize("mode", [2, 3, 4])
+def test_errors_of_one_rank_reach_all(apart, path, mode):
+    last = apart.rank == apart.size - 1
+    where = f" (on rank {apart.size - 1})" if apart.size > 1 else ""
+
+    def everywhere(call, says):
+        text = error_everywhere(apart, call, plait.ArgumentError, says)
+        assert text.endswith(where)
+
+    with plait.open(path, "r+", comm=apart) as file:
+        stream = file.stream(mode)
+        everywhere(lambda: stream.read(-1 if last else 1), "-1 elements cannot be read")
+        everywhere(lambda: stream.read("x" if last else 1), "count='x' is not a whole number")
+        everywhere(lambda: stream.iread(1, np.zeros(1, "i4") if last else None).wait(), "out has dtype int32")
+        everywhere(lambda: stream.write(np.zeros(1, "i4" if last else "i8")), "array has dtype int32")
+        everywhere(lambda: stream.seek(COUNT + 1 if last else 0), "is not in the array")
+        if last:
+            stream.close()
+        everywhere(lambda: stream.read(1), "is closed; open another one")
+        everywhere(lambda: file.stream(9 if last else mode), "streams have the modes 0 to 4")
+        if apart.size > 1:
+            error_everywhere(
+                apart,
+                lambda: file.stream(int(last)),
+                plait.ArgumentError,
+                "rank 0 calls open a stream in mode 0",
+            )
+        assert file.stream(mode).read(1).size == int(mode == 4 or apart.rank >= 0)
+
+
+@contextmanager
+def no_file_beyond(size):
+    """Lets writes behind this many bytes of a file fail on this rank."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+
+@pytest.mark.parametrize("mode", range(5))
+def test_a_new_file_with_a_lost_part_does_not_appear(apart, shared, mode):
+    path = shared / "new.bin"
+    last = apart.rank == apart.size - 1
+    failing = apart.rank == 0 if mode == 4 else last
+    file = plait.open(path, "w", comm=apart, shape=(COUNT,), dtype="i8")
+    stream = file.stream(mode)
+    ones = np.ones(COUNT // apart.size // 2, dtype=int)
+    if mode < 2:
+        if mode == 0:
+            stream.seek(COUNT - len(ones))
+        with no_file_beyond(64 if failing else resource.RLIM_INFINITY):
+            if failing:
+                with pytest.raises(plait.StoreError, match="cannot write"):
+                    stream.write(ones)
+            else:
+                stream.write(ones)
+        # The other ranks hear of it now.
+        error_everywhere(apart, file.close, plait.StoreError, "cannot write")
+    else:
+        with no_file_beyond(64 if failing else resource.RLIM_INFINITY):
+            error_everywhere(apart, lambda: stream.write(ones), plait.StoreError, "cannot write")
+        error_everywhere(apart, lambda: stream.write(ones), plait.ArgumentError, "failed for good")
+    file.close()
+    assert stream.closed
+    apart.Barrier()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("mode", [2, 3, 4])
+def test_a_file_that_is_cut_while_it_is_open(apart, path, mode):
+    with plait.open(path, comm=apart) as file:
+        stream = file.stream(mode)
+        if apart.rank == 0:
+            os.truncate(path, 2000)
+        apart.Barrier()
+        error_everywhere(apart, lambda: stream.read(COUNT // apart.size), plait.StoreError, "truncated")
+        assert stream.tell() == 0
+        assert stream.read(10).size == 10
+
+
+@pytest.mark.parametrize("mode", range(5))
+def test_closing_the_file_ends_its_streams(apart, path, mode):
+    file = plait.open(path, comm=apart)
+    stream = file.stream(mode)
+    requests = [stream.iread(5) for _ in range(apart.rank + 1 if mode < 2 else 4)]
+    file.close()
+    assert all(request.test() for request in requests)
+    assert all(request.wait().size == 5 for request in requests)
+    error_everywhere(apart, lambda: stream.read(1), plait.ArgumentError, "is closed; open it again")
+    assert stream.closed
+
+
+@pytest.mark.parametrize("mode", range(5))
+def test_a_rank_that_gives_a_new_file_up(apart, shared, mode):
+    path = shared / "new.bin"
+    file = plait.open(path, "w", comm=apart, shape=(COUNT,), dtype="i8")
+    stream = file.stream(mode)
+
+    def work():
+        with file:
+            if apart.rank == apart.size - 1:
+                raise plait.StoreError("enough")
+            stream.write(np.ones(1, dtype=int))
+            stream.write(np.ones(1, dtype=int))
+
+    with pytest.raises(plait.Error, match="enough" if apart.rank == apart.size - 1 else "was given up"):
+        work()
+    with pytest.raises(plait.Error):
+        stream.write(np.ones(1, dtype=int))
+    apart.Barrier()
+    assert not path.exists()

@@ -1,0 +1,274 @@
+"""Streams over several processes: what each file mode guarantees, whenever the ranks come."""
+
+import time
+
+import numpy as np
+import pytest
+from same import error_everywhere
+
+import plait
+
+COUNT = 5000
+
+
+@pytest.fixture
+def path(comm, shared):
+    name = shared / "a.npy"
+    if comm.rank == 0:
+        np.save(name, np.arange(COUNT))
+    return name
+
+
+@pytest.fixture
+def random(comm):
+    """Different on each rank."""
+    return np.random.default_rng(comm.rank)
+
+
+def dawdle(random):
+    if random.integers(4) == 0:
+        time.sleep(random.integers(400) * 1e-6)
+
+
+def pieces_of(stream, random, started=False):
+    """What this rank gets of a shared position, until there is nothing more."""
+    pieces = []
+    while True:
+        dawdle(random)
+        count = int(random.integers(1, 60))
+        piece = stream.iread(count).wait() if started else stream.read(count)
+        if not piece.size:
+            return pieces
+        assert piece.size <= count
+        np.testing.assert_array_equal(piece, np.arange(piece[0], piece[0] + piece.size))
+        pieces.append((int(piece[0]), piece.size))
+
+
+def test_own_positions(apart, path, random):
+    with plait.open(path, "r+", comm=apart) as file:
+        stream = file.stream(0)
+        for _ in range(int(random.integers(20))):
+            first, count = (int(number) for number in random.integers(0, COUNT, 2))
+            stream.seek(first)
+            np.testing.assert_array_equal(stream.read(count), np.arange(first, min(first + count, COUNT)))
+            assert stream.tell() == min(first + count, COUNT)
+        stream.seek(10 * apart.rank)
+        stream.write(np.arange(10 * apart.rank, 10 * apart.rank + 10))
+        with pytest.raises(plait.ArgumentError, match="nothing was written"):
+            stream.write(np.zeros(COUNT, dtype=int))
+    if apart.rank == 0:
+        np.testing.assert_array_equal(np.load(path), np.arange(COUNT))
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_a_shared_position_hands_out_each_element_once(apart, path, random, started):
+    with plait.open(path, comm=apart) as file:
+        stream = file.stream(1)
+        pieces = pieces_of(stream, random, started)
+        assert stream.tell() == COUNT
+        everyone = sorted(piece for theirs in apart.allgather(pieces) for piece in theirs)
+        ends = np.cumsum([size for _, size in everyone])
+        assert [first for first, _ in everyone] == [0, *ends[:-1]]
+        assert ends[-1] == COUNT
+        # Back again: a seek of one rank takes effect for all.
+        apart.Barrier()
+        if apart.rank == apart.size - 1:
+            stream.seek(COUNT - 10)
+        apart.Barrier()
+        got = apart.allgather(stream.read(7).size)
+        assert sum(got) == min(7 * apart.size, 10)
+
+
+def test_a_shared_position_takes_each_write_once(apart, shared, random):
+    path = shared / "new.npy"
+    written = 0
+    with plait.open(path, "w", comm=apart, shape=(COUNT,), dtype="i8") as file:
+        stream = file.stream(1)
+        count = int(random.integers(1, 60))
+        while count:
+            dawdle(random)
+            try:
+                stream.write((apart.rank + 1) * 10**6 + np.arange(written, written + count))
+                written += count
+                count = int(random.integers(1, 60))
+            except plait.ArgumentError:
+                count //= 2  # what is left may still take less
+        assert stream.tell() == COUNT
+    everyone = apart.allgather(written)
+    assert sum(everyone) == COUNT
+    if apart.rank == 0:
+        found = np.load(path)
+        for rank, theirs in enumerate(everyone):
+            np.testing.assert_array_equal(found[found // 10**6 == rank + 1] % 10**6, np.arange(theirs))
+
+
+@pytest.mark.several_ranks
+@pytest.mark.parametrize("mode", [0, 1])
+def test_independent_requests_wait_for_nobody(apart, path, shared, mode):
+    def wait_for(name):
+        limit = time.monotonic() + 30
+        while not (shared / name).exists() and time.monotonic() < limit:
+            time.sleep(0.005)
+        assert (shared / name).exists()
+
+    with plait.open(path, "r+", comm=apart) as file:
+        stream, together = file.stream(mode), file.stream(2)
+        if apart.rank == 0:
+            # In no call of MPI and none of Plait until the others are through.
+            wait_for("done")
+            assert stream.tell() == (0 if mode == 0 else COUNT)
+            np.testing.assert_array_equal(together.read(3), [0, 1, 2])
+        else:
+            started = together.iread(2)  # which rank 0 has not come to yet
+            for _ in range(20):
+                assert stream.iread(10).wait().size == 10
+                assert stream.read(10).size == 10
+            (shared / f"{apart.rank}").touch()
+            if apart.rank == apart.size - 1:
+                for other in range(1, apart.size):
+                    wait_for(f"{other}")
+                stream.seek(COUNT - 1)
+                stream.write(np.array([COUNT - 1]))
+                assert stream.tell() == COUNT
+                assert not started.test()
+                (shared / "done").touch()
+            first = 3 + 2 * (apart.rank - 1)
+            np.testing.assert_array_equal(started.wait(), [first, first + 1])
+
+
+def test_ordered_stretches(apart, path, random):
+    common = np.random.default_rng(4)
+    with plait.open(path, comm=apart) as file:
+        stream = file.stream(2)
+        position = 0
+        for step in range(25):
+            counts = np.maximum(common.integers(-40, 150, apart.size), 0)
+            dawdle(random)
+            first = min(position + int(counts[: apart.rank].sum()), COUNT)
+            mine = int(counts[apart.rank])
+            found = stream.iread(mine).wait() if step % 2 else stream.read(mine)
+            np.testing.assert_array_equal(found, np.arange(first, min(first + mine, COUNT)))
+            position = min(position + int(counts.sum()), COUNT)
+            assert stream.tell() == position
+        stream.seek(5)
+        assert stream.read(COUNT).size == (COUNT - 5 if apart.rank == 0 else 0)
+
+
+def test_ordered_writes(apart, shared, random):
+    path = shared / "new.npy"
+    counts = np.random.default_rng(5).integers(0, 50, (8, apart.size))
+    ends = counts.cumsum().reshape(counts.shape)
+    with plait.open(path, "w", comm=apart, shape=(int(counts.sum()),), dtype="i8") as file:
+        stream = file.stream(2)
+        for end, count in zip(ends[:, apart.rank], counts[:, apart.rank], strict=True):
+            dawdle(random)
+            stream.write(np.arange(end - count, end))
+        error_everywhere(
+            apart,
+            lambda: stream.write(np.zeros(int(apart.rank == 0), dtype=int)),
+            plait.ArgumentError,
+            "the ranks' 1 elements cannot be written",
+        )
+    if apart.rank == 0:
+        np.testing.assert_array_equal(np.load(path), np.arange(counts.sum()))
+
+
+def test_a_second_request_waits_for_the_first_of_all(apart, path, shared, random):
+    with plait.open(path, comm=apart) as file:
+        streams = [file.stream(mode) for mode in (2, 3, 4)]
+        for step in range(5):
+            for stream in streams:
+                time.sleep(random.integers(5) * 1e-3)
+                (shared / f"{step}-{stream.mode}-{apart.rank}").touch()
+                stream.read(3)
+                assert all((shared / f"{step}-{stream.mode}-{rank}").exists() for rank in range(apart.size))
+
+
+def test_equal_stretches(apart, path, random):
+    common = np.random.default_rng(6)
+    with plait.open(path, "r+", comm=apart) as file:
+        stream = file.stream(3)
+        position = 0
+        for step in range(20):
+            count = int(common.integers(0, 150))
+            dawdle(random)
+            first = min(position + count * apart.rank, COUNT)
+            found = stream.iread(count).wait() if step % 2 else stream.read(count)
+            np.testing.assert_array_equal(found, np.arange(first, min(first + count, COUNT)))
+            position = min(position + count * apart.size, COUNT)
+            assert stream.tell() == position
+        stream.seek(8)
+        if apart.size > 1:
+            unequal = 5 if apart.rank == apart.size - 1 else 4
+            for call in (lambda: stream.read(unequal), lambda: stream.write(np.zeros(unequal, dtype=int))):
+                error_everywhere(apart, call, plait.ArgumentError, "the ranks of a collective call differ")
+            assert stream.tell() == 8
+        stream.write(np.arange(8 + 20 * apart.rank, 28 + 20 * apart.rank))
+        assert stream.tell() == 8 + 20 * apart.size
+        error_everywhere(
+            apart, lambda: stream.write(np.zeros(COUNT, dtype=int)), plait.ArgumentError, "nothing was written"
+        )
+    if apart.rank == 0:
+        np.testing.assert_array_equal(np.load(path), np.arange(COUNT))
+
+
+@pytest.mark.parametrize("memory", [0, 10, 1000])
+def test_all_ranks_get_the_same(apart, path, random, memory):
+    common = np.random.default_rng(7)
+    with plait.open(path, "r+", comm=apart, memory=memory) as file:
+        stream = file.stream(4)
+        for step in range(6):
+            first, count = (int(number) for number in common.integers(0, 2000 if memory != 10 else 50, 2))
+            stream.seek(COUNT - first)
+            dawdle(random)
+            found = stream.iread(count).wait() if step % 2 else stream.read(count)
+            np.testing.assert_array_equal(found, np.arange(COUNT - first, COUNT - first + min(first, count)))
+        # The elements of rank 0 are written, once.
+        stream.seek(17)
+        stream.write(np.arange(17, 40) if apart.rank == 0 else np.zeros(23, dtype=int))
+        assert stream.tell() == 40
+        if apart.size > 1:
+            error_everywhere(
+                apart,
+                lambda: stream.write(np.zeros(3 + (apart.rank == 0), dtype=int)),
+                plait.ArgumentError,
+                "calls write(4 elements)",
+            )
+        assert stream.tell() == 40
+    if apart.rank == 0:
+        np.testing.assert_array_equal(np.load(path), np.arange(COUNT))
+
+
+def bytes_read():
+    """What this process has asked of files so far."""
+    with open("/proc/self/io") as counts:
+        return int(counts.readline().split()[1])
+
+
+def test_the_same_is_read_from_the_store_once(apart, shared):
+    path = shared / "large.npy"
+    if apart.rank == 0:
+        np.save(path, np.arange(1 << 19))
+    with plait.open(path, comm=apart) as file:
+        stream = file.stream(4)
+        before = bytes_read()
+        found = stream.read(1 << 19)
+        mine = bytes_read() - before
+    assert found[-1] == found.size - 1
+    assert (mine >= 1 << 22) == (apart.rank == 0)
+    assert mine < (1 << 22) + 100_000
+
+
+def test_streams_of_many_modes_side_by_side(apart, path, random):
+    with plait.open(path, comm=apart) as one, plait.open(path, comm=apart) as other:
+        shared = [one.stream(1) for _ in range(3)] + [other.stream(1)]
+        same, ordered = one.stream(4), other.stream(2)
+        pending = [same.iread(1000), ordered.iread(apart.rank)]
+        totals = []
+        for stream in random.permutation(np.array(shared, dtype=object)):
+            pieces = pieces_of(stream, random)
+            totals.append((shared.index(stream), sum(size for _, size in pieces)))
+        assert pending[0].wait().size == 1000
+        assert pending[1].wait().size == apart.rank
+        everyone = [dict(theirs) for theirs in apart.allgather(totals)]
+        assert [sum(theirs[i] for theirs in everyone) for i in range(4)] == [COUNT] * 4

@@ -1,0 +1,258 @@
+"""Streams in one process: all file modes, their arguments, and what becomes of them when the file goes."""
+
+import gc
+import resource
+
+import numpy as np
+import pytest
+
+import plait
+
+WHOLE = np.arange(600.0).reshape(20, 30)
+
+
+@pytest.fixture
+def path(tmp_path):
+    name = tmp_path / "a.npy"
+    np.save(name, WHOLE)
+    return name
+
+
+@pytest.fixture(params=range(5))
+def mode(request):
+    return request.param
+
+
+def test_reading_goes_through_the_array_in_file_order(path, mode):
+    with plait.open(path) as file, file.stream(mode) as stream:
+        assert isinstance(stream, plait.Stream)
+        assert stream.mode == mode
+        assert stream.tell() == 0
+        first = stream.read(7)
+        assert first.dtype == np.float64
+        assert first.shape == (7,)
+        np.testing.assert_array_equal(first, WHOLE.ravel()[:7])
+        np.testing.assert_array_equal(stream.read(590), WHOLE.ravel()[7:597])
+        assert stream.tell() == 597
+        np.testing.assert_array_equal(stream.read(10), [597, 598, 599])
+        assert stream.read(10).shape == (0,)
+        assert stream.read(2**62).shape == (0,)
+        stream.seek(100)
+        np.testing.assert_array_equal(stream.read(np.int16(2)), [100, 101])
+        assert stream.read(0).shape == (0,)
+
+
+def test_an_array_in_fortran_order_is_read_as_it_lies(tmp_path, mode):
+    np.save(tmp_path / "f.npy", np.asfortranarray(WHOLE))
+    with plait.open(tmp_path / "f.npy") as file:
+        np.testing.assert_array_equal(file.stream(mode).read(600), WHOLE.ravel("F"))
+
+
+def test_reading_into_an_array(path, mode):
+    with plait.open(path) as file:
+        stream = file.stream(mode)
+        out = np.full((4, 5), -1.0)
+        found = stream.read(6, out)
+        assert np.shares_memory(found, out)
+        np.testing.assert_array_equal(out.ravel(), [*range(6), *[-1.0] * 14])
+        assert stream.read(20, out=out).size == 20
+        np.testing.assert_array_equal(out.ravel(), np.arange(6, 26))
+
+
+def test_writing_a_new_file(tmp_path, mode):
+    path = tmp_path / "new.npy"
+    with plait.open(path, "w", shape=(20, 30), dtype="f8") as file:
+        stream = file.stream(mode)
+        stream.write(WHOLE[:3])
+        stream.write(np.asfortranarray(WHOLE[3:10]))  # written in C order
+        stream.write(WHOLE[10:, :].ravel()[::1])
+        stream.write([])
+        assert stream.tell() == 600
+        with pytest.raises(plait.ArgumentError, match=r"the array ends at 600; nothing was written"):
+            stream.write([1.0])
+        with pytest.raises(plait.ArgumentError, match="streams read nothing"):
+            stream.read(1)
+        assert not path.exists()
+    np.testing.assert_array_equal(np.load(path), WHOLE)
+
+
+def test_reading_and_writing_in_place(path, mode):
+    with plait.open(path, "r+") as file:
+        stream = file.stream(mode)
+        stream.read(10)
+        stream.write(np.full(5, -1.0))
+        np.testing.assert_array_equal(stream.read(2), [15, 16])
+        with pytest.raises(plait.ArgumentError, match="nothing was written"):
+            stream.write(np.zeros(584))
+        assert stream.tell() == 17
+    np.testing.assert_array_equal(np.load(path).ravel()[8:17], [8, 9, -1, -1, -1, -1, -1, 15, 16])
+
+
+def test_started_requests_are_carried_out_in_order(path, mode):
+    with plait.open(path, "r+") as file:
+        stream = file.stream(mode)
+        requests = [stream.iread(100) for _ in range(7)]
+        for i in reversed(range(7)):
+            np.testing.assert_array_equal(requests[i].wait(), WHOLE.ravel()[100 * i : 100 * i + 100])
+        stream.seek(0)
+        write = stream.iwrite(np.zeros(50))
+        assert isinstance(write, plait.Request)
+        stream.seek(0)
+        assert (stream.read(50) == 0).all()
+        assert write.test()
+        assert write.wait() is None
+        out = np.empty(80)
+        assert np.shares_memory(stream.iread(60, out).wait(), out)
+
+
+def test_several_streams_of_one_file(path):
+    with plait.open(path) as file:
+        streams = [file.stream(mode) for mode in (0, 0, 1, 1, 2, 3, 4)]
+        for i, stream in enumerate(streams):
+            stream.seek(i)
+        assert [stream.read(1)[0] for stream in streams] == list(range(7))
+
+
+def test_closing(path, mode):
+    file = plait.open(path)
+    with file.stream(mode) as stream:
+        assert not stream.closed
+        assert repr(stream) == f"<plait.Stream mode={mode} of {str(path)!r}>"
+    assert stream.closed
+    assert repr(stream).startswith("<closed plait.Stream")
+    stream.close()
+    for call in (lambda: stream.read(1), stream.tell, lambda: stream.seek(0), lambda: stream.iread(1).wait()):
+        with pytest.raises(plait.ArgumentError, match=f"stream 1 \\(mode {mode}\\) of .* is closed; open another one"):
+            call()
+    left_open = file.stream(mode)
+    request = left_open.iread(600)
+    file.close()
+    assert request.test()
+    np.testing.assert_array_equal(request.wait(), WHOLE.ravel())
+    assert left_open.closed
+    for call in (lambda: left_open.read(1), left_open.tell, lambda: left_open.seek(0), lambda: file.stream(mode)):
+        with pytest.raises(plait.ArgumentError, match="is closed; open it again"):
+            call()
+    left_open.close()
+
+
+def test_a_stream_keeps_its_file(path, mode):
+    stream = plait.open(path).stream(mode)
+    gc.collect()
+    assert stream.read(3)[2] == 2
+
+
+def test_a_block_that_fails_discards_a_new_file(tmp_path, mode):
+    file = plait.open(tmp_path / "new.npy", "w", shape=(600,), dtype="f8")
+    stream = file.stream(mode)
+
+    def work():
+        with file:
+            stream.write(WHOLE)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        work()
+    assert not list(tmp_path.iterdir())
+    assert stream.closed
+    with pytest.raises(plait.Error):
+        stream.write([1.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda s: s.read(-1), "-1 elements cannot be read; give a number of 0 or more"),
+        (lambda s: s.read(2.0), "count=2.0 is not a whole number"),
+        (lambda s: s.read(True), "count=True is not a whole number"),
+        (lambda s: s.read(2**63), "is more than an array can have"),
+        (lambda s: s.read(-(2**70)), "is more than an array can have"),
+        (lambda s: s.read(5, np.zeros(4)), "out has 4 elements, but count is 5"),
+        (lambda s: s.read(2, np.zeros(4, "f4")), "out has dtype float32, but the file holds float64"),
+        (lambda s: s.read(2, np.zeros(8)[::2]), "not contiguous"),
+        (lambda s: s.read(2, [0.0, 0.0]), "out is a list"),
+        (lambda s: s.iread(2, np.frombuffer(bytes(64))), "read-only"),
+        (lambda s: s.iread(-3).wait(), "-3 elements cannot be read"),
+        (lambda s: s.write(np.zeros(3, "i4")), "array has dtype int32, but the file holds float64"),
+        (lambda s: s.iwrite("words"), "array has dtype"),
+        (lambda s: s.seek(-1), "element -1 is not in the array; give 0 to 600"),
+        (lambda s: s.seek(601), "element 601 is not in the array"),
+        (lambda s: s.seek("a"), "element='a' is not a whole number"),
+    ],
+)
+def test_arguments_are_checked(path, mode, call, says):
+    with plait.open(path, "r+") as file:
+        stream = file.stream(mode)
+        with pytest.raises(plait.ArgumentError) as caught:
+            call(stream)
+        assert says in str(caught.value)
+        assert stream.tell() == 0
+    np.testing.assert_array_equal(np.load(path), WHOLE)
+
+
+@pytest.mark.parametrize("wrong", [-1, 5, 2**40, True, "1", 1.0, None])
+def test_modes_that_are_none(path, wrong):
+    with plait.open(path) as file, pytest.raises(plait.ArgumentError, match="mode"):
+        file.stream(wrong)
+
+
+def test_writing_to_a_file_that_is_open_for_reading(path, mode):
+    with plait.open(path) as file, pytest.raises(plait.ArgumentError, match=r'open it with mode "r\+" or "w"'):
+        file.stream(mode).write([1.0])
+
+
+@pytest.mark.parametrize("started", [False, True])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started, told):
+    file = plait.open(tmp_path / "a.bin", "w", shape=(512,), dtype="f8")
+    stream = file.stream(mode)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, old[1]))
+    try:
+        request = stream.iwrite(np.ones(300)) if started else None
+        if told:
+            with pytest.raises(plait.StoreError, match="at offset 1024"):
+                request.wait() if request else stream.write(np.ones(300))
+        elif not started:
+            with pytest.raises(plait.StoreError):
+                stream.write(np.ones(300))
+        independent = mode < 2
+        if independent or (started and not told):
+            with pytest.raises(plait.StoreError, match="at offset 1024"):
+                file.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    file.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_write_in_place_is_told_when_the_file_is_closed(tmp_path, mode):
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(4096))
+    file = plait.open(path, "r+", shape=(512,), dtype="f8")
+    stream = file.stream(mode)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, old[1]))
+    try:
+        stream.iwrite(np.ones(300))
+        stream.close()
+        with pytest.raises(plait.StoreError, match="at offset 1024"):
+            file.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    file.close()
+    assert file.closed
+    assert (np.fromfile(path)[:128] == 1).all()
+
+
+def test_elements_of_any_size(tmp_path, mode):
+    record = np.dtype([("a", "i4"), ("b", "f8"), ("c", "S3")])
+    whole = np.zeros(50, record)
+    whole["a"] = np.arange(50)
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy") as file:
+        stream = file.stream(mode)
+        stream.seek(48)
+        found = stream.read(5)
+    assert found.dtype == record
+    assert list(found["a"]) == [48, 49]
