@@ -282,8 +282,8 @@ def open(
     """Open a distributed array in a file. Collective over ``comm``.
 
     url       a ``.npy`` file, or any other name for raw elements; or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
-              dealt to one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left to
-              PLAIT_DISKS; in other modes NAME alone says where they are
+              dealt to one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left
+              to PLAIT_DISKS; in other modes NAME alone says where they are
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
               writes parts of an existing array in place
     comm      an mpi4py communicator; without one everything runs in this process, which then holds all ranks

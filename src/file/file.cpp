@@ -123,6 +123,7 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
     const bool nodes_apart = !comm.alone() && comm.transport()->nodes_apart();
     const int workers = comm.alone() ? impl_->useful_threads(layout) : comm.size();
     text = impl_->plan(layout, region, workers, nodes_apart, action).explain(impl_->path);
+    if (const std::string store = impl_->store->description(); !store.empty()) text += "store      " + store + '\n';
   });
   return text;
 }

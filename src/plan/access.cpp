@@ -32,8 +32,10 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
                    section_.layout_shape.size() == section_.shape.size() ? "accessed part of the file" : "region",
                    " is ", shape_to_string(section_.layout_shape)));
   // With room for shares and windows that are rounded up to storage units.
-  base::checked_multiply(base::checked_add(section_.elements, 2 * options.storage_unit, "elements of the array"),
-                         element_bytes_, "bytes of the array");
+  const std::int64_t common = std::gcd(options.storage_unit, element_bytes_);
+  base::checked_multiply(
+      base::checked_add(section_.elements, 2 * (options.storage_unit / common), "elements of the array"),
+      element_bytes_, "bytes of the array");
   if (options.readers < 0 || options.readers > workers)
     throw Error(ErrorKind::kArgument, base::text("readers=", options.readers, ", but there are ", workers,
                                                  " workers; use 1 to ", workers, ", or 0 for the best number"));

@@ -16,7 +16,9 @@ std::int64_t storage_unit(std::int64_t stripe, std::int64_t disks, std::int64_t 
     return share <= kCoarsest ? stripe : kStorageUnit;
   }
   const base::Wide period = base::Wide{stripe} / std::gcd(stripe, kStorageUnit) * kStorageUnit * disks;
-  return period <= kLargest ? static_cast<std::int64_t>(period) : kStorageUnit;
+  if (period > kLargest) return kStorageUnit;
+  const auto unit = static_cast<std::int64_t>(period);
+  return base::Wide{unit} / std::gcd(unit, element_bytes) * element_bytes <= kLargest ? unit : kStorageUnit;
 }
 
 }  // namespace plait::plan

@@ -34,6 +34,8 @@ class Store {
  public:
   virtual ~Store() = default;
   virtual const std::string& name() const = 0;
+  /// How its bytes lie on disks, in words; empty where there is nothing to tell.
+  virtual std::string description() const { return {}; }
   /// Bytes in the store.
   virtual std::int64_t size() = 0;
   virtual std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) = 0;

@@ -3,6 +3,8 @@
 
 #include <numeric>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "oracle.hpp"
 #include "plan/access.hpp"
@@ -273,6 +275,68 @@ TEST(AccessPlan, HugeFilesAreCutWithoutOverflow) {
     ASSERT_EQ((128 + 8 * plan.window(reader, last).begin) % kStorageUnit, 0);
   }
   ASSERT_EQ(next, elements);
+}
+
+/// The pages of component files that a stretch of a striped file's bytes lies in.
+std::set<std::pair<std::int64_t, std::int64_t>> pages_of(std::int64_t begin, std::int64_t end, std::int64_t stripe,
+                                                         std::int64_t disks) {
+  std::set<std::pair<std::int64_t, std::int64_t>> result;
+  while (begin < end) {
+    const std::int64_t k = begin / stripe;
+    const std::int64_t last = std::min(end, (k + 1) * stripe) - 1;
+    const std::int64_t place = k / disks * stripe - k * stripe;
+    for (std::int64_t page = (begin + place) / 4096; page <= (last + place) / 4096; ++page)
+      result.insert({k % disks, page});
+    begin = last + 1;
+  }
+  return result;
+}
+
+TEST(AccessPlan, NoTwoReadersShareAPageOfAComponent) {
+  for (const std::int64_t stripe : {1000, 4096, 5000, 6144, 65536, 1 << 20, 3 << 20, 100 << 20})
+    for (const std::int64_t disks : {1, 2, 3, 5})
+      for (const std::int64_t element_bytes : {1, 8, 12, 1000})
+        for (const std::int64_t offset : {std::int64_t{0}, 3 * element_bytes}) {
+          const std::int64_t elements = 20'000'003 / element_bytes;
+          AccessOptions options{Strategy::kTwoPhase, 0, 0};
+          options.storage_unit = plait::plan::storage_unit(stripe, disks, element_bytes);
+          const AccessPlan plan = plan_of({elements}, whole({elements}), element_bytes, offset, 7, options);
+          SCOPED_TRACE(testing::Message() << "stripes of " << stripe << " bytes on " << disks << " disks, elements of "
+                                          << element_bytes << " from " << offset << " on");
+          std::set<std::pair<std::int64_t, std::int64_t>> seen;
+          std::size_t sum = 0;
+          std::int64_t next = 0;
+          for (std::int64_t reader = 0; reader < plan.readers(); ++reader) {
+            const AccessPlan::Range share = plan.share(reader);
+            ASSERT_EQ(share.begin, next);
+            next = share.end;
+            const auto own =
+                pages_of(offset + share.begin * element_bytes, offset + share.end * element_bytes, stripe, disks);
+            seen.insert(own.begin(), own.end());
+            sum += own.size();
+          }
+          ASSERT_EQ(next, elements);
+          ASSERT_EQ(sum, seen.size());
+          // Whole pages or stripes part the work; only stripes that fit neither may leave fewer readers.
+          if (stripe % 4096 == 0) {
+            ASSERT_GE(plan.readers(), 4);
+          }
+        }
+}
+
+TEST(AccessPlan, StripesOfAnySizeHaveAStorageUnit) {
+  using plait::plan::storage_unit;
+  EXPECT_EQ(storage_unit(65536, 3, 8), 65536);
+  EXPECT_EQ(storage_unit(65536, 1, 8), kStorageUnit);
+  EXPECT_EQ(storage_unit(1000, 3, 8), 3 * 125 * 4096);
+  EXPECT_EQ(storage_unit(std::int64_t{1} << 40, 3, 8), kStorageUnit);
+  EXPECT_EQ(storage_unit(INT64_MAX, 1000, 1), kStorageUnit);
+  const std::int64_t elements = (std::int64_t{1} << 58) + 12'345;
+  AccessOptions options{Strategy::kTwoPhase, 0, 0};
+  options.storage_unit = storage_unit(999'999, 200, 8);
+  const AccessPlan plan = plan_of({elements}, whole({elements}), 8, 128, 1000, options);
+  EXPECT_EQ((128 + 8 * plan.share(1).begin) % options.storage_unit, 0);
+  EXPECT_EQ((128 + 8 * plan.share(999).begin) % options.storage_unit, 0);
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -148,6 +150,42 @@ TEST_F(Posix, ReachesOffsetsPast32Bits) {
   store.read({{far, read.data(), 3}});
   EXPECT_TRUE(read == word);
   EXPECT_EQ(store.size(), far + 3);
+}
+
+TEST_F(Posix, MovesNeighboursTogether) {
+  // More neighbours than one call takes, with gaps in between, empty ones, and an end of the file inside of a call.
+  constexpr std::int64_t kCount = 5000;
+  put("a", std::string(3 * kCount, '-'));
+  PosixStore store(path("a"), PosixStore::Access::kReadWrite);
+  std::mt19937 random(5);
+  std::string expected(3 * kCount, '-');
+  Bytes memory(3 * kCount);
+  for (std::byte& value : memory) value = static_cast<std::byte>('a' + random() % 26);
+  std::vector<WriteSegment> writes;
+  for (std::int64_t offset = 0; offset < 3 * kCount - 9;) {
+    const auto bytes = static_cast<std::int64_t>(random() % 4);
+    const std::int64_t from = 3 * kCount - offset - bytes;  // in memory in the other direction
+    if (random() % 500 != 0) {
+      writes.push_back({offset, memory.data() + from, bytes});
+      for (std::int64_t i = 0; i < bytes; ++i)
+        expected[static_cast<std::size_t>(offset + i)] = static_cast<char>(memory[static_cast<std::size_t>(from + i)]);
+    }
+    offset += bytes;
+  }
+  store.write(writes);
+  EXPECT_EQ(content("a"), expected);
+  Bytes found(memory.size());
+  std::vector<ReadSegment> reads;
+  for (const WriteSegment& write : writes)
+    reads.push_back({write.offset, found.data() + (write.data - memory.data()), write.bytes});
+  store.read(reads);
+  for (const WriteSegment& write : writes) {
+    const auto from = write.data - memory.data();
+    ASSERT_TRUE(std::equal(write.data, write.data + write.bytes, found.begin() + from));
+  }
+  fs::resize_file(path("a"), 1000);
+  EXPECT_SAYS(failure([&] { store.read(reads); }).first, path("a") + " at offset 1000");
+  store.read({{0, found.data(), 400}, {400, found.data() + 500, 600}});
 }
 
 TEST_F(Posix, TheEndOfTheFileIsAnErrorWithItsOffset) {

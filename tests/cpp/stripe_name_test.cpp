@@ -49,8 +49,8 @@ TEST_F(Names, SayWhatIsWrongWithThem) {
                                                         {"stripe:a?disks=a&disks=b", "twice"},
                                                         {"stripe:a?disks=a,,b", "without a name"},
                                                         {"stripe:a?disks=", "without a name"},
-                                                        {"stripe:a?stripes=4", "the option stripes is not known"},
-                                                        {"stripe:a?disks=a&", "the option  is not known"}}) {
+                                                        {"stripe:a?stripes=4", "the option \"stripes\" is not known"},
+                                                        {"stripe:a?disks=a&", "the option \"\" is not known"}}) {
     const Error error = failure([&name = name] { stripe::parse_name(name); });
     EXPECT_EQ(error.kind(), ErrorKind::kArgument);
     EXPECT_SAYS(error, says);

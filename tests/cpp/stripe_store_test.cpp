@@ -27,7 +27,7 @@ TEST_F(Striped, ReadsAndWritesWhatBytesInMemoryWould) {
   const auto below = [&random](std::int64_t end) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
   };
-  for (int round = 0; round < 60 / oracle::kThinning + 5; ++round) {
+  for (int round = 0; round < 24 / oracle::kThinning + 3; ++round) {
     const int disks = static_cast<int>(1 + below(5));
     const std::int64_t unit = 1 + below(round % 3 == 0 ? 5 : round % 3 == 1 ? 100 : 5000);
     const std::int64_t bytes = below(20'000);

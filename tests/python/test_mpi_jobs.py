@@ -144,3 +144,25 @@ def test_survivors_are_told_who_has_gone(tmp_path, victim, moment):
     assert all(rank != named for rank, named in told), output
     assert seconds < 20
     check_the_folder(path)
+
+
+@pytest.mark.parametrize("victim", [0, 2])
+@pytest.mark.parametrize("moment", ["middle", "close"])
+def test_a_killed_rank_leaves_the_old_striped_file(tmp_path, victim, moment):
+    disks = [tmp_path / "disk0", tmp_path / "disk1"]
+    for disk in disks:
+        disk.mkdir()
+    name = f"stripe:{tmp_path / 'a'}?disks={disks[0]},{disks[1]}&unit=1000"
+    with plait.open(name, "w", shape=(3,), dtype="f8") as file:
+        file.write(np.array([1.0, 2.0, 3.0]))
+    before = {entry.name for disk in disks for entry in disk.iterdir()}
+    status, output, seconds = start(name, 3, victim, moment)
+    assert status != 0, output
+    assert seconds < 20
+    with plait.open(name, shape=(3,), dtype="f8") as file:
+        assert file.read().tolist() == [1, 2, 3]
+    # The next writer, also one that gives up, clears what the dead ones left.
+    with pytest.raises(KeyError), plait.open(name, "w", shape=(3,), dtype="f8"):
+        raise KeyError("stop")
+    assert {entry.name for disk in disks for entry in disk.iterdir()} == before
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a", "disk0", "disk1"]

@@ -17,8 +17,6 @@ namespace plait::store::posix {
 
 namespace {
 
-/// Below this a hint costs more than it can win.
-constexpr std::int64_t kLeastReadAhead = std::int64_t{256} << 10;
 /// Linux moves at most 2 GiB - 4 KiB a call.
 constexpr std::int64_t kMostBytesACall = std::int64_t{1} << 30;
 /// Linux takes at most so many pieces of memory a call.
@@ -62,10 +60,6 @@ std::span<const iovec> parts_behind(const Request<Segment>& request, std::int64_
   return {parts.data(), count};
 }
 
-void start_read_ahead(int file, std::int64_t offset, std::int64_t bytes) {
-  if (bytes >= kLeastReadAhead) ::posix_fadvise(file, offset, bytes, POSIX_FADV_WILLNEED);
-}
-
 ssize_t read_some(int file, const Request<ReadSegment>& request, std::int64_t done, int flags) {
   std::array<iovec, kMostParts> room;
   const auto parts = parts_behind(request, done, room);
@@ -83,22 +77,29 @@ ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t 
 
 class PendingRead : public Pending {
  public:
-  PendingRead(const std::string& path, int file, std::atomic<bool>& cold, std::vector<ReadSegment> segments)
-      : path_(path), file_(file), cold_(cold), segments_(std::move(segments)) {}
+  PendingRead(const std::string& path, int file, std::int64_t least_read_ahead, std::atomic<bool>& cold,
+              std::vector<ReadSegment> segments)
+      : path_(path), file_(file), least_read_ahead_(least_read_ahead), cold_(cold), segments_(std::move(segments)) {
+    if (!cold_) return;
+    for_each_request(segments_, [this](const Request<ReadSegment>& request) { start_read_ahead(request); });
+  }
 
   void complete() override {
     for_each_request(segments_, [this](const Request<ReadSegment>& request) { read(request); });
   }
 
  private:
+  void start_read_ahead(const Request<ReadSegment>& request) const {
+    if (request.bytes >= least_read_ahead_) ::posix_fadvise(file_, request.offset, request.bytes, POSIX_FADV_WILLNEED);
+  }
   void read(const Request<ReadSegment>& request) {
     std::int64_t done = 0;
-    if (request.bytes >= kLeastReadAhead && !cold_) {
+    if (request.bytes >= least_read_ahead_ && !cold_) {
       // What is cached from its front on.
       done = std::max<ssize_t>(read_some(file_, request, 0, RWF_NOWAIT), 0);
       if (done < std::min(request.bytes, kMostBytesACall)) {
         cold_ = true;
-        start_read_ahead(file_, request.offset, request.bytes);
+        start_read_ahead(request);
       }
     }
     while (done < request.bytes) {
@@ -117,6 +118,7 @@ class PendingRead : public Pending {
 
   const std::string& path_;
   int file_;
+  std::int64_t least_read_ahead_;
   std::atomic<bool>& cold_;
   std::vector<ReadSegment> segments_;
 };
@@ -151,9 +153,11 @@ class PendingWrite : public Pending {
 
 }  // namespace
 
-PosixStore::PosixStore(std::string path, Access access)
+PosixStore::PosixStore(std::string path, Access access, std::int64_t least_read_ahead)
     // Nonblocking, because opening a pipe would wait for its other end; it changes nothing for the files that are kept.
-    : path_(std::move(path)), file_(open_file(path_, (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK)) {
+    : path_(std::move(path)),
+      file_(open_file(path_, (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK)),
+      least_read_ahead_(least_read_ahead) {
   struct stat status{};
   if (::fstat(file_.number(), &status) != 0) throw system_error(base::text("look at ", path_), errno);
   if (S_ISDIR(status.st_mode)) throw system_error(base::text("open ", path_), EISDIR);
@@ -172,11 +176,7 @@ std::int64_t PosixStore::size() {
 }
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
-  if (cold_)
-    for_each_request(segments, [this](const Request<ReadSegment>& request) {
-      start_read_ahead(file_.number(), request.offset, request.bytes);
-    });
-  return std::make_unique<PendingRead>(path_, file_.number(), cold_, std::move(segments));
+  return std::make_unique<PendingRead>(path_, file_.number(), least_read_ahead_, cold_, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {

@@ -17,8 +17,12 @@ class PosixStore : public Store {
  public:
   enum class Access : std::uint8_t { kRead, kReadWrite };
 
+  /// Below so many bytes a hint costs more than it can win.
+  static constexpr std::int64_t kLeastReadAhead = std::int64_t{256} << 10;
+
+  /// Requests of at least `least_read_ahead` bytes get a hint.
   /// errors  kSystem: cannot be opened, or is not a file that has bytes at offsets (a folder, a pipe).
-  PosixStore(std::string path, Access access);
+  PosixStore(std::string path, Access access, std::int64_t least_read_ahead = kLeastReadAhead);
 
   const std::string& name() const override { return path_; }
   std::int64_t size() override;
@@ -31,6 +35,7 @@ class PosixStore : public Store {
  private:
   std::string path_;
   Descriptor file_;
+  std::int64_t least_read_ahead_;
   std::atomic<bool> cold_{false};  // a read has had to wait for the disk
 };
 

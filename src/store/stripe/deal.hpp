@@ -18,6 +18,7 @@ class Dealing {
   Dealing(std::vector<Segment> segments, std::int64_t unit, std::size_t components)
       : segments_(std::move(segments)), unit_(unit), components_(components) {}
 
+  bool done() const { return at_ == segments_.size(); }
   /// The pieces of the next round for each component; all empty once everything is dealt.
   /// cost  O(pieces + components).
   std::vector<std::vector<Segment>> next() {

@@ -68,7 +68,7 @@ Name parse_name(const std::string& url) {
       if (name.unit != 0) refuse("unit= stands twice; give it once");
       name.unit = parse_unit(value, url);
     } else {
-      refuse("the option ", key, " is not known; use disks= and unit=, separated by &");
+      refuse("the option \"", key, "\" is not known; use disks= and unit=, separated by &");
     }
   }
   return name;

@@ -1,5 +1,6 @@
 #include "store/stripe/striped_store.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <utility>
@@ -44,6 +45,7 @@ class PendingRounds : public Pending {
  private:
   Batch submit_round() {
     Batch batch;
+    if (dealing_.done()) return batch;
     std::vector<std::vector<Segment>> parts = dealing_.next();
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (!parts[i].empty()) batch.push_back(submit_to(*components_[i], std::move(parts[i])));
@@ -80,8 +82,22 @@ class PendingError : public Pending {
 
 StripedStore::StripedStore(const Description& description, Access access, std::string shown)
     : shown_(std::move(shown)), unit_(description.unit), bytes_(description.bytes) {
-  for (const std::string& component : description.components)
-    components_.push_back(std::make_unique<posix::PosixStore>(component, access));
+  // What is read at a time comes from all disks, and each part of it should be on its way while another one is awaited.
+  constexpr std::int64_t kLeast = std::int64_t{16} << 10;
+  const auto count = static_cast<std::int64_t>(description.components.size());
+  const std::int64_t read_ahead =
+      std::max(posix::PosixStore::kLeastReadAhead / std::max<std::int64_t>(count, 1), kLeast);
+  try {
+    for (const std::string& component : description.components)
+      components_.push_back(std::make_unique<posix::PosixStore>(component, access, read_ahead));
+  } catch (const Error& error) {
+    throw Error(error.kind(), base::text(shown_, ": ", error.what()), error.system_code());
+  }
+}
+
+std::string StripedStore::description() const {
+  return base::text("stripes of ", base::bytes_text(unit_), " on ", components_.size(),
+                    components_.size() == 1 ? " disk" : " disks");
 }
 
 template <typename Segment>

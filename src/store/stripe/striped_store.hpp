@@ -18,10 +18,12 @@ class StripedStore : public Store {
  public:
   using Access = posix::PosixStore::Access;
 
-  /// Opens all components.  `shown` is the name that errors use.  errors  kSystem: a component cannot be opened.
+  /// Opens all components.  `shown` is the name that errors use.  errors  kSystem: names the first component that
+  /// cannot be opened.
   StripedStore(const Description& description, Access access, std::string shown);
 
   const std::string& name() const override { return shown_; }
+  std::string description() const override;
   std::int64_t size() override { return bytes_; }
   /// errors  kSystem, at completion: also segments that lie outside of the file, which has the size that its
   /// description

@@ -1,0 +1,107 @@
+// Prints the time of whole-array accesses to a striped file on 1, 2 and 3 folders beside those to an ordinary file.
+//
+// The folders lie on one disk (that of the working folder, or of the folder that is named as an argument) and the bytes
+// in the page cache: what is left is what striping itself costs.  Accesses take turns; medians count, of elapsed time
+// and of the processor time of all threads.
+#include <stdlib.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "plait/file.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kExtent = 3000;
+constexpr int kRounds = 25;
+
+double seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + kRounds / 2, values.end());
+  return values[kRounds / 2];
+}
+
+struct Contestant {
+  std::string name;
+  plait::File file;
+  std::vector<double> elapsed;
+  std::vector<double> processor;
+};
+
+void compare(std::vector<Contestant>& contestants, const plait::Layout& layout, bool write) {
+  std::vector<std::vector<double>> parts;
+  std::vector<plait::MutablePart> into;
+  std::vector<plait::ConstPart> from;
+  for (std::int64_t rank = 0; rank < layout.size(); ++rank) {
+    parts.emplace_back(static_cast<std::size_t>(layout.local_elements(rank)), 1.0);
+    into.push_back({reinterpret_cast<std::byte*>(parts.back().data()), {}});
+    from.push_back({into.back().data, {}});
+  }
+  for (int round = -1; round < kRounds; ++round)
+    for (Contestant& one : contestants) {
+      const double elapsed = seconds(CLOCK_MONOTONIC);
+      const double processor = seconds(CLOCK_PROCESS_CPUTIME_ID);
+      write ? one.file.write(layout, from) : one.file.read(layout, into);
+      if (round < 0) continue;  // warms up
+      one.processor.push_back(seconds(CLOCK_PROCESS_CPUTIME_ID) - processor);
+      one.elapsed.push_back(seconds(CLOCK_MONOTONIC) - elapsed);
+    }
+  std::printf("%-5s %-34s", write ? "write" : "read", to_string(layout).c_str());
+  for (Contestant& one : contestants) {
+    std::printf("  %5.1f %5.1f", median(one.elapsed) * 1e3, median(one.processor) * 1e3);
+    one.elapsed.clear();
+    one.processor.clear();
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::string made = ((count > 1 ? fs::path(arguments[1]) : fs::current_path()) / "plait-stripes-XXXXXX").string();
+  if (::mkdtemp(made.data()) == nullptr) {
+    std::perror(made.c_str());
+    return 1;
+  }
+  const fs::path folder(made);
+  plait::FileOptions options;
+  options.shape = {kExtent, kExtent};
+  options.dtype = "<f8";
+  std::vector<Contestant> contestants;
+  std::string disks;
+  for (int n = 0; n <= 3; ++n) {
+    std::string name = (folder / std::to_string(n)).string();
+    if (n > 0) {
+      const fs::path disk = folder / ("disk" + std::to_string(n));
+      fs::create_directory(disk);
+      disks += (n > 1 ? "," : "?disks=") + disk.string();
+      name.insert(0, "stripe:");
+      name += disks;
+    }
+    plait::File::open(name, plait::Mode::kWrite, options).close();
+    contestants.push_back({n == 0 ? "ordinary" : std::to_string(n) + " disks",
+                           plait::File::open(name, plait::Mode::kReadWrite, options),
+                           {},
+                           {}});
+  }
+  std::printf("ms elapsed, ms of processor time; %lld x %lld doubles", static_cast<long long>(kExtent),
+              static_cast<long long>(kExtent));
+  for (const Contestant& one : contestants) std::printf("; %s", one.name.c_str());
+  std::printf("\n");
+  for (const bool write : {true, false})
+    for (const char* layout : {"(block, *) onto (4)", "(cyclic, *) onto (4)", "(*, cyclic) onto (4)"})
+      compare(contestants, plait::Layout::parse("3000x3000 " + std::string(layout)), write);
+  contestants.clear();
+  fs::remove_all(folder);
+}

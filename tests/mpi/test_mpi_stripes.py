@@ -1,0 +1,206 @@
+"""Striped files over all ranks: every layout, other numbers of ranks, replacement, and errors that all hear."""
+
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from brute_force import Deal, distributions, numbered, random_deal, random_region, random_shape
+from same import error_everywhere
+
+import plait
+
+SHAPE = (12, 10)
+
+
+@pytest.fixture
+def disks(comm, shared):
+    """Three folders, there once rank 0 has come to its first collective call."""
+    folders = [shared / f"disk{i}" for i in range(3)]
+    if comm.rank == 0:
+        for folder in folders:
+            folder.mkdir()
+    return folders
+
+
+def url(path, disks, unit):
+    return f"stripe:{path}?disks={','.join(map(str, disks))}&unit={unit}"
+
+
+def names(folder):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def check(found, expected):
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+@pytest.mark.parametrize(("unit", "order"), [(24, "C"), (100, "F"), (1, "C")])
+def test_every_distribution(comm, shared, disks, strategy, unit, order):
+    whole = numbered(SHAPE)
+    options = {"comm": comm, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
+    start = Deal(SHAPE, ("block", "*"), (comm.size,))
+    with plait.open(url(shared / "a", disks, unit), "w", **options) as file:
+        file.write(start.local(whole, comm.rank), start.layout())
+    deals = [
+        Deal(SHAPE, (first, second), (rows, comm.size // rows))
+        for rows in range(1, comm.size + 1)
+        if comm.size % rows == 0
+        for first in distributions(SHAPE[0], rows)
+        for second in distributions(SHAPE[1], comm.size // rows)
+    ]
+    with plait.open(f"stripe:{shared / 'a'}", "r+", memory=104, **options) as file:
+        for deal in deals[:: 1 + len(deals) // 40]:
+            check(file.read(deal.layout()), deal.local(whole, comm.rank))
+            whole = whole + 1
+            file.write(deal.local(whole, comm.rank), deal.layout())
+
+
+def test_random_accesses(comm, shared, disks):
+    random = np.random.default_rng(11)
+    for _ in range(20):
+        shape = random_shape(random)
+        dtype = str(random.choice(["f8", "u1", "c16", "i2", "S3", "V1000"]))
+        whole = numbered(shape, dtype)
+        region = random_region(random, shape)
+        new = whole[region].copy()
+        new[...] = new.ravel()[::-1].reshape(new.shape)
+        expected = whole.copy()
+        expected[region] = new
+        first, reader = random_deal(random, shape, comm.size), random_deal(random, shape, comm.size)
+        writer = random_deal(random, new.shape, comm.size)
+        options = {
+            "comm": comm,
+            "shape": shape,
+            "dtype": whole.dtype,
+            "order": str(random.choice(["C", "F"])),
+            "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
+            "memory": int(random.choice([0, 3, 9])) * whole.itemsize,
+            "readers": int(random.integers(0, comm.size + 1)),
+        }
+        name = url(shared / "a", disks[: int(random.integers(1, 4))], int(random.choice([1, 5, 64, 1000, 4096])))
+        with plait.open(name, "w", **options) as file:
+            file.write(first.local(whole, comm.rank), first.layout())
+        with plait.open(name, "r+", **options) as file:
+            check(file.read(reader.layout()), reader.local(whole, comm.rank))
+            file.write(writer.local(new, comm.rank), writer.layout(), region=region)
+            check(file.read(reader.layout()), reader.local(expected, comm.rank))
+
+
+@pytest.mark.parametrize("unit", ["4K", "64K", "10001"])
+def test_arrays_of_many_windows(comm, shared, disks, unit):
+    whole = np.random.default_rng(3).random((600, 501))
+    deals = [Deal(whole.shape, ("*", "cyclic"), (comm.size,)), Deal(whole.shape, ("cyclic(7)", "*"), (comm.size,))]
+    for memory in (0, 100_000):
+        options = {"shape": whole.shape, "dtype": "f8", "strategy": "two-phase", "memory": memory}
+        with plait.open(url(shared / "a", disks, unit), "w", comm=comm, **options) as file:
+            file.write(deals[0].local(whole, comm.rank), deals[0].layout())
+        with plait.open(f"stripe:{shared / 'a'}", comm=comm, **options) as file:
+            for deal in deals:
+                check(file.read(deal.layout()), deal.local(whole, comm.rank))
+        # A process alone, and one half of the ranks, read what all have written.
+        with plait.open(f"stripe:{shared / 'a'}", **options) as file:
+            np.testing.assert_array_equal(file.read(), whole)
+        half = comm.Split(comm.rank % 2, comm.rank)
+        deal = Deal(whole.shape, ("block", "*"), (half.size,))
+        with plait.open(f"stripe:{shared / 'a'}", comm=half, **options) as file:
+            check(file.read(deal.layout()), deal.local(whole, half.rank))
+        half.Free()
+        comm.Barrier()
+
+
+def test_replaced_and_given_up(comm, shared, disks):
+    layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
+    mine = np.zeros(layout.local_shape(comm.rank))
+    options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
+    for i, name in enumerate([url(shared / "a", disks, 64), url(shared / "a", disks[:2], 100), str(shared / "a")]):
+        with plait.open(name, "w", **options) as file:
+            file.write(mine + i, layout)
+        with plait.open(name.partition("?")[0], **options) as file:
+            assert (file.read(layout) == i).all()
+        if comm.rank == 0:
+            assert [len(names(disk)) for disk in disks] == [[1, 1, 1], [1, 1, 0], [0, 0, 0]][i]
+    file = plait.open(url(shared / "a", disks, 64), "w", **options)
+    file.write(mine + 5, layout)
+    with pytest.raises(KeyError), file:
+        raise KeyError("stop")
+    comm.Barrier()
+    with plait.open(shared / "a", **options) as file:
+        assert (file.read(layout) == 2).all()
+    if comm.rank == 0:
+        assert names(shared) == ["a", "disk0", "disk1", "disk2"]
+        assert [names(disk) for disk in disks] == [[], [], []]
+
+
+def test_errors_are_the_same_everywhere(comm, shared, disks):
+    options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
+    layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
+
+    def says(name, mode, kind, text):
+        return error_everywhere(comm, lambda: plait.open(name, mode, **options), kind, text)
+
+    path = shared / "a"
+    says(url(path, [disks[0], shared / "none"], 64), "w", plait.StoreError, f"to the disk {shared / 'none'}")
+    says(url(path, disks, 0), "w", plait.ArgumentError, "unit=0 is not above 0")
+    says(f"stripe:{path}?wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
+    says(f"stripe:{path}", "w", plait.ArgumentError, "PLAIT_DISKS")
+    says(f"stripe:{path}", "r", plait.StoreError, "No such file")
+    with plait.open(url(path, disks, 64), "w", **options) as file:
+        file.write(np.ones(layout.local_shape(comm.rank)), layout)
+    says(f"stripe:{path}?unit=65", "r", plait.ArgumentError, "stripes of 64 bytes, but unit=65")
+    says(path, "r", plait.ArgumentError, f"open it as stripe:{path}")
+    part = next(disks[1].iterdir())
+    comm.Barrier()
+    file = plait.open(f"stripe:{path}", **options, strategy="two-phase")
+    comm.Barrier()
+    if comm.rank == 0:
+        os.truncate(part, 30)
+    comm.Barrier()
+    text = error_everywhere(comm, lambda: file.read(layout), plait.StoreError, "truncated")
+    assert f"cannot read {part} at offset 30" in text
+    file.close()
+    says(f"stripe:{path}", "r+", plait.StoreError, f"component file 2 of 3, {part} has 30 bytes, but should have 320")
+    if comm.rank == 0:
+        part.unlink()
+    says(f"stripe:{path}", "r", plait.StoreError, f"component file 2 of 3, {part}: No such file")
+    if comm.rank == 0:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("stripes 1", "stripes 9"), encoding="utf-8")
+    says(f"stripe:{path}", "r", plait.StoreError, "of version 9")
+
+
+@pytest.mark.several_ranks
+def test_ranks_that_name_other_stripes(comm, shared, disks):
+    name = url(shared / "a", disks, 64 if comm.rank else 128)
+    error_everywhere(
+        comm, lambda: plait.open(name, "w", comm=comm, shape=SHAPE, dtype="f8"), plait.ArgumentError, "unit=128"
+    )
+    if comm.rank == 0:
+        assert names(shared) == ["disk0", "disk1", "disk2"]
+
+
+def test_a_full_disk(comm, shared, disks):
+    mounted = False
+    if comm.rank == 0:
+        mount = shutil.which("mount")
+        command = [mount, "-t", "tmpfs", "-o", "size=1m", "plait-test", disks[1]]
+        mounted = bool(mount) and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    if not comm.bcast(mounted):
+        pytest.skip("mounting a small file system is not permitted here")
+    try:
+        name = url(shared / "a", disks, 4096)
+        error_everywhere(
+            comm,
+            lambda: plait.open(name, "w", comm=comm, shape=(1024, 1024), dtype="f8"),
+            plait.StoreError,
+            f"for the component file {disks[1]}/a.stripe1-",
+        )
+        if comm.rank == 0:
+            assert names(shared) == ["disk0", "disk1", "disk2"]
+            assert [names(disk) for disk in disks] == [[], [], []]
+    finally:
+        if comm.rank == 0:
+            subprocess.run(["umount", "-l", disks[1]], check=True)
