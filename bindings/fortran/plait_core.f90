@@ -151,7 +151,6 @@ contains
     integer(c_int) :: status
     status = c_world(comm%handle)
     call number(comm)
-    own_rank = int(comm%rank, c_int)
     call report(status, stat, errmsg)
   end subroutine
 
@@ -182,6 +181,7 @@ contains
     comm%rank = rank
     comm%size = size
     comm%alone = .false.
+    own_rank = rank
   end subroutine
 
   !> Before MPI is finalised.

@@ -1,8 +1,11 @@
 """The 1993 primitives as external procedures of Fortran, with default integers of 4 and of 8 bytes."""
 
+from math import prod
+
 import numpy as np
 import pytest
 from fortran import compile_program, needs_fortran, run
+from mappings import numbered, random_mapping
 
 pytestmark = needs_fortran
 
@@ -34,6 +37,49 @@ def test_figure_21_on_other_numbers_of_ranks(tmp_path):
         )
         assert [line.split(":")[1].strip() for line in lines] == ["proc_map", "array_map", "pread", "pwrite"]
     assert (tmp_path / "TEST").read_bytes() == bytes(64 * 64 * 4)
+
+
+def declared(random, mine):
+    """The sizes of a local array that the share fits with room to spare, and the array with the share in its corner."""
+    rest = prod(mine.shape[1:])
+    sizes = (mine.shape[0] + int(random.integers(3)), rest + int(random.integers(3)))
+    array = np.full(sizes, -1, mine.dtype, order="F")
+    array[: mine.shape[0], :rest] = mine.reshape((mine.shape[0], rest), order="F")
+    return sizes, array
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_any_mix_of_distributions(tmp_path, kind, ranks):
+    """Written under one mapping and read under another one, in 1 to 7 dimensions, through 1 to P ranks."""
+    random = np.random.default_rng([kind, ranks])
+    cases = 20
+    lines = [[str(cases)] for _ in range(ranks)]
+    wholes, expected = [], {}
+    for case in range(1, cases + 1):
+        first = random_mapping(random, ranks)
+        whole = numbered(first.size, f"i{kind}", case)
+        wholes.append(whole)
+        for step, mapping in enumerate((first, random_mapping(random, ranks, first.size))):
+            ends = [-1] * (7 - len(mapping.size))
+            lists = [*mapping.size, *ends, *mapping.codes, *ends, *mapping.blocks, *ends, *mapping.grid, *ends]
+            processors = int(random.integers(1, ranks + 1)) if random.integers(2) else -1
+            io_size = int(random.choice([-1, 5, 4096]))
+            for rank in range(ranks):
+                sizes, array = declared(random, mapping.local(whole, rank))
+                numbers = [*lists, mapping.mode, processors, io_size, *sizes]
+                lines[rank] += [" ".join(map(str, numbers)), " ".join(map(str, [*mapping.user_map, *[0] * 64][:64]))]
+                if step == 0:
+                    (tmp_path / f"in{case}_{rank}").write_bytes(array.tobytes(order="F"))
+                else:
+                    expected[f"ou{case}_{rank}"] = array.tobytes(order="F")
+    for rank in range(ranks):
+        (tmp_path / f"cases{rank}").write_text("\n".join(lines[rank]) + "\n", encoding="ascii")
+    assert run(compile_program("mixes.f90", tmp_path, kind), ranks, tmp_path) == ("", "")
+    for case, whole in enumerate(wholes, start=1):
+        assert (tmp_path / f"whole{case}").read_bytes() == whole.tobytes(order="F")
+    for name, content in expected.items():
+        assert (tmp_path / name).read_bytes() == content
 
 
 @pytest.mark.parametrize("kind", [4, 8])
