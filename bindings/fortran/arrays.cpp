@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "handle.hpp"
 #include "objects.hpp"
-#include "primitives_runtime.hpp"
+#include "primitives/runtime.hpp"
 
 namespace {
 

@@ -18,8 +18,8 @@
 #include "base/text.hpp"
 #include "handle.hpp"
 #include "plait/error.hpp"
-#include "primitives_calls.hpp"
-#include "primitives_lists.hpp"
+#include "primitives/calls.hpp"
+#include "primitives/lists.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "plait/file.hpp"
 #include "plait/layout.hpp"
-#include "primitives_grid.hpp"
+#include "primitives/grid.hpp"
 
 namespace plait::primitives {
 

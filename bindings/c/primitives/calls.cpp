@@ -1,6 +1,6 @@
 // proc_map, array_map, pread and pwrite.
 
-#include "primitives_calls.hpp"
+#include "primitives/calls.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "engine/agree.hpp"
 #include "plait/error.hpp"
-#include "primitives_lists.hpp"
+#include "primitives/lists.hpp"
 
 namespace plait::primitives {
 

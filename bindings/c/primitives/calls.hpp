@@ -6,7 +6,7 @@
 #include <string>
 
 #include "plait/distribution.hpp"
-#include "primitives_runtime.hpp"
+#include "primitives/runtime.hpp"
 
 namespace plait::primitives {
 

@@ -1,4 +1,4 @@
-#include "primitives_lists.hpp"
+#include "primitives/lists.hpp"
 
 #include <algorithm>
 

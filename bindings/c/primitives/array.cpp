@@ -1,4 +1,4 @@
-#include "primitives_array.hpp"
+#include "primitives/array.hpp"
 
 #include <iomanip>
 #include <sstream>
@@ -6,7 +6,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "primitives_lists.hpp"
+#include "primitives/lists.hpp"
 
 namespace plait::primitives {
 

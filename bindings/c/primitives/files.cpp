@@ -10,8 +10,8 @@
 #include "engine/agree.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"
-#include "primitives_calls.hpp"
-#include "primitives_lists.hpp"
+#include "primitives/calls.hpp"
+#include "primitives/lists.hpp"
 #include "store/stripe/description.hpp"
 
 namespace plait::primitives {

@@ -13,8 +13,8 @@
 
 #include "plait/comm.hpp"
 #include "plait/file.hpp"
-#include "primitives_array.hpp"
-#include "primitives_grid.hpp"
+#include "primitives/array.hpp"
+#include "primitives/grid.hpp"
 
 namespace plait::primitives {
 

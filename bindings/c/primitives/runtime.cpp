@@ -1,4 +1,4 @@
-#include "primitives_runtime.hpp"
+#include "primitives/runtime.hpp"
 
 #include <mpi.h>
 
