@@ -91,6 +91,16 @@ target_link_libraries(field{kind} PRIVATE plait::fortran{kind})
         assert "column 6:   16.   26." in installed.mpiexec(4, build / f"field{kind}")
 
 
+@pytest.mark.parametrize(("package", "options"), [("plait-fortran", []), ("plait-fortran-i8", ["-fdefault-integer-8"])])
+def test_pkg_config_for_fortran(installed: Installed, tmp_path: Path, package: str, options: list[str]) -> None:
+    if not (installed.library / "libplait_fortran.so").exists():
+        pytest.skip("Plait was built without Fortran")
+    program = tmp_path / "field"
+    source = ROOT / "examples/fortran/field.f90"
+    installed.run(["gfortran", *options, "-J", tmp_path, source, "-o", program, *flags(installed, package)], tmp_path)
+    assert "column 6:   16.   26." in installed.mpiexec(4, program)
+
+
 def test_cmake_package_names_another_mpi(installed: Installed, tmp_path: Path) -> None:
     """A project that uses another MPI than Plait was built with is warned."""
     other = next(mpicc for mpicc in (own_mpicc(), openmpi_mpicc()) if mpicc != installed.mpicc)
