@@ -3,6 +3,7 @@
 import gc
 import os
 import resource
+import subprocess
 import sys
 import threading
 from contextlib import suppress
@@ -310,3 +311,37 @@ def test_requests_of_several_threads(path):
     finally:
         sys.setswitchinterval(interval)
     assert not failures
+
+
+WITHOUT_THREADS = """
+import resource, sys
+import numpy as np
+import plait
+
+file = plait.open(sys.argv[1], "w", shape=(64,), dtype="f8")
+stream = file.stream(0)
+stream.write(np.ones(8))
+old = resource.getrlimit(resource.RLIMIT_AS)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 65536, old[1]))
+try:
+    stream.iwrite(np.ones(8))
+except Exception:
+    resource.setrlimit(resource.RLIMIT_AS, old)
+    print("no thread at", stream.tell())
+stream.seek(16)
+stream.write(np.ones(48))
+try:
+    file.close()
+except plait.StoreError:
+    print("lost")
+"""
+
+
+def test_a_write_that_finds_no_thread_loses_a_new_file(tmp_path):
+    path = tmp_path / "a.bin"
+    job = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THREADS, str(path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert job.stdout.split("\n") == ["no thread at 16", "lost", ""], job.stderr
+    assert not path.exists()
