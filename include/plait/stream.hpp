@@ -62,14 +62,14 @@ class StreamRequest {
 ///
 /// threads  One thread at a time for each Stream.  A Stream in kOwn or kShared may be used while other threads use its
 ///          File and other streams, but not while one opens a stream on that File, or closes, abandons or destroys it.
-///          A Stream in the other modes counts as its File.  Between nodes kShared calls MPI on the caller's thread:
-///          other threads may be in MPI at the same time only with MPI_THREAD_MULTIPLE.
+///          A Stream in the other modes counts as its File.  Between nodes kShared needs MPI_THREAD_MULTIPLE.
 class Stream {
  public:
   class Impl;
 
   /// A stream at element 0.  Collective over the File's Comm, in every mode.
-  /// errors  kArgument: the File is closed, the ranks pass different modes.
+  /// errors  kArgument: the File is closed, the ranks pass different modes; kShared between nodes where MPI was
+  ///         initialised for less than MPI_THREAD_MULTIPLE.
   Stream(File& file, StreamMode mode);
   Stream(Stream&&) noexcept;
   Stream& operator=(Stream&&) noexcept;

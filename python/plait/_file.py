@@ -116,13 +116,18 @@ class File:
     ) -> Request:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
         layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        request = self._core.start_read(layout, parts_of(arrays), slices, bool(fill_halo))
-        return Request(request, self, arrays, self._as_given(arrays, out))
+        parts = parts_of(arrays)
+
+        def start() -> _core.Request:
+            return self._core.start_read(layout, parts, slices, bool(fill_halo))
+
+        return Request(start, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
-        return Request(self._core.start_write(layout, parts_of(arrays), slices), self, arrays, None)
+        parts = parts_of(arrays)
+        return Request(lambda: self._core.start_write(layout, parts, slices), self, arrays, None)
 
     def explain(
         self,

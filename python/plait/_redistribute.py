@@ -103,7 +103,7 @@ def iredistribute(
     then.
     """
     move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
-    return Request(_core.start_redistribute(*move.arguments), move, move.arrays, move.result)
+    return Request(lambda: _core.start_redistribute(*move.arguments), move, move.arrays, move.result)
 
 
 class Redistribution:
@@ -174,7 +174,7 @@ class Redistribution:
     def start(self, array: Arrays | None = None, out: Arrays | None = None) -> Request:
         """Start a :meth:`run`; its result is that of ``wait()``. Leave the arrays alone until then."""
         parts, arrays, result = self._prepare(array, out)
-        return Request(self._open().start(*parts), self, arrays, result)
+        return Request(lambda: self._open().start(*parts), self, arrays, result)
 
     def explain(self) -> str:
         """Return messages, copies and staging memory of this rank, in lines for people. Not collective."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from . import _core
@@ -15,37 +17,60 @@ class Request:
     """A nonblocking read, write or redistribution. The arrays belong to it until :meth:`wait` returns."""
 
     def __init__(
-        self, request: _core.Request | _core.StreamRequest, user: object, arrays: list[Array], result: Any
+        self,
+        start: Callable[[], _core.Request | _core.StreamRequest],
+        user: object,
+        arrays: list[Array],
+        result: Any,
     ) -> None:
         """Made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and others that start something."""
-        self._request = request
+        self._request: _core.Request | _core.StreamRequest | None = None  # not yet
         self._used = (user, arrays)  # kept alive until the access is done, also where the caller drops the Request
         self._result = result
-        _running.difference_update([old for old in _running if old.test()])
-        _running.add(self)
+        with _changing:
+            _running.difference_update([old for old in _running if old._request is not None and old.test()])
+            _running.add(self)  # before the access has the arrays
+        try:
+            self._request = start()
+        except BaseException:
+            _forget(self)
+            raise
 
     def wait(self) -> Any:
         """Wait for the access and return what the blocking call would; raise what it would raise."""
         try:
-            elements = self._request.wait()
+            elements = self._started().wait()
         finally:
-            _running.discard(self)
+            _forget(self)
         return self._finished(elements)
 
     def test(self) -> bool:
         """Tell whether :meth:`wait` would return at once."""
-        return self._request.test()
+        return self._started().test()
+
+    def _started(self) -> _core.Request | _core.StreamRequest:
+        assert self._request is not None
+        return self._request
 
     def _finished(self, elements: Any) -> Any:
         return self._result
 
 
-#: Accesses that may still use their arrays.
+#: Accesses that may still use their arrays, of all threads.
 _running: set[Request] = set()
+#: Held while they change; by one thread more than once where a signal handler starts an access.
+_changing = threading.RLock()
+
+
+def _forget(request: Request) -> None:
+    with _changing:
+        _running.discard(request)
 
 
 @atexit.register
 def _finish_running() -> None:
-    for request in list(_running):
+    with _changing:
+        left = [request for request in _running if request._request is not None]
+    for request in left:
         with contextlib.suppress(Error):
             request.wait()

@@ -78,12 +78,12 @@ class Stream:
     def iread(self, count: int, out: Array | None = None) -> Request:
         """Start a :meth:`read`; its result is that of ``wait()``. What a stream starts is carried out in order."""
         number, target = self._checked_read(count, out)
-        return _StreamRequest(self._core.start_read(_address(target), number), self, [target], target)
+        return _StreamRequest(lambda: self._core.start_read(_address(target), number), self, [target], target)
 
     def iwrite(self, array: npt.ArrayLike) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         source = self._checked_write(array)
-        return _StreamRequest(self._core.start_write(_address(source), source.size), self, [source], None)
+        return _StreamRequest(lambda: self._core.start_write(_address(source), source.size), self, [source], None)
 
     def tell(self) -> int:
         """Return the position: where the next request begins. Mode 1: of all ranks, at this moment."""

@@ -281,16 +281,20 @@ std::exception_ptr File::Impl::untold_error() {
 }
 
 void File::Impl::close() {
-  const std::exception_ptr untold = untold_error();
-  if (!open && untold) std::rethrow_exception(untold);
-  if (!open) return;
+  if (!open) {
+    if (const std::exception_ptr untold = untold_error()) std::rethrow_exception(untold);
+    return;
+  }
   check_open();
-  bool agreed = false;
+  bool lost = false;  // the file, on all ranks alike
   try {
     with_transport([&](transport::Transport& transport) {
       engine::prepare(transport);
-      engine::agree(transport, "close() of " + name(), untold);
-      agreed = true;
+      engine::agree(transport, "close() of " + name(), nullptr);
+      // Only now is it sure that all ranks hear of a write that failed: an error in another call does not swallow it.
+      lost = mode == Mode::kWrite;
+      engine::agree(transport, untold_error());
+      lost = true;
       engine::agree(transport, engine::caught([&] {
                       if (dirty || mode == Mode::kWrite) store->sync();
                     }));
@@ -300,8 +304,8 @@ void File::Impl::close() {
     });
   } catch (const Error& error) {
     // Ranks that made another call have kept the file open, so this one does as well.
-    if (agreed) fail();
-    after_failure(error, true);
+    if (lost) fail();
+    after_failure(error, false);
     throw;
   }
   open = false;

@@ -31,6 +31,12 @@ void File::Impl::settle_streams() {
     if (const auto stream = known.lock()) stream->settle();
 }
 
+void File::Impl::release_streams() {
+  if (open) return;
+  for (const auto& known : streams_)
+    if (const auto stream = known.lock()) stream->release();
+}
+
 void File::Impl::detach_streams() {
   for (const auto& known : streams_)
     if (const auto stream = known.lock()) stream->detach();
@@ -130,12 +136,15 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
 
 void File::close() {
   impl_->settle_streams();
-  impl_->worker->run([this] { impl_->close(); });
+  const std::exception_ptr failure = engine::caught([this] { impl_->worker->run([this] { impl_->close(); }); });
+  impl_->release_streams();
+  if (failure) std::rethrow_exception(failure);
 }
 
 void File::abandon() {
   impl_->settle_streams();
   impl_->worker->run([this] { impl_->abandon(); });
+  impl_->release_streams();
 }
 
 }  // namespace plait

@@ -60,6 +60,8 @@ class File::Impl {
   void settle_streams();
   /// Lets them know that this File goes.
   void detach_streams();
+  /// Lets go of the store on behalf of the streams of a File that is closed.
+  void release_streams();
 
   /// Carries out a read or a write.
   void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
@@ -83,7 +85,8 @@ class File::Impl {
   void with_transport(const std::function<void(transport::Transport&)>& body);
 
  private:
-  /// The error of a started write that nobody has waited for, or of a part of a new file that is lost.
+  /// The error of a started write that nobody has waited for, or of a part of a new file that is lost; none the next
+  /// time, so ask only where it is sure to be told.
   std::exception_ptr untold_error();
   /// A plan and what it was made for; programs repeat their accesses.
   struct Planned {

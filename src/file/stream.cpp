@@ -84,15 +84,20 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
                         text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
         }));
     const std::int64_t number = ++file.streams_opened;
-    if (mode == StreamMode::kShared) {
-      stream = std::make_shared<IndependentStream>(file, mode, number, transport.counter(), transport.size());
-    } else if (mode == StreamMode::kOwn) {
-      auto place = std::make_shared<std::atomic<std::int64_t>>(0);
-      stream = std::make_shared<IndependentStream>(file, mode, number,
-                                                   std::make_unique<transport::MemoryCounter>(*place, place), 1);
-    } else {
-      stream = std::make_shared<CollectiveStream>(file, mode, number);
-    }
+    // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.
+    engine::agree(transport, engine::caught([&] {
+                    if (mode == StreamMode::kShared) {
+                      stream = std::make_shared<IndependentStream>(file, mode, number, transport.counter(),
+                                                                   transport.size());
+                    } else if (mode == StreamMode::kOwn) {
+                      auto place = std::make_shared<std::atomic<std::int64_t>>(0);
+                      stream = std::make_shared<IndependentStream>(
+                          file, mode, number, std::make_unique<transport::MemoryCounter>(*place, place), 1);
+                    } else {
+                      stream = std::make_shared<CollectiveStream>(file, mode, number);
+                    }
+                    file.add_stream(stream);
+                  }));
   };
   try {
     file.with_transport(open);
@@ -100,7 +105,6 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
     file.after_failure(error, false);
     throw;
   }
-  file.add_stream(stream);
   return stream;
 }
 

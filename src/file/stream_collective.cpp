@@ -15,15 +15,17 @@ using base::text;
 using engine::agree;
 using engine::caught;
 
-void CollectiveStream::together(bool write, const std::function<void(transport::Transport&)>& body) {
+void CollectiveStream::together(const std::function<void(transport::Transport&, bool& begun)>& body) {
   file().check_open();
+  bool begun = false;
   try {
     file().with_transport([&](transport::Transport& transport) {
       engine::prepare(transport);
-      body(transport);
+      body(transport, begun);
     });
   } catch (const Error& error) {
-    file().after_failure(error, write);
+    // An error that another rank brings from another call than this write has let nothing be written.
+    file().after_failure(error, begun);
     throw;
   }
 }
@@ -35,12 +37,22 @@ std::string CollectiveStream::words(const Call& call) const {
               mode() == StreamMode::kOrdered ? "" : ": equal lengths", ") of ", file().name());
 }
 
+void CollectiveStream::agree_on(transport::Transport& transport, const Call& call,
+                                const std::function<void()>& look) const {
+  std::string spoken;
+  const std::exception_ptr mine = caught([&] {
+    spoken = words(call);
+    look();
+  });
+  agree(transport, spoken, mine);
+}
+
 std::int64_t CollectiveStream::run(const Call& call) {
   std::int64_t elements = 0;
-  together(call.write, [&](transport::Transport& transport) {
-    elements = mode() == StreamMode::kOrdered ? ordered(transport, call)
-               : mode() == StreamMode::kEqual ? equal(transport, call)
-                                              : same(transport, call);
+  together([&](transport::Transport& transport, bool& begun) {
+    elements = mode() == StreamMode::kOrdered ? ordered(transport, call, begun)
+               : mode() == StreamMode::kEqual ? equal(transport, call, begun)
+                                              : same(transport, call, begun);
   });
   return elements;
 }
@@ -53,12 +65,15 @@ void CollectiveStream::store_stretch(const Call& call, std::int64_t first, std::
   }
 }
 
-std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Call& call) {
+std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Call& call, bool& begun) {
   const std::exception_ptr mine = caught([&] { check(call, true); });
   const std::int64_t wanted = mine ? 0 : call.write ? call.elements : std::min(call.elements, left());
   engine::Scan scan(transport);
   scan.announce(wanted);
-  agree(transport, words(call), mine);
+  agree_on(transport, call, [&] {
+    if (mine) std::rethrow_exception(mine);
+  });
+  begun = call.write;
   const engine::Sums sums = scan.sum();
   if (call.write && sums.all > left())
     // Agreed on although all find it: nobody may announce anew while others still add up.
@@ -71,7 +86,7 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
   return elements;
 }
 
-std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call& call) {
+std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call& call, bool& begun) {
   std::int64_t elements = 0;
   const auto move = [&] {
     const std::int64_t each = std::min(call.elements, left());
@@ -81,10 +96,12 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
     elements = std::min(each, left() - before);
     store_stretch(call, position_ + before, elements);
   };
-  std::exception_ptr mine = caught([&] { check(call, true); });
-  // A read waits for nobody and changes nothing but its own memory: one agreement at its end serves for both.
-  if (!mine && !call.write) mine = caught(move);
-  agree(transport, words(call), mine);
+  agree_on(transport, call, [&] {
+    check(call, true);
+    // A read waits for nobody and changes nothing but its own memory: one agreement at its end serves for both.
+    if (!call.write) move();
+  });
+  begun = call.write;
   const std::int64_t most = left() / transport.size();  // that each rank can move in full
   if (call.write) {
     if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
@@ -95,8 +112,9 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
   return elements;
 }
 
-std::int64_t CollectiveStream::same(transport::Transport& transport, const Call& call) {
-  agree(transport, words(call), caught([&] { check(call, !call.write || transport.rank() == 0); }));
+std::int64_t CollectiveStream::same(transport::Transport& transport, const Call& call, bool& begun) {
+  agree_on(transport, call, [&] { check(call, !call.write || transport.rank() == 0); });
+  begun = call.write;
   if (call.write && call.elements > left()) throw beyond_the_end(text(call.elements), position_);
   const std::int64_t elements = std::min(call.elements, left());
   if (call.write) {
@@ -139,9 +157,13 @@ std::int64_t CollectiveStream::tell() {
 
 void CollectiveStream::seek(std::int64_t element) {
   file().worker->run([&] {
-    together(false, [&](transport::Transport& transport) {
-      agree(transport, text("seek(", element, ") on stream ", number_, " of ", file().name()),
-            caught([&] { check_position(element); }));
+    together([&](transport::Transport& transport, bool&) {
+      std::string spoken;
+      const std::exception_ptr mine = caught([&] {
+        spoken = text("seek(", element, ") on stream ", number_, " of ", file().name());
+        check_position(element);
+      });
+      agree(transport, spoken, mine);
     });
     position_ = element;
   });

@@ -38,10 +38,18 @@ class Stream::Impl {
   /// Waits for what was started.
   virtual void settle() = 0;
 
-  void close() { closed_ = true; }
+  void close() {
+    closed_ = true;
+    release();
+  }
   bool is_open() const { return !closed_ && file_ != nullptr && file_->open; }
   /// The File goes: no call can reach it any more.
-  void detach() { file_ = nullptr; }
+  void detach() {
+    file_ = nullptr;
+    release();
+  }
+  /// Lets the store go, which no call may need any more: a file that was deleted would keep its place on the disk.
+  void release() { store_ = nullptr; }
 
  protected:
   /// errors  kArgument: the File has gone.
@@ -66,7 +74,7 @@ class Stream::Impl {
   const std::int64_t data_offset_;
   const std::int64_t end_;  // elements of the array
   // Held here as well: the File lets it go when it fails, perhaps while this stream's thread is using it.
-  const std::shared_ptr<store::Store> store_;
+  std::shared_ptr<store::Store> store_;
 
  private:
   StreamMode mode_;
@@ -92,6 +100,9 @@ class IndependentStream : public Stream::Impl {
   void check_usable() const;
   SharedPosition::Stretch claim(const Call& call);
   void carry_out(const Call& call, const SharedPosition::Stretch& stretch);
+  /// Runs what follows the claim of a stretch: where it fails, a new file has lost that part.
+  template <typename Body>
+  void claimed(const Call& call, Body&& body);
 
   SharedPosition position_;
   Worker worker_;  // last: it ends before what its tasks use
@@ -111,15 +122,18 @@ class CollectiveStream : public Stream::Impl {
  private:
   /// The steps of one request, on the thread of the Comm.
   std::int64_t run(const Call& call);
-  std::int64_t ordered(transport::Transport& transport, const Call& call);
-  std::int64_t equal(transport::Transport& transport, const Call& call);
-  std::int64_t same(transport::Transport& transport, const Call& call);
+  std::int64_t ordered(transport::Transport& transport, const Call& call, bool& begun);
+  std::int64_t equal(transport::Transport& transport, const Call& call, bool& begun);
+  std::int64_t same(transport::Transport& transport, const Call& call, bool& begun);
   void store_stretch(const Call& call, std::int64_t first, std::int64_t elements);
   /// The call in words that all ranks must have in common.
   std::string words(const Call& call) const;
   std::int64_t left() const { return end_ - position_; }
-  /// Runs `body` with the transport and tells the File of its errors.
-  void together(bool write, const std::function<void(transport::Transport&)>& body);
+  /// Brings this rank's call, and what `look` finds wrong with it, to the first agreement of a request.
+  void agree_on(transport::Transport& transport, const Call& call, const std::function<void()>& look) const;
+  /// Runs `body` with the transport and tells the File of its errors.  `begun`, which `body` sets, tells whether all
+  /// ranks have agreed on a write, so that the store may have changed.
+  void together(const std::function<void(transport::Transport&, bool& begun)>& body);
 
   std::int64_t position_ = 0;            // the same on every rank; of the thread of the Comm
   std::shared_ptr<Request::Impl> last_;  // started

@@ -20,34 +20,48 @@ SharedPosition::Stretch IndependentStream::claim(const Call& call) {
   check_usable();
   check(call, true);
   if (!call.write) return position_.take(call.elements);
-  const auto stretch = position_.take_all(call.elements);
+  std::optional<SharedPosition::Stretch> stretch;
+  claimed(call, [&] { stretch = position_.take_all(call.elements); });
   if (!stretch) throw beyond_the_end(base::text(call.elements), position_.tell());
   file().dirty = true;
   return *stretch;
 }
 
-void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch) {
-  if (!call.write) return read_store(stretch.first, call.data, stretch.elements);
+template <typename Body>
+void IndependentStream::claimed(const Call& call, Body&& body) {
   try {
-    write_store(stretch.first, call.data, stretch.elements);
-  } catch (const Error&) {
+    body();
+  } catch (...) {
     // A new file with a hole must not appear; the other ranks hear of it when the file is closed.
-    if (file_mode_ == Mode::kWrite) file().lose_write(std::current_exception());
+    if (call.write && file_mode_ == Mode::kWrite) file().lose_write(std::current_exception());
     throw;
+  }
+}
+
+void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch) {
+  if (call.write) {
+    write_store(stretch.first, call.data, stretch.elements);
+  } else {
+    read_store(stretch.first, call.data, stretch.elements);
   }
 }
 
 std::int64_t IndependentStream::transfer(const Call& call) {
   const SharedPosition::Stretch stretch = claim(call);
-  worker_.run([&] { carry_out(call, stretch); });
+  claimed(call, [&] { worker_.run([&] { carry_out(call, stretch); }); });
   return stretch.elements;
 }
 
 StreamRequest IndependentStream::start(const Call& call) {
   const SharedPosition::Stretch stretch = claim(call);
-  auto request = worker_.start([this, call, stretch] { carry_out(call, stretch); });
-  if (call.write) file().keep_write(request);
-  return {Request(std::move(request)), std::make_shared<const std::int64_t>(stretch.elements)};
+  std::shared_ptr<Request::Impl> request;
+  std::shared_ptr<const std::int64_t> elements;
+  claimed(call, [&] {
+    elements = std::make_shared<const std::int64_t>(stretch.elements);
+    request = worker_.start([this, call, stretch] { claimed(call, [&] { carry_out(call, stretch); }); });
+    if (call.write) file().keep_write(request);
+  });
+  return {Request(std::move(request)), std::move(elements)};
 }
 
 std::int64_t IndependentStream::tell() {

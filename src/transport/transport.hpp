@@ -86,7 +86,8 @@ class Transport {
   virtual void broadcast_to_nodes(std::span<std::byte> bytes) = 0;
 
   /// A new counter, 0 at first.  Collective over all workers; letting it go is not.
-  /// errors  kSystem, on every worker: a node has no room for it.
+  /// errors  kSystem, on every worker: a node has no room for it.  kArgument: it would lie between nodes, where MPI
+  ///         runs below MPI_THREAD_MULTIPLE.
   virtual std::unique_ptr<Counter> counter() = 0;
 
  private:

@@ -124,3 +124,23 @@ def test_what_does_not_fit_is_refused_on_every_rank(comm, shared):
         assert "modes that do: 0, 4" in refusal(GSA(100, comm.size, 1), file, comm, mode=1)
         assert "pass fill=" in refusal(GSA(100, comm.size, 1, kind="write"), file, comm)
         assert drive(GSA(100, comm.size, 30), file, comm) == (4, 100)
+
+
+@pytest.mark.parametrize("mode", [0, 2, 3])
+def test_a_rank_without_memory_for_a_request_is_told_of_everywhere(comm, shared, monkeypatch, mode):
+    request = 1 << 20
+    pattern = GSI(request * comm.size, comm.size, request)
+    make = np.empty
+
+    def make_less(shape, *arguments, **more):
+        if shape == request:
+            raise MemoryError
+        return make(shape, *arguments, **more)
+
+    with open_numbers(comm, shared / "a.bin", (request * comm.size,)) as file:
+        if comm.rank == comm.size - 1:
+            monkeypatch.setattr(np, "empty", make_less)
+        with pytest.raises(MemoryError, match=f"rank {comm.size - 1} has no memory|this process has no memory"):
+            drive(pattern, file, comm, mode=mode)
+        monkeypatch.undo()
+        assert drive(pattern, file, comm, mode=mode).elements == request

@@ -166,3 +166,39 @@ def test_a_killed_rank_leaves_the_old_striped_file(tmp_path, victim, moment):
         raise KeyError("stop")
     assert {entry.name for disk in disks for entry in disk.iterdir()} == before
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a", "disk0", "disk1"]
+
+
+POSITIONS = """
+import sys
+import mpi4py
+mpi4py.rc.thread_level = sys.argv[2]
+from mpi4py import MPI
+import plait
+
+comm = MPI.COMM_WORLD
+with plait.open(sys.argv[1], comm=comm) as file:
+    try:
+        print("read", file.stream(1).read(1).size, flush=True)
+    except plait.ArgumentError as error:
+        print(error, flush=True)
+    assert file.stream(2).read(1) == [comm.rank]
+"""
+
+
+@pytest.mark.parametrize("level", ["single", "serialized", "multiple"])
+def test_shared_positions_between_nodes_need_threads(tmp_path, level):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(3))
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    job = subprocess.run(
+        [MPIEXEC, "-n", "2", sys.executable, "-c", POSITIONS, str(path), level],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env={**environment, "PLAIT_NODE_SIZE": "1"},
+        timeout=40,
+        check=False,
+    )
+    assert job.returncode == 0, job.stdout
+    assert job.stdout.count("read 1" if level == "multiple" else "needs MPI_THREAD_MULTIPLE") == 2, job.stdout

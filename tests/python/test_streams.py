@@ -1,7 +1,12 @@
 """Streams in one process: all file modes, their arguments, and what becomes of them when the file goes."""
 
 import gc
+import os
 import resource
+import subprocess
+import sys
+import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -256,3 +261,87 @@ def test_elements_of_any_size(tmp_path, mode):
         found = stream.read(5)
     assert found.dtype == record
     assert list(found["a"]) == [48, 49]
+
+
+def open_names():
+    names = []
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # that of the listing itself
+            names.append(os.readlink(f"/proc/self/fd/{number}"))
+    return names
+
+
+@pytest.mark.parametrize("give_up", [False, True])
+def test_a_closed_file_is_closed_also_where_a_stream_is_kept(tmp_path, mode, give_up):
+    path = tmp_path / "a.bin"
+    kept = None
+    with suppress(KeyError), plait.open(path, "w", shape=(600,), dtype="f8") as file:
+        kept = file.stream(mode)
+        kept.write(np.ones(600))
+        if give_up:
+            raise KeyError
+    assert not [name for name in open_names() if str(tmp_path) in name]
+    assert kept.closed
+    with pytest.raises(plait.ArgumentError, match="failed for good" if give_up else "is closed"):
+        kept.write(np.ones(1))
+
+
+def test_requests_of_several_threads(path):
+    failures = []
+
+    def work():
+        try:
+            with plait.open(path) as file, file.stream(0) as stream:
+                for _ in range(300):
+                    stream.seek(0)
+                    requests = [stream.iread(16) for _ in range(4)]
+                    for number, request in enumerate(requests):
+                        np.testing.assert_array_equal(request.wait(), WHOLE.ravel()[16 * number : 16 * number + 16])
+        except Exception as failure:
+            failures.append(failure)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failures
+
+
+WITHOUT_THREADS = """
+import resource, sys
+import numpy as np
+import plait
+
+file = plait.open(sys.argv[1], "w", shape=(64,), dtype="f8")
+stream = file.stream(0)
+stream.write(np.ones(8))
+old = resource.getrlimit(resource.RLIMIT_AS)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 65536, old[1]))
+try:
+    stream.iwrite(np.ones(8))
+except Exception:
+    resource.setrlimit(resource.RLIMIT_AS, old)
+    print("no thread at", stream.tell())
+stream.seek(16)
+stream.write(np.ones(48))
+try:
+    file.close()
+except plait.StoreError:
+    print("lost")
+"""
+
+
+def test_a_write_that_finds_no_thread_loses_a_new_file(tmp_path):
+    path = tmp_path / "a.bin"
+    job = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THREADS, str(path)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert job.stdout.split("\n") == ["no thread at 16", "lost", ""], job.stderr
+    assert not path.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -49,7 +50,8 @@ def drive(
     is there, `fill` cannot know. A callback must not raise on some ranks only.
 
     Memory: one array of ``pattern.largest`` elements. Raises plait.ArgumentError, on every rank the same, where
-    pattern, mode, file and communicator do not fit together, and what the stream raises.
+    pattern, mode, file and communicator do not fit together, and what the stream raises. MemoryError, on
+    every rank, where one has no memory for the array.
     """
     rank, size = (0, 1) if comm is None else (comm.rank, comm.size)
     if comm is not None and size > 1:
@@ -60,7 +62,7 @@ def drive(
         )
     mode = pattern.mode if mode is None else mode
     _check(pattern, mode, file, size, fill)
-    buffer = np.empty(pattern.largest, file.dtype)
+    buffer = _buffer(comm if size > 1 else None, pattern.largest, file.dtype)
     with file.stream(mode=mode) as stream:
         return carry_out(turns(pattern, rank, mode), stream, buffer, receive, fill)
 
@@ -131,6 +133,18 @@ def _check(pattern: Pattern, mode: int, file: File, size: int, fill: Callback | 
         )
     if pattern.kind == "write" and fill is None:
         raise ArgumentError("the pattern writes; pass fill=, which is called with each request and an array to fill")
+
+
+def _buffer(comm: CommLike, elements: int, dtype: np.dtype[Any]) -> Part:
+    """Make room for the elements of one request, or raise MemoryError on every rank."""
+    buffer = None
+    with contextlib.suppress(MemoryError):
+        buffer = np.empty(elements, dtype)
+    full = [number for number, has in enumerate(comm.allgather(buffer is not None) if comm else []) if not has]
+    if buffer is None or full:
+        where = f"rank {full[0]}" if full else "this process"
+        raise MemoryError(f"{where} has no memory for requests of {elements} elements; use a pattern of smaller ones")
+    return buffer
 
 
 def _agree(comm: CommLike, mine: tuple[object, int | None, bool]) -> None:

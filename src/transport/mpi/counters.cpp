@@ -1,11 +1,14 @@
 #include "transport/mpi/counters.hpp"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "plait/error.hpp"
@@ -49,25 +52,22 @@ class CounterWindow {
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
     check(MPI_Win_sync(window_), "MPI_Win_sync");
     check(MPI_Barrier(everyone_), "MPI_Barrier");
-    int level = MPI_THREAD_SINGLE;
-    check(MPI_Query_thread(&level), "MPI_Query_thread");
-    threads_ = level == MPI_THREAD_MULTIPLE;
   }
   ~CounterWindow() { end(); }
   CounterWindow(const CounterWindow&) = delete;
   CounterWindow& operator=(const CounterWindow&) = delete;
 
-  bool full() const { return made_ == kCounters; }
-  /// The place of a new counter, which all processes hold.  Collective.
-  int add() {
-    const int place = made_++;
-    if (rank_ == 0) {
-      const std::scoped_lock lock(beating_);
-      held_.push_back(place);
-      if (threads_ && !beats_) start_beating();
-    }
-    check(MPI_Barrier(everyone_), "MPI_Barrier");
-    return place;
+  /// Whether it is of the same processes in the same order, and has room for one more counter.
+  bool serves(MPI_Comm others) const {
+    int alike = MPI_UNEQUAL;
+    return made_ < kCounters && MPI_Comm_compare(everyone_, others, &alike) == MPI_SUCCESS && alike == MPI_CONGRUENT;
+  }
+  /// The place of a new counter, which all processes hold.  On process 0, with the list of windows locked.
+  int take() {
+    const std::scoped_lock lock(beating_);
+    held_.push_back(made_);
+    if (!beats_) start_beating();
+    return made_++;
   }
   /// This process lets a counter go.  Waits for nobody.
   void release(int place) noexcept {
@@ -119,7 +119,7 @@ class CounterWindow {
       thread_ = std::thread([this] { beat(); });
       beats_ = true;
     } catch (const std::system_error&) {
-      beats_ = false;  // as with an MPI that knows no threads
+      beats_ = false;  // the others may wait until process 0 comes to an MPI call by itself
     }
   }
   void check_there() const {
@@ -146,7 +146,6 @@ class CounterWindow {
   int rank_ = 0;
   int size_ = 1;
   int made_ = 0;
-  bool threads_ = false;
   MPI_Comm everyone_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
   std::int64_t* memory_ = nullptr;  // of process 0
@@ -161,15 +160,30 @@ class CounterWindow {
 
 namespace {
 
-/// All windows of this process, in the order in which they were made.
-std::vector<std::shared_ptr<CounterWindow>>& windows() {
-  static auto* const kept = new std::vector<std::shared_ptr<CounterWindow>>;
+/// The place of the window's process 0 in MPI_COMM_WORLD, and a number of that process: no two windows have the same.
+using WindowName = std::pair<std::int64_t, std::int64_t>;
+
+/// All windows of this process, in an order that all processes share: that in which MPI_Finalize frees them.
+struct Windows {
+  std::mutex mutex;
+  std::condition_variable added;
+  std::map<WindowName, std::shared_ptr<CounterWindow>> known;
+  std::int64_t numbers = 0;
+  bool freed_at_the_end = false;
+};
+
+Windows& windows() {
+  static auto* const kept = new Windows;
   return *kept;
 }
 
 int free_windows(MPI_Comm, int, void*, void*) {
-  for (const auto& window : windows()) window->free_together();
-  windows().clear();
+  std::map<WindowName, std::shared_ptr<CounterWindow>> known;
+  {
+    const std::scoped_lock lock(windows().mutex);
+    known.swap(windows().known);
+  }
+  for (const auto& [name, window] : known) window->free_together();
   return MPI_SUCCESS;
 }
 
@@ -202,13 +216,48 @@ class RemoteCounter : public Counter {
 
 }  // namespace
 
-std::unique_ptr<Counter> RemoteCounters::make(MPI_Comm everyone) {
-  if (!window_ || window_->full()) {
-    window_ = std::make_shared<CounterWindow>(everyone);
-    if (windows().empty()) free_at_the_end();
-    windows().push_back(window_);
+std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone) {
+  int level = MPI_THREAD_SINGLE;
+  check(MPI_Query_thread(&level), "MPI_Query_thread");
+  int least = level;
+  check(MPI_Allreduce(&level, &least, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
+  if (least < MPI_THREAD_MULTIPLE)
+    throw Error(ErrorKind::kArgument,
+                "between nodes a position that all ranks share needs MPI_THREAD_MULTIPLE, and MPI was initialised for "
+                "less; call MPI_Init_thread, or use streams of another mode than 1");
+  Windows& all = windows();
+  // Process 0 chooses for all: other threads may be making counters, in another order on each process.
+  std::array<std::int64_t, 4> chosen{};  // the name of a window, the place in it, whether it is to be made
+  int rank = 0;
+  check(MPI_Comm_rank(everyone, &rank), "MPI_Comm_rank");
+  if (rank == 0) {
+    const std::scoped_lock lock(all.mutex);
+    int leader = 0;
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &leader), "MPI_Comm_rank");
+    chosen = {leader, all.numbers + 1, 0, 1};
+    for (const auto& [name, window] : all.known) {
+      if (name.first != leader || !window->serves(everyone)) continue;
+      chosen = {name.first, name.second, window->take(), 0};
+      break;
+    }
+    all.numbers += chosen[3];
   }
-  return std::make_unique<RemoteCounter>(window_, window_->add());
+  check(MPI_Bcast(chosen.data(), static_cast<int>(chosen.size()), MPI_INT64_T, 0, everyone), "MPI_Bcast");
+  const WindowName name(chosen[0], chosen[1]);
+  std::shared_ptr<CounterWindow> window;
+  if (chosen[3] != 0) {
+    window = std::make_shared<CounterWindow>(everyone);
+    const std::scoped_lock lock(all.mutex);
+    if (rank == 0) window->take();
+    if (!std::exchange(all.freed_at_the_end, true)) free_at_the_end();
+    all.known.emplace(name, window);
+    all.added.notify_all();
+  } else {
+    std::unique_lock lock(all.mutex);
+    all.added.wait(lock, [&] { return all.known.contains(name); });  // made on another thread of process 0, and of this
+    window = all.known.at(name);
+  }
+  return std::make_unique<RemoteCounter>(std::move(window), static_cast<int>(chosen[2]));
 }
 
 }  // namespace plait::transport::mpi

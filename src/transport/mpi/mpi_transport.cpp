@@ -153,7 +153,7 @@ class MpiTransport : public Transport {
   }
 
   std::unique_ptr<Counter> counter() override {
-    if (nodes_apart()) return counters_.make(everyone_.get());
+    if (nodes_apart()) return make_remote_counter(everyone_.get());
     auto segment = std::make_shared<Segment>(node_.get(), everyone_.get(), kPage);
     auto& place = *reinterpret_cast<std::atomic<std::int64_t>*>(segment->data());
     return std::make_unique<MemoryCounter>(place, std::move(segment));
@@ -203,7 +203,6 @@ class MpiTransport : public Transport {
   std::optional<Segment> control_;
   std::optional<node::Group> group_;
   std::unique_ptr<NodeWindows> windows_;
-  RemoteCounters counters_;
 };
 
 }  // namespace
