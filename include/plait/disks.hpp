@@ -20,4 +20,10 @@ std::vector<std::string> disks();
 /// errors  kSystem: there is no such file, or its description is damaged or of a newer version.
 int stripe_count(const std::string& path);
 
+/// The name for File::open of the striped file at `path` on the folders `disks`: left out, those of PLAIT_DISKS or of
+/// the existing file.  Also for paths with `?`, `,`, `&` and `%` in them, which have a meaning in names and stand there
+/// as
+/// `%3F`, `%2C`, `%26` and `%25`.
+std::string stripe_url(const std::string& path, const std::vector<std::string>& disks = {});
+
 }  // namespace plait

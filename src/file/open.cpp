@@ -13,6 +13,7 @@
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
 #include "file/impl.hpp"
+#include "plait/disks.hpp"
 #include "store/npy/header.hpp"
 #include "store/place.hpp"
 #include "store/stripe/description.hpp"
@@ -166,7 +167,7 @@ void look_at_existing(const std::string& path, const FileOptions& options, bool 
   }
   const std::int64_t needed = base::checked_add(found.data_offset, array_bytes(found.type), "bytes of the file");
   if (size != needed && found.place.description.empty() && store::stripe::looks_like_description(path))
-    refuse(text(path, " has ", size, " bytes that describe a striped file; open it as stripe:", path));
+    refuse(text(path, " has ", size, " bytes that describe a striped file; open it as ", stripe_url(path)));
   if (size < needed)
     throw Error(ErrorKind::kSystem,
                 text(path, " has ", size, " bytes, but an array ", shape_to_string(found.type.shape), " of ",
@@ -223,11 +224,10 @@ std::string broadcast_text(transport::Transport& transport, const std::string& m
   return result;
 }
 
-void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
-  engine::prepare(transport);
-  engine::agree(transport, call_text(file, options), nullptr);
-  // Counted where all ranks are known to open: one that refuses its arguments never comes here.
-  file.number = transport.next_number();
+namespace {
+
+/// Rank 0 looks at the file, or makes it, and everyone hears what it found.  Collective.
+Findings look(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   Findings found;
   engine::agree(transport, engine::caught([&] {
                   if (transport.rank() != 0) return;
@@ -238,22 +238,48 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
                     look_at_existing(file.path, options, file.mode == Mode::kReadWrite, found);
                   }
                 }));
-  found = Findings::unpack(broadcast_text(transport, found.pack()));
+  return Findings::unpack(broadcast_text(transport, found.pack()));
+}
+
+/// Everyone opens it.  Collective.
+void open_found(File::Impl& file, const Findings& found, transport::Transport& transport) {
+  engine::agree(transport, engine::caught([&] {
+                  file.store = store::open_place(found.place, file.mode != Mode::kRead);
+                  if (found.place.description.empty()) return;
+                  const auto stripes = store::stripe::parse(found.place.description, found.place.url());
+                  file.stripe_unit = stripes.unit;
+                  file.stripe_disks = static_cast<std::int64_t>(stripes.components.size());
+                  file.made_bytes = stripes.bytes;
+                }));
+}
+
+}  // namespace
+
+void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
+  engine::prepare(transport);
+  engine::agree(transport, call_text(file, options), nullptr);
+  // Counted where all ranks are known to open: one that refuses its arguments never comes here.
+  file.number = transport.next_number();
+  Findings found;
+  for (int attempt = 1;; ++attempt) {
+    found = look(file, options, transport);
+    try {
+      open_found(file, found, transport);
+      break;
+    } catch (const Error& error) {
+      // A striped file that was replaced since rank 0 looked: its components have just gone.
+      constexpr int kMostAttempts = 3;
+      if (file.mode == Mode::kWrite || found.place.description.empty() || error.system_code() != ENOENT ||
+          attempt == kMostAttempts)
+        throw;
+    }
+  }
   file.type = found.type;
   file.data_offset = found.data_offset;
   file.access_options = found.access;
   file.opening_memory = found.access.memory_bytes;
   file.several = options.several;
-  engine::agree(transport, engine::caught([&] {
-                  file.store = store::open_place(found.place, file.mode != Mode::kRead);
-                  if (!found.place.description.empty()) {
-                    const auto stripes = store::stripe::parse(found.place.description, found.place.url());
-                    file.stripe_unit = stripes.unit;
-                    file.stripe_disks = static_cast<std::int64_t>(stripes.components.size());
-                    file.made_bytes = stripes.bytes;
-                  }
-                  file.choose_storage_unit();
-                }));
+  file.choose_storage_unit();
   file.open = true;
 }
 

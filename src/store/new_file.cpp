@@ -16,11 +16,7 @@ class PlainFile : public NewFile {
 
   Place place() const override { return {file_.temporary_path(), {}}; }
   void resize(std::int64_t bytes) override { file_.resize(bytes); }
-  void commit() override {
-    stripe::Replaced old(file_.temporary_path(), file_.target_path());
-    file_.commit();
-    old.remove();
-  }
+  void commit() override { stripe::commit(file_); }
   void discard() noexcept override { file_.discard(); }
 
  private:

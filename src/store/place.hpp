@@ -13,7 +13,7 @@ namespace plait::store {
 struct Place {
   std::string path;         ///< absolute: processes may stand in different folders
   std::string description;  ///< the text of a striped file's description; empty: an ordinary file
-  /// A name to open it with.
+  /// A name to show.
   std::string url() const { return description.empty() ? path : "stripe:" + path; }
 };
 

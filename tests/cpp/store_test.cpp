@@ -321,17 +321,17 @@ TEST_F(Replacing, RemovesWhatDeadProcessesLeft) {
   const std::string dead = std::to_string(dead_process());
   const std::set<std::string> stay{
       "a",
-      prefix + std::to_string(::getpid()) + "-900",  // alive
-      prefix + "1-0",                                // alive, and not ours
-      ".a.plait-elsewhere-" + dead + "-0",           // of another host
-      ".b.plait-" + host() + "-" + dead + "-0",      // of another file
-      prefix + dead,                                 // not a name that we give
+      prefix + "1-0",                            // alive
+      ".a.plait-elsewhere-" + dead + "-0",       // of another host
+      ".b.plait-" + host() + "-" + dead + "-0",  // of another file
+      prefix + dead,                             // not a name that we give
       prefix + "-5-0",
       prefix + "x" + dead + "-0",
   };
   for (const std::string& name : stay) put(name, "x");
   put(prefix + dead + "-0", "x");
   put(prefix + dead + "-17", "x");
+  put(prefix + std::to_string(::getpid()) + "-900", "x");  // of an earlier process with our number: not locked
   {
     const Replacement replacement(path("a"), 1, {});
   }

@@ -32,10 +32,31 @@ TEST_F(Names, AreTakenApart) {
   EXPECT_EQ(stripe::parse_name("stripe:a?unit=7G").unit, std::int64_t{7} << 30);
 }
 
+TEST_F(Names, MayHoldAnyCharacter) {
+  const std::string odd = "50% a,b&c?d=%41";
+  EXPECT_EQ(plait::stripe_url("a/b"), "stripe:a/b");
+  EXPECT_EQ(plait::stripe_url("a?,&%", {"x,y", "z"}), "stripe:a%3F%2C%26%25?disks=x%2Cy,z");
+  const stripe::Name name = stripe::parse_name(plait::stripe_url(odd, {odd, "q"}) + "&unit=8");
+  EXPECT_EQ(name.path, odd);
+  EXPECT_EQ(name.disks, (std::vector<std::string>{odd, "q"}));
+  EXPECT_EQ(name.unit, 8);
+  EXPECT_EQ(stripe::parse_name("stripe:%c3%a4%2f?disks=%41").path, "\xc3\xa4/");
+  fs::create_directory(path(odd));
+  store::make_new_file(plait::stripe_url(path("a" + odd), {path(odd), disk(1)}), 100)->commit();
+  EXPECT_EQ(store::open_place(store::find_place(plait::stripe_url(path("a" + odd)), false), false)->size(), 100);
+  EXPECT_EQ(plait::stripe_count(path("a" + odd)), 2);
+}
+
 TEST_F(Names, SayWhatIsWrongWithThem) {
   for (const auto& [name, says] :
        std::vector<std::pair<std::string, std::string>>{{"stripe:", "no name"},
                                                         {"stripe:?disks=a", "no name"},
+                                                        {"stripe:a%", "write %25"},
+                                                        {"stripe:a%4", "write %25"},
+                                                        {"stripe:a%4gb", "write %25"},
+                                                        {"stripe:a%-1b", "write %25"},
+                                                        {"stripe:a%00b", "write %25"},
+                                                        {"stripe:a?disks=b%,c", "write %25"},
                                                         {"stripe:a?unit=0", "not above 0"},
                                                         {"stripe:a?unit=-4", "not above 0"},
                                                         {"stripe:a?unit=", "not a number"},

@@ -1,20 +1,30 @@
 // New striped files: they appear whole or not at all, and leave nothing behind.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "oracle.hpp"
 #include "plait/disks.hpp"
 #include "plait/file.hpp"
 #include "store/place.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/stripe/name.hpp"
 #include "stripe_case.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
 
 namespace {
 
@@ -108,6 +118,10 @@ TEST_F(NewStriped, KeepsPermissionsAndLinks) {
     ASSERT_EQ(::stat(file.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 07777U, 0640U);
   }
+  // The components are those of the file, by whichever name it is replaced.
+  make("a", 2, "4", 10);
+  EXPECT_FALSE(fs::exists(made.components[0]));
+  EXPECT_NO_THROW(store::find_place(named("link"), false));
 }
 
 TEST_F(NewStriped, FailuresLeaveNothingBehind) {
@@ -185,6 +199,7 @@ TEST_F(NewStriped, AReplacementThatWasCutShortIsFinishedByTheNextOne) {
   store::make_new_file(url("a", 3, "4"), 10)->discard();
   EXPECT_EQ(files().size(), 4U);
   EXPECT_NO_THROW(store::find_place(named("a"), false));
+  EXPECT_NO_THROW(store::find_place(named("copy"), false));
   // Killed behind it: nobody needs them any more.
   const std::string kept = old.to_text();
   make("a", 3, "4", 60);
@@ -194,6 +209,128 @@ TEST_F(NewStriped, AReplacementThatWasCutShortIsFinishedByTheNextOne) {
   store::make_new_file(path("a"), 10)->discard();
   EXPECT_EQ(files().size(), 1U + 4U);
   EXPECT_NO_THROW(store::find_place(named("a"), false));
+}
+
+TEST_F(NewStriped, ReplacingACopyOfTheDescriptionLeavesTheComponents) {
+  make("a", 2, "4", 50);
+  for (const std::string& name : {path("a.bak"), url("a.bak", 3, "4")}) {
+    fs::copy_file(path("a"), path("a.bak"), fs::copy_options::overwrite_existing);
+    store::make_new_file(name, 10)->commit();
+    EXPECT_NO_THROW(store::find_place(named("a"), false));
+  }
+  fs::create_hard_link(path("a"), path("second"));
+  make("a", 3, "4", 50);
+  EXPECT_NO_THROW(store::find_place(named("second"), false));
+}
+
+TEST_F(NewStriped, AFileThatWasMovedKeepsItsComponentsAfterAKill) {
+  make("a", 2, "4", 50);
+  fs::create_hard_link(path("a"), path(left_behind("a")));
+  fs::rename(path("a"), path("b"));
+  make("a", 3, "4", 60);
+  EXPECT_NO_THROW(store::find_place(named("b"), false));
+  EXPECT_EQ(files().size(), 3U + 4U);
+}
+
+TEST_F(NewStriped, WhatCannotBeReadKeepsItsComponents) {
+  const Description old = make("a", 2, "4", 50);
+  const std::string whole = content("a");
+  put(left_behind("a"), whole);
+  put("a", whole.substr(0, whole.size() - 1));
+  const std::set<std::string> before = files();
+  store::make_new_file(url("a", 3, "4"), 10)->discard();
+  EXPECT_EQ(files(), before);
+  put("a", whole);
+  EXPECT_NO_THROW(store::find_place(named("a"), false));
+}
+
+TEST_F(NewStriped, NamesOfAnEarlierProcessWithOurNumberAreNotInTheWay) {
+  for (const std::string& name : {path("a"), url("a", 2, "4")}) {
+    auto file = store::make_new_file(name, 10);
+    const std::string taken = file->place().path;
+    file.reset();
+    const std::string front = taken.substr(0, taken.rfind('-') + 1);
+    const std::string suffix = stripe::is_name(name) ? ".stripes" : "";
+    const int next = std::stoi(taken.substr(front.size())) + 1;
+    const auto with = [&](int counter) { return text(front, counter, suffix); };
+    std::ofstream(with(next)) << "old";
+    std::ofstream(with(next + 1)) << "locked";
+    const store::posix::Descriptor locked(::open(with(next + 1).c_str(), O_RDWR));
+    ASSERT_EQ(::flock(locked.number(), LOCK_EX | LOCK_NB), 0);
+    std::ofstream(with(next + 9)) << "old";
+    auto first = store::make_new_file(name, 10);
+    auto second = store::make_new_file(name, 10);
+    EXPECT_FALSE(fs::exists(with(next + 9)));
+    EXPECT_TRUE(fs::exists(with(next + 1)));
+    first->commit();
+    second.reset();
+    fs::remove(with(next + 1));
+    EXPECT_NO_THROW(store::find_place(name, false));
+  }
+}
+
+TEST_F(NewStriped, AFolderThatCannotBeSyncedKeepsNothingOld) {
+  make("a", 2, "4", 50);
+  constexpr uid_t kNobody = 65534;  // who is kept out by permissions, unlike root
+  const bool root = ::geteuid() == 0;
+  for (const std::string& name : {folder_.string(), disk(0), disk(1), disk(2), path("a")})
+    ASSERT_EQ(::chown(name.c_str(), root ? kNobody : ::geteuid(), static_cast<gid_t>(-1)), 0);
+  ASSERT_EQ(::chmod(folder_.c_str(), 0300), 0);
+  in_killed_process([&] {
+    if (root && ::seteuid(kNobody) != 0) ::_exit(1);
+    try {
+      store::make_new_file(url("a", 3, "4"), 10)->commit();
+    } catch (const Error& error) {
+      if (error.system_code() == EACCES) return;
+    }
+    ::_exit(1);
+  });
+  ASSERT_EQ(::chmod(folder_.c_str(), 0700), 0);
+  EXPECT_NO_THROW(store::find_place(url("a", 3, "4"), false));
+  EXPECT_EQ(files().size(), 4U);
+}
+
+TEST_F(NewStriped, DisksAreFoundAsTheSystemFindsThem) {
+  fs::create_directories(path("d1/inner"));
+  fs::create_directories(path("d1/e"));
+  fs::create_directories(path("e"));
+  fs::create_symlink("d1/inner", path("link"));
+  const std::string name = named("a") + "?disks=" + path("link/../e");
+  store::make_new_file(name, 10)->commit();
+  EXPECT_EQ(fs::path(stripe::read_description(path("a"), "a").components[0]).parent_path(), path("d1/e"));
+  EXPECT_NO_THROW(store::find_place(name, false));
+}
+
+/// Carries `event` out before the first broadcast of worker 0.
+class Disturbed : public wrapped::Wrapped {
+ public:
+  Disturbed(Transport& inner, std::function<void()> event) : Wrapped(inner), event_(std::move(event)) {}
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    if (rank() == 0 && event_) std::exchange(event_, nullptr)();
+    Wrapped::broadcast(bytes, root);
+  }
+
+ private:
+  std::function<void()> event_;
+};
+
+TEST_F(NewStriped, MayBeReplacedWhileItIsOpened) {
+  make("a", 2, "4", 50);
+  std::atomic<int> read = 0;
+  plait::transport::thread::run_team(3, [&](plait::transport::Transport& own) {
+    plait::FileOptions options;
+    options.shape = {50};
+    options.element_bytes = 1;
+    const plait::Comm comm(std::make_shared<Disturbed>(own, [&] { make("a", 3, "8", 50); }));
+    plait::File file = plait::File::open(named("a"), plait::Mode::kRead, options, comm);
+    Bytes mine(50, std::byte{1});
+    const plait::MutablePart part{mine.data(), {}};
+    file.read(plait::Layout::parse("50 (block) onto (3)"), {&part, 1});
+    if (mine[0] == std::byte{}) ++read;
+    file.close();
+  });
+  EXPECT_EQ(read, 3);
+  EXPECT_EQ(files().size(), 4U);
 }
 
 TEST_F(NewStriped, RemovesOnlyFilesWithTheNamesOfComponents) {

@@ -119,6 +119,23 @@ def test_without_disks_there_is_one(comm, shared, monkeypatch):
     assert number[0] == 1
 
 
+def test_names_with_characters_that_striped_names_use(comm, shared, monkeypatch):
+    odd = "50% a,b&c?d=%41"
+    folders = [shared / f"{odd}{i}" for i in range(2)]
+    if comm.rank == 0:
+        for folder in folders:
+            folder.mkdir()
+    comm.Barrier()
+    monkeypatch.setenv("PLAIT_DISKS", ":".join(map(str, folders)))
+    number = np.array([-1], "i4")
+    check(popen(3, shared / odd, SEQUENTIAL, NEW, number))
+    check(LIBRARY.plait_pclose(3))
+    check(popen(3, shared / odd, SEQUENTIAL, OLD, number))
+    assert number[0] == 2
+    check(LIBRARY.plait_pclose(3))
+    assert [component.name.split(".")[0] for folder in folders for component in folder.iterdir()] == [odd, odd]
+
+
 def test_names_that_choose_disks_themselves(comm, shared, disks):
     assert popen(3, f"stripe:{shared / 'a'}", SEQUENTIAL, NEW) == ARGUMENT
     assert "PLAIT_DISKS" in message()

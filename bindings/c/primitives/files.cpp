@@ -59,16 +59,14 @@ Place new_place(const std::string& path, std::int64_t wanted) {
   std::vector<std::string> folders = plait::disks();
   if (folders.empty()) return {path, 1};
   if (wanted != kNone) folders.resize(std::min(folders.size(), static_cast<std::size_t>(wanted)));
-  Place place{"stripe:" + path + "?disks=", static_cast<std::int64_t>(folders.size())};
-  for (std::size_t i = 0; i < folders.size(); ++i) place.name += (i == 0 ? "" : ",") + folders[i];
-  return place;
+  return {stripe_url(path, folders), static_cast<std::int64_t>(folders.size())};
 }
 
 /// An existing file lies where it lies.
 Place old_place(const std::string& path) {
   const int disks = stripe_count(path);
   const bool striped = !path.starts_with("stripe:") && store::stripe::looks_like_description(path);
-  return {(striped ? "stripe:" : "") + path, disks};
+  return {striped ? stripe_url(path) : path, disks};
 }
 
 /// An OLD file is opened for reading and writing or, where that is not permitted, for reading.

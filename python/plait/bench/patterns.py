@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import plait
 from plait.bench.launch import PATIENCE, LaunchError, Progress, RankProgram, Steps, require_mpi
@@ -203,8 +204,9 @@ def _make_files(
         path = (Path(folders[0]) if folders else folder) / name
         url = str(path)
         if cell.disks > 1:
-            url = f"stripe:{path}"
-            make_file(f"{url}?disks={','.join(_disks(cell.disks, folder, folders))}&unit={settings.unit}", cell.size)
+            url = f"stripe:{quote(str(path))}"
+            disks = ",".join(map(quote, _disks(cell.disks, folder, folders)))
+            make_file(f"{url}?disks={disks}&unit={settings.unit}", cell.size)
         else:
             make_file(url, cell.size)
         yield name, url

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
@@ -32,19 +34,6 @@ std::string temporary_prefix(const fs::path& target) {
   return base::text('.', target.filename().string(), ".plait-", host_name(), '-');
 }
 
-/// The file that a name stands for, also where the last of its links leads to nothing yet.
-std::string follow_links(fs::path path) {
-  std::error_code error;
-  const fs::path followed = fs::canonical(path, error);
-  if (!error) return followed.string();
-  for (int links = 0; fs::is_symlink(path, error); ++links) {
-    constexpr int kMostLinks = 40;  // as Linux allows
-    if (links == kMostLinks) throw system_error(base::text("follow the links of ", path.string()), ELOOP);
-    path = path.parent_path() / fs::read_symlink(path, error);
-  }
-  return path.string();
-}
-
 /// Removes what processes that are gone left behind.  A name that is not ours, or whose process may live, stays.
 void remove_stale(const fs::path& target, const fs::path& folder, const std::string& prefix,
                   const Replacement::Marks& marks) {
@@ -56,11 +45,12 @@ void remove_stale(const fs::path& target, const fs::path& folder, const std::str
     const char* last = name.data() + name.size();
     const auto [end, error] = std::from_chars(name.data() + prefix.size(), last, process);
     if (error != std::errc() || end == last || *end != '-' || process <= 0) continue;
-    if (::kill(process, 0) == 0 || errno != ESRCH) continue;
+    // Our own number may have been that of a process before us, as in containers: then the lock alone tells.
+    if (process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH)) continue;
     // The number may belong to a living process of another name space: that one holds the lock.
     const Descriptor file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (file.number() < 0 || ::flock(file.number(), LOCK_EX | LOCK_NB) != 0) continue;
-    if (marks.on_left_behind) marks.on_left_behind(entry.path().string(), target.string());
+    if (marks.on_left_behind && !marks.on_left_behind(entry.path().string(), target.string())) continue;
     fs::remove(entry.path(), ignored);
   }
 }
@@ -70,7 +60,36 @@ void sync_path(const std::string& path, int flags) {
   if (::fsync(file.number()) != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
 }
 
+/// A new file under `path`, locked.  Nothing where the name is taken: one that could not be removed, or that another
+/// process took for a stale one before it was locked.
+std::optional<Descriptor> make_locked(const std::string& path, const std::string& shown) {
+  Descriptor file;
+  try {
+    file = open_file(path, O_RDWR | O_CREAT | O_EXCL, 0666, shown);
+  } catch (const Error& error) {
+    if (error.system_code() != EEXIST) throw;
+    return std::nullopt;
+  }
+  if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return std::nullopt;
+  struct stat status{};
+  if (::fstat(file.number(), &status) == 0 && status.st_nlink == 0) return std::nullopt;
+  return file;
+}
+
 }  // namespace
+
+std::string follow_links(const std::string& name) {
+  std::error_code error;
+  fs::path path = fs::absolute(name);
+  const fs::path followed = fs::canonical(path, error);
+  if (!error) return followed.string();
+  for (int links = 0; fs::is_symlink(path, error); ++links) {
+    constexpr int kMostLinks = 40;  // as Linux allows
+    if (links == kMostLinks) throw system_error(base::text("follow the links of ", path.string()), ELOOP);
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return path.string();
+}
 
 // glibc's posix_fallocate would write each block where the file system cannot reserve.
 void reserve(int file, std::int64_t bytes, const std::string& shown) {
@@ -91,7 +110,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
     : path_(path) {
   static std::atomic<int> counter{0};
   std::error_code missing;
-  target_ = follow_links(fs::absolute(path));
+  target_ = follow_links(path);
   const fs::path target(target_);
   if (fs::is_directory(target, missing)) throw system_error(base::text("write ", path), EISDIR);
   struct stat old{};
@@ -105,10 +124,13 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   const std::string prefix = temporary_prefix(target);
   remove_stale(target, folder, prefix, marks);
-  temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++, marks.suffix)).string();
-  file_ = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL, 0666, path);
+  std::optional<Descriptor> made_file;
+  while (!made_file) {
+    temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++, marks.suffix)).string();
+    made_file = make_locked(temporary_, path);
+  }
+  file_ = std::move(*made_file);
   open_ = true;
-  ::flock(file_.number(), LOCK_EX | LOCK_NB);
   try {
     if (exists) ::fchmod(file_.number(), old.st_mode & 07777);
     struct stat made{};

@@ -21,8 +21,8 @@ class Replacement {
   struct Marks {
     std::string suffix;  ///< of the temporary name, so that others can tell what it holds
     /// Called with the path of each file that a killed process left behind, before that is removed, and with the path
-    /// of the file that is to be replaced.
-    std::function<void(const std::string&, const std::string&)> on_left_behind;
+    /// of the file that is to be replaced.  Returns whether it may be removed.
+    std::function<bool(const std::string&, const std::string&)> on_left_behind;
   };
 
   /// Makes a temporary file of `bytes` bytes with `head` in front; the space is reserved where the file system can.
@@ -45,7 +45,8 @@ class Replacement {
   void resize(std::int64_t bytes);
   /// Writes `bytes` at the front of the temporary file.  errors  kSystem.
   void write_head(std::span<const std::byte> bytes);
-  /// Syncs the temporary file, renames it to `path` and syncs the folder.  errors  kSystem.
+  /// Syncs the temporary file, renames it to `path` and syncs the folder.
+  /// errors  kSystem: where nothing is pending() any more the file has been replaced, but may not be durable.
   void commit();
   /// Removes the temporary file.
   void discard() noexcept;
@@ -59,6 +60,9 @@ class Replacement {
   bool open_ = false;
 };
 
+/// The absolute path of the file that a name stands for, also where the last of its links leads to nothing yet.
+/// errors  kSystem: links in a circle.
+std::string follow_links(const std::string& name);
 /// Gives an open file its size, and its space where the file system can tell.  errors  kSystem: names `shown`.
 void reserve(int file, std::int64_t bytes, const std::string& shown);
 /// Makes the names in a folder durable.  errors  kSystem.

@@ -7,9 +7,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/text.hpp"
-#include "store/posix/replacement.hpp"
 
 namespace plait::store::stripe {
 
@@ -18,6 +18,8 @@ namespace {
 Error failed(const std::string& what, int code, const char* hint) {
   return Error(ErrorKind::kSystem, base::text(what, ": ", std::strerror(code), hint), code);
 }
+
+std::string basename_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
 
@@ -32,7 +34,7 @@ void check_disks(const std::vector<std::string>& disks, const std::string& shown
 }
 
 std::vector<posix::Descriptor> make_components(const Description& description, unsigned permissions,
-                                               const std::string& shown) {
+                                               const std::string& basename, const std::string& shown) {
   std::vector<posix::Descriptor> files;
   try {
     for (std::size_t i = 0; i < description.components.size(); ++i) {
@@ -45,7 +47,7 @@ std::vector<posix::Descriptor> make_components(const Description& description, u
       posix::reserve(file, description.component_bytes(i), name);
     }
   } catch (...) {
-    remove_components(description);
+    remove_components(description, basename);
     throw;
   }
   return files;
@@ -70,37 +72,82 @@ void check_components(const Description& description, const std::string& shown) 
   }
 }
 
-void remove_components(const Description& description) noexcept {
+void remove_components(const Description& description, const std::string& basename) noexcept {
   for (std::size_t i = 0; i < description.components.size(); ++i)
-    if (is_component(description.components[i], i, description.id)) ::unlink(description.components[i].c_str());
+    if (is_component(description.components[i], basename, i, description.id))
+      ::unlink(description.components[i].c_str());
 }
 
-void remove_left_behind(const std::string& left_behind, const std::string& target) noexcept {
-  if (!left_behind.ends_with(kTemporarySuffix)) return;
-  const std::optional<Description> left = description_at(left_behind);
-  if (!left) return;
-  const std::optional<Description> current = description_at(target);
-  if (!current || current->id != left->id) remove_components(*left);
-}
-
-Replaced::Replaced(const std::string& temporary, const std::string& target) {
-  if (!looks_like_description(target)) return;
-  second_name_ = temporary + "-old" + kTemporarySuffix;
-  if (::link(target.c_str(), second_name_.c_str()) == 0) {
-    lock_ = posix::Descriptor(::open(second_name_.c_str(), O_RDONLY | O_CLOEXEC));
-    ::flock(lock_.number(), LOCK_EX | LOCK_NB);
-  } else {  // not every file system has second names
-    second_name_.clear();
+bool remove_left_behind(const std::string& left_behind, const std::string& target) noexcept {
+  if (!left_behind.ends_with(kTemporarySuffix)) return true;
+  try {
+    struct stat status{};
+    if (::stat(left_behind.c_str(), &status) != 0) return false;
+    // The description lives on under another name, and its components with it.
+    if (status.st_nlink != 1) return true;
+    const std::optional<Description> left = description_at(left_behind);
+    if (!left) return true;  // its process was killed before there were components
+    const std::optional<Description> current = description_at(target);
+    if (!current || current->id != left->id) remove_components(*left, basename_of(target));
+    return true;
+  } catch (...) {
+    return false;  // what cannot be read now may well be in use
   }
-  description_ = description_at(second_name_.empty() ? target : second_name_);
 }
 
-Replaced::~Replaced() {
-  if (!second_name_.empty()) ::unlink(second_name_.c_str());
-}
+namespace {
 
-void Replaced::remove() noexcept {
-  if (description_) remove_components(*description_);
+/// The striped file that a new file replaces: its component files go once the new one is in place.  A process that is
+/// killed in between leaves a second name of the old description, by which the next one finds them.
+class Replaced {
+ public:
+  /// `temporary` is the path of the new content, `target` its final one.
+  Replaced(const std::string& temporary, const std::string& target) : basename_(basename_of(target)) {
+    if (!looks_like_description(target)) return;
+    second_name_ = temporary + "-old" + kTemporarySuffix;
+    if (::link(target.c_str(), second_name_.c_str()) == 0) {
+      lock_ = posix::Descriptor(::open(second_name_.c_str(), O_RDONLY | O_CLOEXEC));
+      ::flock(lock_.number(), LOCK_EX | LOCK_NB);
+    } else {  // not every file system has second names
+      second_name_.clear();
+    }
+    try {
+      description_ = description_at(second_name_.empty() ? target : second_name_);
+    } catch (...) {  // then its components stay
+    }
+  }
+  ~Replaced() {
+    if (!second_name_.empty()) ::unlink(second_name_.c_str());
+  }
+  Replaced(const Replaced&) = delete;
+  Replaced& operator=(const Replaced&) = delete;
+  /// The new file is in place.
+  void remove() noexcept {
+    if (!description_) return;
+    // Where the description has a third name that one still needs the components.
+    struct stat status{};
+    if (!second_name_.empty() && (::fstat(lock_.number(), &status) != 0 || status.st_nlink != 1)) return;
+    remove_components(*description_, basename_);
+  }
+
+ private:
+  std::string basename_;
+  std::optional<Description> description_;
+  std::string second_name_;
+  posix::Descriptor lock_;
+};
+
+}  // namespace
+
+void commit(posix::Replacement& file) {
+  Replaced old(file.temporary_path(), file.target_path());
+  try {
+    file.commit();
+  } catch (...) {
+    if (!file.pending()) old.remove();
+    throw;
+  }
+  old.remove();
 }
 
 }  // namespace plait::store::stripe

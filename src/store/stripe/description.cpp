@@ -135,12 +135,14 @@ Description read_description(const std::string& path, const std::string& shown) 
   return result;
 }
 
-std::optional<Description> description_at(const std::string& path) noexcept {
+std::optional<Description> description_at(const std::string& path) {
   try {
-    return read_description(path, path);
-  } catch (...) {
+    if (front_of(path, kMagic.size()) != kMagic) return std::nullopt;
+  } catch (const Error& error) {
+    if (error.system_code() != ENOENT) throw;
     return std::nullopt;
   }
+  return read_description(path, path);
 }
 
 bool looks_like_description(const std::string& path) noexcept {
@@ -155,8 +157,8 @@ std::string component_name(const std::string& basename, std::size_t component, c
   return base::text(basename, ".stripe", component, '-', id);
 }
 
-bool is_component(const std::string& path, std::size_t component, const std::string& id) {
-  return !id.empty() && path.ends_with(component_name("", component, id));
+bool is_component(const std::string& path, const std::string& basename, std::size_t component, const std::string& id) {
+  return !id.empty() && std::filesystem::path(path).filename() == component_name(basename, component, id);
 }
 
 std::string new_id() {

@@ -28,16 +28,17 @@ Description parse(const std::string& text, const std::string& shown);
 /// Reads the file `path`.  Paths of components that are not absolute count from its folder.
 /// errors  kSystem: as parse(), and what reading a file can meet; `shown` names the striped file.
 Description read_description(const std::string& path, const std::string& shown);
-/// The same for a file of any kind: nothing where it is not there, not striped or not whole.
-std::optional<Description> description_at(const std::string& path) noexcept;
+/// The same for what may be no striped file: nothing where there is no file, or one that does not begin as descriptions
+/// do.  errors  kSystem.
+std::optional<Description> description_at(const std::string& path);
 
 /// Whether a file begins as descriptions do.
 bool looks_like_description(const std::string& path) noexcept;
 
 /// The name of a component file, in front of which its folder stands.
 std::string component_name(const std::string& basename, std::size_t component, const std::string& id);
-/// Whether a path ends as component_name() does: only such files are ever removed.
-bool is_component(const std::string& path, std::size_t component, const std::string& id);
+/// Whether a path's last part is that name: only such files are ever removed.
+bool is_component(const std::string& path, const std::string& basename, std::size_t component, const std::string& id);
 
 /// A number for a new file.
 std::string new_id();

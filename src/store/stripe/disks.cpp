@@ -33,4 +33,10 @@ int stripe_count(const std::string& path) {
   return static_cast<int>(stripe::read_description(name, "stripe:" + name).components.size());
 }
 
+std::string stripe_url(const std::string& path, const std::vector<std::string>& disks) {
+  std::string url = "stripe:" + stripe::escaped(path);
+  for (std::size_t i = 0; i < disks.size(); ++i) url += (i == 0 ? "?disks=" : ",") + stripe::escaped(disks[i]);
+  return url;
+}
+
 }  // namespace plait

@@ -22,6 +22,26 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
+/// Undoes escaped(), and any other `%XX`.
+std::string unescaped(std::string_view text, const std::string& url) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      result += text[i];
+      continue;
+    }
+    const std::string_view digits = text.substr(i + 1, 2);
+    unsigned code = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+    if (digits.size() != 2 || end != digits.data() + 2 || error != std::errc() || code == 0)
+      throw Error(ErrorKind::kArgument,
+                  base::text(url, ": %", digits, " stands for no character; write %25 for a % of the name itself"));
+    result += static_cast<char>(code);
+    i += 2;
+  }
+  return result;
+}
+
 std::int64_t parse_unit(const std::string& value, const std::string& url) {
   const auto wrong = [&](const char* why) {
     return Error(ErrorKind::kArgument,
@@ -52,7 +72,7 @@ Name parse_name(const std::string& url) {
   const std::string_view rest = std::string_view(url).substr(kScheme.size());
   const std::size_t question = rest.find('?');
   Name name;
-  name.path = rest.substr(0, question);
+  name.path = unescaped(rest.substr(0, question), url);
   if (name.path.empty()) refuse("no name behind stripe:, such as stripe:field.bin?disks=/mnt/a,/mnt/b");
   if (question == std::string_view::npos || question + 1 == rest.size()) return name;
   for (const std::string& option : split(rest.substr(question + 1), '&')) {
@@ -62,8 +82,10 @@ Name parse_name(const std::string& url) {
     if (key == "disks") {
       if (!name.disks.empty()) refuse("disks= stands twice; give one list of folders, separated by commas");
       name.disks = split(value, ',');
-      for (const std::string& disk : name.disks)
+      for (std::string& disk : name.disks) {
         if (disk.empty()) refuse("disks=", value, " has a disk without a name; give folders, separated by commas");
+        disk = unescaped(disk, url);
+      }
     } else if (key == "unit") {
       if (name.unit != 0) refuse("unit= stands twice; give it once");
       name.unit = parse_unit(value, url);
@@ -72,6 +94,20 @@ Name parse_name(const std::string& url) {
     }
   }
   return name;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '%': result += "%25"; break;
+      case '&': result += "%26"; break;
+      case ',': result += "%2C"; break;
+      case '?': result += "%3F"; break;
+      default: result += c;
+    }
+  }
+  return result;
 }
 
 }  // namespace plait::store::stripe

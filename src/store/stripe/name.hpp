@@ -22,8 +22,11 @@ struct Name {
 
 /// Whether a name begins with `stripe:`.
 bool is_name(std::string_view url);
+/// `%XX` in NAME and in the disks stands for the character with that hexadecimal code.
 /// errors  kArgument: no NAME, an option that is not known or stands twice, a unit that is no positive number, a disk
-///         without a name.
+///         without a name, a `%` that is no escape.
 Name parse_name(const std::string& url);
+/// The text with what has a meaning in names as `%XX`.
+std::string escaped(std::string_view text);
 
 }  // namespace plait::store::stripe

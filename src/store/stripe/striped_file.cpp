@@ -26,16 +26,20 @@ std::vector<std::string> chosen_disks(const Name& name) {
   std::vector<std::string> chosen = name.disks.empty() ? disks() : name.disks;
   if (chosen.empty()) refuse("no disks; name them as in ", name.shown(), "?disks=/mnt/a,/mnt/b or set PLAIT_DISKS");
   if (chosen.size() > kMostDisks) refuse(chosen.size(), " disks; at most ", kMostDisks, " are supported");
+  for (std::string& disk : chosen) disk = fs::absolute(disk).string();
+  check_disks(chosen, name.shown());
   for (std::string& disk : chosen) {
+    // As the system sees it: behind a link `..` is the folder above the one that the link leads to.
+    std::error_code error;
+    disk = fs::canonical(disk, error).string();
+    if (error) throw posix::system_error(base::text("write ", name.shown(), " to a disk"), error.value());
     if (disk.find('\n') != std::string::npos) refuse("a disk's name has a line break in it; name another folder");
-    disk = fs::absolute(disk).lexically_normal().string();
   }
   return chosen;
 }
 
-Description description_of(const Name& name, std::int64_t bytes) {
-  const std::string basename = fs::path(name.path).filename().string();
-  if (basename.ends_with(".npy"))
+Description description_of(const Name& name, const std::string& basename, std::int64_t bytes) {
+  if (fs::path(name.path).filename().string().ends_with(".npy"))
     throw Error(ErrorKind::kArgument,
                 base::text(name.shown(),
                            ": a striped file holds raw elements; give it a name that does not end with "
@@ -55,13 +59,14 @@ Description description_of(const Name& name, std::int64_t bytes) {
 }  // namespace
 
 StripedFile::StripedFile(const Name& name, std::int64_t bytes, std::span<const std::byte> head)
-    : shown_(name.shown()), description_(description_of(name, bytes)) {
-  check_disks(chosen_disks(name), shown_);
+    : shown_(name.shown()),
+      basename_(fs::path(posix::follow_links(name.path)).filename().string()),
+      description_(description_of(name, basename_, bytes)) {
   const std::string text = description_.to_text();
   file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
                 posix::Replacement::Marks{.suffix = kTemporarySuffix, .on_left_behind = remove_left_behind});
   // From here on the destructor of the description's file does not suffice.
-  components_ = make_components(description_, file_->permissions(), shown_);
+  components_ = make_components(description_, file_->permissions(), basename_, shown_);
   try {
     if (!head.empty())
       StripedStore(description_, StripedStore::Access::kReadWrite, shown_)
@@ -99,16 +104,14 @@ void StripedFile::commit() {
     folders.insert(fs::path(path).parent_path().string());
   }
   for (const std::string& folder : folders) posix::sync_folder(folder);
-  Replaced old(file_->temporary_path(), file_->target_path());
-  file_->commit();
-  old.remove();
+  stripe::commit(*file_);
   components_.clear();
 }
 
 void StripedFile::discard() noexcept {
   // A description that has its final name keeps its components, whatever failed afterwards.
   if (file_ && file_->pending()) {
-    remove_components(description_);
+    remove_components(description_, basename_);
     file_->discard();
   }
   components_.clear();

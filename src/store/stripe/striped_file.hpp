@@ -28,6 +28,7 @@ class StripedFile : public NewFile {
 
  private:
   std::string shown_;
+  std::string basename_;  // of the file that the name stands for
   Description description_;
   std::optional<posix::Replacement> file_;  // the description
   std::vector<posix::Descriptor> components_;
