@@ -47,7 +47,7 @@ void check_new(const std::string& path) {
 void check_not_made(const Runtime& state, const std::string& path) {
   const auto name = std::filesystem::absolute(path).lexically_normal();
   for (const auto& [number, unit] : state.units)
-    if (unit.status == 1 && std::filesystem::absolute(unit.path).lexically_normal() == name)
+    if (unit.status == 1 && unit.file.is_open() && std::filesystem::absolute(unit.path).lexically_normal() == name)
       refuse(base::text("cannot open ", path, " with status NEW: unit ", number,
                         " makes it already; call pclose for that first, or use another name"));
 }
