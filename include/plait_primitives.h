@@ -3,7 +3,8 @@
  *
  * Every rank of MPI_COMM_WORLD makes each call with equal arguments, its own arrays apart, and all get the same status
  * and the same message (plait_message(NULL)); no call ends the program.  The first call initialises MPI where the
- * program has not; MPI is finalised when the program ends then.  One thread at a time.
+ * program has not; MPI is finalised when the program ends then, unless its exit status is not 0: the launcher ends the
+ * other ranks then.  A program that initialises MPI itself does so before its first primitive.  One thread at a time.
  *
  * Arrays are in Fortran order (the first index varies fastest), in the file and on the ranks; a file holds nothing but
  * the elements.  Lists have seven entries, one a dimension; -1 ends a list and stands for "don't care".
@@ -30,20 +31,21 @@ enum { PLAIT_COLLAPSED = 0, PLAIT_BLOCK = 1, PLAIT_CYCLIC = 2, PLAIT_BLOCK_CYCLI
 enum { PLAIT_USER_MAP = -1, PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR = 1, PLAIT_SNAKE = 2 };
 
 /**
- * Opens `file` for `unit` (0 or more, not in use).  NEW: it must not exist, and appears whole at plait_pclose.  OLD: it
- * is opened for reading and writing or, where that is not permitted, for reading.
+ * Opens `file` for `unit` (0 or more, not in use).  NEW: it must not exist nor be made by another unit, and appears
+ * whole at plait_pclose.  OLD: it is opened for reading and writing or, where that is not permitted, for reading.
  * SEQUENTIAL accesses go on where the last one of the unit ended, DIRECT ones begin at the file's beginning.
  * *no_of_disks  -1 (or NULL): all; more than there are: all.  Becomes the number that the file lies on, for OLD files
  *               their own.
- * no_of_processors  The ranks that read and write the file, 1 to P: ranks 0 to no_of_processors - 1; -1: as many of
- *               all as is fastest.
+ * no_of_processors  The ranks that read and write the file, 1 to P: ranks 0 to no_of_processors - 1 (fewer where an
+ *               array has fewer storage units, of which each takes whole ones); -1: as many of all as is fastest.
  * errors  PLAIT_ERROR_ARGUMENT: FORMATTED, an unknown code, a unit in use.  PLAIT_ERROR_SYSTEM: no such file, NEW and
  *         it exists, no permission.
  */
 plait_status plait_popen(int unit, const char* file, int access, int form, int status, int* no_of_disks,
                          int no_of_processors);
 
-/** Closes a unit.  A NEW file appears under its name, and all that was written is durable. */
+/** Closes a unit.  A NEW file appears under its name, and all that was written is durable.  Where the name exists by
+ *  then: PLAIT_ERROR_SYSTEM, and the unit stays open. */
 plait_status plait_pclose(int unit);
 
 /**
@@ -62,16 +64,21 @@ plait_status plait_array_type(int array_descriptor, const char* type);
  * map_mode  0: the first coordinate varies fastest with the rank, 1: the last one does, 2: as 0, but back and forth, so
  *           that ranks in a row are neighbours; -1: `user_map` has the rank of each position of the grid, in the order
  *           of mode 0.  `user_map` is not looked at otherwise.
+ * A -1 in front of a later positive entry of proc_info counts as 1, unless the entries in front of it make up all
+ * ranks.
  */
 plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* user_map);
 
 /**
- * Reads the array of a descriptor from a unit; every rank gets its share.  The local array is A(size1, size2) of
- * Fortran: where the share fits that matrix, its first dimension runs down the columns of A; else it lies densely from
- * A's beginning on.
+ * Reads the array of a descriptor from a unit; every rank gets its share.  The share lies in the corner of the local
+ * array, which is declared for the largest share (n1, n2, n3, ...) of all ranks: as A(size1, n2, n3, ...) where size1
+ * >= n1 and size2 >= n2*n3*...; as A(n1, n2, n3, ...) where size1 is n1*n2 (or n1*n2*n3, ...) and size2 at least the
+ * product of the others.  It lies densely where size2 is 1 and, in 1 or 2 dimensions, where it does not fit.  Sizes
+ * without room for the largest share mean the rank's own share instead.
  * io_size   Elements of io_buffer: no rank stages more than so many (4 where it is less).  -1: PLAIT_MEMORY, or 32 MiB.
  * io_buffer Is not touched and may be NULL.
- * errors    PLAIT_ERROR_ARGUMENT: no such unit or descriptor, another grid in force, no room for some rank's share.
+ * errors    PLAIT_ERROR_ARGUMENT: no such unit or descriptor, another grid in force, no room for some rank's share, or
+ *           sizes that leave its place open.
  *           PLAIT_ERROR_SYSTEM: the file ends too early.  The local arrays are undefined after an error; the position
  *           of the unit stays.
  */
@@ -82,7 +89,7 @@ plait_status plait_pread(void* array_name, int64_t size1, int64_t size2, int arr
 plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
                           void* io_buffer, int64_t io_size);
 
-/** Rows of the tables, as integers.  Not collective. */
+/** Rows of the tables, as integers.  Not collective.  Before any other primitive: PLAIT_ERROR_ARGUMENT. */
 /** FDA (table 12): unit, access, form, status, disks, processors. */
 plait_status plait_fda(int unit, int row[6]);
 /** ADT (table 13), row by row: global size, distribution code, block size, processors, of seven dimensions. */

@@ -36,8 +36,12 @@ template <typename Body>
 void call(const char* name, Body&& body) {
   last_status = plait::c::guarded(nullptr, body);
   if (last_status == 0) return;
-  last_text = plait::base::text(name, ": ", plait_message(nullptr));
-  primitives::tell_later(last_text);
+  try {
+    last_text = plait::base::text(name, ": ", plait_message(nullptr));
+    primitives::tell_later(last_text);
+  } catch (...) {  // no memory for the text: the status has to do
+    last_text.clear();
+  }
 }
 
 /// A character argument without the blanks at its end.
@@ -48,18 +52,41 @@ std::string text_of(const char* text, Length length) {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-/// A code of popen: the integer, or the place in `words` of the word that the thesis's other spelling has.
-std::int64_t code_of(const void* argument, std::array<const char*, 2> words, const char* what) {
-  const auto* const text = static_cast<const char*>(argument);
-  for (std::size_t code = 0; code < words.size(); ++code)
-    if (::strncasecmp(text, words[code], std::strlen(words[code])) == 0) return static_cast<std::int64_t>(code);
-  if (is_letter(text[0]) && is_letter(text[1]))
-    throw plait::Error(plait::ErrorKind::kArgument, plait::base::text(what, " is a word that is not known; use '",
-                                                                      words[0], "' or '", words[1], '\''));
-  Integer code = 0;
-  std::memcpy(&code, argument, sizeof code);
-  return code;
-}
+/// The codes of popen: integers, or the words that the thesis's other spelling has.  Words, and only they, bring their
+/// lengths with them, behind all arguments.
+class Codes {
+ public:
+  explicit Codes(std::array<Length, 3> lengths) : lengths_(lengths) {}
+
+  /// The integer, or the place of the word in `words`.
+  std::int64_t next(const void* argument, std::array<const char*, 2> words, const char* what) {
+    const auto* const text = static_cast<const char*>(argument);
+    for (std::size_t code = 0; code < words.size(); ++code) {
+      const std::size_t length = std::strlen(words[code]);
+      if (::strncasecmp(text, words[code], length) != 0) continue;
+      if (goes_on(text, length, lengths_[word_++])) break;
+      return static_cast<std::int64_t>(code);
+    }
+    if (is_letter(text[0]) && is_letter(text[1]))
+      throw plait::Error(plait::ErrorKind::kArgument, plait::base::text(what, " is a word that is not known; use '",
+                                                                        words[0], "' or '", words[1], '\''));
+    Integer code = 0;
+    std::memcpy(&code, argument, sizeof code);
+    return code;
+  }
+
+ private:
+  /// Whether there is more behind the word than blanks.  A caller in another language may bring no lengths: what could
+  /// not be one is none.
+  static bool goes_on(const char* text, std::size_t word, Length length) {
+    constexpr Length kLongest = 256;
+    return length > word && length <= kLongest &&
+           std::any_of(text + word, text + length, [](char c) { return c != ' ' && c != '\0'; });
+  }
+
+  std::array<Length, 3> lengths_;
+  std::size_t word_ = 0;
+};
 
 /// Hands a number back where the argument can take it: programs pass constants, which lie where nothing may be written.
 /// The system copies, and says so without harm.
@@ -79,12 +106,15 @@ void hand_back(Integer* argument, std::int64_t value) {
 extern "C" {
 
 void popen_(const Integer* unit, const char* file, const void* access, const void* form, const void* status,
-            Integer* no_of_disks, const Integer* no_of_processors, Length file_length) {
+            Integer* no_of_disks, const Integer* no_of_processors, Length file_length, Length first_word,
+            Length second_word, Length third_word) {
   call("popen", [&] {
     std::array<std::int64_t, 3> codes{};
     primitives::together([&] {
-      codes = {code_of(access, {"SEQUENTIAL", "DIRECT"}, "access"), code_of(form, {"UNFORMATTED", "FORMATTED"}, "form"),
-               code_of(status, {"OLD", "NEW"}, "status")};
+      Codes words({first_word, second_word, third_word});
+      codes[0] = words.next(access, {"SEQUENTIAL", "DIRECT"}, "access");
+      codes[1] = words.next(form, {"UNFORMATTED", "FORMATTED"}, "form");
+      codes[2] = words.next(status, {"OLD", "NEW"}, "status");
     });
     hand_back(no_of_disks, primitives::open_unit(*unit, text_of(file, file_length), codes[0], codes[1], codes[2],
                                                  *no_of_disks, *no_of_processors));
@@ -115,7 +145,7 @@ void proc_map_(const Integer* proc_info, const Integer* map_mode, const Integer*
   call("proc_map", [&] {
     Extents map;
     if (*map_mode == primitives::kUserMap) map.assign(user_map, user_map + primitives::runtime().comm.size());
-    primitives::map_processors(primitives::seven(proc_info), *map_mode, map);
+    primitives::map_processors(primitives::all_seven(proc_info), *map_mode, map);
   });
 }
 
@@ -146,7 +176,7 @@ void plait_message_(char* text, Length length) {
 
 void plait_fda_(const Integer* unit, Integer* row) {
   call("plait_fda", [&] {
-    const Extents found = primitives::table_of(primitives::unit_of(primitives::runtime(), *unit));
+    const Extents found = primitives::table_of(primitives::unit_of(primitives::started(), *unit));
     std::transform(found.begin(), found.end(), row, [](auto value) { return static_cast<Integer>(value); });
   });
 }
@@ -154,7 +184,7 @@ void plait_fda_(const Integer* unit, Integer* row) {
 /// Into table(4, 7).
 void plait_adt_(const Integer* array_descriptor, Integer* table) {
   call("plait_adt", [&] {
-    const Extents found = primitives::table_of(primitives::array_of(primitives::runtime(), *array_descriptor));
+    const Extents found = primitives::table_of(primitives::array_of(primitives::started(), *array_descriptor));
     const std::size_t columns = primitives::kMostDimensions;
     for (std::size_t i = 0; i < found.size(); ++i)
       table[i % columns * (found.size() / columns) + i / columns] = static_cast<Integer>(found[i]);
@@ -164,7 +194,7 @@ void plait_adt_(const Integer* array_descriptor, Integer* table) {
 /// Into table(N + 1, P).
 void plait_p_info_(Integer* table) {
   call("plait_p_info", [&] {
-    const primitives::Grid& grid = primitives::grid_of(primitives::runtime());
+    const primitives::Grid& grid = primitives::grid_of(primitives::started());
     const Extents found = primitives::table_of(grid);
     const std::size_t columns = grid.ranks.size();
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -174,21 +204,21 @@ void plait_p_info_(Integer* table) {
 
 void plait_print_fda_(void) {
   call("plait_print_fda", [&] {
-    const primitives::Runtime& state = primitives::runtime();
+    const primitives::Runtime& state = primitives::started();
     primitives::print(state, primitives::fda_text(state));
   });
 }
 
 void plait_print_adt_(const Integer* array_descriptor) {
   call("plait_print_adt", [&] {
-    primitives::Runtime& state = primitives::runtime();
+    primitives::Runtime& state = primitives::started();
     primitives::print(state, primitives::to_string(primitives::array_of(state, *array_descriptor)));
   });
 }
 
 void plait_print_p_info_(void) {
   call("plait_print_p_info", [&] {
-    const primitives::Runtime& state = primitives::runtime();
+    const primitives::Runtime& state = primitives::started();
     primitives::print(state, primitives::to_string(primitives::grid_of(state)));
   });
 }

@@ -82,6 +82,10 @@ std::int64_t hash_of(std::string_view text) {
   transport.reduce_min(different);
   const auto other = static_cast<int>(different[0] == kNone ? 0 : different[0]);
   const std::string second = broadcast(transport, wire, other).get();
+  if (first == second)
+    throw Error(ErrorKind::kArgument,
+                base::text("the ranks of a collective call differ behind the first ", first.size(), " characters of ",
+                           first, "; make the same call on every rank"));
   throw Error(ErrorKind::kArgument, base::text("the ranks of a collective call differ: rank 0 calls ", first, ", rank ",
                                                other, " calls ", second, "; make the same call on every rank"));
 }

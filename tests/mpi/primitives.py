@@ -5,11 +5,11 @@ from pathlib import Path
 
 import mappings
 import numpy as np
-from mappings import BLOCK, BLOCK_CYCLIC, COLLAPSED, CYCLIC, numbered, random_grid, walk
+from mappings import BLOCK, BLOCK_CYCLIC, COLLAPSED, CYCLIC, declare, numbered, random_grid, walk
 
 import plait
 
-__all__ = ["BLOCK", "BLOCK_CYCLIC", "COLLAPSED", "CYCLIC", "numbered", "random_grid", "walk"]
+__all__ = ["BLOCK", "BLOCK_CYCLIC", "COLLAPSED", "CYCLIC", "declare", "numbered", "random_grid", "walk"]
 SEQUENTIAL, DIRECT = 0, 1
 OLD, NEW = 0, 1
 OK, ARGUMENT, SYSTEM = 0, 1, 2

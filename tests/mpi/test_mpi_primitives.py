@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from primitives import (
     BLOCK,
+    BLOCK_CYCLIC,
     CYCLIC,
     DIRECT,
     LIBRARY,
@@ -15,6 +16,7 @@ from primitives import (
     Mapping,
     array_map,
     check,
+    declare,
     message,
     numbered,
     pclose_all,
@@ -35,33 +37,6 @@ def _units():
     pclose_all()
 
 
-def place(mine, sizes):
-    """A rank's share where it belongs in a local array A(size1, size2): in the corner, or from the front on."""
-    array = np.full(sizes, -1, mine.dtype, order="F")
-    corner(array, mine.shape)[...] = mine
-    return array
-
-
-def corner(array, shape):
-    """The view of the share in the local array."""
-    rest = int(np.prod(shape[1:]))
-    if shape[0] <= array.shape[0] and rest <= array.shape[1]:
-        columns = array[: shape[0], :rest]
-        return np.lib.stride_tricks.as_strided(
-            columns,
-            shape,
-            [array.itemsize, *(array.strides[1] * int(np.prod(shape[1:d])) for d in range(1, len(shape)))],
-        )
-    return array.ravel(order="K")[: int(np.prod(shape))].reshape(shape, order="F")
-
-
-def sizes_for(random, shape):
-    """Sizes of a local array that has room: of the share's own form, larger, or a plain vector."""
-    first, rest = shape[0], int(np.prod(shape[1:]))
-    more = [int(n) for n in random.integers(0, 4, 2)]
-    return [(first, rest), (first + more[0], rest + more[1]), (max(first * rest, 1), 1)][random.integers(3)]
-
-
 @pytest.mark.parametrize("part", range(6))
 def test_any_mix_of_distributions(comm, shared, part):
     random = np.random.default_rng([part, comm.size])
@@ -77,10 +52,10 @@ def test_any_mix_of_distributions(comm, shared, part):
             dtype = str(random.choice(list(TYPES)))
             mapping = random_mapping(random, comm.size)
             whole = numbered(mapping.size, dtype, salt)
-            mine = mapping.local(whole, comm.rank)
-            sizes = sizes_for(own, mine.shape)
+            sizes, array, share = declare(own, mapping, whole, comm.rank)
+            share[...] = mapping.local(whole, comm.rank)
             descriptor = mapping.describe(dtype=dtype)
-            check(pwrite(place(mine, sizes), sizes, descriptor, 3, io_size))
+            check(pwrite(array, sizes, descriptor, 3, io_size))
             written.append(whole)
         check(LIBRARY.plait_pclose(3))
         content = b"".join(whole.tobytes(order="F") for whole in written)
@@ -96,13 +71,47 @@ def test_any_mix_of_distributions(comm, shared, part):
         check(popen(3, path, access, OLD, None, processors))
         for whole in written:
             mapping = random_mapping(random, comm.size, whole.shape)
-            mine = mapping.local(whole, comm.rank)
-            sizes = sizes_for(own, mine.shape)
-            array = np.full(sizes, -1, whole.dtype, order="F")
+            sizes, expected, share = declare(own, mapping, whole, comm.rank)
+            array = expected.copy()
+            share[...] = mapping.local(whole, comm.rank)
             descriptor = mapping.describe(dtype=whole.dtype.str[1:])
             check(pread(array, sizes, descriptor, 3, io_size))
-            np.testing.assert_array_equal(array, place(mine, sizes))  # and nothing beside the share
+            np.testing.assert_array_equal(array, expected)  # and nothing beside the share
         check(LIBRARY.plait_pclose(3))
+
+
+def test_three_dimensions_in_two_sizes(comm, shared):
+    """Ranks with less than the largest share find it where the others do, however the sizes are made."""
+    ranks = comm.size
+    whole = numbered((4, 3, 4 * ranks - 3), "i4")
+    mapping = Mapping(whole.shape, (0, 0, BLOCK_CYCLIC), (-1, -1, 4), (1, 1, ranks), 0, ())
+    descriptor = mapping.describe()
+    mine = mapping.local(whole, comm.rank)
+    largest = (4, 3, 4 if ranks > 1 else whole.shape[2])
+    check(popen(3, shared / "a", DIRECT, NEW))
+    array = np.zeros(largest, "i4", order="F")
+    array[:, :, : mine.shape[2]] = mine
+    check(pwrite(array, (12, largest[2]), descriptor, 3))  # (n1 * n2, n3)
+    check(LIBRARY.plait_pclose(3))
+    assert (shared / "a").read_bytes() == whole.tobytes(order="F")
+    comm.Barrier()
+    check(popen(3, shared / "a", DIRECT, OLD))
+    other = Mapping(whole.shape, (0, BLOCK, 0), (-1,) * 3, (1, ranks, 1), 0, ())
+    descriptor = other.describe()
+    mine = other.local(whole, comm.rank)
+    middle, planes = -(-3 // ranks), whole.shape[2]
+    for sizes, first in (((4, middle * planes), 4), ((6, middle * planes), 6)):
+        array = np.full((first, middle, planes), -1, "i4", order="F")
+        expected = array.copy(order="F")
+        expected[:4, : mine.shape[1]] = mine
+        check(pread(array, sizes, descriptor, 3))
+        np.testing.assert_array_equal(array, expected)
+    # What was declared with (6, middle, planes) and passed like this cannot be told from other arrays.
+    if middle > 1 and planes > 1:
+        array = np.zeros((6 * middle, planes), "i4", order="F")
+        assert pread(array, array.shape, descriptor, 3) == 1
+        assert "is not clear" in message()
+        assert f"4x{middle}x{planes}" in message()
 
 
 def test_a_program_that_changes_its_grid(comm, shared):
@@ -243,6 +252,16 @@ def test_p_info(comm, mode):
         assert {column[:-1]: column[-1] for column in columns} == expected
         # The first coordinate varies fastest.
         assert [tuple(reversed(column[:-1])) for column in columns] == sorted(tuple(reversed(c)) for c in expected)
+
+
+def test_dont_care_in_front_of_a_grid(comm):
+    """What array_map takes as the processors of dimensions that are not distributed, proc_map takes as well."""
+    grid = np.array([-1, comm.size, -1, 7, 7, 7, 7], "i4")  # behind the end there may be anything
+    check(LIBRARY.plait_proc_map(grid.ctypes.data, 0, None))
+    shape = np.zeros(2, "i4")
+    check(LIBRARY.plait_p_info(0, None, shape.ctypes.data, shape.ctypes.data + 4))
+    assert tuple(shape) == (3, comm.size)
+    assert array_map((4, 4), (0, BLOCK), (-1, -1), (-1, comm.size)) > 0
 
 
 def test_the_thesis_tables(comm, shared):

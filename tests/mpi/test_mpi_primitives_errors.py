@@ -78,6 +78,31 @@ def test_files(comm, shared, vector):
     comm.Barrier()
 
 
+def test_new_files_that_others_make(comm, shared, vector):
+    path = shared / "a"
+    check(popen(3, path, SEQUENTIAL, NEW))
+    again = shared / "." / ".." / shared.name / "a"
+    refused(comm, popen(4, again, SEQUENTIAL, NEW), ARGUMENT, "unit 3 makes it already", "pclose")
+    check(popen(4, shared / "b", SEQUENTIAL, NEW))
+    check(pwrite(np.ones(2, "i4"), (2, 1), vector, 3))
+    if comm.rank == 0:
+        path.write_bytes(b"of someone else")
+    refused(comm, LIBRARY.plait_pclose(3), SYSTEM, "cannot close unit 3", "exists by now", "pclose again")
+    assert path.read_bytes() == b"of someone else"
+    comm.Barrier()
+    if comm.rank == 0:
+        path.unlink()
+    check(LIBRARY.plait_pclose(3))
+    assert path.read_bytes() == np.ones(2 * comm.size, "i4").tobytes()
+    check(LIBRARY.plait_pclose(4))
+
+
+@pytest.mark.several_ranks
+def test_long_calls_that_differ_at_their_end(comm, shared):
+    long = "x" * 5000 + ("a" if comm.rank == 0 else "b")
+    refused(comm, -array_map((4,), (BLOCK,), (-1,), (comm.size,), long), ARGUMENT, "differ behind the first 4000")
+
+
 def test_codes_of_popen(comm, shared):
     path = shared / "a"
     refused(comm, popen(3, path, 2, NEW), ARGUMENT, "access is 2", "1 (DIRECT)")
@@ -171,7 +196,7 @@ def test_ranks_that_call_differently(comm, shared, vector):
     # A rank with a mistake of its own, and others in another call.
     mistake = LIBRARY.plait_pclose(9) if own else pwrite(array, (2, 1), vector, 3)
     refused(comm, mistake, ARGUMENT, "unit 9 is not open", f"(on rank {comm.size - 1})")
-    refused(comm, LIBRARY.plait_pclose(4 if own else 3), ARGUMENT, "differ", "close()")
+    refused(comm, LIBRARY.plait_pclose(4 if own else 3), ARGUMENT, "differ", "pclose(3)", "pclose(4)")
     refused(comm, proc_map((comm.size,), 1 if own else 0), ARGUMENT, "differ", "proc_map(")
     codes = (CYCLIC,) if own else (BLOCK,)
     refused(comm, -array_map((8,), codes, (-1,), (comm.size,)), ARGUMENT, "differ", "array_map('A'")
@@ -200,6 +225,9 @@ def test_a_file_that_may_only_be_read(comm, shared, vector):
 def test_tables_without_content(comm, vector):
     assert LIBRARY.plait_fda(8, np.zeros(6, "i4").ctypes.data) == ARGUMENT
     assert "unit 8 is not open" in message()
+    assert LIBRARY.plait_fda(8, None) == ARGUMENT
+    assert LIBRARY.plait_adt(vector, None) == ARGUMENT
+    assert "table is NULL" in message()
     assert LIBRARY.plait_adt(vector + 1, np.zeros(28, "i8").ctypes.data) == ARGUMENT
     small = np.zeros(2 * comm.size - 1, "i4")
     assert LIBRARY.plait_p_info(small.size, small.ctypes.data, None, None) == ARGUMENT

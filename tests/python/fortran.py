@@ -50,9 +50,9 @@ def compile_program(source, folder, kind=4, flags=()):
     return program
 
 
-def run(program, ranks, folder, expected=0, **environment):
-    """Runs a program in a folder; returns what it prints and what it complains."""
-    done = subprocess.run(
+def launch(program, ranks, folder, **environment):
+    """Runs a program in a folder, for a minute at most."""
+    return subprocess.run(
         [MPIEXEC, "-n", str(ranks), str(program)],
         cwd=folder,
         env={**os.environ, **WELCOME, **environment},
@@ -62,5 +62,10 @@ def run(program, ranks, folder, expected=0, **environment):
         timeout=60,
         check=False,
     )
+
+
+def run(program, ranks, folder, expected=0, **environment):
+    """Runs a program in a folder; returns what it prints and what it complains."""
+    done = launch(program, ranks, folder, **environment)
     assert done.returncode == expected, (done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr

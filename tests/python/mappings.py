@@ -67,6 +67,36 @@ class Mapping:
         return whole[np.ix_(*self.indices(rank))]
 
 
+def declare(random, mapping, whole, rank):
+    """A local array as a program may declare it: its two sizes, all of it filled with -1, and this rank's share in it.
+
+    The array has the sizes of the largest share, or those of the own one where it then has no room for the largest,
+    with a first dimension that may be larger; two sizes are made of them in some way.  Or it is a vector.
+    """
+    mine = mapping.local(whole, rank)
+    shares = [[len(owned) for owned in mapping.indices(other)] for other in range(prod(mapping.grid))]
+    largest = tuple(max(extents) for extents in zip(*shares, strict=True))
+    way = random.integers(4)
+    sizes = None
+    declared = mine.shape if way == 2 else largest
+    if way == 3 or mine.size == 0:
+        sizes, declared = (mine.size + int(random.integers(4)), 1), None
+    elif way == 1 and len(largest) > 2 and largest[-1] > 1:  # A(n1, n2, n3) as A(n1 * n2, n3)
+        folded = int(random.integers(2, len(largest)))
+        sizes = (prod(largest[:folded]), prod(largest[folded:]))
+    if sizes is None:
+        padded = (declared[0] + int(random.integers(4)), *declared[1:])
+        if way != 2 or prod(padded) < prod(largest):
+            declared = padded
+        more = int(random.integers(3)) if way != 2 else 0
+        sizes = (declared[0], prod(declared[1:]) + more)
+    array = np.full(prod(sizes), -1, whole.dtype)
+    if declared is None:
+        return sizes, array, array[: mine.size].reshape(mine.shape, order="F")
+    corner = array[: prod(declared)].reshape(declared, order="F")
+    return sizes, array, corner[tuple(slice(extent) for extent in mine.shape)]
+
+
 def random_grid(random, ranks, dimensions):
     """So many factors of the number of ranks."""
     grid = [1] * dimensions

@@ -1,11 +1,9 @@
 """The 1993 primitives as external procedures of Fortran, with default integers of 4 and of 8 bytes."""
 
-from math import prod
-
 import numpy as np
 import pytest
-from fortran import compile_program, needs_fortran, run
-from mappings import numbered, random_mapping
+from fortran import compile_program, launch, needs_fortran, run
+from mappings import declare, numbered, random_mapping
 
 pytestmark = needs_fortran
 
@@ -39,15 +37,6 @@ def test_figure_21_on_other_numbers_of_ranks(tmp_path):
     assert (tmp_path / "TEST").read_bytes() == bytes(64 * 64 * 4)
 
 
-def declared(random, mine):
-    """The sizes of a local array that the share fits with room to spare, and the array with the share in its corner."""
-    rest = prod(mine.shape[1:])
-    sizes = (mine.shape[0] + int(random.integers(3)), rest + int(random.integers(3)))
-    array = np.full(sizes, -1, mine.dtype, order="F")
-    array[: mine.shape[0], :rest] = mine.reshape((mine.shape[0], rest), order="F")
-    return sizes, array
-
-
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_any_mix_of_distributions(tmp_path, kind, ranks):
@@ -66,13 +55,14 @@ def test_any_mix_of_distributions(tmp_path, kind, ranks):
             processors = int(random.integers(1, ranks + 1)) if random.integers(2) else -1
             io_size = int(random.choice([-1, 5, 4096]))
             for rank in range(ranks):
-                sizes, array = declared(random, mapping.local(whole, rank))
+                sizes, array, share = declare(random, mapping, whole, rank)
+                share[...] = mapping.local(whole, rank)
                 numbers = [*lists, mapping.mode, processors, io_size, *sizes]
                 lines[rank] += [" ".join(map(str, numbers)), " ".join(map(str, [*mapping.user_map, *[0] * 64][:64]))]
                 if step == 0:
-                    (tmp_path / f"in{case}_{rank}").write_bytes(array.tobytes(order="F"))
+                    (tmp_path / f"in{case}_{rank}").write_bytes(array.tobytes())
                 else:
-                    expected[f"ou{case}_{rank}"] = array.tobytes(order="F")
+                    expected[f"ou{case}_{rank}"] = array.tobytes()
     for rank in range(ranks):
         (tmp_path / f"cases{rank}").write_text("\n".join(lines[rank]) + "\n", encoding="ascii")
     assert run(compile_program("mixes.f90", tmp_path, kind), ranks, tmp_path) == ("", "")
@@ -116,3 +106,21 @@ def test_a_rank_that_leaves_early(tmp_path, ranks):
     _, said = run(program, ranks, tmp_path, RANKS=str(ranks))
     assert said.splitlines() == ["plait: unit 3 (left) was not closed, so the new file is discarded; call pclose"]
     assert [path.name for path in tmp_path.iterdir() if path.name != program.name] == []
+
+
+@pytest.mark.parametrize("failing", [0, 2])
+def test_a_rank_that_fails(tmp_path, failing):
+    """The launcher ends the others, which wait for it."""
+    program = compile_program("fails.f90", tmp_path)
+    done = launch(program, 3, tmp_path, RANK=str(failing))
+    assert done.returncode != 0
+    assert f"plait: rank {failing} failed; unit 3 (left) was not closed" in done.stderr
+    assert not (tmp_path / "left").exists()
+
+
+def test_tables_come_after_the_first_primitive(tmp_path):
+    """One rank alone asks for them, and waits for no other."""
+    program = compile_program("tables_first.f90", tmp_path)
+    printed, said = run(program, 2, tmp_path)
+    assert printed == ""
+    assert said == ""

@@ -1,5 +1,6 @@
 #include "primitives/array.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -47,6 +48,32 @@ Extents row_major_ranks(const Grid& grid) {
   return result;
 }
 
+/// The largest extent that any rank has of each dimension.
+Extents largest_share(const Layout& layout, std::size_t ranks) {
+  Extents largest(layout.shape().size(), 0);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const Extents shape = layout.local_shape(static_cast<std::int64_t>(rank));
+    for (std::size_t d = 0; d < shape.size(); ++d) largest[d] = std::max(largest[d], shape[d]);
+  }
+  return largest;
+}
+
+/// Whether an array with elements is a matrix with its first dimension down the columns.
+bool fits(const Extents& shape, std::int64_t size1, std::int64_t size2) {
+  return shape.front() <= size1 && base::checked_product(shape, "number of local elements") / shape.front() <= size2;
+}
+
+/// Whether size1 is the product of two or more of the first dimensions, and size2 has room for the others.
+bool is_folded(const Extents& shape, std::int64_t size1, std::int64_t size2) {
+  const std::int64_t elements = base::checked_product(shape, "number of local elements");
+  std::int64_t front = shape.front();
+  for (std::size_t d = 1; d + 1 < shape.size(); ++d) {
+    front *= shape[d];
+    if (front == size1 && elements / front <= size2) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 MappedArray make_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
@@ -90,12 +117,13 @@ const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descr
   if (grid.mode != kColumnMajor && grid.mode != kRowMajor) options.rank_list = row_major_ranks(grid);
   array.layout.emplace(array.size, std::move(distributions), std::move(axes),
                        grid.mode == kColumnMajor ? Order::kFortran : Order::kC, Order::kFortran, std::move(options));
+  array.largest = largest_share(*array.layout, grid.ranks.size());
   array.grid_version = grid.version;
   return *array.layout;
 }
 
-Extents local_steps(const Extents& shape, std::int64_t size1, std::int64_t size2, std::int64_t element_bytes,
-                    const std::string& array) {
+Extents local_steps(const Extents& shape, const Extents& largest, std::int64_t size1, std::int64_t size2,
+                    std::int64_t element_bytes, const std::string& array) {
   const std::int64_t elements = base::checked_product(shape, "number of local elements");
   if (size1 < 0 || size2 < 0)
     refuse(base::text("a local array of ", size1, " x ", size2, " elements cannot be; give its declared sizes"));
@@ -104,14 +132,30 @@ Extents local_steps(const Extents& shape, std::int64_t size1, std::int64_t size2
     refuse(base::text("the share of ", array, " is ", shape_to_string(shape), ", which is ", elements,
                       " elements, but the local array of ", size1, " x ", size2, " has room for ", room,
                       "; declare it larger"));
-  if (elements == 0 || size1 == shape.front() || shape.front() > size1 || elements / shape.front() > size2) return {};
-  Extents steps{element_bytes};
-  std::int64_t step = base::checked_multiply(size1, element_bytes, "bytes of a column");
-  for (std::size_t d = 1; d < shape.size(); ++d) {
-    steps.push_back(step);
-    step *= shape[d];
+  if (elements == 0) return {};
+  const bool of_largest = base::checked_product(largest, "number of local elements") <= room;
+  Extents declared = of_largest ? largest : shape;
+  if (fits(declared, size1, size2)) {
+    declared.front() = size1;
+  } else if (size2 == 1) {
+    return {};
+  } else if (!is_folded(declared, size1, size2)) {
+    const bool matrix_too = shape.front() < size1 && elements > shape.front() && fits(shape, size1, size2);
+    if (shape.size() > 2 || matrix_too)
+      refuse(base::text("the place of the share ", shape_to_string(shape), " of ", array, " in a local array of ",
+                        size1, " x ", size2, " is not clear; declare the array for the largest share, ",
+                        shape_to_string(largest), ", with at least ", largest.front(), " x ",
+                        base::checked_product(largest, "number of local elements") / largest.front(),
+                        ", or pass its number of elements and 1 for a dense one"));
+    return {};
   }
-  return steps;
+  Extents steps;
+  std::int64_t step = element_bytes;
+  for (const std::int64_t extent : declared) {
+    steps.push_back(step);
+    step = base::checked_multiply(step, extent, "bytes of the local array");
+  }
+  return declared == shape ? Extents{} : steps;
 }
 
 Extents table_of(const MappedArray& array) {

@@ -25,6 +25,7 @@ struct MappedArray {
   std::string type;                ///< as Fortran calls it
   std::int64_t grid_version = -1;  ///< of the Grid that `layout` was made with
   std::optional<Layout> layout;
+  Extents largest;  ///< share of the layout, dimension by dimension
 };
 
 /// errors  kArgument: lists that do not fit each other or the number of ranks.
@@ -35,13 +36,16 @@ MappedArray make_array(const std::string& name, const Extents& size_info, const 
 /// errors  kArgument: the grid is not the one that the array was mapped to.
 const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor);
 
-/// Steps in bytes of the share of `shape` in a local array of size1 * size2 elements; empty for a dense one.
+/// Steps in bytes of a rank's share in a local array of size1 * size2 elements; empty for a dense one.
 ///
-/// Where the share fits the size1 x size2 matrix, its first dimension runs down the columns: that is the place of a
-/// share that is smaller than the array declared for the largest one.  Otherwise it lies densely from the front on.
-/// errors  kArgument: no room for the share.
-Extents local_steps(const Extents& shape, std::int64_t size1, std::int64_t size2, std::int64_t element_bytes,
-                    const std::string& array);
+/// The place is chosen from the largest share, so that ranks whose sizes are equal all mean the same: element (i, j, k)
+/// lies in (i, j, k) of an array that is declared for the largest share, with its sizes but perhaps a larger first one
+/// (and more behind it), whose dimensions were multiplied in any way to make two.  Sizes without room for the largest
+/// share are the rank's own, and the same goes for its own share.  In a vector (size2 is 1) the share lies densely, as
+/// it does where it has at most two dimensions and does not fit the matrix.
+/// errors  kArgument: no room for the share, sizes that can be meant in several ways.
+Extents local_steps(const Extents& shape, const Extents& largest, std::int64_t size1, std::int64_t size2,
+                    std::int64_t element_bytes, const std::string& array);
 
 /// The four rows and seven columns of the thesis's table 13, row by row.
 Extents table_of(const MappedArray& array);

@@ -49,10 +49,13 @@ std::int64_t bytes_of_type(const std::string& plain) {
 void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& user_map) {
   Runtime& state = runtime();
   Grid grid;
-  const auto mine =
-      engine::caught([&] { grid = make_grid(entries_of(proc_info, "proc_info"), mode, user_map, state.comm.size()); });
+  Extents shape;
+  const auto mine = engine::caught([&] {
+    shape = entries_of(filled_grid(proc_info, state.comm.size()), "proc_info");
+    grid = make_grid(shape, mode, user_map, state.comm.size());
+  });
   agree(state,
-        base::text("proc_map(", base::tuple_text(proc_info), ", ", mode,
+        base::text("proc_map(", base::tuple_text(shape), ", ", mode,
                    mode == kUserMap ? ", " + base::tuple_text(user_map) : std::string(), ')'),
         mine);
   grid.version = ++state.grids;
@@ -104,7 +107,7 @@ void access_array(bool write, void* array, std::int64_t size1, std::int64_t size
     target = &state.units.at(unit);
     MappedArray& mapped = array_of(state, descriptor);
     layout = &layout_of(mapped, grid_of(state), descriptor);
-    steps = local_steps(layout->local_shape(state.comm.rank()), size1, size2, mapped.element_bytes,
+    steps = local_steps(layout->local_shape(state.comm.rank()), mapped.largest, size1, size2, mapped.element_bytes,
                         base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
     target->file.select({mapped.size, {}, mapped.element_bytes, Order::kFortran}, target->position,
                         memory_of(io_size, mapped.element_bytes));

@@ -61,7 +61,7 @@ plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* use
     Extents map;
     if (map_mode == PLAIT_USER_MAP && user_map != nullptr)
       map.assign(user_map, user_map + primitives::runtime().comm.size());
-    primitives::map_processors(primitives::seven(proc_info), map_mode, map);
+    primitives::map_processors(primitives::all_seven(proc_info), map_mode, map);
   });
 }
 
@@ -80,21 +80,22 @@ plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, 
 
 plait_status plait_fda(int unit, int row[6]) {
   return plait::c::guarded(nullptr, [&] {
-    const Extents found = primitives::table_of(primitives::unit_of(primitives::runtime(), unit));
-    std::transform(found.begin(), found.end(), row, [](auto value) { return static_cast<int>(value); });
+    const Extents found = primitives::table_of(primitives::unit_of(primitives::started(), unit));
+    std::transform(found.begin(), found.end(), &plait::c::place(row, "row"),
+                   [](auto value) { return static_cast<int>(value); });
   });
 }
 
 plait_status plait_adt(int array_descriptor, int64_t table[28]) {
   return plait::c::guarded(nullptr, [&] {
-    const Extents found = primitives::table_of(primitives::array_of(primitives::runtime(), array_descriptor));
-    std::copy(found.begin(), found.end(), table);
+    const Extents found = primitives::table_of(primitives::array_of(primitives::started(), array_descriptor));
+    std::copy(found.begin(), found.end(), &plait::c::place(table, "table"));
   });
 }
 
 plait_status plait_p_info(int64_t room, int* table, int* rows, int* columns) {
   return plait::c::guarded(nullptr, [&] {
-    const primitives::Grid& grid = primitives::grid_of(primitives::runtime());
+    const primitives::Grid& grid = primitives::grid_of(primitives::started());
     if (rows != nullptr) *rows = static_cast<int>(grid.shape.size()) + 1;
     if (columns != nullptr) *columns = static_cast<int>(grid.ranks.size());
     if (table == nullptr && room == 0) return;
@@ -106,21 +107,21 @@ plait_status plait_p_info(int64_t room, int* table, int* rows, int* columns) {
 
 plait_status plait_print_fda(void) {
   return plait::c::guarded(nullptr, [&] {
-    const primitives::Runtime& state = primitives::runtime();
+    const primitives::Runtime& state = primitives::started();
     primitives::print(state, primitives::fda_text(state));
   });
 }
 
 plait_status plait_print_adt(int array_descriptor) {
   return plait::c::guarded(nullptr, [&] {
-    primitives::Runtime& state = primitives::runtime();
+    primitives::Runtime& state = primitives::started();
     primitives::print(state, primitives::to_string(primitives::array_of(state, array_descriptor)));
   });
 }
 
 plait_status plait_print_p_info(void) {
   return plait::c::guarded(nullptr, [&] {
-    const primitives::Runtime& state = primitives::runtime();
+    const primitives::Runtime& state = primitives::started();
     primitives::print(state, primitives::to_string(primitives::grid_of(state)));
   });
 }

@@ -43,6 +43,15 @@ void check_new(const std::string& path) {
                 base::text("cannot open ", path, " with status NEW: it exists; use OLD, or remove it first"), EEXIST);
 }
 
+/// Two units cannot both make one new file.
+void check_not_made(const Runtime& state, const std::string& path) {
+  const auto name = std::filesystem::absolute(path).lexically_normal();
+  for (const auto& [number, unit] : state.units)
+    if (unit.status == 1 && unit.file.is_open() && std::filesystem::absolute(unit.path).lexically_normal() == name)
+      refuse(base::text("cannot open ", path, " with status NEW: unit ", number,
+                        " makes it already; call pclose for that first, or use another name"));
+}
+
 /// The name to open a unit's file by, and the number of disks that it lies on.
 struct Place {
   std::string name;
@@ -102,6 +111,7 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t 
     if (path.empty()) refuse("the name of the file is empty");
     if (const auto known = state.units.find(unit); known != state.units.end())
       refuse(base::text("unit ", unit, " is open on ", known->second.path, "; call pclose first, or use another unit"));
+    if (status == 1) check_not_made(state, path);
     if (state.comm.rank() == 0) place = status == 1 ? new_place(path, disks) : old_place(path);
   });
   agree(state,
@@ -118,7 +128,19 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t 
 
 void close_unit(std::int64_t unit) {
   Runtime& state = runtime();
-  const auto mine = engine::caught([&] { unit_of(state, unit); });
+  bool made = false;
+  const auto mine = engine::caught([&] {
+    const Unit& known = unit_of(state, unit);
+    made = known.status == 1 && known.file.is_open();
+    std::error_code unknown;
+    if (made && state.comm.rank() == 0 && std::filesystem::exists(std::filesystem::symlink_status(known.path, unknown)))
+      throw Error(ErrorKind::kSystem,
+                  base::text("cannot close unit ", unit, ": ", known.path,
+                             " was opened with status NEW, but exists by now; remove it and call pclose again"),
+                  EEXIST);
+  });
+  // One that exists by now is someone else's; the unit stays as it is.
+  if (made) agree(state, base::text("pclose(", unit, ')'), mine);
   if (mine) refuse_together(state, mine);
   Unit& closing = state.units.at(unit);
   File& file = closing.file;

@@ -25,4 +25,24 @@ Extents entries_of(const Extents& list, std::string_view what) {
   return result;
 }
 
+Extents filled_grid(const Extents& list, std::int64_t ranks) {
+  Extents result = list;
+  std::int64_t processors = 0;  // 0: none counted
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (result[i] == kNone) {
+      const auto rest = result.begin() + static_cast<std::ptrdiff_t>(i);
+      if (processors >= ranks || std::none_of(rest, result.end(), [](auto v) { return v > 0; })) {
+        std::fill(rest, result.end(), kNone);
+        break;
+      }
+      result[i] = 1;
+    } else if (result[i] < 1 || result[i] > ranks) {
+      processors = ranks;  // wrong, whatever follows
+    } else {
+      processors = std::min(std::max<std::int64_t>(processors, 1) * result[i], ranks);
+    }
+  }
+  return result;
+}
+
 }  // namespace plait::primitives

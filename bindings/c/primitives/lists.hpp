@@ -33,6 +33,10 @@ Extents all_seven(const Integer* list) {
   return result;
 }
 
+/// The list of a grid on so many ranks, with 1 for each -1 in front of a later positive entry.  Behind a -1 there may
+/// be anything where the entries in front of it make up the ranks.
+Extents filled_grid(const Extents& list, std::int64_t ranks);
+
 /// The entries of a list up to its end: a -1, or zeros up to the seventh entry, which is what a static array that was
 /// filled only in front holds.
 /// errors  kArgument naming `what`: a zero in the middle, a negative entry.

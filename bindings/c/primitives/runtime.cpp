@@ -1,6 +1,7 @@
 #include "primitives/runtime.hpp"
 
 #include <mpi.h>
+#include <stdlib.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -48,11 +49,27 @@ int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /
   return MPI_SUCCESS;
 }
 
+/// The end of a program that failed.  The other ranks may wait for this one in calls of any library: that they end is
+/// up to the launcher, which ends a job when a process fails without MPI_Finalize.
+void leave_failed() noexcept {
+  tell_now();
+  if (!instance()) return;
+  for (const auto& [number, unit] : instance()->units)
+    if (unit.status == 1)
+      std::fprintf(stderr, "plait: rank %d failed; unit %lld (%s) was not closed, so the new file is discarded\n",
+                   instance()->comm.rank(), static_cast<long long>(number), unit.path.c_str());
+  instance()->units.clear();
+}
+
 /// The end of a program whose MPI is ours.  Ranks that are still in a primitive, or come to one, get an error; they end
 /// as well at some time.
-void on_exit() {
+void at_exit(int status, void* /*unused*/) {
   int ended = 0;
   if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
+  if (status != 0) {
+    leave_failed();
+    return;
+  }
   constexpr int kMostFailures = 10000;  // calls that the others still make
   for (int failures = 0; instance(); ++failures) {
     try {
@@ -74,7 +91,8 @@ void start_mpi() {
     int provided = 0;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
       throw Error(ErrorKind::kSystem, "MPI cannot be initialised");
-    std::atexit(on_exit);
+    // Unlike atexit it tells the exit status.
+    if (::on_exit(at_exit, nullptr) != 0) throw Error(ErrorKind::kSystem, "no more can be done at the program's end");
   }
 }
 
@@ -96,6 +114,13 @@ Runtime& runtime() {
     throw Error(ErrorKind::kSystem, "MPI does not tell when it is finalised");
   instance() = std::move(state);
   return *instance();
+}
+
+Runtime& started() {
+  tell_now();
+  if (instance()) return *instance();
+  throw Error(ErrorKind::kArgument,
+              "no unit is open, no array and no grid is mapped yet; call popen, array_map or proc_map first");
 }
 
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine) {

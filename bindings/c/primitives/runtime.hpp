@@ -45,6 +45,10 @@ struct Runtime {
 /// errors  kSystem: MPI is finalised already.
 Runtime& runtime();
 
+/// The runtime that an earlier call has made.  Not collective.
+/// errors  kArgument: there is none.
+Runtime& started();
+
 /// Returns where all ranks have made the same call and none of them brings an error; otherwise all throw the same one.
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine);
 /// Takes part in the call that the other ranks are at with an error of this one.
