@@ -9,8 +9,8 @@ if(NOT CMAKE_Fortran_COMPILER)
 endif()
 enable_language(Fortran)
 if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU" AND CMAKE_Fortran_COMPILER_VERSION VERSION_LESS 12)
-  message(STATUS "Fortran: skipped, because gfortran ${CMAKE_Fortran_COMPILER_VERSION} passes wrong array descriptors to C; "
-    "version 12 or later is needed. Name one with -DCMAKE_Fortran_COMPILER=...")
+  message(STATUS "Fortran: skipped, because gfortran ${CMAKE_Fortran_COMPILER_VERSION} is too old for arrays of any "
+    "rank and type; 12 or later is needed. Name another one with -DCMAKE_Fortran_COMPILER=...")
   return()
 endif()
 
