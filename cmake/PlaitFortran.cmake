@@ -8,6 +8,11 @@ if(NOT CMAKE_Fortran_COMPILER)
   return()
 endif()
 enable_language(Fortran)
+if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU" AND CMAKE_Fortran_COMPILER_VERSION VERSION_LESS 12)
+  message(STATUS "Fortran: skipped, because gfortran ${CMAKE_Fortran_COMPILER_VERSION} is too old for arrays of any "
+    "rank and type; 12 or later is needed. Name another one with -DCMAKE_Fortran_COMPILER=...")
+  return()
+endif()
 
 # The header of array descriptors comes with the Fortran compiler; another C++ compiler is told where.
 check_include_file_cxx(ISO_Fortran_binding.h plait_has_descriptors)

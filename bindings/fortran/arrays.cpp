@@ -1,28 +1,35 @@
-// What the Fortran module needs besides plait.h: arrays of any type, rank and strides, and the ranks of the program.
+// Files of the Fortran module: arrays of any type, rank and strides.
 
 #include <ISO_Fortran_binding.h>
 #include <plait.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
 #include "handle.hpp"
+#include "handles.hpp"
 #include "objects.hpp"
-#include "primitives/runtime.hpp"
 
 namespace {
 
 using plait::Extents;
 using plait::base::text;
+using plait::fortran::find;
+using plait::fortran::Table;
+using plait::fortran::Ticket;
 
 /// Shape as Fortran programs write it: (64, 16).
 std::string shape_text(const Extents& shape) { return plait::base::tuple_text(shape); }
 
 /// What is wrong with a local array, or nothing.
 std::string complaint(const CFI_cdesc_t& array, const Extents& wanted, std::int64_t element_bytes, std::int64_t rank) {
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : wanted) elements *= extent;
+  // Nothing else is known of an array that is not allocated.
+  if (array.base_addr == nullptr)
+    return elements == 0 ? std::string() : text("the local array of rank ", rank, " is not allocated");
   const auto dimensions = static_cast<std::size_t>(array.rank);
   Extents found;
   for (std::size_t d = 0; d < dimensions; ++d) found.push_back(array.dim[d].extent);
@@ -35,30 +42,91 @@ std::string complaint(const CFI_cdesc_t& array, const Extents& wanted, std::int6
   if (static_cast<std::int64_t>(array.elem_len) != element_bytes)
     return text("the elements of the local array have ", array.elem_len, " bytes, those of the file ", element_bytes,
                 "; use the file's type");
-  std::int64_t elements = 1;
-  for (const std::int64_t extent : wanted) elements *= extent;
-  if (array.base_addr == nullptr && elements > 0) return text("the local array of rank ", rank, " is not allocated");
   return {};
+}
+
+/// What an access is of.
+struct Wanted {
+  const plait_layout* layout = nullptr;
+  const CFI_cdesc_t* array = nullptr;
+  int rank = 0;
+  bool alone = false;
+  int slices = 0;
+  const std::int64_t* first = nullptr;
+  const std::int64_t* count = nullptr;
+  const std::int64_t* step = nullptr;
+  int fill_halo = 0;
+  bool write = false;
+};
+
+/// With `request` it is started.  What is wrong with the array is told to all ranks.
+plait_status access_file(plait_file* file, const Wanted& wanted, plait_request** request) {
+  std::int64_t element_bytes = 0;
+  std::int64_t ranks = 0;
+  std::int64_t end = 0;
+  int dimensions = 0;
+  int mine = 0;
+  if (plait_file_element_bytes(file, &element_bytes) != PLAIT_OK) return PLAIT_ERROR_ARGUMENT;
+  if (plait_layout_ranks(wanted.layout, &ranks, &end) != PLAIT_OK ||
+      plait_layout_has_rank(wanted.layout, wanted.rank, &mine) != PLAIT_OK ||
+      plait_layout_dimensions(wanted.layout, &dimensions) != PLAIT_OK)
+    return plait_file_refuse(file, "the layout is not made; call plait_parse first");
+  if (wanted.alone && ranks > 1)
+    return plait_file_refuse(
+        file, text("the layout has ", ranks, " ranks, but the file was opened by one process; open it with plait_world")
+                  .c_str());
+  Extents shape(static_cast<std::size_t>(dimensions));
+  Extents steps;
+  if (mine != 0) {
+    plait_layout_padded_shape(wanted.layout, wanted.rank, dimensions, shape.data());
+    const std::string wrong = complaint(*wanted.array, shape, element_bytes, wanted.rank);
+    if (!wrong.empty()) return plait_file_refuse(file, wrong.c_str());
+    for (int d = 0; d < dimensions; ++d)
+      steps.push_back(wanted.array->base_addr == nullptr ? 0 : wanted.array->dim[d].sm);
+  }
+  std::vector<plait_slice> region;
+  for (int d = 0; d < wanted.slices; ++d) region.push_back({wanted.first[d] - 1, wanted.count[d], wanted.step[d], 0});
+  plait_access access{};
+  access.size = sizeof access;
+  access.region = wanted.slices == 0 ? nullptr : region.data();
+  access.slices = wanted.slices;
+  access.fill_halo = wanted.fill_halo;
+  const std::int64_t held = mine != 0 ? 1 : 0;
+  if (wanted.write) {
+    const plait_const_part part{wanted.array->base_addr, PLAIT_UNKNOWN, steps.data()};
+    return request == nullptr ? plait_write_parts(file, wanted.layout, &part, held, &access)
+                              : plait_start_write_parts(file, wanted.layout, &part, held, &access, request);
+  }
+  const plait_part part{wanted.array->base_addr, PLAIT_UNKNOWN, steps.data()};
+  return request == nullptr ? plait_read_parts(file, wanted.layout, &part, held, &access)
+                            : plait_start_read_parts(file, wanted.layout, &part, held, &access, request);
+}
+
+/// The new file's, of which all ranks hear before any of them opens it.
+plait_status refuse_open(const plait_comm* comm, const std::string& message) {
+  return plait::c::guarded(comm, [&] { plait::File::refuse_open(message, plait::c::comm_of(comm)); });
 }
 
 }  // namespace
 
 extern "C" {
 
-/// The ranks of MPI_COMM_WORLD, which the primitives work on as well; MPI is initialised where it is not.  Collective.
-plait_status plait_fortran_world(plait_comm** comm) {
-  return plait::c::guarded(nullptr, [&] { *comm = new plait_comm(plait::primitives::runtime().comm); });
-}
-
-/// Tells an error that nobody asks for, once.
-void plait_fortran_tell(const char* message, int rank) {
-  if (rank == 0) std::fprintf(stderr, "plait: %s\n", message);
-}
-
-plait_status plait_fortran_open(const char* url, const char* mode, const plait_comm* comm, int dimensions,
+/// `wrong`: what the module has found wrong with the arguments, if anything, for all ranks to hear.
+plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_ticket, int dimensions,
                                 const std::int64_t* shape, const char* dtype, std::int64_t element_bytes,
                                 const char* order, std::int64_t offset, std::int64_t memory, const char* strategy,
-                                std::int64_t readers, plait_file** file) {
+                                std::int64_t readers, const char* wrong, Ticket* file) {
+  const plait_comm* const comm = find<plait_comm>(comm_ticket);
+  if (*wrong != '\0') return refuse_open(comm, wrong);
+  if (const plait_file* const used = find<plait_file>(*file); used != nullptr)
+    return refuse_open(comm, "the handle is that of an open file, " + used->file->path() +
+                                 "; call plait_close first, or use another variable");
+  try {
+    Table<plait_file>::instance().reserve();
+    plait::fortran::watch_the_end();
+  } catch (const std::exception& error) {
+    return refuse_open(comm, error.what());
+  }
   plait_open_options options{};
   options.size = sizeof options;
   options.dimensions = dimensions;
@@ -71,51 +139,30 @@ plait_status plait_fortran_open(const char* url, const char* mode, const plait_c
   options.memory = memory;
   options.strategy = *strategy == '\0' ? nullptr : strategy;
   options.readers = readers;
-  return plait_open(url, mode, comm, &options, file);
+  return plait::fortran::keep<plait_file>(
+      file, [&](plait_file** opened) { return plait_open(url, mode, comm, &options, opened); });
 }
 
 /// One access of the array of this process's rank.  `first` counts from 1; no slices: the whole array.  With `request`
-/// it is started.  What is wrong with the array is told to all ranks.
-plait_status plait_fortran_access(plait_file* file, const plait_layout* layout, const CFI_cdesc_t* array, int rank,
-                                  int alone, int slices, const std::int64_t* first, const std::int64_t* count,
-                                  const std::int64_t* step, int fill_halo, int write, plait_request** request) {
-  std::int64_t element_bytes = 0;
-  std::int64_t ranks = 0;
-  std::int64_t end = 0;
-  int dimensions = 0;
-  int mine = 0;
-  if (plait_file_element_bytes(file, &element_bytes) != PLAIT_OK) return PLAIT_ERROR_ARGUMENT;
-  if (plait_layout_ranks(layout, &ranks, &end) != PLAIT_OK || plait_layout_has_rank(layout, rank, &mine) != PLAIT_OK ||
-      plait_layout_dimensions(layout, &dimensions) != PLAIT_OK)
-    return plait_file_refuse(file, "the layout is not made; call plait_parse first");
-  if (alone != 0 && ranks > 1)
-    return plait_file_refuse(
-        file, text("the layout has ", ranks, " ranks, but the file was opened by one process; open it with plait_world")
-                  .c_str());
-  Extents shape(static_cast<std::size_t>(dimensions));
-  Extents steps;
-  if (mine != 0) {
-    plait_layout_padded_shape(layout, rank, dimensions, shape.data());
-    const std::string wrong = complaint(*array, shape, element_bytes, rank);
-    if (!wrong.empty()) return plait_file_refuse(file, wrong.c_str());
-    for (int d = 0; d < dimensions; ++d) steps.push_back(array->dim[d].sm);
+/// it is started.  `wrong` as above.
+plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_cdesc_t* array, int rank, int alone,
+                                  int slices, const std::int64_t* first, const std::int64_t* count,
+                                  const std::int64_t* step, int fill_halo, int write, const char* wrong,
+                                  Ticket* request) {
+  plait_file* const file = find<plait_file>(file_ticket);
+  if (*wrong != '\0') return plait_file_refuse(file, wrong);
+  if (request != nullptr && find<plait_request>(*request) != nullptr)
+    return plait_file_refuse(file, "the request is in use; call plait_wait first, or use another variable");
+  const Wanted wanted{
+      find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, step, fill_halo, write != 0};
+  try {
+    if (request == nullptr) return access_file(file, wanted, nullptr);
+    Table<plait_request>::instance().reserve();
+    return plait::fortran::keep<plait_request>(
+        request, [&](plait_request** started) { return access_file(file, wanted, started); });
+  } catch (const std::exception& error) {
+    return plait_file_refuse(file, error.what());
   }
-  std::vector<plait_slice> region;
-  for (int d = 0; d < slices; ++d) region.push_back({first[d] - 1, count[d], step[d], 0});
-  plait_access access{};
-  access.size = sizeof access;
-  access.region = slices == 0 ? nullptr : region.data();
-  access.slices = slices;
-  access.fill_halo = fill_halo;
-  const std::int64_t held = mine != 0 ? 1 : 0;
-  if (write != 0) {
-    const plait_const_part part{array->base_addr, PLAIT_UNKNOWN, steps.data()};
-    return request == nullptr ? plait_write_parts(file, layout, &part, held, &access)
-                              : plait_start_write_parts(file, layout, &part, held, &access, request);
-  }
-  const plait_part part{array->base_addr, PLAIT_UNKNOWN, steps.data()};
-  return request == nullptr ? plait_read_parts(file, layout, &part, held, &access)
-                            : plait_start_read_parts(file, layout, &part, held, &access, request);
 }
 
 }  // extern "C"

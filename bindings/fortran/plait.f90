@@ -6,4 +6,5 @@ module plait
   use plait_primitives
   implicit none
   public
+  private :: found_file
 end module

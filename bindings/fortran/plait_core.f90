@@ -1,14 +1,17 @@
 ! Errors, communicators and layouts of the module plait.
 !
-! Every procedure has the optional arguments `stat`, 0 where all is well, else 1 (argument), 2 (system) or 3 (memory), and
-! `errmsg`.  Without `stat` an error is told on the standard error of rank 0; the program goes on.
+! Every procedure has the optional arguments `stat`, 0 where all is well, else 1 (argument), 2 (system) or 3 (memory),
+! and `errmsg`.  Without `stat` an error is told on the standard error, of collective calls on that of rank 0 alone; the
+! program goes on.
+!
+! A handle is a number that C keeps (handles.hpp): a copy of one is a second name of the same thing.
 module plait_core
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64
   implicit none
   private
   public :: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
-  public :: report, c_text, wide, plait_text_of
+  public :: report, c_text, widen, plait_text_of, found_comm, found_layout, own_error
 
   !> Who takes part in collective calls.
   type :: plait_comm
@@ -20,7 +23,8 @@ module plait_core
     procedure :: free => comm_free
   end type
 
-  !> How an array is dealt to ranks.  Assignment makes a second name of the same layout, which is freed once.
+  !> How an array is dealt to ranks.  Assignment makes a second name of the same layout, which is freed once: through
+  !> either of them.
   type :: plait_layout
     type(c_ptr) :: handle = c_null_ptr
   contains
@@ -37,11 +41,11 @@ module plait_core
       import :: c_int, c_ptr
       type(c_ptr), intent(out) :: comm
     end function
-    function c_alone() result(comm) bind(c, name='plait_alone')
-      import :: c_ptr
-      type(c_ptr) :: comm
+    integer(c_int) function c_alone(comm) bind(c, name='plait_fortran_alone')
+      import :: c_int, c_ptr
+      type(c_ptr), intent(out) :: comm
     end function
-    integer(c_int) function c_from_mpi(communicator, comm) bind(c, name='plait_comm_from_fortran')
+    integer(c_int) function c_from_mpi(communicator, comm) bind(c, name='plait_fortran_from_mpi')
       import :: c_int, c_ptr
       integer(c_int), value :: communicator
       type(c_ptr), intent(out) :: comm
@@ -56,23 +60,18 @@ module plait_core
       type(c_ptr), value :: comm
       integer(c_int), intent(out) :: size
     end function
-    integer(c_int) function c_comm_free(comm) bind(c, name='plait_comm_free')
+    integer(c_int) function c_comm_free(comm) bind(c, name='plait_fortran_comm_free')
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: comm
     end function
-    integer(c_int) function c_parse(text, dimensions, shape, layout) bind(c, name='plait_layout_parse_shape')
+    integer(c_int) function c_parse(text, dimensions, shape, layout) bind(c, name='plait_fortran_parse')
       import :: c_int, c_int64_t, c_ptr, c_char
       character(kind=c_char), intent(in) :: text(*)
       integer(c_int), value :: dimensions
       integer(c_int64_t), intent(in) :: shape(*)
       type(c_ptr), intent(out) :: layout
     end function
-    integer(c_int) function c_parse_whole(text, layout) bind(c, name='plait_layout_parse')
-      import :: c_int, c_ptr, c_char
-      character(kind=c_char), intent(in) :: text(*)
-      type(c_ptr), intent(out) :: layout
-    end function
-    integer(c_int) function c_layout_free(layout) bind(c, name='plait_layout_free')
+    integer(c_int) function c_layout_free(layout) bind(c, name='plait_fortran_layout_free')
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: layout
     end function
@@ -127,6 +126,20 @@ module plait_core
       type(c_ptr), value :: handle
       type(c_ptr) :: text
     end function
+    function found_comm(comm) result(found) bind(c, name='plait_fortran_comm')
+      import :: c_ptr
+      type(c_ptr), value :: comm
+      type(c_ptr) :: found
+    end function
+    function found_layout(layout) result(found) bind(c, name='plait_fortran_layout')
+      import :: c_ptr
+      type(c_ptr), value :: layout
+      type(c_ptr) :: found
+    end function
+    integer(c_int) function c_refuse(message) bind(c, name='plait_fortran_refuse')
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: message(*)
+    end function
     subroutine c_tell(message, rank) bind(c, name='plait_fortran_tell')
       import :: c_char, c_int
       character(kind=c_char), intent(in) :: message(*)
@@ -138,7 +151,7 @@ module plait_core
     end function
   end interface
 
-  integer(c_int), save :: own_rank = 0   ! of this process among all, once it is known
+  integer, parameter :: own_error = -1   ! instead of a rank: of no collective call
 
 contains
 
@@ -155,9 +168,11 @@ contains
   end subroutine
 
   !> This process by itself.
-  subroutine plait_alone(comm)
+  subroutine plait_alone(comm, stat, errmsg)
     type(plait_comm), intent(out) :: comm
-    comm%handle = c_alone()
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(c_alone(comm%handle), stat, errmsg)
   end subroutine
 
   !> The ranks of a communicator of MPI: an integer of mpif.h and mpi, the MPI_VAL of mpi_f08.  Collective.
@@ -176,107 +191,146 @@ contains
     type(plait_comm), intent(inout) :: comm
     integer(c_int) :: rank, size, ignored
     if (.not. c_associated(comm%handle)) return
-    ignored = c_comm_rank(comm%handle, rank)
-    ignored = c_comm_size(comm%handle, size)
+    ignored = c_comm_rank(found_comm(comm%handle), rank)
+    ignored = c_comm_size(found_comm(comm%handle), size)
     comm%rank = rank
     comm%size = size
     comm%alone = .false.
-    own_rank = rank
   end subroutine
 
   !> Before MPI is finalised.
-  subroutine comm_free(self)
+  subroutine comm_free(self, stat, errmsg)
     class(plait_comm), intent(inout) :: self
-    integer(c_int) :: ignored
-    if (.not. self%alone) ignored = c_comm_free(self%handle)
-    self%handle = c_null_ptr
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(c_comm_free(self%handle), stat, errmsg)
   end subroutine
 
-  !> The layout that a text names, as `(block, cyclic(3)) onto (2, 2)`; docs/reference/notation.md.  Local arrays are in
-  !> Fortran order unless the text says `order=C`.
+  !> The layout that a text names, as `(block, cyclic(3)) onto (2, 2)`; docs/reference/notation.md.  Local arrays are
+  !> passed with their strides, so `order` matters to the text of the layout alone: order=F unless it says another one.
   subroutine plait_parse(layout, text, shape, stat, errmsg)
     type(plait_layout), intent(out) :: layout
     character(*), intent(in) :: text
-    class(*), intent(in), optional :: shape(:)   !< integers of any kind; may be left out where the text has it
+    class(*), intent(in), optional :: shape(:)   !< integers of 8 to 64 bits; may be left out where the text has it
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t), allocatable :: extents(:)
     character(:), allocatable :: whole
-    whole = trim(text)
-    if (index(whole, 'order') == 0 .and. index(whole, 'ORDER') == 0) whole = whole // ' order=F'
-    if (present(shape)) then
-      extents = wide(shape)
-      call report(c_parse(c_text(whole), size(extents, kind=c_int), extents, layout%handle), stat, errmsg)
-    else
-      call report(c_parse_whole(c_text(whole), layout%handle), stat, errmsg)
-    end if
-  end subroutine
-
-  subroutine layout_free(self)
-    class(plait_layout), intent(inout) :: self
-    integer(c_int) :: ignored
-    ignored = c_layout_free(self%handle)
-  end subroutine
-
-  !> The shape of the whole array.
-  function layout_shape(self) result(shape)
-    class(plait_layout), intent(in) :: self
-    integer(int64), allocatable :: shape(:)
     integer(c_int) :: dimensions
-    dimensions = 0
-    call report(c_dimensions(self%handle, dimensions))
-    allocate (shape(dimensions), source=0_int64)
-    call report(c_shape(self%handle, dimensions, shape))
+    logical :: valid
+    whole = trim(text)
+    if (index(small(whole), 'order') == 0) whole = whole // ' order=F'
+    dimensions = -1
+    extents = [integer(c_int64_t) ::]
+    if (present(shape)) then
+      call widen(shape, extents, valid)
+      if (.not. valid) then
+        call report(c_refuse(c_text('shape must be integers of 8 to 64 bits')), stat, errmsg)
+        return
+      end if
+      dimensions = size(extents, kind=c_int)
+    end if
+    call report(c_parse(c_text(whole), dimensions, extents, layout%handle), stat, errmsg)
+  end subroutine
+
+  !> A text in small letters.
+  pure function small(text)
+    character(*), intent(in) :: text
+    character(len(text)) :: small
+    integer :: i
+    small = text
+    do i = 1, len(text)
+      if (text(i:i) >= 'A' .and. text(i:i) <= 'Z') small(i:i) = achar(iachar(text(i:i)) + 32)
+    end do
   end function
 
-  !> The shape of a rank's local array, halo included.
-  function layout_local_shape(self, rank) result(shape)
+  subroutine layout_free(self, stat, errmsg)
+    class(plait_layout), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call report(c_layout_free(self%handle), stat, errmsg)
+  end subroutine
+
+  !> The shape of the whole array; empty after an error.
+  function layout_shape(self, stat, errmsg) result(shape)
+    class(plait_layout), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(int64), allocatable :: shape(:)
+    integer(int64) :: extents(32)
+    integer(c_int) :: dimensions, status
+    dimensions = 0
+    status = c_dimensions(found_layout(self%handle), dimensions)
+    if (status == 0) status = c_shape(found_layout(self%handle), size(extents, kind=c_int), extents)
+    if (status /= 0) dimensions = 0
+    shape = extents(1:dimensions)
+    call report(status, stat, errmsg)
+  end function
+
+  !> The shape of a rank's local array, halo included; empty after an error.
+  function layout_local_shape(self, rank, stat, errmsg) result(shape)
     class(plait_layout), intent(in) :: self
     integer, intent(in) :: rank
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
     integer(int64), allocatable :: shape(:)
-    integer(c_int) :: dimensions
+    integer(int64) :: extents(32)
+    integer(c_int) :: dimensions, status
     dimensions = 0
-    call report(c_dimensions(self%handle, dimensions))
-    allocate (shape(dimensions), source=0_int64)
-    call report(c_local_shape(self%handle, int(rank, c_int64_t), dimensions, shape))
+    status = c_dimensions(found_layout(self%handle), dimensions)
+    if (status == 0) status = c_local_shape(found_layout(self%handle), int(rank, c_int64_t), &
+      size(extents, kind=c_int), extents)
+    if (status /= 0) dimensions = 0
+    shape = extents(1:dimensions)
+    call report(status, stat, errmsg)
   end function
 
-  !> The indices of a dimension that a rank owns, in the order of its local array.  Both count from 1.
-  function layout_indices(self, rank, dimension) result(indices)
+  !> The indices of a dimension that a rank owns, in the order of its local array; none after an error.  Both count
+  !> from 1.
+  function layout_indices(self, rank, dimension, stat, errmsg) result(indices)
     class(plait_layout), intent(in) :: self
     integer, intent(in) :: rank, dimension
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
     integer(int64), allocatable :: indices(:)
-    integer(int64) :: shape(32)
-    integer(c_int) :: dimensions
+    integer(int64) :: extents(32)
+    integer(c_int) :: dimensions, status
+    type(c_ptr) :: layout
+    layout = found_layout(self%handle)
     dimensions = 0
-    shape = 0
-    call report(c_dimensions(self%handle, dimensions))
-    call report(c_owned_shape(self%handle, int(rank, c_int64_t), dimensions, shape))
-    if (dimension < 1 .or. dimension > dimensions) then
+    extents = 0
+    status = c_dimensions(layout, dimensions)
+    if (status == 0) status = c_owned_shape(layout, int(rank, c_int64_t), size(extents, kind=c_int), extents)
+    if (status /= 0 .or. dimension < 1 .or. dimension > dimensions) then
       allocate (indices(0))
     else
-      allocate (indices(shape(dimension)), source=0_int64)
+      allocate (indices(extents(dimension)), source=0_int64)
     end if
-    call report(c_indices(self%handle, int(rank, c_int64_t), int(dimension - 1, c_int), size(indices, kind=c_int64_t), &
-      indices))
+    if (status == 0) status = c_indices(layout, int(rank, c_int64_t), int(dimension - 1, c_int), &
+      size(indices, kind=c_int64_t), indices)
     indices = indices + 1
+    call report(status, stat, errmsg)
   end function
 
   !> How many ranks hold a part.
-  function layout_ranks(self) result(ranks)
+  function layout_ranks(self, stat, errmsg) result(ranks)
     class(plait_layout), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
     integer(int64) :: ranks, ranks_end
     ranks = 0
-    call report(c_ranks(self%handle, ranks, ranks_end))
+    call report(c_ranks(found_layout(self%handle), ranks, ranks_end), stat, errmsg)
   end function
 
   !> The text of the normal form: equal layouts have the same one.
-  function layout_text(self) result(text)
+  function layout_text(self, stat, errmsg) result(text)
     class(plait_layout), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: text
     type(c_ptr) :: raw
     integer(c_int) :: ignored
-    call report(c_layout_text(self%handle, raw))
+    call report(c_layout_text(found_layout(self%handle), raw), stat, errmsg)
     text = plait_text_of(raw)
     ignored = c_text_free(raw)
   end function
@@ -310,30 +364,42 @@ contains
     letters(len_trim(text) + 1) = c_null_char
   end function
 
-  !> Integers of any kind in 64 bits; none where they are no integers.
-  function wide(values) result(result)
+  !> Integers of 8 to 64 bits in 64 bits.
+  subroutine widen(values, integers, valid)
     class(*), intent(in) :: values(:)
-    integer(c_int64_t), allocatable :: result(:)
+    integer(c_int64_t), allocatable, intent(out) :: integers(:)
+    logical, intent(out) :: valid
+    valid = .true.
     select type (values)
+    type is (integer(int8))
+      integers = int(values, c_int64_t)
+    type is (integer(int16))
+      integers = int(values, c_int64_t)
     type is (integer(int32))
-      result = int(values, c_int64_t)
+      integers = int(values, c_int64_t)
     type is (integer(int64))
-      result = values
+      integers = values
     class default
-      allocate (result(0))
+      allocate (integers(0))
+      valid = .false.
     end select
-  end function
+  end subroutine
 
-  !> Gives a status to the caller, or tells the error where nobody asks for it.
-  subroutine report(status, stat, errmsg)
+  !> Gives a status to the caller, or tells the error where nobody asks for it: that of a collective call on rank 0.
+  subroutine report(status, stat, errmsg, rank)
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    integer, intent(in), optional :: rank   !< of this process in a collective call, or own_error
     character(:), allocatable :: message
+    integer(c_int) :: teller
     if (present(stat)) stat = status
     if (status == 0) return
     message = plait_text_of(c_message(c_null_ptr))
     if (present(errmsg)) errmsg = message
-    if (.not. present(stat)) call c_tell(c_text(message), own_rank)
+    if (present(stat)) return
+    teller = own_error
+    if (present(rank)) teller = int(rank, c_int)
+    call c_tell(c_text(message), teller)
   end subroutine
 end module

@@ -4,6 +4,7 @@ module plait_files
   use plait_core
   implicit none
   private
+  public :: found_file
   public :: plait_file, plait_request, plait_open, plait_close, plait_abandon
   public :: plait_read, plait_write, plait_start_read, plait_start_write, plait_wait, plait_test
 
@@ -12,47 +13,61 @@ module plait_files
     type(c_ptr) :: handle = c_null_ptr
     integer :: rank = 0
     logical :: alone = .true.
+  contains
+    procedure, private :: teller
   end type
 
   !> An access that was started.
   type :: plait_request
     type(c_ptr) :: handle = c_null_ptr
+    integer :: rank = own_error   !< who tells of errors
   end type
 
   interface
     integer(c_int) function c_open(url, mode, comm, dimensions, shape, dtype, element_bytes, order, offset, memory, &
-        strategy, readers, file) bind(c, name='plait_fortran_open')
+        strategy, readers, wrong, file) bind(c, name='plait_fortran_open')
       import :: c_int, c_int64_t, c_ptr, c_char
-      character(kind=c_char), intent(in) :: url(*), mode(*), dtype(*), order(*), strategy(*)
+      character(kind=c_char), intent(in) :: url(*), mode(*), dtype(*), order(*), strategy(*), wrong(*)
       type(c_ptr), value :: comm
       integer(c_int), value :: dimensions
       integer(c_int64_t), intent(in) :: shape(*)
       integer(c_int64_t), value :: element_bytes, offset, memory, readers
-      type(c_ptr), intent(out) :: file
+      type(c_ptr), intent(inout) :: file
     end function
-    integer(c_int) function c_close(file) bind(c, name='plait_close')
+    integer(c_int) function c_close(file) bind(c, name='plait_fortran_close')
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: file
     end function
-    integer(c_int) function c_abandon(file) bind(c, name='plait_abandon')
+    integer(c_int) function c_abandon(file) bind(c, name='plait_fortran_abandon')
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: file
     end function
     integer(c_int) function c_access(file, layout, array, rank, alone, slices, first, count, step, fill_halo, write, &
-        request) bind(c, name='plait_fortran_access')
-      import :: c_int, c_int64_t, c_ptr
+        wrong, request) bind(c, name='plait_fortran_access')
+      import :: c_int, c_int64_t, c_ptr, c_char
       type(c_ptr), value :: file, layout
       type(*), dimension(..) :: array
       integer(c_int), value :: rank, alone, slices, fill_halo, write
       integer(c_int64_t), intent(in) :: first(*), count(*), step(*)
+      character(kind=c_char), intent(in) :: wrong(*)
       type(c_ptr), value :: request   ! the address of a handle, or null
+    end function
+    function found_file(file) result(found) bind(c, name='plait_fortran_file')
+      import :: c_ptr
+      type(c_ptr), value :: file
+      type(c_ptr) :: found
+    end function
+    function found_request(request) result(found) bind(c, name='plait_fortran_request')
+      import :: c_ptr
+      type(c_ptr), value :: request
+      type(c_ptr) :: found
     end function
     integer(c_int) function c_elements(request, elements) bind(c, name='plait_request_elements')
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: request
       integer(c_int64_t), intent(inout) :: elements
     end function
-    integer(c_int) function c_wait(request) bind(c, name='plait_request_free')
+    integer(c_int) function c_wait(request) bind(c, name='plait_fortran_wait')
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: request
     end function
@@ -68,10 +83,10 @@ contains
   !> Opens an array file in mode 'r', 'w' (a new file, which appears whole at plait_close) or 'r+'.  Collective.
   subroutine plait_open(file, url, mode, comm, shape, dtype, element_bytes, order, offset, memory, strategy, readers, &
       stat, errmsg)
-    type(plait_file), intent(out) :: file
+    type(plait_file), intent(inout) :: file            !< of no open file
     character(*), intent(in) :: url, mode
     type(plait_comm), intent(in) :: comm
-    class(*), intent(in), optional :: shape(:)          !< integers of any kind; for new and raw files
+    class(*), intent(in), optional :: shape(:)          !< integers of 8 to 64 bits; for new and raw files
     character(*), intent(in), optional :: dtype         !< as .npy files spell it: '<f8', '<i4', '<c16'
     integer, intent(in), optional :: element_bytes      !< instead of dtype, for raw files
     character(*), intent(in), optional :: order         !< of the array in a new or raw file; default 'F'
@@ -83,12 +98,15 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t), allocatable :: extents(:)
     integer(c_int64_t) :: bytes, begins, bound, touching
-    character(:), allocatable :: type_name, order_name, strategy_name
-    integer(c_int) :: dimensions
+    character(:), allocatable :: type_name, order_name, strategy_name, wrong
+    integer(c_int) :: dimensions, status
+    logical :: valid
     extents = [integer(c_int64_t) ::]
     dimensions = -1
+    wrong = ''
     if (present(shape)) then
-      extents = wide(shape)
+      call widen(shape, extents, valid)
+      if (.not. valid) wrong = 'shape must be integers of 8 to 64 bits'
       dimensions = size(extents, kind=c_int)
     end if
     bytes = 0
@@ -105,10 +123,13 @@ contains
     if (present(strategy)) strategy_name = strategy
     order_name = default_order(url, mode)
     if (present(order)) order_name = order
-    file%rank = comm%rank
-    file%alone = comm%alone
-    call report(c_open(c_text(url), c_text(mode), comm%handle, dimensions, extents, c_text(type_name), bytes, &
-      c_text(order_name), begins, bound, c_text(strategy_name), touching, file%handle), stat, errmsg)
+    status = c_open(c_text(url), c_text(mode), comm%handle, dimensions, extents, c_text(type_name), bytes, &
+      c_text(order_name), begins, bound, c_text(strategy_name), touching, c_text(wrong), file%handle)
+    if (status == 0) then
+      file%rank = comm%rank
+      file%alone = comm%alone
+    end if
+    call report(status, stat, errmsg, merge(own_error, comm%rank, comm%alone))
   end subroutine
 
   !> Fortran's own, but for a .npy file that is there and says its order itself.
@@ -118,7 +139,7 @@ contains
     integer :: length
     order = 'F'
     length = len_trim(url)
-    if (mode(1:1) == 'w' .or. length < 4) return
+    if (index(mode, 'w') == 1 .or. length < 4) return
     if (url(length - 3:length) == '.npy') order = ''
   end function
 
@@ -127,7 +148,7 @@ contains
     type(plait_file), intent(inout) :: file
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_close(file%handle), stat, errmsg)
+    call report(c_close(file%handle), stat, errmsg, file%teller())
   end subroutine
 
   !> Gives a file up; a new one is discarded.
@@ -139,8 +160,8 @@ contains
   end subroutine
 
   !> Fills `array`, of any type, number of dimensions and strides, with this rank's part: of the whole array in the
-  !> file, or of the region first, first + step, ..., `count` indices a dimension, counted from 1.  A rank that holds no part
-  !> may pass anything.  Collective.
+  !> file, or of the region first, first + step, ..., `count` indices a dimension, counted from 1.  A rank that holds no
+  !> part may pass anything.  Collective.
   subroutine plait_read(file, layout, array, first, count, step, fill_halo, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
@@ -149,13 +170,14 @@ contains
     logical, intent(in), optional :: fill_halo
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: wrong
     integer(c_int64_t) :: slices(32, 3)
     integer(c_int) :: used, halo
     halo = 0
     if (present(fill_halo)) halo = merge(1_c_int, 0_c_int, fill_halo)
-    call region(slices, used, first, count, step)
+    call region(slices, used, wrong, first, count, step)
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), halo, 0_c_int, c_null_ptr), stat, errmsg)
+      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%teller())
   end subroutine
 
   !> The reverse.
@@ -166,11 +188,12 @@ contains
     class(*), intent(in), optional :: first(:), count(:), step(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: wrong
     integer(c_int64_t) :: slices(32, 3)
     integer(c_int) :: used
-    call region(slices, used, first, count, step)
+    call region(slices, used, wrong, first, count, step)
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_null_ptr), stat, errmsg)
+      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%teller())
   end subroutine
 
   !> The same while the program goes on: the array stays untouched until plait_wait.
@@ -178,33 +201,37 @@ contains
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
     type(*), dimension(..), asynchronous :: array
-    type(plait_request), intent(out), target :: request
+    type(plait_request), intent(inout), target :: request   !< of nothing that is under way
     class(*), intent(in), optional :: first(:), count(:), step(:)
     logical, intent(in), optional :: fill_halo
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: wrong
     integer(c_int64_t) :: slices(32, 3)
     integer(c_int) :: used, halo
     halo = 0
     if (present(fill_halo)) halo = merge(1_c_int, 0_c_int, fill_halo)
-    call region(slices, used, first, count, step)
+    call region(slices, used, wrong, first, count, step)
+    if (.not. c_associated(found_request(request%handle))) request%rank = file%teller()
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), halo, 0_c_int, c_loc(request%handle)), stat, errmsg)
+      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%teller())
   end subroutine
 
   subroutine plait_start_write(file, layout, array, request, first, count, step, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
     type(*), dimension(..), intent(in), asynchronous :: array
-    type(plait_request), intent(out), target :: request
+    type(plait_request), intent(inout), target :: request   !< of nothing that is under way
     class(*), intent(in), optional :: first(:), count(:), step(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: wrong
     integer(c_int64_t) :: slices(32, 3)
     integer(c_int) :: used
-    call region(slices, used, first, count, step)
+    call region(slices, used, wrong, first, count, step)
+    if (.not. c_associated(found_request(request%handle))) request%rank = file%teller()
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_loc(request%handle)), stat, errmsg)
+      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%teller())
   end subroutine
 
   !> Waits for what was started, and ends the request.  `elements` are those that an access of a stream moved.
@@ -217,19 +244,29 @@ contains
     status = 0
     if (present(elements)) then
       elements = 0
-      status = c_elements(request%handle, elements)
+      status = c_elements(found_request(request%handle), elements)
     end if
     ended = c_wait(request%handle)   ! in any case
-    call report(merge(status, ended, status /= 0), stat, errmsg)
+    call report(merge(status, ended, status /= 0), stat, errmsg, request%rank)
   end subroutine
 
   !> Whether plait_wait would return at once.
-  logical function plait_test(request)
+  logical function plait_test(request, stat, errmsg)
     type(plait_request), intent(in) :: request
-    integer(c_int) :: done
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: done, status
     done = 1
-    if (c_associated(request%handle)) call report(c_test(request%handle, done))
+    status = 0
+    if (c_associated(request%handle)) status = c_test(found_request(request%handle), done)
     plait_test = done /= 0
+    call report(status, stat, errmsg)
+  end function
+
+  !> Who tells of an error of a collective call.
+  pure integer function teller(file)
+    class(plait_file), intent(in) :: file
+    teller = merge(own_error, file%rank, file%alone)
   end function
 
   pure integer(c_int) function flag(file)
@@ -237,23 +274,40 @@ contains
     flag = merge(1_c_int, 0_c_int, file%alone)
   end function
 
-  subroutine region(slices, used, first, count, step)
+  !> The slices that the caller names, none for the whole array; or what is wrong with them.
+  subroutine region(slices, used, wrong, first, count, step)
     integer(c_int64_t), intent(out) :: slices(32, 3)
     integer(c_int), intent(out) :: used
+    character(:), allocatable, intent(out) :: wrong
     class(*), intent(in), optional :: first(:), count(:), step(:)
     used = 0
     slices = 1
-    if (present(count)) then
-      used = size(count, kind=c_int)
-      slices(1:used, 2) = wide(count)
+    wrong = ''
+    if (.not. present(count)) then
+      if (present(first) .or. present(step)) wrong = 'count is missing; give it with first or step'
+      return
     end if
-    if (present(first)) then
-      used = max(used, size(first, kind=c_int))
-      slices(1:size(first), 1) = wide(first)
-    end if
-    if (present(step)) then
-      used = max(used, size(step, kind=c_int))
-      slices(1:size(step), 3) = wide(step)
-    end if
+    used = int(min(size(count), 32), c_int)
+    call fill('count', count, slices(:, 2))
+    if (present(first)) call fill('first', first, slices(:, 1))
+    if (present(step)) call fill('step', step, slices(:, 3))
+  contains
+    subroutine fill(name, values, numbers)
+      character(*), intent(in) :: name
+      class(*), intent(in) :: values(:)
+      integer(c_int64_t), intent(inout) :: numbers(32)
+      integer(c_int64_t), allocatable :: integers(:)
+      logical :: valid
+      call widen(values, integers, valid)
+      if (.not. valid) then
+        wrong = name // ' must be integers of 8 to 64 bits'
+      else if (size(integers) > 32) then
+        wrong = name // ' has more than 32 numbers; arrays have at most 32 dimensions'
+      else if (size(integers) /= used) then
+        wrong = name // ' and count have not the same number of elements; give one a dimension'
+      else
+        numbers(1:size(integers)) = integers
+      end if
+    end subroutine
   end subroutine
 end module

@@ -17,21 +17,22 @@ module plait_streams
   type :: plait_stream
     type(c_ptr) :: handle = c_null_ptr
     integer(c_int64_t) :: element_bytes = 0
+    integer :: rank = own_error   !< who tells of errors
   end type
 
   interface
-    integer(c_int) function c_open(file, mode, stream) bind(c, name='plait_stream_open')
+    integer(c_int) function c_open(file, mode, stream) bind(c, name='plait_fortran_stream_open')
       import :: c_int, c_ptr
       type(c_ptr), value :: file
       integer(c_int), value :: mode
-      type(c_ptr), intent(out) :: stream
+      type(c_ptr), intent(inout) :: stream
     end function
     integer(c_int) function c_element_bytes(file, bytes) bind(c, name='plait_file_element_bytes')
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: file
       integer(c_int64_t), intent(inout) :: bytes
     end function
-    integer(c_int) function c_close(stream) bind(c, name='plait_stream_close')
+    integer(c_int) function c_close(stream) bind(c, name='plait_fortran_stream_close')
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: stream
     end function
@@ -44,6 +45,11 @@ module plait_streams
       integer(c_int), value :: write
       integer(c_int64_t), intent(inout) :: done
       type(c_ptr), value :: request
+    end function
+    function found_stream(stream) result(found) bind(c, name='plait_fortran_found_stream')
+      import :: c_ptr
+      type(c_ptr), value :: stream
+      type(c_ptr) :: found
     end function
     integer(c_int) function c_tell(stream, element) bind(c, name='plait_stream_tell')
       import :: c_int, c_int64_t, c_ptr
@@ -61,14 +67,20 @@ contains
 
   !> Collective.
   subroutine plait_stream_open(stream, file, mode, stat, errmsg)
-    type(plait_stream), intent(out) :: stream
+    type(plait_stream), intent(inout) :: stream   !< that is not open
     type(plait_file), intent(in) :: file
     integer, intent(in) :: mode
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: ignored
-    if (c_associated(file%handle)) ignored = c_element_bytes(file%handle, stream%element_bytes)
-    call report(c_open(file%handle, int(mode, c_int), stream%handle), stat, errmsg)
+    integer :: collective
+    integer(c_int) :: status, ignored
+    collective = merge(own_error, file%rank, file%alone)
+    status = c_open(file%handle, int(mode, c_int), stream%handle)
+    if (status == 0) then
+      ignored = c_element_bytes(found_file(file%handle), stream%element_bytes)
+      stream%rank = merge(collective, own_error, mode >= plait_stream_ordered)
+    end if
+    call report(status, stat, errmsg, collective)
   end subroutine
 
   !> Before the file is closed; waits for what was started.
@@ -76,7 +88,7 @@ contains
     type(plait_stream), intent(inout) :: stream
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_close(stream%handle), stat, errmsg)
+    call report(c_close(stream%handle), stat, errmsg, stream%rank)
   end subroutine
 
   !> Reads into a contiguous array of any type and shape; `elements` says how many came: fewer at the file's end only.
@@ -87,7 +99,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     elements = 0
-    call report(c_move(stream%handle, array, stream%element_bytes, 0_c_int, elements, c_null_ptr), stat, errmsg)
+    call report(c_move(stream%handle, array, stream%element_bytes, 0_c_int, elements, c_null_ptr), stat, errmsg, &
+      stream%rank)
   end subroutine
 
   !> Writes all of a contiguous array; nothing where it would pass the end of the file.
@@ -98,39 +111,46 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t) :: elements
     elements = 0
-    call report(c_move(stream%handle, array, stream%element_bytes, 1_c_int, elements, c_null_ptr), stat, errmsg)
+    call report(c_move(stream%handle, array, stream%element_bytes, 1_c_int, elements, c_null_ptr), stat, errmsg, &
+      stream%rank)
   end subroutine
 
   !> The same while the program goes on; plait_wait gives the elements that were moved.
   subroutine plait_stream_start_read(stream, array, request, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..), asynchronous :: array
-    type(plait_request), intent(out), target :: request
+    type(plait_request), intent(inout), target :: request   !< of nothing that is under way
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t) :: elements
+    integer(c_int) :: status
     elements = 0
-    call report(c_move(stream%handle, array, stream%element_bytes, 0_c_int, elements, c_loc(request%handle)), stat, &
-      errmsg)
+    status = c_move(stream%handle, array, stream%element_bytes, 0_c_int, elements, c_loc(request%handle))
+    if (status == 0) request%rank = stream%rank
+    call report(status, stat, errmsg, stream%rank)
   end subroutine
 
   subroutine plait_stream_start_write(stream, array, request, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..), intent(in), asynchronous :: array
-    type(plait_request), intent(out), target :: request
+    type(plait_request), intent(inout), target :: request   !< of nothing that is under way
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t) :: elements
+    integer(c_int) :: status
     elements = 0
-    call report(c_move(stream%handle, array, stream%element_bytes, 1_c_int, elements, c_loc(request%handle)), stat, &
-      errmsg)
+    status = c_move(stream%handle, array, stream%element_bytes, 1_c_int, elements, c_loc(request%handle))
+    if (status == 0) request%rank = stream%rank
+    call report(status, stat, errmsg, stream%rank)
   end subroutine
 
-  !> The position of the next element, from 1.
-  integer(c_int64_t) function plait_stream_tell(stream)
+  !> The position of the next element, from 1; 0 after an error.
+  integer(c_int64_t) function plait_stream_tell(stream, stat, errmsg)
     type(plait_stream), intent(in) :: stream
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
     plait_stream_tell = -1
-    call report(c_tell(stream%handle, plait_stream_tell))
+    call report(c_tell(found_stream(stream%handle), plait_stream_tell), stat, errmsg)
     plait_stream_tell = plait_stream_tell + 1
   end function
 
@@ -140,6 +160,6 @@ contains
     integer(c_int64_t), intent(in) :: element
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_seek(stream%handle, element - 1), stat, errmsg)
+    call report(c_seek(found_stream(stream%handle), element - 1), stat, errmsg, stream%rank)
   end subroutine
 end module

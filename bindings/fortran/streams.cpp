@@ -7,44 +7,78 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "handles.hpp"
 
 namespace {
 
 using plait::base::text;
+using plait::fortran::find;
+using plait::fortran::Table;
+using plait::fortran::Ticket;
 
 /// The elements of an array, or -1 with a complaint.
 std::int64_t elements_of(const CFI_cdesc_t& array, std::int64_t element_bytes, std::string& wrong) {
   std::int64_t elements = 1;
-  for (int d = 0; d < array.rank; ++d) elements *= array.dim[d].extent;
-  if (static_cast<std::int64_t>(array.elem_len) != element_bytes)
+  // Of an array that is not allocated nothing else is known.
+  for (int d = 0; array.base_addr != nullptr && d < array.rank; ++d) elements *= array.dim[d].extent;
+  if (array.base_addr == nullptr)
+    wrong = "the array is not allocated";
+  else if (static_cast<std::int64_t>(array.elem_len) != element_bytes)
     wrong = text("the elements of the array have ", array.elem_len, " bytes, those of the file ", element_bytes,
                  "; use the file's type");
   else if (elements < 0)
     wrong = "the last extent of the array is not known; pass a section such as a(1:n)";
-  else if (elements > 0 && array.base_addr == nullptr)
-    wrong = "the array is not allocated";
   else if (elements > 1 && CFI_is_contiguous(&array) == 0)
     wrong = "the array is not contiguous; pass one without gaps";
   return wrong.empty() ? elements : -1;
+}
+
+plait_status move(plait_stream* stream, const CFI_cdesc_t& array, std::int64_t element_bytes, bool write,
+                  std::int64_t* done, plait_request** request) {
+  std::string wrong;
+  const std::int64_t elements = elements_of(array, element_bytes, wrong);
+  if (elements < 0) return plait_stream_refuse(stream, wrong.c_str());
+  if (write) {
+    *done = elements;
+    return request == nullptr ? plait_stream_write(stream, array.base_addr, elements)
+                              : plait_stream_start_write(stream, array.base_addr, elements, request);
+  }
+  return request == nullptr ? plait_stream_read(stream, array.base_addr, elements, done)
+                            : plait_stream_start_read(stream, array.base_addr, elements, request);
 }
 
 }  // namespace
 
 extern "C" {
 
-/// Reads into the array what there is, at most all of its elements, or writes them all; with `request` it is started.
-plait_status plait_fortran_stream(plait_stream* stream, const CFI_cdesc_t* array, std::int64_t element_bytes, int write,
-                                  std::int64_t* done, plait_request** request) {
-  std::string wrong;
-  const std::int64_t elements = elements_of(*array, element_bytes, wrong);
-  if (elements < 0) return plait_stream_refuse(stream, wrong.c_str());
-  if (write != 0) {
-    *done = elements;
-    return request == nullptr ? plait_stream_write(stream, array->base_addr, elements)
-                              : plait_stream_start_write(stream, array->base_addr, elements, request);
+plait_status plait_fortran_stream_open(Ticket file_ticket, int mode, Ticket* stream) {
+  plait_file* const file = find<plait_file>(file_ticket);
+  if (find<plait_stream>(*stream) != nullptr)
+    return plait_file_refuse(file, "the handle is that of an open stream; call plait_stream_close first");
+  try {
+    Table<plait_stream>::instance().reserve();
+  } catch (const std::exception& error) {
+    return plait_file_refuse(file, error.what());
   }
-  return request == nullptr ? plait_stream_read(stream, array->base_addr, elements, done)
-                            : plait_stream_start_read(stream, array->base_addr, elements, request);
+  return plait::fortran::keep<plait_stream>(
+      stream, [&](plait_stream** opened) { return plait_stream_open(file, mode, opened); });
+}
+
+/// Reads into the array what there is, at most all of its elements, or writes them all; with `request` it is started.
+plait_status plait_fortran_stream(Ticket stream_ticket, const CFI_cdesc_t* array, std::int64_t element_bytes, int write,
+                                  std::int64_t* done, Ticket* request) {
+  plait_stream* const stream = find<plait_stream>(stream_ticket);
+  if (request != nullptr && find<plait_request>(*request) != nullptr)
+    return plait_stream_refuse(stream, "the request is in use; call plait_wait first, or use another variable");
+  try {
+    if (request == nullptr) return move(stream, *array, element_bytes, write != 0, done, nullptr);
+    Table<plait_request>::instance().reserve();
+    return plait::fortran::keep<plait_request>(request, [&](plait_request** started) {
+      return move(stream, *array, element_bytes, write != 0, done, started);
+    });
+  } catch (const std::exception& error) {
+    return plait_stream_refuse(stream, error.what());
+  }
 }
 
 }  // extern "C"

@@ -75,7 +75,7 @@ def test_cmake_package_for_fortran(installed: Installed, tmp_path: Path) -> None
         pytest.skip("Plait was built without Fortran")
     project = """cmake_minimum_required(VERSION 3.24)
 project(user LANGUAGES C CXX Fortran)
-find_package(plait 0.1 REQUIRED COMPONENTS mpi)
+find_package(plait 0.1 REQUIRED COMPONENTS mpi fortran)
 """
     for kind, flags in (("", ""), ("_i8", "-fdefault-integer-8")):
         project += f"""add_executable(field{kind} {ROOT}/examples/fortran/field.f90)

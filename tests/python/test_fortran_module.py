@@ -47,3 +47,27 @@ def test_mistakes(tmp_path, kind):
     assert said.startswith("plait: ")
     assert np.fromfile(tmp_path / "file.bin", "f4").tolist() == [1.0] * 48
     assert not (tmp_path / "again.bin").exists()
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_odd_arguments_and_handles(tmp_path, kind, ranks):
+    program = compile_program("handles.f90", tmp_path, kind)
+    assert run(program, ranks, tmp_path) == ("", "")
+    assert np.fromfile(tmp_path / "kinds.bin").tolist() == list(range(1, 6 * ranks + 1))
+    assert not (tmp_path / "other.bin").exists()
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_errors_and_open_files_that_nobody_asks_for(tmp_path, ranks):
+    """Each is told once, by the rank that knows of it; new files that were not closed leave nothing."""
+    program = compile_program("unasked.f90", tmp_path)
+    _, said = run(program, ranks, tmp_path)
+    lines = sorted(said.splitlines())
+    assert len(lines) == 4, said
+    assert lines[0].endswith("new.npy was not closed, so the new file is discarded; call plait_close")
+    assert lines[1].endswith("own.npy was not closed, so the new file is discarded; call plait_close")
+    assert lines[2].startswith("plait: rank 1: ")
+    assert "cannot be written from element 3 on: the array ends at 4" in lines[2]
+    assert lines[3].startswith("plait: the local array of rank 0 has the shape (2), but the layout says (4)")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [program.name, "whole.bin"]

@@ -1,0 +1,133 @@
+// Making, finding and ending what the handles of the Fortran module stand for, and the files that nobody has closed.
+
+#include "handles.hpp"
+
+#include <mpi.h>
+#include <plait_mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "objects.hpp"
+#include "primitives/runtime.hpp"
+
+using plait::fortran::find;
+using plait::fortran::finish;
+using plait::fortran::keep;
+using plait::fortran::Table;
+using plait::fortran::Ticket;
+
+namespace {
+
+bool mpi_runs() {
+  int started = 0;
+  int ended = 0;
+  return MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0;
+}
+
+void give_up(plait_file* handle) noexcept {
+  const plait::File& file = *handle->file;
+  if (file.is_open() && file.mode() != plait::Mode::kRead && handle->comm.rank() == 0)
+    std::fprintf(
+        stderr, "plait: %s was not closed, so %s; call plait_close\n", file.path().c_str(),
+        file.mode() == plait::Mode::kWrite ? "the new file is discarded" : "what was written is perhaps not durable");
+  plait_abandon(&handle);
+}
+
+void give_up_files() noexcept {
+  for (const auto& entry : Table<plait_file>::instance().take_all()) give_up(entry.second);
+}
+
+int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
+  give_up_files();
+  return MPI_SUCCESS;
+}
+
+/// Makes a handle of something that is not collective.
+template <typename Type, typename Make>
+plait_status make_alone(Ticket* ticket, Make&& make) {
+  *ticket = nullptr;
+  const plait_status status = plait::c::guarded(nullptr, [] { Table<Type>::instance().reserve(); });
+  return status == PLAIT_OK ? keep<Type>(ticket, make) : status;
+}
+
+}  // namespace
+
+void plait::fortran::watch_the_end() {
+  // Registered behind the end of an MPI that is ours, so that it runs while MPI still does.
+  [[maybe_unused]] static const int at_exit = std::atexit(give_up_files);
+  static bool at_finalize = false;
+  if (at_finalize || !mpi_runs()) return;
+  // MPI_Finalize first deletes what hangs on MPI_COMM_SELF.
+  int key = MPI_KEYVAL_INVALID;
+  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, nullptr) != MPI_SUCCESS ||
+      MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS)
+    throw Error(ErrorKind::kSystem, "MPI does not tell when it is finalised");
+  at_finalize = true;
+}
+
+extern "C" {
+
+/// The ranks of MPI_COMM_WORLD, which the primitives work on as well; MPI is initialised where it is not.  Collective.
+plait_status plait_fortran_world(Ticket* comm) {
+  return make_alone<plait_comm>(comm, [](plait_comm** made) {
+    return plait::c::guarded(nullptr, [&] { *made = new plait_comm(plait::primitives::runtime().comm); });
+  });
+}
+
+plait_status plait_fortran_alone(Ticket* comm) {
+  return make_alone<plait_comm>(comm, [](plait_comm** made) {
+    *made = const_cast<plait_comm*>(plait_alone());
+    return PLAIT_OK;
+  });
+}
+
+plait_status plait_fortran_from_mpi(int communicator, Ticket* comm) {
+  return make_alone<plait_comm>(comm, [&](plait_comm** made) { return plait_comm_from_fortran(communicator, made); });
+}
+
+/// Without a shape where there are fewer than 0 dimensions.
+plait_status plait_fortran_parse(const char* text, int dimensions, const std::int64_t* shape, Ticket* layout) {
+  return make_alone<plait_layout>(layout, [&](plait_layout** made) {
+    return dimensions < 0 ? plait_layout_parse(text, made) : plait_layout_parse_shape(text, dimensions, shape, made);
+  });
+}
+
+plait_comm* plait_fortran_comm(Ticket comm) { return find<plait_comm>(comm); }
+plait_layout* plait_fortran_layout(Ticket layout) { return find<plait_layout>(layout); }
+plait_file* plait_fortran_file(Ticket file) { return find<plait_file>(file); }
+plait_request* plait_fortran_request(Ticket request) { return find<plait_request>(request); }
+plait_stream* plait_fortran_found_stream(Ticket stream) { return find<plait_stream>(stream); }
+
+plait_status plait_fortran_comm_free(Ticket* comm) {
+  return finish<plait_comm>(comm, "the communicator", plait_comm_free);
+}
+plait_status plait_fortran_layout_free(Ticket* layout) {
+  return finish<plait_layout>(layout, "the layout", plait_layout_free);
+}
+plait_status plait_fortran_close(Ticket* file) { return finish<plait_file>(file, "the file", plait_close); }
+plait_status plait_fortran_abandon(Ticket* file) { return finish<plait_file>(file, "the file", plait_abandon); }
+plait_status plait_fortran_wait(Ticket* request) {
+  return finish<plait_request>(request, "the request", plait_request_free);
+}
+plait_status plait_fortran_stream_close(Ticket* stream) {
+  return finish<plait_stream>(stream, "the stream", plait_stream_close);
+}
+
+/// An error of this rank alone, with the given text.
+plait_status plait_fortran_refuse(const char* message) {
+  return plait::c::guarded(nullptr, [&] { plait::c::refuse(message); });
+}
+
+/// Tells an error that nobody asks for: that of a collective call, of which this process has the number `rank`, on rank
+/// 0; any other one (rank -1) where it is.
+void plait_fortran_tell(const char* message, int rank) {
+  if (rank > 0) return;
+  int own = 0;
+  if (rank < 0 && mpi_runs() && MPI_Comm_rank(MPI_COMM_WORLD, &own) == MPI_SUCCESS)
+    std::fprintf(stderr, "plait: rank %d: %s\n", own, message);
+  else
+    std::fprintf(stderr, "plait: %s\n", message);
+}
+
+}  // extern "C"

@@ -1,0 +1,29 @@
+! Errors that nobody asks for, of one rank and of all, and files that nobody closes.
+program unasked
+  use plait
+  use, intrinsic :: iso_fortran_env, only: int64
+  implicit none
+  type(plait_comm) :: comm, alone
+  type(plait_layout) :: layout
+  type(plait_file) :: whole, old, new, own
+  type(plait_stream) :: stream
+  real(8) :: two(2)
+  two = 1
+  call plait_world(comm)
+  call plait_alone(alone)
+  call plait_open(whole, 'whole.bin', 'w', comm, shape=[4], dtype='<f8')
+  call plait_stream_open(stream, whole, plait_stream_own)
+  call plait_stream_seek(stream, 1_int64)
+  call plait_stream_write(stream, two)
+  if (comm%rank == 1) then
+    call plait_stream_seek(stream, 4_int64)
+    call plait_stream_write(stream, two)   ! the end is near, and rank 1 says so
+  end if
+  call plait_stream_close(stream)
+  call plait_parse(layout, '(block) onto (1)', [4])
+  call plait_write(whole, layout, two)   ! two elements instead of four: rank 0 says so
+  call plait_close(whole)
+  call plait_open(old, 'whole.bin', 'r', comm, shape=[4], dtype='<f8')
+  call plait_open(new, 'new.npy', 'w', comm, shape=[4], dtype='<f8')
+  if (comm%rank == 1) call plait_open(own, 'own.npy', 'w', alone, shape=[4], dtype='<f8')
+end program
