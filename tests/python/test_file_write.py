@@ -247,12 +247,15 @@ def test_what_a_dead_process_left_is_removed(tmp_path):
     dead.wait()
     host = socket.gethostname()
     stale = tmp_path / f".a.bin.plait-{host}-{dead.pid}-0"
-    alive = tmp_path / f".a.bin.plait-{host}-{os.getpid()}-99"
+    # A process before this one may have had its number: nobody holds the file's lock.
+    before = tmp_path / f".a.bin.plait-{host}-{os.getpid()}-99"
+    alive = tmp_path / f".a.bin.plait-{host}-{os.getppid()}-99"
     other = tmp_path / f".b.bin.plait-{host}-{dead.pid}-0"
-    for path in (stale, alive, other):
+    for path in (stale, before, alive, other):
         path.write_bytes(b"x")
     with plait.open(tmp_path / "a.bin", "w", shape=(4,), dtype="f8"):
         assert not stale.exists()
+        assert not before.exists()
     assert alive.exists()
     assert other.exists()
     alive.unlink()
