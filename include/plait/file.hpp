@@ -128,8 +128,9 @@ class File {
 
   /// Lets the accesses that follow mean the array `type` at `offset` bytes of a raw file that was opened with
   /// `several`, staged in at most `memory` bytes a rank (0: as when the file was opened).  The ranks agree on it in the
-  /// next access. cost    No communication; plans of the last few arrays are kept. errors  kArgument, on this rank
-  /// alone: not such a file, an array that cannot be.
+  /// next access.
+  /// cost    No communication; plans of the last few arrays are kept.
+  /// errors  kArgument, on this rank alone: not such a file, an array that cannot be.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
 
   /// Takes part in the call that the other ranks make next with a kArgument error of this one: all throw it.  For

@@ -10,19 +10,9 @@ static bool odd(void) { return rank == ranks / 2; }
 
 static const int64_t shape[2] = {12, 5};
 
-static plait_open_options doubles(void) {
-  plait_open_options options;
-  memset(&options, 0, sizeof options);
-  options.size = sizeof options;
-  options.shape = shape;
-  options.dimensions = 2;
-  options.dtype = "<f8";
-  return options;
-}
-
 void mpi_open_mistakes(void) {
   plait_file* file = NULL;
-  plait_open_options options = doubles();
+  plait_open_options options = doubles(shape);
   ALL_FAIL(plait_open(scratch("missing.npy"), "r", everyone, NULL, &file), PLAIT_ERROR_SYSTEM, "missing.npy");
   CHECK(file == NULL && plait_system_code(NULL) == 2);
   ALL_FAIL(plait_open(odd() ? NULL : scratch("a.npy"), "w", everyone, &options, &file), PLAIT_ERROR_ARGUMENT,
@@ -36,17 +26,17 @@ void mpi_open_mistakes(void) {
   if (odd()) options.size = 8;
   ALL_FAIL(plait_open(scratch("a.npy"), "w", everyone, &options, &file), PLAIT_ERROR_ARGUMENT,
            "sizeof(plait_open_options)");
-  options = doubles();
+  options = doubles(shape);
   if (odd()) options.dimensions = 40;
   ALL_FAIL(plait_open(scratch("a.npy"), "w", everyone, &options, &file), PLAIT_ERROR_ARGUMENT, "40 dimensions");
-  options = doubles();
+  options = doubles(shape);
   if (odd()) options.order = "?";
   ALL_FAIL(plait_open(scratch("a.npy"), "w", everyone, &options, &file), PLAIT_ERROR_ARGUMENT, "\"?\"");
   CHECK(file == NULL);
 }
 
 void mpi_access_mistakes(void) {
-  const plait_open_options options = doubles();
+  const plait_open_options options = doubles(shape);
   const struct oracle rows = {{{BLOCK, 0, 12, ranks}, {WHOLE, 0, 5, 1}}, 0};
   plait_layout* layout = oracle_layout(&rows);
   plait_layout* large = NULL;
@@ -100,7 +90,7 @@ void mpi_access_mistakes(void) {
 }
 
 void mpi_refusals(void) {
-  const plait_open_options options = doubles();
+  const plait_open_options options = doubles(shape);
   const struct oracle rows = {{{BLOCK, 0, 12, ranks}, {WHOLE, 0, 5, 1}}, 0};
   plait_layout* layout = oracle_layout(&rows);
   plait_file* file = NULL;
@@ -129,7 +119,7 @@ void mpi_refusals(void) {
 }
 
 void mpi_abandoned(void) {
-  const plait_open_options options = doubles();
+  const plait_open_options options = doubles(shape);
   const struct oracle rows = {{{BLOCK, 0, 12, ranks}, {WHOLE, 0, 5, 1}}, 0};
   plait_layout* layout = oracle_layout(&rows);
   plait_file* file = NULL;

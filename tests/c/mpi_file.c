@@ -32,16 +32,6 @@ void mpi_comm(void) {
   CHECK(comm == NULL);
 }
 
-static plait_open_options doubles(const int64_t* shape) {
-  plait_open_options options;
-  memset(&options, 0, sizeof options);
-  options.size = sizeof options;
-  options.shape = shape;
-  options.dimensions = 2;
-  options.dtype = "<f8";
-  return options;
-}
-
 void mpi_file_every_layout(void) {
   const int64_t shape[2] = {11, 7};
   struct oracle from[80];

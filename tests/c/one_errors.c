@@ -7,16 +7,6 @@
 
 static const int64_t shape[2] = {6, 4};
 
-static plait_open_options doubles(void) {
-  plait_open_options options;
-  memset(&options, 0, sizeof options);
-  options.size = sizeof options;
-  options.shape = shape;
-  options.dimensions = 2;
-  options.dtype = "<f8";
-  return options;
-}
-
 /* A failed open leaves no file. */
 static void open_fails(const char* name, const char* mode, const plait_open_options* options, int status,
                        const char* words) {
@@ -26,7 +16,7 @@ static void open_fails(const char* name, const char* mode, const plait_open_opti
 }
 
 void open_errors(void) {
-  plait_open_options options = doubles();
+  plait_open_options options = doubles(shape);
   plait_file* file = NULL;
   open_fails("missing.npy", "r", NULL, PLAIT_ERROR_SYSTEM, "missing.npy");
   open_fails("no/folder.npy", "w", &options, PLAIT_ERROR_SYSTEM, "folder.npy");
@@ -38,19 +28,19 @@ void open_errors(void) {
   CHECK_FAILS(plait_open(scratch("x.npy"), "r", plait_alone(), NULL, NULL), PLAIT_ERROR_ARGUMENT, "file is NULL");
   options.dimensions = 33;
   open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "33 dimensions");
-  options = doubles();
+  options = doubles(shape);
   options.shape = NULL;
   open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "shape is NULL");
-  options = doubles();
+  options = doubles(shape);
   options.order = "K";
   open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "\"K\"");
-  options = doubles();
+  options = doubles(shape);
   options.strategy = "best";
   open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "\"best\"");
-  options = doubles();
+  options = doubles(shape);
   options.memory = -1;
   open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "memory=-1");
-  options = doubles();
+  options = doubles(shape);
   options.dtype = "<f9x";
   open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "<f9x");
 }
@@ -60,14 +50,14 @@ void options_grow(void) {
     plait_open_options known;
     int64_t later;
   } larger;
-  plait_open_options options = doubles();
+  plait_open_options options = doubles(shape);
   plait_file* file = NULL;
   options.size = 0;
   open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "sizeof(plait_open_options)");
   options.size = (size_t)-1;
   open_fails("x.npy", "w", &options, PLAIT_ERROR_ARGUMENT, "sizeof(plait_open_options)");
   memset(&larger, 0, sizeof larger);
-  larger.known = doubles();
+  larger.known = doubles(shape);
   larger.known.size = sizeof larger;
   CHECK_OK(plait_open(scratch("larger.npy"), "w", plait_alone(), &larger.known, &file));
   CHECK_OK(plait_abandon(&file));
@@ -76,7 +66,7 @@ void options_grow(void) {
 }
 
 void access_errors(void) {
-  const plait_open_options options = doubles();
+  const plait_open_options options = doubles(shape);
   plait_file* file = NULL;
   plait_layout* layout = NULL;
   plait_layout* wrong = NULL;
@@ -138,7 +128,7 @@ void access_errors(void) {
 }
 
 void message_belongs(void) {
-  const plait_open_options options = doubles();
+  const plait_open_options options = doubles(shape);
   plait_file* file = NULL;
   plait_file* other = NULL;
   plait_layout* layout = NULL;

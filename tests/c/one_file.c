@@ -5,14 +5,6 @@
 #include "check.h"
 #include "oracle.h"
 
-static plait_open_options doubles(const int64_t* shape) {
-  plait_open_options options = {sizeof options, NULL, 0, NULL, 0, NULL, 0, 0, NULL, 0};
-  options.shape = shape;
-  options.dimensions = 2;
-  options.dtype = "<f8";
-  return options;
-}
-
 static plait_file* opened(const char* name, const char* mode, const plait_open_options* options) {
   plait_file* file = NULL;
   CHECK_OK(plait_open(scratch(name), mode, plait_alone(), options, &file));

@@ -1,8 +1,19 @@
 #include "oracle.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
+
+plait_open_options doubles(const int64_t* shape) {
+  plait_open_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.shape = shape;
+  options.dimensions = 2;
+  options.dtype = "<f8";
+  return options;
+}
 
 int64_t oracle_ranks(const struct oracle* oracle) {
   return oracle->dimension[0].coordinates * oracle->dimension[1].coordinates;

@@ -5,6 +5,9 @@
 #include <plait.h>
 #include <stdint.h>
 
+/* What a new file of doubles of two dimensions is opened with. */
+plait_open_options doubles(const int64_t* shape);
+
 enum deal { WHOLE, BLOCK, BALANCED, CYCLIC };
 
 struct oracle_dimension {

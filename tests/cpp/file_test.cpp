@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine_case.hpp"
+#include "folder.hpp"
 
 namespace {
 
@@ -32,19 +33,8 @@ using plait::MutablePart;
 using plait::Order;
 using plait::Request;
 
-class FileInFolder : public testing::Test {
+class FileInFolder : public plait_test::InFolder {
  protected:
-  FileInFolder() {
-    std::string name = (fs::temp_directory_path() / "plait-file-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    folder_ = name;
-  }
-  ~FileInFolder() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
   Bytes content(const std::string& name) const {
     std::ifstream in(path(name), std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -59,8 +49,6 @@ class FileInFolder : public testing::Test {
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator{}));
   }
-
-  fs::path folder_;
 };
 using Files = FileInFolder;
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "folder.hpp"
 #include "oracle.hpp"
 #include "plait/disks.hpp"
 #include "plait/file.hpp"
@@ -27,20 +28,11 @@ using plait::Mode;
 using plait::MutablePart;
 using plait::Order;
 
-class SeveralArrays : public testing::Test {
+class SeveralArrays : public plait_test::InFolder {
  protected:
   SeveralArrays() {
-    std::string name = (fs::temp_directory_path() / "plait-several-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    folder_ = name;
     for (const char* disk : {"d1", "d2"}) fs::create_directory(folder_ / disk);
   }
-  ~SeveralArrays() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string striped(const std::string& name) const {
     return "stripe:" + path(name) + "?disks=" + path("d1") + "," + path("d2") + "&unit=100";
   }
@@ -52,8 +44,6 @@ class SeveralArrays : public testing::Test {
     options.element_bytes = 1;
     return options;
   }
-
-  fs::path folder_;
 };
 
 std::vector<int> counted(std::size_t count, int from) {

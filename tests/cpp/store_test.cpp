@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "folder.hpp"
 #include "plait/error.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/posix/posix_store.hpp"
@@ -42,19 +43,8 @@ Bytes bytes_of(const std::string& text) {
 }
 
 /// A folder of its own for each test.
-class StoreInFolder : public testing::Test {
+class StoreInFolder : public plait_test::InFolder {
  protected:
-  StoreInFolder() {
-    std::string name = (fs::temp_directory_path() / "plait-store-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    folder_ = name;
-  }
-  ~StoreInFolder() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
   void put(const std::string& name, const std::string& content) const {
     std::ofstream(path(name), std::ios::binary) << content;
   }
@@ -67,8 +57,6 @@ class StoreInFolder : public testing::Test {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) result.insert(entry.path().filename());
     return result;
   }
-
-  fs::path folder_;
 };
 using Posix = StoreInFolder;
 using Replacing = StoreInFolder;

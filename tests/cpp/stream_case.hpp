@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "folder.hpp"
 #include "plait/comm.hpp"
 #include "plait/stream.hpp"
 #include "transport/thread/team.hpp"
@@ -68,18 +69,9 @@ class Dawdler {
   std::mt19937 random_;
 };
 
-class StreamFolder : public testing::Test {
+class StreamFolder : public plait_test::InFolder {
  protected:
-  StreamFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "plait-stream-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    folder_ = name;
-  }
-  ~StreamFolder() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  std::string path(const std::string& name = "a") const { return (folder_ / name).string(); }
+  std::string path(const std::string& name = "a") const { return InFolder::path(name); }
   /// A file of the numbers 0, 1, 2, ... behind a few bytes of something else.
   std::string numbered(std::int64_t count, const std::string& name = "a") const {
     Numbers numbers(static_cast<std::size_t>(count));
@@ -99,7 +91,6 @@ class StreamFolder : public testing::Test {
     return result;
   }
   static constexpr std::streamsize kHead = 8;
-  std::filesystem::path folder_;
 };
 
 inline plait::FileOptions whole_numbers(std::int64_t count, std::int64_t head, std::int64_t memory = 0) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "folder.hpp"
 #include "plait/error.hpp"
 #include "store/new_file.hpp"
 #include "store/stripe/description.hpp"
@@ -31,20 +32,11 @@ using stripe::Description;
 using Bytes = std::vector<std::byte>;
 
 /// A folder with some disks in it, of its own for each test.
-class Stripes : public testing::Test {
+class Stripes : public plait_test::InFolder {
  protected:
   Stripes() {
-    std::string name = (fs::temp_directory_path() / "plait-stripe-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    folder_ = fs::canonical(name);
     for (int i = 0; i < 5; ++i) fs::create_directory(disk(i));
   }
-  ~Stripes() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string disk(int i) const { return path(text("d", i)); }
   /// The name of an existing striped file.
   std::string named(const std::string& name) const { return text("stripe:", path(name)); }
@@ -73,8 +65,6 @@ class Stripes : public testing::Test {
     store::make_new_file(url(name, disks, unit), bytes)->commit();
     return stripe::read_description(path(name), name);
   }
-
-  fs::path folder_;
 };
 
 /// Bytes that tell where they are.

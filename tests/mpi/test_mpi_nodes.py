@@ -9,18 +9,7 @@ from same import error_everywhere
 
 import plait
 
-
-@pytest.fixture(params=[1, 2])
-def apart(request, comm):
-    """A communicator whose nodes have so many ranks each."""
-    os.environ["PLAIT_NODE_SIZE"] = str(request.param)
-    fresh = comm.Dup()
-    try:
-        plait.redistribute(np.zeros(1), *[plait.Layout((fresh.size,), "(block)", grid=(fresh.size,))] * 2, fresh)
-    finally:
-        del os.environ["PLAIT_NODE_SIZE"]
-    yield fresh
-    fresh.Free()
+pytestmark = pytest.mark.parametrize("apart", [1, 2], indirect=True)
 
 
 def test_random_accesses(apart, shared):
