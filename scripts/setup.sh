@@ -9,7 +9,7 @@ cd "$plait_root"
 
 python="${PYTHON:-python3}"
 compiler="${CXX:-g++}"
-extras=(build interop mpi plot test)
+extras=(build interop mpi plot test traces)
 [[ -n "${MPICC:-}" ]] || extras+=(mpich)
 
 python_works() { "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; }
@@ -29,6 +29,16 @@ gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsynta
 # The Fortran libraries are left out where there is no compiler for them.
 fortran_works() { command -v "${FC:-gfortran}" >/dev/null; }
 
+# What tests of recording run, and the browser that tests of pages click through; each is done without by name.
+missing_programs() {
+  local program
+  for program in fio git sqlite3 strace chromium; do
+    command -v "$program" >/dev/null || echo "$program"
+  done
+  echo '#include <liburing.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo liburing-dev
+  echo '#include <libaio.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo libaio-dev
+}
+
 # Debian's names of what is missing, one a line; `needed` leaves out what can be done without.
 missing_packages() {
   python_works || echo python3
@@ -38,6 +48,7 @@ missing_packages() {
   command -v make >/dev/null || echo make
   gtest_there || echo libgtest-dev
   [[ "${1:-}" == needed ]] || fortran_works || echo gfortran
+  [[ "${1:-}" == needed ]] || missing_programs
 }
 
 install_missing() {
@@ -63,6 +74,8 @@ mapfile -t packages < <(missing_packages)
 if ((${#packages[@]})); then
   install_missing "${packages[@]}" || true
   mapfile -t packages < <(missing_packages needed)
+  mapfile -t without < <(missing_programs)
+  ((${#without[@]} == 0)) || say "tests that need these are left out (Debian's packages): ${without[*]}"
   fortran_works || say "no Fortran compiler: the Fortran libraries are left out (Debian: gfortran; or name one in FC)"
 fi
 if ((${#packages[@]})); then

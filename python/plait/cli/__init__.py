@@ -9,6 +9,7 @@ from plait.cli.completion import completion_command
 from plait.cli.demo import demo_command
 from plait.cli.layout import layout_command
 from plait.cli.support import Commands
+from plait.cli.trace import trace_command
 
 __all__ = ["main"]
 
@@ -26,3 +27,4 @@ main.add_command(bench_command)
 main.add_command(completion_command)
 main.add_command(demo_command)
 main.add_command(layout_command)
+main.add_command(trace_command)

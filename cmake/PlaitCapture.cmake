@@ -1,0 +1,12 @@
+# The recording library: plain C, so that it brings no C++ library into the programs that it is preloaded into.
+file(GLOB capture_sources CONFIGURE_DEPENDS src/trace/capture/*.c)
+if(capture_sources AND NOT PLAIT_SANITIZE)
+  file(GLOB event_sources CONFIGURE_DEPENDS src/base/events/*.c)
+  add_library(plait_capture SHARED ${capture_sources} ${event_sources})
+  set_target_properties(plait_capture PROPERTIES
+    C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS ON C_VISIBILITY_PRESET hidden)
+  target_include_directories(plait_capture PRIVATE src)
+  target_link_libraries(plait_capture PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  plait_warnings(plait_capture)
+  list(APPEND plait_libraries plait_capture)
+endif()

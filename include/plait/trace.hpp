@@ -1,0 +1,193 @@
+/// Traces of input and output: events, and the formats that they are read from and written to.
+///
+/// An event is one call that a program made, or one request that reached a store.  Source: E. L. Miller, "Input/Output
+/// Behavior of Supercomputing Applications" (1992), section 4 and appendix, widened to 64 bits and to today's calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace plait::trace {
+
+/// What happened.
+enum class Kind : std::uint8_t {
+  kRead,
+  kWrite,
+  kOpen,
+  kClose,
+  kSeek,       ///< offset: the new position
+  kTruncate,   ///< offset: the new size
+  kSync,       ///< fsync and the like
+  kDuplicate,  ///< one more descriptor of the same open
+  kMap,        ///< offset, length: the part of the file; its loads and stores are not seen
+  kUnmap,
+  kMetadata,  ///< stat, unlink, rename, mkdir and the like
+  kStart,     ///< of a process
+  kFork,      ///< in the parent; operation: the child's process
+  kExec,
+  kExit,
+  kPhase,  ///< a stretch of the program that it named itself; file: the name's number
+};
+
+/// Through which interface the program asked.
+enum class Interface : std::uint8_t {
+  kUnknown,
+  kPosix,
+  kVector,
+  kStdio,
+  kMmap,
+  kCopy,  ///< sendfile and the like: one read and one write of the same operation
+  kAio,
+  kPosixAio,
+  kUring,
+  kMpiIo,
+  kPlait,
+  kBlock,   ///< a trace of a block device
+  kLoader,  ///< the dynamic loader reading libraries
+};
+
+/// Bits of Event::flags.  The first eight are those of the 1992 record type, but for its write bit, which kind says.
+namespace flag {
+constexpr std::uint16_t kDataType = 0x03;  ///< 0 file data, 1 metadata, 2 read-ahead, 3 virtual memory
+constexpr std::uint16_t kMetaData = 0x01;
+constexpr std::uint16_t kReadAhead = 0x02;
+constexpr std::uint16_t kVirtualMemory = 0x03;
+constexpr std::uint16_t kAsynchronous = 0x08;
+constexpr std::uint16_t kReadAheadHit = 0x10;
+constexpr std::uint16_t kCacheMiss = 0x20;
+constexpr std::uint16_t kLogical = 0x80;  ///< what the program asked for; without it, what reached a device or store
+constexpr std::uint16_t kDirect = 0x100;
+constexpr std::uint16_t kCollective = 0x200;
+constexpr std::uint16_t kAtPosition = 0x400;  ///< used and moved the open's own position
+constexpr std::uint16_t kCreate = 0x800;      ///< an open that may make the file
+constexpr std::uint16_t kReadOnly = 0x1000;   ///< an open or a mapping for reading alone
+constexpr std::uint16_t kAppend = 0x2000;
+}  // namespace flag
+
+/// The value of a time that is not known.
+constexpr std::int64_t kUnknown = -1;
+
+/// One event.  Times in ns.
+struct Event {
+  std::int64_t start = 0;            ///< since the zero of the trace
+  std::int64_t duration = kUnknown;  ///< until the program was told that it was complete
+  std::int64_t cpu = kUnknown;       ///< CPU time that the process had used at the start
+  std::int64_t offset = kUnknown;    ///< bytes; kUnknown: a stream without positions
+  std::int64_t length = 0;           ///< bytes asked for
+  std::int64_t result = 0;           ///< bytes moved, or -errno
+  std::uint64_t operation = 0;       ///< the same for a logical request and its physical ones; 0: none
+  std::uint32_t process = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t file = 0;  ///< number of the open, unique in its process; 0: none
+  Kind kind = Kind::kRead;
+  Interface interface = Interface::kUnknown;
+  std::uint16_t flags = flag::kLogical;
+
+  bool operator==(const Event&) const = default;
+  /// Bytes that moved; 0 where the call failed.
+  std::int64_t moved() const noexcept { return result > 0 ? result : 0; }
+};
+
+/// A process of a trace.
+struct Process {
+  std::uint32_t number = 0;  ///< as in Event::process: its id in the system, or another where that was used twice
+  std::uint32_t parent = 0;  ///< 0: none in the trace
+  std::int64_t rank = -1;    ///< in its MPI job; -1: none
+  std::string host;
+  std::string command;
+  std::int64_t cpu = kUnknown;  ///< ns of CPU time in all, where the trace says so
+
+  bool operator==(const Process&) const = default;
+};
+
+/// One open of a file, by one process.
+struct File {
+  std::uint32_t process = 0;
+  std::uint32_t number = 0;  ///< as in Event::file
+  std::string name;
+
+  bool operator==(const File&) const = default;
+};
+
+/// Something that a trace does not hold though it happened.
+struct Missed {
+  std::string reason;  ///< for people: what, and why
+  std::int64_t events = 0;
+  std::int64_t read_bytes = 0;
+  std::int64_t written_bytes = 0;
+
+  bool operator==(const Missed&) const = default;
+};
+
+/// What is known about a trace beside its events.  Grows while events are read, complete after the last one.
+struct Description {
+  std::string format;     ///< "plait", "1992", "csv", "strace", ...
+  std::int64_t zero = 0;  ///< ns since 1970 UTC of the trace's zero; 0: not known
+  std::int64_t tick = 1;  ///< ns: what times were rounded to
+  bool complete = true;   ///< whether the trace ended as its format ends; false: cut off, or a process was killed
+  std::vector<Process> processes;
+  std::vector<File> files;
+  std::vector<Missed> missed;
+  std::vector<std::string> notes;  ///< remarks for people: what could not be read, what was guessed
+};
+
+/// A trace being read, in the order of start.
+/// memory   bounded, whatever the trace's length: some KiB a thread of the trace, and the tables of Description.
+/// errors   kSystem: not there, unreadable; kArgument: not of this format, with the line or byte.  A trace that is cut
+///          off is read as far as it goes and said to be incomplete.
+/// threads  one at a time.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  /// Fills the front of `room`; returns how many, 0 at the end.
+  virtual std::size_t read(std::span<Event> room) = 0;
+  virtual const Description& description() const = 0;
+  /// Bytes of the trace read so far and in all (0: not known), for a bar of progress.
+  virtual std::int64_t bytes_read() const { return 0; }
+  virtual std::int64_t bytes_in_all() const { return 0; }
+};
+
+/// A trace being written.  Events come in the order of start; a process and a file are told before the first event that
+/// names them, the rest of the description (zero, missed, notes) at the end at the latest.
+/// errors   kSystem: cannot be written.  kArgument: the format cannot hold it; the message names the field.
+/// Nothing is left behind under the name unless finish() returned: it is written under another one until then.
+class Writer {
+ public:
+  virtual ~Writer() = default;
+  virtual void add(const Process& process) = 0;
+  virtual void add(const File& file) = 0;
+  virtual void write(std::span<const Event> events) = 0;
+  /// Ends the trace; of the description it takes what add() does not tell.
+  virtual void finish(const Description& description) = 0;
+};
+
+/// How a trace is read whose format leaves something open.
+struct ReadOptions {
+  std::string format;        ///< empty: found out from the content
+  int base = 0;              ///< 1992: of numbers, 10 or 16; 0: as its head comment says, else found out
+  char separator = 0;        ///< 1992 and CSV: 0 as its head comment says, else blanks (1992) or a comma
+  std::string comment;       ///< 1992: what a comment line begins with; empty: as the docs say
+  std::int64_t tick = 0;     ///< ns a unit of time; 0: as the trace says, else the format's own
+  std::int64_t block = 512;  ///< 1992: bytes of a block
+};
+
+/// How a trace is written.
+struct WriteOptions {
+  std::string format;  ///< empty: by the name's ending: .plait .1992 .csv .json (Perfetto)
+  int base = 16;
+  char separator = 0;
+  std::int64_t tick = 0;  ///< ns a unit of time; 0: the format's own
+};
+
+/// Opens a trace of any format that Plait reads.  path: a file, or /dev/stdin.
+std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& options = {});
+/// Begins a trace.
+std::unique_ptr<Writer> create_trace(const std::string& path, const WriteOptions& options = {});
+/// Copies what is left of a trace.  returns  the number of events.
+std::int64_t copy(Reader& from, Writer& to);
+
+}  // namespace plait::trace

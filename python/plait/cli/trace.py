@@ -1,0 +1,12 @@
+"""`plait trace`: record programs, read traces, and show what they mean."""
+
+from __future__ import annotations
+
+import click
+
+from plait.cli.support import Commands
+
+
+@click.group("trace", cls=Commands, short_help="Record programs' I/O, read any trace, show what it means.")
+def trace_command() -> None:
+    """Record the input and output of any program, read traces of any origin, and show what they mean."""

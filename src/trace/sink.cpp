@@ -1,0 +1,81 @@
+#include "trace/sink.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "store/new_file.hpp"
+#include "store/posix/descriptor.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+void write_all(int file, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t done = ::write(file, text.data(), text.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) throw store::posix::system_error("write the trace " + path, errno);
+    text.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
+class FileSink : public Sink {
+ public:
+  explicit FileSink(const std::string& path)
+      : path_(path),
+        made_(store::make_new_file(path, 0)),
+        file_(store::posix::open_file(made_->place().path, O_WRONLY)) {}
+
+ protected:
+  void write(std::string_view text) override { write_all(file_.number(), text, path_); }
+  void commit() override {
+    file_.close();
+    made_->commit();
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<store::NewFile> made_;
+  store::posix::Descriptor file_;
+};
+
+class StreamSink : public Sink {
+ public:
+  explicit StreamSink(const std::string& path) : path_(path), file_(store::posix::open_file(path, O_WRONLY)) {}
+
+ protected:
+  void write(std::string_view text) override { write_all(file_.number(), text, path_); }
+  void commit() override {}
+
+ private:
+  std::string path_;
+  store::posix::Descriptor file_;
+};
+
+class TextSink : public Sink {
+ public:
+  explicit TextSink(std::string& text) : text_(text) {}
+
+ protected:
+  void write(std::string_view text) override { text_ += text; }
+  void commit() override {}
+
+ private:
+  std::string& text_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> open_sink(const std::string& path) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    return std::make_unique<StreamSink>(path);
+  return std::make_unique<FileSink>(path);
+}
+
+std::unique_ptr<Sink> sink_to(std::string& text) { return std::make_unique<TextSink>(text); }
+
+}  // namespace plait::trace

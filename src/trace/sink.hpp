@@ -1,0 +1,57 @@
+/// The bytes of a trace that is written, front to back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plait::trace {
+
+/// Where bytes go, buffered.  What was not finished is discarded.  errors  kSystem.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  void put(std::string_view text) {
+    if (text.size() > kRoom - used_) flush();
+    if (text.size() > kRoom) return send(text);
+    text.copy(buffer_.data() + used_, text.size());
+    used_ += text.size();
+  }
+  /// Bytes put so far.
+  std::int64_t bytes() const noexcept { return sent_ + static_cast<std::int64_t>(used_); }
+  /// Makes the whole appear under its name.
+  void finish() {
+    flush();
+    commit();
+  }
+
+ protected:
+  virtual void write(std::string_view text) = 0;
+  virtual void commit() = 0;
+
+ private:
+  static constexpr std::size_t kRoom = std::size_t{1} << 18;
+
+  void flush() {
+    send({buffer_.data(), used_});
+    used_ = 0;
+  }
+  void send(std::string_view text) {
+    if (!text.empty()) write(text);
+    sent_ += static_cast<std::int64_t>(text.size());
+  }
+
+  std::vector<char> buffer_ = std::vector<char>(kRoom);
+  std::size_t used_ = 0;
+  std::int64_t sent_ = 0;
+};
+
+/// A file, which appears under its name when finished; or a pipe or device such as /dev/stdout, written as it comes.
+std::unique_ptr<Sink> open_sink(const std::string& path);
+/// Into a text of the caller's.
+std::unique_ptr<Sink> sink_to(std::string& text);
+
+}  // namespace plait::trace

@@ -1,0 +1,145 @@
+#include "trace/source.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "store/posix/descriptor.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+constexpr std::size_t kStep = std::size_t{1} << 18;
+
+class FileBytes : public Bytes {
+ public:
+  explicit FileBytes(const std::string& path)
+      : path_(path), file_(store::posix::open_file(path, O_RDONLY, 0, "the trace " + path)) {
+    struct stat status;
+    if (::fstat(file_.number(), &status) != 0) throw store::posix::system_error("look at the trace " + path_, errno);
+    if (S_ISDIR(status.st_mode))
+      throw Error(ErrorKind::kSystem, base::text("cannot read the trace ", path_, ": it is a folder"), EISDIR);
+    if (S_ISREG(status.st_mode)) size_ = status.st_size;
+  }
+
+  std::size_t read(char* room, std::size_t bytes) override {
+    while (true) {
+      const ssize_t got = ::read(file_.number(), room, bytes);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) throw store::posix::system_error("read the trace " + path_, errno);
+    }
+  }
+
+  std::int64_t size() const override { return size_; }
+
+ private:
+  std::string path_;
+  store::posix::Descriptor file_;
+  std::int64_t size_ = 0;
+};
+
+class TextBytes : public Bytes {
+ public:
+  explicit TextBytes(std::string_view text) : text_(text) {}
+
+  std::size_t read(char* room, std::size_t bytes) override {
+    const std::size_t count = std::min(bytes, text_.size() - done_);
+    std::memcpy(room, text_.data() + done_, count);
+    done_ += count;
+    return count;
+  }
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(text_.size()); }
+
+ private:
+  std::string text_;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Bytes> open_bytes(const std::string& path) { return std::make_unique<FileBytes>(path); }
+
+std::unique_ptr<Bytes> bytes_of(std::string_view text) { return std::make_unique<TextBytes>(text); }
+
+Source::Source(std::string name, std::unique_ptr<Bytes> bytes) : name_(std::move(name)), bytes_(std::move(bytes)) {}
+
+std::size_t Source::fill(std::size_t bytes) {
+  while (end_ - begin_ < bytes && !ended_) {
+    if (begin_ > 0) {
+      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+      passed_ += static_cast<std::int64_t>(begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    buffer_.resize(std::max(buffer_.size(), std::max(bytes, end_ + kStep)));
+    const std::size_t got = bytes_->read(buffer_.data() + end_, buffer_.size() - end_);
+    ended_ = got == 0;
+    end_ += got;
+  }
+  return end_ - begin_;
+}
+
+std::string_view Source::peek(std::size_t bytes) {
+  const std::size_t count = std::min({bytes, kLongest, fill(std::min(bytes, kLongest))});
+  return {buffer_.data() + begin_, count};
+}
+
+std::string_view Source::take(std::size_t bytes) {
+  const std::string_view taken = peek(bytes);
+  begin_ += taken.size();
+  return taken;
+}
+
+bool Source::line(std::string_view& text) {
+  std::size_t searched = 0;
+  while (true) {
+    const std::size_t there = end_ - begin_;
+    const char* from = buffer_.data() + begin_;
+    const void* newline = there > searched ? std::memchr(from + searched, '\n', there - searched) : nullptr;
+    if (newline != nullptr) {
+      const auto length = static_cast<std::size_t>(static_cast<const char*>(newline) - from);
+      text = {from, length};
+      begin_ += length + 1;
+      whole_ = true;
+      break;
+    }
+    searched = there;
+    if (there >= kLongest) {  // leave out the rest of it
+      const std::string kept(from, kLongest);
+      begin_ = end_;
+      std::string_view rest;
+      while (fill(1) > 0) {
+        rest = peek(kStep);
+        const std::size_t stop = rest.find('\n');
+        begin_ += stop == std::string_view::npos ? rest.size() : stop + 1;
+        if (stop != std::string_view::npos) break;
+      }
+      ++long_lines_;
+      cut_ = kept;
+      text = cut_;
+      whole_ = true;
+      break;
+    }
+    if (fill(there + 1) == there) {  // the end
+      if (there == 0) return false;
+      text = {buffer_.data() + begin_, there};
+      begin_ = end_;
+      whole_ = false;
+      break;
+    }
+  }
+  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  ++lines_;
+  return true;
+}
+
+}  // namespace plait::trace
