@@ -44,7 +44,7 @@ struct Call {
 
 class PerfettoWriter : public Writer {
  public:
-  explicit PerfettoWriter(std::unique_ptr<Sink> sink) : sink_(std::move(sink)), calls_(kCalls) {
+  explicit PerfettoWriter(std::unique_ptr<Sink> sink) : sink_(std::move(sink)) {
     sink_->put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   }
 
@@ -145,7 +145,9 @@ class PerfettoWriter : public Writer {
       end();
     } else {
       entry("X", event, process, event.thread, [&] { object_->time("dur", event.duration); });
-      if (event.operation != 0) calls_[place(event)] = {event.operation, event.process, event.thread, event.start};
+      if (event.operation == 0) return;
+      if (calls_.empty()) calls_.resize(kCalls);
+      calls_[place(event)] = {event.operation, event.process, event.thread, event.start};
     }
   }
 
@@ -214,7 +216,7 @@ class PerfettoWriter : public Writer {
 
   /// From the logical request of the same operation to this physical one.
   void arrow(const Event& event, std::uint64_t track) {
-    if (event.operation == 0) return;
+    if (event.operation == 0 || calls_.empty()) return;
     const Call& call = calls_[place(event)];
     if (call.operation != event.operation || call.process != event.process) return;
     const std::uint64_t id = ++arrows_;
