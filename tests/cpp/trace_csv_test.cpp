@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "plait/error.hpp"
-#include "trace_case.hpp"
+#include "trace_text_case.hpp"
 
 namespace plait::trace {
 namespace {
