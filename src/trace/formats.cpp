@@ -8,13 +8,22 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "trace/binary/format.hpp"
+#include "trace/csv/csv.hpp"
+#include "trace/perfetto/perfetto.hpp"
+#include "trace/text1992/text1992.hpp"
 
 namespace plait::trace {
 
 namespace {
 
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
-const std::vector<Format> kFormats{};
+const std::vector<Format> kFormats{
+    binary::format(),
+    kCsv,
+    kText1992,
+    kPerfetto,
+};
 
 std::string names(bool (*wanted)(const Format&)) {
   std::string all;
