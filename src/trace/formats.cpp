@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "plait/workloads.hpp"
 
 namespace plait::trace {
 
@@ -54,6 +55,7 @@ const Format& find_format(std::string_view name) {
 }
 
 std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& options) {
+  if (is_workload(path)) return open_workload(path);
   auto source = std::make_unique<Source>(path, open_bytes(path));
   const Format& format = options.format.empty() ? recognise(*source) : find_format(options.format);
   if (!is_read(format))
