@@ -9,13 +9,18 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "plait/workloads.hpp"
+#include "trace/import/block.hpp"
+#include "trace/import/fio.hpp"
+#include "trace/import/strace.hpp"
 
 namespace plait::trace {
 
 namespace {
 
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
-const std::vector<Format> kFormats{};
+const std::vector<Format> kFormats{
+    fio_format(), strace_format(), vscsi_format(), blkcsv_format(), oracle_general_format(),
+};
 
 std::string names(bool (*wanted)(const Format&)) {
   std::string all;
