@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "plait/workloads.hpp"
+#include "trace/binary/format.hpp"
 #include "trace/import/block.hpp"
 #include "trace/import/fio.hpp"
 #include "trace/import/strace.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
 const std::vector<Format> kFormats{
+    binary::format(),
     fio_format(), strace_format(), vscsi_format(), blkcsv_format(), oracle_general_format(),
 };
 
