@@ -97,7 +97,7 @@ double correlation(const std::vector<double>& values, std::size_t lag) {
 Followed follow(const std::vector<double>& values, double period) {
   Followed result;
   const auto length = static_cast<std::size_t>(std::lround(period));
-  const std::size_t margin = length / 2;
+  const std::size_t margin = length / 4;  // of a cycle that is cut off at an end
   if (length < 4 || values.size() < 2 * length) return result;
   std::vector<double> padded(values.size() + 2 * margin, 0.0);
   std::copy(values.begin(), values.end(), padded.begin() + static_cast<std::ptrdiff_t>(margin));

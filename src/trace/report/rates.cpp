@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "trace/report/cycles.hpp"
 
@@ -139,8 +140,9 @@ void RatesAnalyser::result(Report& report) const {
   search(rates.ways[kWrites], "writes");
   if (names_.size() > 1)  // of the only file all has been said
     for (std::size_t at = 0; at < names_.size(); ++at) search(rates.files[at], lookup_.text(names_[at]));
+  // What is about as strong stays in this order.
   std::stable_sort(report.cycles.begin(), report.cycles.end(),
-                   [](const Cycle& a, const Cycle& b) { return a.strength > b.strength; });
+                   [](const Cycle& a, const Cycle& b) { return std::lround(20 * a.strength) > std::lround(20 * b.strength); });
 }
 
 }  // namespace plait::trace::report

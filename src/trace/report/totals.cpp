@@ -48,6 +48,7 @@ void TotalsAnalyser::result(Report& report) const {
   report.totals = totals_;
   report.totals.events = before.events;
   report.totals.wall = before.wall;
+  report.totals.cpu = before.cpu;
   for (std::size_t kind = 0; kind < kKinds; ++kind)
     for (std::size_t interface = 0; interface < kInterfaces; ++interface) {
       CallRow row = calls_[kind * kInterfaces + interface];
