@@ -97,10 +97,9 @@ char separator_of(const std::string& separator) {
   return separator.empty() ? '\0' : separator[0];
 }
 
-std::unique_ptr<TraceReader> open_reader(const std::string& path, const std::string& format, int base,
-                                         const std::string& separator, const std::string& comment, std::int64_t tick,
-                                         std::int64_t block, std::optional<std::int64_t> begin,
-                                         std::optional<std::int64_t> end) {
+TraceReader open_reader(const std::string& path, const std::string& format, int base, const std::string& separator,
+                        const std::string& comment, std::int64_t tick, std::int64_t block,
+                        std::optional<std::int64_t> begin, std::optional<std::int64_t> end) {
   trace::ReadOptions options;
   options.format = format;
   options.base = base;
@@ -109,10 +108,10 @@ std::unique_ptr<TraceReader> open_reader(const std::string& path, const std::str
   options.tick = tick;
   options.block = block;
   const nb::gil_scoped_release release;
-  auto opened = std::make_unique<TraceReader>();
-  opened->reader = trace::open_trace(path, options);
+  TraceReader opened;
+  opened.reader = trace::open_trace(path, options);
   if (begin || end)
-    opened->reader = trace::between(std::move(opened->reader), begin.value_or(INT64_MIN), end.value_or(INT64_MAX));
+    opened.reader = trace::between(std::move(opened.reader), begin.value_or(INT64_MIN), end.value_or(INT64_MAX));
   return opened;
 }
 
@@ -143,16 +142,16 @@ void write(const TraceWriter& self, const nb::object& events) {
   writer.write(all);
 }
 
-std::unique_ptr<TraceWriter> open_writer(const std::string& path, const std::string& format, int base,
-                                         const std::string& separator, std::int64_t tick) {
+TraceWriter open_writer(const std::string& path, const std::string& format, int base, const std::string& separator,
+                        std::int64_t tick) {
   trace::WriteOptions options;
   options.format = format;
   options.base = base;
   options.separator = separator_of(separator);
   options.tick = tick;
   const nb::gil_scoped_release release;
-  auto created = std::make_unique<TraceWriter>();
-  created->writer = trace::create_trace(path, options);
+  TraceWriter created;
+  created.writer = trace::create_trace(path, options);
   return created;
 }
 

@@ -481,7 +481,7 @@ void on_signal(int) {
 TEST_F(TraceEvents, SignalHandlersMayPut) {
   const int status = apart([&] {
     begin();
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = on_signal;
     ::sigaction(SIGALRM, &action, nullptr);
     const itimerval often{{0, 50}, {0, 50}};
@@ -502,9 +502,12 @@ TEST_F(TraceEvents, SignalHandlersMayPut) {
   std::int64_t counted = 0;
   std::int64_t own = 0;
   for (const Event& event : events) {
-    if (event.offset == 1 << 21) counted = event.length;
-    else if (event.offset == 1 << 20) ++handled;
-    else ++own;
+    if (event.offset == 1 << 21)
+      counted = event.length;
+    else if (event.offset == 1 << 20)
+      ++handled;
+    else
+      ++own;
   }
   for (const Missed& missed : reader->description().missed) handled += missed.events;
   EXPECT_EQ(own, 300000);
