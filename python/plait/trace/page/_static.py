@@ -83,8 +83,8 @@ def report_parts(report: Report) -> dict[str, str]:
     """Return the header and the conclusions of a report's page as HTML."""
     trace = report.get("trace") or {}
     header = [f"<h1>{escaped(program_name(report))}</h1>", f'<p class="lead">{_lead(report)}</p>', _source(report, trace)]
-    main = [_coverage(trace), _conclusions(report.get("conclusions") or [])]
-    return {"header": "\n".join(header), "main": "\n".join(main)}
+    header.append(_coverage(trace))
+    return {"header": "\n".join(header), "main": _conclusions(report.get("conclusions") or [])}
 
 
 def _lead(report: Report) -> str:
@@ -150,7 +150,7 @@ def _conclusion(each: Report) -> str:
     severity = str(each.get("severity") or "low")
     mark, word = _SEVERITIES.get(severity, _SEVERITIES["low"])
     kind = severity if severity in _SEVERITIES else "low"
-    advice = f'<p class="advice"><b>Do</b> {escaped(each["advice"])}</p>' if each.get("advice") else ""
+    advice = f'<p class="advice"><span aria-hidden="true">→</span><span class="unseen">Advice: </span>{escaped(each["advice"])}</p>' if each.get("advice") else ""
     section = section_of(each.get("evidence"))
     proof = (
         f'<p class="evidence" data-evidence="{section}"><a href="#{section}">{escaped(SECTIONS[section])}</a></p>'

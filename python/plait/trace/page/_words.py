@@ -74,7 +74,7 @@ def share(value: float | None) -> str:
         return "> 99.9\u00a0%"
     if 0 < percent < 0.05:
         return "< 0.1\u00a0%"
-    return f"{percent:.0f}\u00a0%" if percent == round(percent) else f"{percent:.1f}\u00a0%"
+    return f"{percent:.0f}\u00a0%" if abs(percent - round(percent)) < 1e-6 else f"{percent:.1f}\u00a0%"
 
 
 def counted(value: int, noun: str) -> str:

@@ -9,7 +9,7 @@ const line = (x1, y1, x2, y2, name) => svg("line", { class: name, x1, y1, x2, y2
 export function timeAxis(frame, title) {
   const { layer, left, right, bottom, x } = frame;
   layer.append(line(left, bottom, right, bottom, "base"));
-  const marks = timeMarks(x.from, x.to, Math.max(2, (right - left) / 90));
+  const marks = timeMarks(x.from, x.to, Math.max(2, (right - left) / 72));
   for (const { value, text } of marks) {
     const at = x.at(value);
     layer.append(line(at, bottom, at, bottom + 5, "base"));

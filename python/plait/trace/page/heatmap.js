@@ -115,9 +115,9 @@ export function scaleBar(kinds, top, format) {
   const draw = () =>
     node.replaceChildren(
       ...kinds.map(([kind, name]) =>
-        el("span", { class: "scale" }, name && el("b", {}, name), format(top / 1000), rampOf(kind), format(top)),
+        el("span", { class: "scale" }, name && el("b", {}, name), "0", rampOf(kind), format(top)),
       ),
-      el("span", { class: "quiet" }, "a cell, on a logarithmic scale"),
+      el("span", { class: "quiet" }, "a cell, on a square-root scale"),
     );
   draw();
   onPrint(draw);

@@ -22,10 +22,8 @@ export function shadeOf(kind, part) {
   return ramp[i].map((low, channel) => Math.round(low + (ramp[i + 1][channel] - low) * (place - i)));
 }
 
-const RANGE = 1000; // the most to the least that still differ
-
-/** Where a value lies between nothing and the most: logarithmic, over three powers of ten. */
-export const depth = (value, top) => (value > 0 && top > 0 ? Math.log1p((RANGE - 1) * (value / top)) / Math.log(RANGE) : 0);
+/** Where a value lies between nothing and the most: its root, so that a hundredth of the most can still be seen. */
+export const depth = (value, top) => (value > 0 && top > 0 ? Math.max(0.08, Math.sqrt(value / top)) : 0);
 
 /** The colour of a cell with reads and writes; null for an empty one. */
 export function colourOf(read, write, top, single) {

@@ -29,6 +29,7 @@ function fileColumns(top) {
       show: (row) => bytes(moved(row)),
       bar: (row) => [{ part: row.read_bytes / top, kind: "read" }, { part: row.write_bytes / top, kind: "write" }],
     },
+    { title: "Kind", text: true, value: (row) => CLASSES[row.class] ?? "other" },
     { title: "Read", value: (row) => row.read_bytes, show: (row) => bytes(row.read_bytes) },
     { title: "Written", value: (row) => row.write_bytes, show: (row) => bytes(row.write_bytes) },
     { title: "Reads", value: (row) => row.reads, show: (row) => count(row.reads) },
@@ -42,7 +43,6 @@ function fileColumns(top) {
     { title: "To", value: (row) => row.end, show: (row) => seconds(row.end) },
     { title: "Reads are", text: true, value: (row) => row.order?.read?.consecutive ?? null, show: (row) => orderWord(row.order?.read) },
     { title: "Writes are", text: true, value: (row) => row.order?.write?.consecutive ?? null, show: (row) => orderWord(row.order?.write) },
-    { title: "Kind", text: true, value: (row) => CLASSES[row.class] ?? "other" },
   ];
 }
 
@@ -177,9 +177,9 @@ function offsetTable(map) {
 }
 
 const NAMES = {
-  required: ["Required", "read once before or written once at the end"],
-  checkpoint: ["Checkpoints", "state written again and again, to start from after a failure"],
-  swapping: ["Data swapping", "data that does not fit in memory, moved in and out each turn"],
+  required: ["Required", "Read once at the start, or written once for good"],
+  checkpoint: ["Checkpoints", "State written again and again, to start from after a failure"],
+  swapping: ["Data swapping", "Data that does not fit in memory, moved in and out each turn"],
 };
 
 export function classesSection({ report }) {

@@ -35,7 +35,7 @@ export function ranksSection({ report, views, ranks }) {
   const mean = total(sums) / rows.length;
   const summary =
     `A row a process, ${counted(rows.length, "row")}; to the right: time, ${seconds(ranks.width)} a cell. ` +
-    `${plainName(rows[top].label)} moved most, ${bytes(sums[top])}; the mean is ${bytes(mean)}.${merged}`;
+    `Most bytes: ${plainName(rows[top].label)} with ${bytes(sums[top])}; the mean is ${bytes(mean)}.${merged}`;
   const frame = heatmap({
     view,
     source: () => now,
@@ -104,6 +104,7 @@ export function processesSection({ report }) {
   const made = table(columns, processes, {
     caption: "Processes",
     sort: ranked ? 1 : 0,
+    upwards: true,
     noun: "process",
     plural: "processes",
     filter: { label: "Find processes by number, rank, command or host", of: (row) => `${row.number} ${row.rank} ${plainName(row.command)} ${plainName(row.host)}` },

@@ -1,6 +1,6 @@
 // Tables: sorted by any column, filtered by text, short on the screen and whole on paper.
 
-import { el, freshId } from "./dom.js";
+import { el, freshId, isPrinting, onPrint } from "./dom.js";
 import { count, counted } from "./units.js";
 
 const FEW = 20; // rows shown before somebody asks for all
@@ -8,10 +8,10 @@ const FEW = 20; // rows shown before somebody asks for all
 /**
  * A table of `rows`.  A column is {title, value(row), show?(row), text?, head?, bar?, note?}: `value` sorts, `show` gives
  * text or nodes, `text` columns stand left and sort from A, `head` names the row, `bar` is a length from 0 to 1.
- * Options: caption, sort (column number), filter {label, of(row)}, pick {chosen(row), call(row), label(row)}, noun.
+ * Options: caption, sort (column number), upwards, filter {label, of(row)}, pick {chosen(row), call(row), label(row)}, noun.
  */
-export function table(columns, rows, { caption, sort = null, filter = null, pick = null, noun = "row", plural = `${noun}s`, sortable = true }) {
-  const state = { column: sort, down: sort === null ? true : !columns[sort].text, words: "", all: rows.length <= FEW };
+export function table(columns, rows, { caption, sort = null, upwards = false, filter = null, pick = null, noun = "row", plural = `${noun}s`, sortable = true }) {
+  const state = { column: sort, down: sort === null ? true : !upwards && !columns[sort].text, words: "", all: rows.length <= FEW };
   const body = el("tbody");
   const status = el("p", { class: "status", "aria-live": "polite" });
   const headings = columns.map((column, i) => heading(column, i));
@@ -26,7 +26,8 @@ export function table(columns, rows, { caption, sort = null, filter = null, pick
   );
   text.textContent = caption;
   const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, grid);
-  const made = rows.map((row) => ({ row, node: line(row), key: filter ? filter.of(row).toLowerCase() : "" }));
+  const made = rows.map((row) => ({ row, node: null, key: filter ? filter.of(row).toLowerCase() : "" }));
+  let kept = made;
 
   function heading(column, i) {
     const title = [column.title, column.unit && el("span", { class: "unit" }, ` ${column.unit}`)];
@@ -36,7 +37,8 @@ export function table(columns, rows, { caption, sort = null, filter = null, pick
       arrange();
     };
     const inner = sortable && rows.length > 1 ? el("button", { type: "button", onclick: press }, title) : title;
-    return { cell: el("th", { scope: "col", class: column.text ? "text" : null }, inner), column };
+    const kind = column.text || column.head ? "text" : column.bar ? "barred" : null;
+    return { cell: el("th", { scope: "col", class: kind }, inner), column };
   }
   function line(row) {
     return el("tr", {}, columns.map((column) => cellOf(column, row)));
@@ -59,13 +61,19 @@ export function table(columns, rows, { caption, sort = null, filter = null, pick
       else cell.removeAttribute("aria-sort");
     });
     const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
-    const kept = made.filter(({ key }) => words.every((word) => key.includes(word)));
+    kept = made.filter(({ key }) => words.every((word) => key.includes(word)));
     if (state.column !== null) kept.sort((a, b) => order(columns[state.column].value, a.row, b.row, state.down));
-    kept.forEach(({ node }, i) => node.classList.toggle("further", !state.all && i >= FEW));
-    body.replaceChildren(...kept.map(({ node }) => node));
+    fillBody(state.all || isPrinting());
     more.hidden = kept.length <= FEW;
     more.textContent = state.all ? `Show the first ${FEW}` : `Show all ${counted(kept.length, noun, plural)}`;
     if (filter) status.textContent = words.length ? `${count(kept.length)} of ${counted(rows.length, noun, plural)}` : "";
+  }
+  /** Puts rows into the table; most are made when they are first shown, so that a page of many rows opens fast. */
+  function fillBody(all) {
+    const shown = all ? kept : kept.slice(0, FEW);
+    for (const each of shown) each.node ??= line(each.row);
+    body.replaceChildren(...shown.map(({ node }) => node));
+    mark();
   }
   function showAll(all) {
     state.all = all;
@@ -73,13 +81,14 @@ export function table(columns, rows, { caption, sort = null, filter = null, pick
   }
   function mark() {
     for (const { row, node } of made) {
-      const chosen = Boolean(pick?.chosen(row));
+      if (!node || !pick) continue;
+      const chosen = pick.chosen(row);
       node.classList.toggle("chosen", chosen);
-      node.querySelector("button.pick")?.setAttribute("aria-pressed", String(chosen));
+      node.querySelector("button.pick").setAttribute("aria-pressed", String(chosen));
     }
   }
   arrange();
-  mark();
+  onPrint((printing) => fillBody(printing || state.all));
   const node = el("div", { class: "table" }, filter && finder(filter, status, (words) => ((state.words = words), arrange())), scroll, more);
   return { node, mark };
 }

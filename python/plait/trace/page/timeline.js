@@ -7,7 +7,7 @@ import { byteMarks, linear } from "./scales.js";
 import { bytes, count, moment, rate, share } from "./units.js";
 
 const BUSY = 30; // px of the strip for the busy share
-const GAP = 14;
+const GAP = 20; // px between the rates and the strip, with room for a word
 
 /** A timeline of what `shown()` gives: {begin, width, read_bytes, write_bytes, reads?, writes?, busy?, single?}. */
 export function timelineChart({ view, shown, mode, cycle, clock, summary, title, height, ceiling }) {
@@ -50,7 +50,7 @@ function drawTimeline(frame, data, mode, cycle, clock, ceiling) {
   const { layer, left, right, top } = frame;
   const axisAt = frame.bottom;
   const busy = data.busy?.length ? BUSY : 0;
-  const low = axisAt - (busy ? busy + GAP : 0);
+  const low = axisAt - (busy ? busy + GAP : mode === "mirrored" && !data.single ? GAP : 0);
   const [first, end] = visible(data, frame.x.from, frame.x.to);
   let up = 0;
   let down = 0;
@@ -74,7 +74,7 @@ function drawTimeline(frame, data, mode, cycle, clock, ceiling) {
     mode === "stacked" ? y.at((data.read_bytes[i] + data.write_bytes[i]) / data.width) : y.at(-data.write_bytes[i] / data.width);
   layer.append(svg("path", { class: data.single ? "area both" : "area read", d: steps(frame, data, first, end, zero, read) }));
   const base = mode === "stacked" ? read : zero;
-  if (!data.single) layer.append(svg("path", { class: "area write", d: steps(frame, data, first, end, base, write) }));
+  if (!data.single) layer.append(svg("path", { class: `area write ${mode}`, d: steps(frame, data, first, end, base, write) }));
   if (cycle) drawCycle(frame, cycle, low);
   nameSides(frame, data, mode, y, low);
   if (busy) drawBusy(frame, data, first, end, low + GAP, axisAt);
@@ -87,7 +87,7 @@ function nameSides(frame, data, mode, y, low) {
   else if (mode === "stacked") frame.layer.append(label(frame.right - 4, frame.top - 5, "writes (hatched) on reads", at));
   else {
     frame.layer.append(label(frame.right - 4, frame.top - 5, "reads ↑", { ...at, class: "side read" }));
-    if (y.from < 0) frame.layer.append(label(frame.right - 4, low - 5, "writes ↓", { ...at, class: "side write" }));
+    if (y.from < 0) frame.layer.append(label(frame.right - 4, low + 14, "writes ↓", { ...at, class: "side write" }));
   }
 }
 

@@ -71,7 +71,8 @@ export function share(value) {
   const percent = value * 100;
   if (percent > 99.95 && percent < 100) return `> 99.9${BLANK}%`;
   if (percent > 0 && percent < 0.05) return `< 0.1${BLANK}%`;
-  return `${Number.isInteger(percent) ? percent : percent.toFixed(1)}${BLANK}%`;
+  const whole = Math.round(percent);
+  return `${Math.abs(percent - whole) < 1e-6 ? whole : percent.toFixed(1)}${BLANK}%`;
 }
 
 /** A relative change, with its sign. */
