@@ -180,7 +180,7 @@ CONCLUSIONS = [
         "title": "Swaps its data through 6 files in every cycle",
         "text": "97.9 % of the bytes pass the same 57.6 MB again and again, 101 times, one turn every 3.75 s.",
         "evidence": "cycles",
-        "advice": "Give the program 64 MB more memory, or a cache of 64 MB: then 290 of every 291 bytes stay off the disk.",
+        "advice": "Give the program 64 MB more memory, or a cache of 64 MB: 290 of 291 bytes then stay off the disk.",
     },
     {
         "severity": "medium",
@@ -228,7 +228,12 @@ def classes() -> Document:
     named = [f"data/section{i}.dat" for i in range(6)]
     kinds = {
         "required": (190_000_000, 0.012, ["venus.in", "venus.out"], "Read once at the start, written once at the end."),
-        "checkpoint": (145_000_000, 0.009, ["restart.dat"], "Written from the beginning 5 times, 76 s apart, not read."),
+        "checkpoint": (
+            145_000_000,
+            0.009,
+            ["restart.dat"],
+            "Written from the beginning 5 times, 76 s apart, not read.",
+        ),
         "swapping": (15_600_000_000, 0.979, named, "Read and written over their whole length in each of 101 cycles."),
     }
     keys = ("bytes", "share", "files", "evidence")
@@ -244,7 +249,9 @@ def full(bins: int = 512, count: int = 8, columns: int = 128) -> Document:
     processes = [process(4000 + rank, rank) for rank in range(count)]
     files = [file_row(f"data/section{i}.dat", read_bytes=1_700_000_000 - 5_000_000 * i) for i in range(6)]
     files += [
-        file_row("restart.dat", read_bytes=0, reads=0, write_bytes=145_000_000, mean_read=None, **{"class": "checkpoint"}),
+        file_row(
+            "restart.dat", read_bytes=0, reads=0, write_bytes=145_000_000, mean_read=None, **{"class": "checkpoint"}
+        ),
         file_row("venus.in", read_bytes=18_000, write_bytes=0, writes=0, mean_write=None, **{"class": "required"}),
     ]
     files[-1]["order"] = {"read": order(12, 1.0, 0.0), "write": order(0, 0.0, 0.0)}
@@ -309,7 +316,6 @@ def full(bins: int = 512, count: int = 8, columns: int = 128) -> Document:
 
 def empty() -> Document:
     """A trace without any event."""
-    missing = {"seconds": None, "read": 0, "write": 0, "reads": 0, "writes": 0}
     none = order(0, 0.0, 0.0) | {"random": 0.0}
     return {
         "format": "plait trace report",
@@ -330,17 +336,28 @@ def empty() -> Document:
         "processes": [],
         "files": [],
         "files_left_out": {"files": 0, "bytes": 0},
-        "timeline": {**{key: [] for key in ("read_bytes", "write_bytes", "reads", "writes", "busy")}, "begin": 0, "width": 1.0}
+        "timeline": {
+            **{key: [] for key in ("read_bytes", "write_bytes", "reads", "writes", "busy")},
+            "begin": 0,
+            "width": 1.0,
+        }
         | {"clock": "wall"},
         "cycles": [],
         "classes": {
-            kind: {"bytes": 0, "share": 0.0, "files": [], "evidence": ""} for kind in ("required", "checkpoint", "swapping")
+            kind: {"bytes": 0, "share": 0.0, "files": [], "evidence": ""}
+            for kind in ("required", "checkpoint", "swapping")
         },
         "ranks": {"rows": [], "columns": 0, "width": 1.0, "bytes": [], "seconds": [], "merged": 1},
         "offsets": [],
-        "overlap": {"io_seconds": 0.0, "compute_seconds": 0.0, "asynchronous_share": None, "hidden_seconds": 0.0, "text": ""},
+        "overlap": {
+            "io_seconds": 0.0,
+            "compute_seconds": 0.0,
+            "asynchronous_share": None,
+            "hidden_seconds": 0.0,
+            "text": "",
+        },
         "stragglers": {"rows": [], "imbalance": None, "text": ""},
-        "amplification": None if missing["seconds"] is None else {},
+        "amplification": None,
     }
 
 
@@ -352,10 +369,13 @@ def single() -> Document:
     one = {"read_bytes": [1], "write_bytes": [0], "reads": [1], "writes": [0], "busy": [1.0]}
     report |= tables(2e-6, 1, 0, 1, 0)
     report |= {
-        "trace": report["trace"] | {"events": 1, "wall_seconds": 2e-6, "coverage": {"share": 1.0, "text": "All.", "missed": []}},
+        "trace": report["trace"]
+        | {"events": 1, "wall_seconds": 2e-6, "coverage": {"share": 1.0, "text": "All.", "missed": []}},
         "processes": [row],
         "calls": [{"kind": "read", "interface": "posix", "count": 1, "failed": 0, "seconds": 2e-6, "bytes": 1}],
-        "files": [file_row("x", read_bytes=1, write_bytes=0, reads=1, writes=0, extent=1, mean_read=1, mean_write=None)],
+        "files": [
+            file_row("x", read_bytes=1, write_bytes=0, reads=1, writes=0, extent=1, mean_read=1, mean_write=None)
+        ],
         "timeline": {"begin": 0, "width": 2e-6, "clock": "wall", **one},
         "sizes": {
             "read": [{"from": 1, "to": 2, "count": 1, "bytes": 1}],
@@ -363,7 +383,14 @@ def single() -> Document:
             "common": [{"bytes": 1, "kind": "read", "count": 1, "share": 1.0}],
         },
         "order": report["order"] | {"read": order(1, 1.0, 0.0)},
-        "ranks": {"rows": [{"label": "cat", "process": 7}], "columns": 1, "width": 2e-6, "bytes": [[1]], "seconds": [[2e-6]]},
+        "ranks": {
+            "rows": [{"label": "cat", "process": 7}],
+            "columns": 1,
+            "width": 2e-6,
+            "bytes": [[1]],
+            "seconds": [[2e-6]],
+        },
+        "overlap": report["overlap"] | {"io_seconds": 2e-6},
         "offsets": [
             {"file": "x", "width": 2e-6, "height": 1, "columns": 1, "rows": 1, "read": [[1]], "write": [[0]]},
         ],
@@ -386,7 +413,9 @@ def huge() -> Document:
         coverage={
             "share": 0.934,
             "text": "The trace holds 93.4 % of the bytes; 6.6 % were lost.",
-            "missed": [{"reason": "written through a mapping", "events": 0, "read_bytes": 0, "written_bytes": 7_100_000_000}],
+            "missed": [
+                {"reason": "written through a mapping", "events": 0, "read_bytes": 0, "written_bytes": 7_100_000_000}
+            ],
         },
         notes=[f"process {4000 + i}: the clock of its node was set back by {i} ms" for i in range(3)],
     )
@@ -407,7 +436,13 @@ def hostile() -> Document:
     report["trace"]["path"] = HOSTILE[0]
     report["trace"]["notes"] = HOSTILE
     report["conclusions"] = [
-        {"severity": "high' x='", "title": HOSTILE[0], "text": HOSTILE[1], "evidence": HOSTILE[3], "advice": HOSTILE[2]},
+        {
+            "severity": "high' x='",
+            "title": HOSTILE[0],
+            "text": HOSTILE[1],
+            "evidence": HOSTILE[3],
+            "advice": HOSTILE[2],
+        },
         {"severity": "low", "title": HOSTILE[4], "text": HOSTILE[5], "evidence": "files", "advice": None},
     ]
     report["cycles"][0]["what"] = HOSTILE[0]
@@ -437,7 +472,13 @@ def comparison() -> tuple[Document, tuple[Document, Document]]:
             for section, name, x, y in rows
         ],
         "conclusions": [
-            {"severity": "good", "title": "B takes half the time", "text": "190 s for 379 s.", "evidence": "timeline", "advice": None}
+            {
+                "severity": "good",
+                "title": "B takes half the time",
+                "text": "190 s for 379 s.",
+                "evidence": "timeline",
+                "advice": None,
+            }
         ],
     }
     return document, (a, b)

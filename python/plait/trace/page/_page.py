@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import plait
+from plait._errors import ArgumentError, StoreError
 from plait.trace.page._join import read, script, style
 from plait.trace.page._static import comparison_parts, program_name, report_parts
+from plait.trace.page._words import escaped
 
 Report = Mapping[str, Any]
 
@@ -32,7 +34,9 @@ def write(report: Report, path: str | os.PathLike[str]) -> None:
     _put(page_text(report), path)
 
 
-def write_comparison(comparison: Report, path: str | os.PathLike[str], reports: tuple[Report, Report] | None = None) -> None:
+def write_comparison(
+    comparison: Report, path: str | os.PathLike[str], reports: tuple[Report, Report] | None = None
+) -> None:
     """Write the page of a comparison, whole or not at all.
 
     comparison  the document of the comparison, version 1
@@ -44,7 +48,7 @@ def write_comparison(comparison: Report, path: str | os.PathLike[str], reports: 
 
 def page_text(report: Report) -> str:
     """Return the page of a report as HTML."""
-    _check(report, "plait trace report")
+    report = _checked(report, "plait trace report")
     rest = {key: value for key, value in report.items() if key not in ("ranks", "offsets")}
     islands = {"report": rest, "ranks": report.get("ranks"), "offsets": report.get("offsets") or []}
     return _fill("report.js", f"{program_name(report)} – I/O report", report_parts(report), islands)
@@ -52,23 +56,24 @@ def page_text(report: Report) -> str:
 
 def comparison_text(comparison: Report, reports: tuple[Report, Report] | None = None) -> str:
     """Return the page of a comparison as HTML."""
-    _check(comparison, "plait trace comparison")
-    whole = dict(comparison)
-    for side, report in zip("ab", reports or (), strict=False):
+    whole = _checked(comparison, "plait trace comparison")
+    for side, report in zip("ab", [_lean(each) for each in reports or ()], strict=False):
         known = {key: report[key] for key in ("timeline", "table1", "processes") if key in report}
-        whole[side] = {**known, **report.get("trace", {}), **comparison.get(side, {})}
+        whole[side] = {**known, **report.get("trace", {}), **whole.get(side, {})}
     return _fill("compare.js", "Two traces compared", comparison_parts(whole), {"comparison": whole})
 
 
-def _check(document: Report, expected: str) -> None:
+def _checked(document: Report, expected: str) -> dict[str, Any]:
+    """Return a document in JSON's own types, where it is of the kind that is expected."""
     found = (document.get("format"), document.get("version"))
     if found != (expected, 1):
-        raise plait.Error(f"the document is a {found[0]!r} of version {found[1]!r}; expected {expected!r} of version 1")
+        raise ArgumentError(
+            f"the document is a {found[0]!r} of version {found[1]!r}; expected {expected!r} of version 1"
+        )
+    return {key: _lean(value) for key, value in document.items()}
 
 
 def _fill(entry: str, title: str, parts: Mapping[str, str], islands: Mapping[str, Any]) -> str:
-    from plait.trace.page._words import escaped
-
     code, look = script(entry), style()
     policy = (
         f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(look)}; img-src data:; "
@@ -97,7 +102,7 @@ def _hash(text: str) -> str:
 
 def _island(name: str, document: Any) -> str:
     """Return a document that ends its element nowhere but at its end: no `<` is left, nor anything but ASCII."""
-    text = json.dumps(_lean(document), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return f'<script type="application/json" id="{name}">{text}</script>'
 
@@ -117,7 +122,7 @@ def _lean(value: Any) -> Any:
         return [_lean(each) for each in value]
     if hasattr(value, "tolist"):  # of NumPy
         return _lean(value.tolist())
-    raise plait.Error(f"the report holds a {type(value).__name__}, which JSON has no form for")
+    raise ArgumentError(f"the report holds a {type(value).__name__}, which JSON has no form for")
 
 
 def _put(text: str, path: str | os.PathLike[str]) -> None:
@@ -136,4 +141,4 @@ def _put(text: str, path: str | os.PathLike[str]) -> None:
         if spare is not None:
             with contextlib.suppress(OSError):
                 os.unlink(spare)
-        raise plait.Error(error.errno, f"cannot write the page: {error.strerror}", str(target)) from error
+        raise StoreError(error.errno, f"cannot write the page: {error.strerror}", str(target)) from error

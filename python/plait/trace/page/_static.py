@@ -82,7 +82,11 @@ def program_name(report: Report) -> str:
 def report_parts(report: Report) -> dict[str, str]:
     """Return the header and the conclusions of a report's page as HTML."""
     trace = report.get("trace") or {}
-    header = [f"<h1>{escaped(program_name(report))}</h1>", f'<p class="lead">{_lead(report)}</p>', _source(report, trace)]
+    header = [
+        f"<h1>{escaped(program_name(report))}</h1>",
+        f'<p class="lead">{_lead(report)}</p>',
+        _source(report, trace),
+    ]
     header.append(_coverage(trace))
     return {"header": "\n".join(header), "main": _conclusions(report.get("conclusions") or [])}
 
@@ -114,7 +118,10 @@ def _lead(report: Report) -> str:
 
 def _source(report: Report, trace: Report) -> str:
     hosts = {process.get("host") for process in report.get("processes") or [] if process.get("host")}
-    parts = [f'<bdi class="name">{escaped(trace.get("path") or "")}</bdi>', f"{escaped(trace.get('format') or '')} trace"]
+    parts = [
+        f'<bdi class="name">{escaped(trace.get("path") or "")}</bdi>',
+        f"{escaped(trace.get('format') or '')} trace",
+    ]
     if trace.get("zero"):
         parts.append(f"begun {escaped(trace['zero'])}")
     if hosts:
@@ -129,7 +136,9 @@ def _coverage(trace: Report) -> str:
     part = coverage.get("share")
     whole = part is not None and part >= 1 and trace.get("complete", True)
     mark, name = ("✓", "complete") if whole else ("?", "unknown") if part is None else ("!", "partial")
-    text = coverage.get("text") or (f"The trace covers {share(part)} of the bytes." if part is not None else "Coverage is not known.")
+    text = coverage.get("text") or (
+        f"The trace covers {share(part)} of the bytes." if part is not None else "Coverage is not known."
+    )
     return (
         f'<p class="coverage {name}"><span class="mark" aria-hidden="true">{mark}</span> '
         f'{escaped(text)} <a href="#trace">The trace</a></p>'
@@ -139,9 +148,7 @@ def _coverage(trace: Report) -> str:
 def _conclusions(found: Sequence[Report]) -> str:
     begin = '<section id="conclusions" aria-labelledby="conclusions-title" tabindex="-1">'
     if not found:
-        return (
-            f'{begin}<h2 id="conclusions-title">Conclusions</h2><p>Nothing stands out in this trace.</p></section>'
-        )
+        return f'{begin}<h2 id="conclusions-title">Conclusions</h2><p>Nothing stands out in this trace.</p></section>'
     items = "\n".join(_conclusion(each) for each in found)
     return f'{begin}<h2 id="conclusions-title">Conclusions</h2>\n<ol class="conclusions">\n{items}\n</ol></section>'
 
@@ -150,7 +157,8 @@ def _conclusion(each: Report) -> str:
     severity = str(each.get("severity") or "low")
     mark, word = _SEVERITIES.get(severity, _SEVERITIES["low"])
     kind = severity if severity in _SEVERITIES else "low"
-    advice = f'<p class="advice"><span aria-hidden="true">→</span><span class="unseen">Advice: </span>{escaped(each["advice"])}</p>' if each.get("advice") else ""
+    arrow = '<span aria-hidden="true">→</span><span class="unseen">Advice: </span>'
+    advice = f'<p class="advice">{arrow}{escaped(each["advice"])}</p>' if each.get("advice") else ""
     section = section_of(each.get("evidence"))
     proof = (
         f'<p class="evidence" data-evidence="{section}"><a href="#{section}">{escaped(SECTIONS[section])}</a></p>'

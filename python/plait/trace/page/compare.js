@@ -3,11 +3,11 @@
 import { contents } from "./contents.js";
 import { choice, section, viewButtons } from "./controls.js";
 import { island, most } from "./data.js";
-import { el, onPrint, plainName } from "./dom.js";
+import { el, plainName } from "./dom.js";
 import { clockName, timelineSummary } from "./section_time.js";
 import { facts, table } from "./table.js";
 import { timelineChart } from "./timeline.js";
-import { bytes, change, count, number, seconds, share } from "./units.js";
+import { bytes, change, count, counted, number, seconds, share } from "./units.js";
 import { makeView } from "./view.js";
 
 /** How a row's values are written: by what its name says that they are. */
@@ -27,19 +27,30 @@ const said = (name, value) => {
 
 const words = (name) => plainName(name).replace(/_/g, " ");
 
-function rowsSections(rows) {
-  const groups = new Map();
-  for (const row of rows) groups.set(row.section, [...(groups.get(row.section) ?? []), row]);
-  return [...groups].map(([name, members], i) => {
-    const columns = [
-      { title: "", head: true, text: true, value: (row) => words(row.name) },
-      { title: "A", value: (row) => row.a, show: (row) => said(row.name, row.a) },
-      { title: "B", value: (row) => row.b, show: (row) => said(row.name, row.b) },
-      { title: "Change", value: (row) => row.change, show: (row) => changeCell(row.change) },
-    ];
-    const title = words(name).replace(/^./, (letter) => letter.toUpperCase());
-    return section(`rows-${i}`, title, null, table(columns, members, { caption: `${title}: A, B, and B against A`, noun: "row" }).node);
-  });
+const SECTIONS = { table1: "Table 1", table2: "Table 2", trace: "Trace", sizes: "Request sizes", order: "Order of requests" };
+
+const sectionName = (name) => SECTIONS[name] ?? words(name).replace(/^./, (letter) => letter.toUpperCase());
+
+function rowsSection(rows) {
+  if (!rows.length) return section("rows", "What changed", "The comparison holds no rows.");
+  const columns = [
+    { title: "Value", head: true, text: true, value: (row) => words(row.name) },
+    { title: "Section", text: true, value: (row) => sectionName(row.section) },
+    { title: "A", value: (row) => row.a, show: (row) => said(row.name, row.a) },
+    { title: "B", value: (row) => row.b, show: (row) => said(row.name, row.b) },
+    { title: "Change", value: (row) => (row.change === null ? null : Math.abs(row.change)), show: (row) => changeCell(row.change) },
+  ];
+  const moved = rows.filter((row) => Math.abs(row.change ?? (row.a === row.b ? 0 : 1)) >= 0.05).length;
+  return section(
+    "rows",
+    "What changed",
+    `${counted(moved, "value")} of ${count(rows.length)} changed by 5 % or more.`,
+    table(columns, rows, {
+      caption: "A, B, and the change from A to B",
+      noun: "value",
+      filter: { label: "Find values by name or section", of: (row) => `${words(row.name)} ${sectionName(row.section)}` },
+    }).node,
+  );
 }
 
 function changeCell(value) {
@@ -103,10 +114,9 @@ function tracesSection(sides) {
 function buildComparison() {
   const comparison = island("comparison");
   const sides = ["a", "b"].map((key) => ({ ...comparison[key], letter: key.toUpperCase() }));
-  const made = [...[timelines(sides)], ...rowsSections(comparison.rows ?? []), tracesSection(sides)];
+  const made = [rowsSection(comparison.rows ?? []), timelines(sides), tracesSection(sides)];
   document.getElementById("sections").append(...made.filter(Boolean));
   contents();
-  onPrint(() => {});
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
 }
 

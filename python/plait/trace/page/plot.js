@@ -67,6 +67,7 @@ export function plot({ label, summary, view, height, margins, bin, draw, tell, m
     readout,
   );
   const frame = { node, layer, over, canvas, view, row: null, whole, readout };
+  let selected = null; // px, while a stretch is being dragged out
   let seen = false;
 
   frame.measure = () => {
@@ -95,20 +96,18 @@ export function plot({ label, summary, view, height, margins, bin, draw, tell, m
       mark?.(frame);
     }
     readout.value = shown ? tell(view.cursor, frame.row) : "";
-  }
-  function select(from, to) {
-    over.querySelector(".selected")?.remove();
-    if (from === null) return;
-    const inside = (x) => Math.min(Math.max(x, frame.left), frame.right);
-    const [a, b] = [inside(Math.min(from, to)), inside(Math.max(from, to))];
-    const box = { x: a, y: frame.top, width: b - a, height: frame.bottom - frame.top };
+    if (!selected) return;
+    const [from, to] = selected.map((x) => Math.min(Math.max(x, frame.left), frame.right)).sort((a, b) => a - b);
+    const box = { x: from, y: frame.top, width: to - from, height: frame.bottom - frame.top };
     over.append(svg("rect", { class: "selected", ...box }));
   }
   interact(node, view, {
     area: () => frame,
     cell: () => (typeof bin === "function" ? bin() : bin),
-    vertical: rows && ((by) => {
-      frame.row = Math.min(Math.max((frame.row ?? (by > 0 ? -1 : rows.count())) + by * (rows.up ?? 1), 0), rows.count() - 1);
+    vertical: rows && ((upwards) => {
+      const by = upwards * rows.up;
+      const from = frame.row ?? (by > 0 ? -1 : rows.count());
+      frame.row = Math.min(Math.max(from + by, 0), rows.count() - 1);
       if (view.cursor === null) view.stepBy(0, typeof bin === "function" ? bin() : bin);
       else later(follow);
     }),
@@ -118,19 +117,25 @@ export function plot({ label, summary, view, height, margins, bin, draw, tell, m
       return view.point(frame.x.value(x));
     },
     leave: () => view.point(null),
-    select: (from, to) => (from === null ? select(null) : later(() => select(from, to))),
+    select: (...ends) => {
+      selected = ends[0] === null ? null : ends;
+      later(follow);
+    },
   });
   view.listen((what) => later(what === "range" ? frame.redraw : () => seen && follow()));
-  whenSeen(node, () => {
+  const begin = () => {
+    if (seen) return;
     seen = true;
     frame.redraw();
-  });
+  };
+  whenSeen(node, begin);
+  node.addEventListener("focus", begin);
   new ResizeObserver(() => {
     if (seen && Math.abs(node.clientWidth - frame.width) > 1) later(frame.redraw);
   }).observe(node);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => later(frame.redraw));
   onPrint(() => {
-    seen = true;
+    begin();
     frame.redraw();
   });
   return frame;

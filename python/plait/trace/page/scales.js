@@ -64,7 +64,7 @@ const PREFIXES = [[1e18, "EB"], [1e15, "PB"], [1e12, "TB"], [1e9, "GB"], [1e6, "
 
 /** The marks of an axis of bytes: all in one unit. */
 export function byteMarks(to, most, suffix = "") {
-  const step = roundStep(to, most);
+  const step = suffix ? roundStep(to, most) : Math.max(1, roundStep(to, most));
   const [factor, unit] = PREFIXES.find(([factor]) => to >= factor) ?? [1, "B"];
   const places = Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9));
   return multiples(0, to, step).map((value) => ({

@@ -7,7 +7,7 @@ import { heatmap, scaleBar } from "./heatmap.js";
 import { byteMarks } from "./scales.js";
 import { clockName, timelineTable } from "./section_time.js";
 import { bar, table } from "./table.js";
-import { bytes, count, counted, moment, seconds, share, size } from "./units.js";
+import { bytes, count, counted, moment, seconds, share } from "./units.js";
 
 const CLASSES = { required: "required", checkpoint: "checkpoint", swapping: "swapping", other: "other" };
 
@@ -184,7 +184,7 @@ const NAMES = {
 
 export function classesSection({ report }) {
   const kinds = Object.keys(NAMES).filter((kind) => report.classes?.[kind]);
-  if (!kinds.length) return section("classes", "What the I/O is for", "No reads or writes were recorded.");
+  if (!kinds.some((kind) => report.classes[kind].bytes > 0)) return section("classes", "What the I/O is for", "No bytes belong to any of the paper's three classes.");
   const list = kinds.map((kind) => {
     const { bytes: moved, share: part, files, evidence } = report.classes[kind];
     const names = (files ?? []).slice(0, 5).map(plainName);

@@ -25,7 +25,12 @@ export function table(columns, rows, { caption, sort = null, upwards = false, fi
     body,
   );
   text.textContent = caption;
-  const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, grid);
+  const scroll = el("div", { class: "scroll", role: "region", "aria-label": caption }, grid);
+  new ResizeObserver(() => {
+    // A stop for the keyboard only where there is something to scroll.
+    if (scroll.scrollWidth > scroll.clientWidth + 1) scroll.tabIndex = 0;
+    else scroll.removeAttribute("tabindex");
+  }).observe(scroll);
   const made = rows.map((row) => ({ row, node: null, key: filter ? filter.of(row).toLowerCase() : "" }));
   let kept = made;
 

@@ -77,6 +77,8 @@ function drawTimeline(frame, data, mode, cycle, clock, ceiling) {
   if (!data.single) layer.append(svg("path", { class: `area write ${mode}`, d: steps(frame, data, first, end, base, write) }));
   if (cycle) drawCycle(frame, cycle, low);
   nameSides(frame, data, mode, y, low);
+  const over = data.begin + data.width * data.read_bytes.length;
+  if (over < frame.x.to - data.width / 2 && over > frame.x.from) drawEnd(frame, over, low);
   if (busy) drawBusy(frame, data, first, end, low + GAP, axisAt);
   timeAxis(frame, clock);
 }
@@ -89,6 +91,12 @@ function nameSides(frame, data, mode, y, low) {
     frame.layer.append(label(frame.right - 4, frame.top - 5, "reads ↑", { ...at, class: "side read" }));
     if (y.from < 0) frame.layer.append(label(frame.right - 4, low + 14, "writes ↓", { ...at, class: "side write" }));
   }
+}
+
+/** Where a run ends that is shorter than the axis. */
+function drawEnd(frame, over, low) {
+  const at = frame.x.at(over);
+  frame.layer.append(svg("line", { class: "turn", x1: at, x2: at, y1: frame.top, y2: low }), label(at + 4, frame.top + 10, "end"));
 }
 
 function drawBusy(frame, data, first, end, top, bottom) {
