@@ -1,0 +1,41 @@
+"""One script and one style sheet out of the files beside this one."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+_STYLES = ("base.css", "layout.css", "charts.css", "tables.css", "print.css")
+_IMPORT = re.compile(r'^import (?:\{[^}]*\} from )?"\./([\w.]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=function|const|class|let)", re.MULTILINE)
+
+
+@cache
+def read(name: str) -> str:
+    """Return the text of a file of this folder."""
+    return files("plait.trace.page").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def style() -> str:
+    """Return the style sheet."""
+    return "\n".join(read(name) for name in _STYLES)
+
+
+@cache
+def script(entry: str) -> str:
+    """Return a module and all that it imports as one strict script, each file once and after what it uses."""
+    order: list[str] = []
+    _visit(entry, order, set())
+    body = "\n".join(_EXPORT.sub("", _IMPORT.sub("", read(name))) for name in order)
+    return f'"use strict";\n(() => {{\n{body}}})();\n'
+
+
+def _visit(name: str, order: list[str], begun: set[str]) -> None:
+    if name in begun:
+        return
+    begun.add(name)
+    for other in _IMPORT.findall(read(name)):
+        _visit(other, order, begun)
+    order.append(name)

@@ -1,0 +1,144 @@
+"""Writes the page: what needs no script stands in it as HTML, the rest is made from the documents that it carries."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait._errors import ArgumentError, StoreError
+from plait.trace.page._join import read, script, style
+from plait.trace.page._static import comparison_parts, program_name, report_parts
+from plait.trace.page._words import escaped
+
+Report = Mapping[str, Any]
+
+_DIGITS = 7  # of times and rates: more than anybody sees, and a third of what JSON would write
+
+
+def write(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write the page of a report, whole or not at all.
+
+    report  the document of the analysis, version 1
+    cost    0.1 s and the size of the report as JSON, beside about 100 kB
+    errors  plait.Error: not such a document, or the file cannot be written
+    """
+    _put(page_text(report), path)
+
+
+def write_comparison(
+    comparison: Report, path: str | os.PathLike[str], reports: tuple[Report, Report] | None = None
+) -> None:
+    """Write the page of a comparison, whole or not at all.
+
+    comparison  the document of the comparison, version 1
+    reports     of the two traces, for their timelines, where `comparison` does not hold these
+    errors      plait.Error: not such a document, or the file cannot be written
+    """
+    _put(comparison_text(comparison, reports), path)
+
+
+def page_text(report: Report) -> str:
+    """Return the page of a report as HTML."""
+    report = _checked(report, "plait trace report")
+    rest = {key: value for key, value in report.items() if key not in ("ranks", "offsets")}
+    islands = {"report": rest, "ranks": report.get("ranks"), "offsets": report.get("offsets") or []}
+    return _fill("report.js", f"{program_name(report)} – I/O report", report_parts(report), islands)
+
+
+def comparison_text(comparison: Report, reports: tuple[Report, Report] | None = None) -> str:
+    """Return the page of a comparison as HTML."""
+    whole = _checked(comparison, "plait trace comparison")
+    for side, report in zip("ab", [_lean(each) for each in reports or ()], strict=False):
+        known = {key: report[key] for key in ("timeline", "table1", "processes") if key in report}
+        whole[side] = {**known, **report.get("trace", {}), **whole.get(side, {})}
+    return _fill("compare.js", "Two traces compared", comparison_parts(whole), {"comparison": whole})
+
+
+def _checked(document: Report, expected: str) -> dict[str, Any]:
+    """Return a document in JSON's own types, where it is of the kind that is expected."""
+    found = (document.get("format"), document.get("version"))
+    if found != (expected, 1):
+        raise ArgumentError(
+            f"the document is a {found[0]!r} of version {found[1]!r}; expected {expected!r} of version 1"
+        )
+    return {key: _lean(value) for key, value in document.items()}
+
+
+def _fill(entry: str, title: str, parts: Mapping[str, str], islands: Mapping[str, Any]) -> str:
+    code, look = script(entry), style()
+    policy = (
+        f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(look)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    values = {
+        "policy": policy,
+        "title": escaped(title),
+        "style": look,
+        "script": code,
+        "data": "\n".join(_island(name, value) for name, value in islands.items()),
+        "footer": f"Written by Plait {escaped(plait.__version__)}. This page is one file and needs no network.",
+        **parts,
+    }
+    pieces = read("page.html").split("{")
+    text = [pieces[0]]
+    for piece in pieces[1:]:  # in one pass, so that braces in what was filled in mean nothing
+        name, _, rest = piece.partition("}")
+        text += [values[name], rest]
+    return "".join(text)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _island(name: str, document: Any) -> str:
+    """Return a document that ends its element nowhere but at its end: no `<` is left, nor anything but ASCII."""
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
+    text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return f'<script type="application/json" id="{name}">{text}</script>'
+
+
+def _lean(value: Any) -> Any:
+    """Return a document in JSON's own types, with short numbers; what is no number is not known."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        short = float(f"{value:.{_DIGITS}g}")
+        return int(short) if short.is_integer() and abs(short) < 1e15 else short
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _lean(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_lean(each) for each in value]
+    if hasattr(value, "tolist"):  # of NumPy
+        return _lean(value.tolist())
+    raise ArgumentError(f"the report holds a {type(value).__name__}, which JSON has no form for")
+
+
+def _put(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a file under another name and rename it when it is whole."""
+    target = Path(path)
+    spare = None
+    try:
+        handle, spare = tempfile.mkstemp(prefix=f".{target.name}.plait-", dir=target.parent)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(spare, 0o666 & ~mask)
+        os.replace(spare, target)
+    except OSError as error:
+        if spare is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(spare)
+        raise StoreError(error.errno, f"cannot write the page: {error.strerror}", str(target)) from error

@@ -1,0 +1,191 @@
+"""The head of the page and its conclusions: what is read in the first ten seconds, and without a script."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from plait.trace.page._words import amount, counted, escaped, plain, seconds, share
+
+Report = Mapping[str, Any]
+
+# What a conclusion may name as its evidence, and the section that shows it.
+SECTIONS = {
+    "timeline": "Rate over time",
+    "cycles": "Cycles",
+    "classes": "What the I/O is for",
+    "sizes": "Request sizes",
+    "order": "Order of requests",
+    "files": "Files",
+    "offsets": "Where in the files",
+    "ranks": "Processes over time",
+    "stragglers": "Stragglers",
+    "processes": "Processes",
+    "overlap": "I/O and computation",
+    "calls": "Calls",
+    "amplification": "Asked for and moved",
+    "tables": "Tables 1 and 2",
+    "trace": "The trace",
+}
+_ALSO = {
+    "table1": "tables",
+    "table2": "tables",
+    "coverage": "trace",
+    "missed": "trace",
+    "notes": "trace",
+    "rate": "timeline",
+    "rates": "timeline",
+    "common": "sizes",
+    "class": "classes",
+    "rank": "ranks",
+}
+_SEVERITIES = {"high": ("▲", "High"), "medium": ("◆", "Medium"), "low": ("●", "Low"), "good": ("✓", "Good")}
+
+
+def section_of(evidence: object) -> str | None:
+    """Return the section that a conclusion's evidence names by its key, its title or a path into the document."""
+    text = str(evidence or "").strip().lower()
+    for key, title in SECTIONS.items():
+        if text == title.lower():
+            return key
+    words = text.replace(".", " ").replace("[", " ").replace("_", " ").split()
+    for word in words:
+        if word in SECTIONS or word in _ALSO:
+            return _ALSO.get(word, word)
+    return None
+
+
+def program_name(report: Report) -> str:
+    """Return the name of the program: of the process that began first, without its folder."""
+    processes = sorted(report.get("processes") or [], key=lambda process: process.get("begin") or 0)
+    names: list[str] = []
+    for process in processes:
+        command = str(process.get("command") or "").strip()
+        if not command:
+            continue
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            words = command.split()
+        name = PurePosixPath(words[0]).name if words else ""
+        if name and name not in names:
+            names.append(name)
+    if names:
+        more = len(names) - 1
+        return plain(names[0]) + (f" and {counted(more, 'other program')}" if more else "")
+    path = str(report.get("trace", {}).get("path") or "")
+    return plain(PurePosixPath(path).name) or "A program"
+
+
+def report_parts(report: Report) -> dict[str, str]:
+    """Return the header and the conclusions of a report's page as HTML."""
+    trace = report.get("trace") or {}
+    header = [
+        f"<h1>{escaped(program_name(report))}</h1>",
+        f'<p class="lead">{_lead(report)}</p>',
+        _source(report, trace),
+    ]
+    header.append(_coverage(trace))
+    return {"header": "\n".join(header), "main": _conclusions(report.get("conclusions") or [])}
+
+
+def _lead(report: Report) -> str:
+    """Say in a sentence or two what the program did."""
+    trace, one, overlap = (report.get(key) or {} for key in ("trace", "table1", "overlap"))
+    wall = trace.get("wall_seconds")
+    processes, files = len(report.get("processes") or []), len(report.get("files") or [])
+    files += (report.get("files_left_out") or {}).get("files", 0)
+    if not one.get("ios"):
+        return escaped(f"No reads or writes in {seconds(wall)}." if wall else "No reads or writes were recorded.")
+    timeline = report.get("timeline") or {}
+    read, written = (sum(timeline.get(key) or [0]) for key in ("read_bytes", "write_bytes"))
+    moved = [
+        text for text in (f"read {amount(read)}" if read else "", f"wrote {amount(written)}" if written else "") if text
+    ]
+    who = counted(processes, "process") if processes else "The program"
+    took = f" in {seconds(wall)}" if wall else ""
+    text = (
+        f"{who} {' and '.join(moved) or 'moved nothing'}{took}, with {counted(one['ios'], 'request')} "
+        f"of {amount(one.get('mean_io_bytes'))} on average, in {counted(files, 'file')}."
+    )
+    busy = overlap.get("io_seconds")
+    if busy is not None and wall:
+        text += f" A request was running in {share(min(1.0, busy / wall))} of the time."
+    return escaped(text)
+
+
+def _source(report: Report, trace: Report) -> str:
+    hosts = {process.get("host") for process in report.get("processes") or [] if process.get("host")}
+    parts = [
+        f'<bdi class="name">{escaped(trace.get("path") or "")}</bdi>',
+        f"{escaped(trace.get('format') or '')} trace",
+    ]
+    if trace.get("zero"):
+        parts.append(f"begun {escaped(trace['zero'])}")
+    if hosts:
+        name = hosts.pop() if len(hosts) == 1 else counted(len(hosts), "host")
+        parts.append(f"on {escaped(name)}")
+    return f'<p class="source">{", ".join(parts)}</p>'
+
+
+def _coverage(trace: Report) -> str:
+    """Say first how much of what happened the report rests on."""
+    coverage = trace.get("coverage") or {}
+    part = coverage.get("share")
+    whole = part is not None and part >= 1 and trace.get("complete", True)
+    mark, name = ("✓", "complete") if whole else ("?", "unknown") if part is None else ("!", "partial")
+    text = coverage.get("text") or (
+        f"The trace covers {share(part)} of the bytes." if part is not None else "Coverage is not known."
+    )
+    return (
+        f'<p class="coverage {name}"><span class="mark" aria-hidden="true">{mark}</span> '
+        f'{escaped(text)} <a href="#trace">The trace</a></p>'
+    )
+
+
+def _conclusions(found: Sequence[Report]) -> str:
+    begin = '<section id="conclusions" aria-labelledby="conclusions-title" tabindex="-1">'
+    if not found:
+        return f'{begin}<h2 id="conclusions-title">Conclusions</h2><p>Nothing stands out in this trace.</p></section>'
+    items = "\n".join(_conclusion(each) for each in found)
+    return f'{begin}<h2 id="conclusions-title">Conclusions</h2>\n<ol class="conclusions">\n{items}\n</ol></section>'
+
+
+def _conclusion(each: Report) -> str:
+    severity = str(each.get("severity") or "low")
+    mark, word = _SEVERITIES.get(severity, _SEVERITIES["low"])
+    kind = severity if severity in _SEVERITIES else "low"
+    arrow = '<span aria-hidden="true">→</span><span class="unseen">Advice: </span>'
+    advice = f'<p class="advice">{arrow}{escaped(each["advice"])}</p>' if each.get("advice") else ""
+    section = section_of(each.get("evidence"))
+    proof = (
+        f'<p class="evidence" data-evidence="{section}"><a href="#{section}">{escaped(SECTIONS[section])}</a></p>'
+        if section
+        else ""
+    )
+    return (
+        f'<li class="conclusion {kind}"><div class="claim"><h3><span class="severity"><span aria-hidden="true">{mark}'
+        f"</span> {word}</span> {escaped(each.get('title') or '')}</h3>"
+        f"<p>{escaped(each.get('text') or '')}</p>{advice}</div>{proof}</li>"
+    )
+
+
+def comparison_parts(comparison: Report) -> dict[str, str]:
+    """Return the header and the conclusions of a comparison's page as HTML."""
+    sides = [comparison.get(side) or {} for side in "ab"]
+    named = "".join(
+        f'<div><dt>{letter}</dt><dd><bdi class="name">{escaped(side.get("path") or "")}</bdi>, '
+        f"{seconds(side.get('wall_seconds'))}{_short_coverage(side)}</dd></div>"
+        for letter, side in zip("AB", sides, strict=True)
+    )
+    return {
+        "header": f'<h1>Two traces compared</h1>\n<dl class="sides">{named}</dl>',
+        "main": _conclusions(comparison.get("conclusions") or []),
+    }
+
+
+def _short_coverage(side: Report) -> str:
+    coverage = side.get("coverage") or {}
+    return f". {escaped(coverage['text'])}" if coverage.get("text") else ""

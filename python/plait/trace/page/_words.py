@@ -1,0 +1,94 @@
+"""Numbers and names as people read them; units.js says the same on the page."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+
+NOTHING = "–"
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+# Control characters, and those that turn the direction of a text: a file's name may hold them to deceive.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def number(value: float) -> str:
+    """Return a number with three digits where it is below 1000, and whole above."""
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    size = abs(value)
+    if size >= 99.95:
+        return f"{value:,.0f}"
+    if size >= 9.995:
+        return f"{value:.1f}"
+    if size >= 0.0995:
+        return f"{value:.2f}"
+    return f"{value:.2g}"
+
+
+def amount(count: float | None) -> str:
+    """Return a number of bytes in decimal units."""
+    if count is None or not math.isfinite(count):
+        return NOTHING
+    step = 0
+    while abs(count) >= 999.5 and step < len(_UNITS) - 1:
+        count /= 1000
+        step += 1
+    return f"{number(count)}\u00a0{_UNITS[step]}"
+
+
+def size(count: float | None) -> str:
+    """Return the size of a request: in binary units where it is a whole number of them."""
+    if count is not None and count >= 1024:
+        for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+            if count % (1 << power) == 0:
+                return f"{int(count) >> power:,}\u00a0{unit}"
+    return amount(count)
+
+
+def seconds(value: float | None) -> str:
+    """Return a time."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    length = abs(value)
+    if length >= 7200:
+        minutes = round(length / 60)
+        return f"{minutes // 60:,}\u00a0h\u00a0{minutes % 60}\u00a0min"
+    if length >= 600:
+        whole = round(length)
+        return f"{whole // 60}\u00a0min\u00a0{whole % 60}\u00a0s"
+    if length >= 1 or length == 0:
+        return f"{number(value)}\u00a0s"
+    for factor, unit in ((1e3, "ms"), (1e6, "µs")):
+        if length * factor >= 0.9995:
+            return f"{number(value * factor)}\u00a0{unit}"
+    return f"{number(value * 1e9)}\u00a0ns"
+
+
+def share(value: float | None) -> str:
+    """Return a share in per cent; what is not all is never rounded to all, nor something to nothing."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    percent = value * 100
+    if 99.95 < percent < 100:
+        return "> 99.9\u00a0%"
+    if 0 < percent < 0.05:
+        return "< 0.1\u00a0%"
+    return f"{percent:.0f}\u00a0%" if abs(percent - round(percent)) < 1e-6 else f"{percent:.1f}\u00a0%"
+
+
+def counted(value: int, noun: str) -> str:
+    """Return ``1 file`` or ``2 files``."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith("s") else "s")
+    return f"{value:,} {noun if value == 1 else plural}"
+
+
+def plain(text: object) -> str:
+    """Return a text in which nothing is invisible, and which UTF-8 can hold."""
+    whole = str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", whole)
+
+
+def escaped(text: object) -> str:
+    """Return a text as HTML."""
+    return html.escape(plain(text), quote=True)

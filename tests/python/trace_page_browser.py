@@ -1,0 +1,102 @@
+"""A browser without a window that opens pages of reports, and holds against them what they should not do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trace_page_reports import Document
+
+from plait.trace import page
+
+READY = 10_000  # ms; a page of usual size takes about 0.2 s, and the machine may be busy
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Any]:
+    """Chromium, or a skip that says what is missing."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("no chromium was found in PATH")
+    options = ["--no-sandbox"] if os.getuid() == 0 else []
+    with sync_api.sync_playwright() as play:
+        running = play.chromium.launch(executable_path=program, args=options)
+        try:
+            yield running
+        finally:
+            running.close()
+
+
+class Opened:
+    """Opens pages; `check()` tells of errors in their scripts, and of requests."""
+
+    def __init__(self, running: Any, folder: Path) -> None:
+        self.running = running
+        self.folder = folder
+        self.complaints: list[str] = []
+        self.contexts: list[Any] = []
+
+    def __call__(
+        self, report: Document | str, size: tuple[int, int] = (1280, 900), scheme: str = "light", script: bool = True
+    ) -> Any:
+        path = self.folder / f"page-{len(self.contexts)}.html"
+        path.write_text(report if isinstance(report, str) else page.page_text(report), encoding="utf-8")
+        context = self.running.new_context(
+            viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=script
+        )
+        self.contexts.append(context)
+        shown = context.new_page()
+        shown.set_default_timeout(READY)
+        shown.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        shown.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+
+        def route(request: Any) -> None:
+            if request.request.url == path.as_uri():
+                request.continue_()
+            else:
+                self.complaints.append(f"asks for {request.request.url}")
+                request.abort()
+
+        shown.route("**/*", route)
+        shown.goto(path.as_uri())
+        if script:
+            shown.wait_for_selector("html[data-ready]", state="attached")
+        return shown
+
+    def close(self) -> None:
+        """Ends what was opened, and fails where something was amiss."""
+        for context in self.contexts:
+            context.close()
+        assert not self.complaints, "\n".join(self.complaints)
+
+
+Open = Callable[..., Any]
+
+
+def settle(shown: Any) -> None:
+    """Waits until what was asked for is drawn: two frames."""
+    shown.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def area(shown: Any, plot: str) -> tuple[float, float, float, float]:
+    """The places of a chart's own area on the screen: left, right, top, bottom."""
+    locator = shown.locator(plot)
+    locator.scroll_into_view_if_needed()
+    settle(shown)
+    box = locator.bounding_box()
+    ends = shown.evaluate(
+        """(plot) => {
+          const line = [...document.querySelectorAll(`${plot} .surface line.base`)]
+            .map((each) => ["x1", "x2", "y1"].map((name) => Number(each.getAttribute(name))))
+            .sort((a, b) => b[1] - b[0] - (a[1] - a[0]) || b[2] - a[2])[0];
+          return line;
+        }""",
+        plot,
+    )
+    return box["x"] + ends[0], box["x"] + ends[1], box["y"] + 30, box["y"] + ends[2] - 10
