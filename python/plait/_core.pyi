@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -277,3 +277,18 @@ def open_trace(
 def create_trace(path: str, format: str, base: int, separator: str, tick: int) -> TraceWriter: ...
 def copy_trace(source: TraceReader, target: TraceWriter) -> int: ...
 def trace_formats() -> list[tuple[str, str, bool, bool]]: ...
+def trace_report(
+    path: str,
+    *,
+    format: str = ...,
+    base: int = ...,
+    separator: str = ...,
+    comment: str = ...,
+    tick: int = ...,
+    block: int = ...,
+    logical: bool | None = ...,
+    cpu: bool | None = ...,
+    file: str = ...,
+    process: int | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+) -> dict[str, Any]: ...

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
+from plait._errors import ArgumentError, Error
 from plait.trace import words
+from plait.trace._compressed import Unpacked, opener_of
 from plait.trace.conclusions import conclusions
 
 Document = dict[str, Any]
@@ -68,28 +70,47 @@ def report(
     for name, value, known in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
         if value is not None and value not in known:
             raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
-    found = _core.trace_report(
-        os.fspath(path),
-        format=format,
-        base=base,
-        separator=separator,
-        comment=comment,
-        tick=tick,
-        block=block,
-        logical=None if level is None else level == "logical",
-        cpu=None if clock is None else clock == "cpu",
-        file=file or "",
-        process=process,
-        progress=progress,
-    )
+    path = os.fspath(path)
+    options = {
+        "format": format,
+        "base": base,
+        "separator": separator,
+        "comment": comment,
+        "tick": tick,
+        "block": block,
+        "logical": None if level is None else level == "logical",
+        "cpu": None if clock is None else clock == "cpu",
+        "file": file or "",
+        "process": process,
+        "progress": progress,
+    }
+    found = _counted(path, options)
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
-    return Report(_document(found, os.fspath(path), " of ".join(parts)))
+    return Report(_document(found, path, " of ".join(parts)))
+
+
+def _counted(path: str, options: dict[str, Any]) -> Document:
+    """Read the trace, which may be compressed as a whole."""
+    name = "/dev/stdin" if path == "-" else path
+    opener = opener_of(name)
+    if opener is None:
+        return _core.trace_report(name, **options)
+    unpacked = Unpacked(name, opener)
+    try:
+        found = _core.trace_report(unpacked.path, **options)
+    except Error as error:
+        raise type(error)(str(error).replace(unpacked.path, name)) from None
+    finally:
+        unpacked.opened()
+        unpacked.join()
+    if unpacked.damage:
+        found["description"]["complete"] = False
+        found["notes"].append(unpacked.damage)
+    return found
 
 
 def _argument(text: str) -> Exception:
-    from plait._errors import ArgumentError
-
     return ArgumentError(text)
 
 

@@ -51,6 +51,9 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
         where = place;
       }
     }
+    // At an end the best place may be the last one there is: then the cycle is cut off, and was not seen.
+    if ((where == limit && expected + period / 4 > static_cast<double>(limit)) || (where == 0 && expected < period / 4))
+      break;
     if (best < kAlike) {
       places.push_back(std::nan(""));
       at = expected;
@@ -68,6 +71,24 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
       pattern[i] = 0.7 * pattern[i] + 0.3 * padded[static_cast<std::size_t>(where) + i];
   }
   return places;
+}
+
+/// The beginning of a cycle: where least happens in the `length` values from `at` on.
+std::size_t quietest(const std::vector<double>& padded, std::size_t at, std::size_t length) {
+  const std::size_t reach = length / 8;
+  double sum = 0;
+  for (std::size_t i = 0; i < reach; ++i) sum += padded[at + i];
+  double least = sum;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i + reach < length; ++i) {
+    sum += padded[at + i + reach] - padded[at + i];
+    if (sum < least) {
+      least = sum;
+      place = i + 1;
+    }
+  }
+  place += at + reach / 2;
+  return place + length <= padded.size() ? place : place - std::min(length, place);
 }
 
 }  // namespace
@@ -115,6 +136,7 @@ Followed follow(const std::vector<double>& values, double period) {
       anchor = at + 1 - length;
     }
   }
+  anchor = quietest(padded, anchor, length);
   const std::vector<double> pattern(padded.begin() + static_cast<std::ptrdiff_t>(anchor),
                                     padded.begin() + static_cast<std::ptrdiff_t>(anchor + length));
   const auto start = static_cast<double>(anchor);
