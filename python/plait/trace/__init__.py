@@ -1,5 +1,6 @@
 """Traces of input and output: recording any program, reading any trace, and what it means."""
 
+from plait.trace._convert import Conversion, convert
 from plait.trace._event import EVENT, UNKNOWN, Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._reader import Coverage, Description, Trace, open
 from plait.trace._writer import TraceWriter, create
@@ -7,6 +8,7 @@ from plait.trace._writer import TraceWriter, create
 __all__ = [
     "EVENT",
     "UNKNOWN",
+    "Conversion",
     "Coverage",
     "Description",
     "Flag",
@@ -17,6 +19,7 @@ __all__ = [
     "Trace",
     "TraceWriter",
     "TracedFile",
+    "convert",
     "create",
     "open",
 ]
