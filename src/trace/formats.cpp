@@ -10,6 +10,9 @@
 #include "plait/error.hpp"
 #include "plait/workloads.hpp"
 #include "trace/binary/format.hpp"
+#include "trace/csv/csv.hpp"
+#include "trace/perfetto/perfetto.hpp"
+#include "trace/text1992/text1992.hpp"
 #include "trace/import/block.hpp"
 #include "trace/import/fio.hpp"
 #include "trace/import/strace.hpp"
@@ -21,6 +24,9 @@ namespace {
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
 const std::vector<Format> kFormats{
     binary::format(),
+    kCsv,
+    kText1992,
+    kPerfetto,
     fio_format(), strace_format(), vscsi_format(), blkcsv_format(), oracle_general_format(),
 };
 
