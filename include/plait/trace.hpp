@@ -176,7 +176,8 @@ struct ReadOptions {
   char separator = 0;        ///< 1992 and CSV: 0 as its head comment says, else blanks (1992) or a comma
   std::string comment;       ///< 1992: what a comment line begins with; empty: as the docs say
   std::int64_t tick = 0;     ///< ns a unit of time; 0: as the trace says, else the format's own
-  std::int64_t block = 512;  ///< 1992: bytes of a block
+  std::int64_t block = 512;  ///< bytes of a block: 1992, and addresses in block traces
+  std::string columns;       ///< blkcsv: what the columns hold, "time,op,lba,size"; empty: as the first line says
 };
 
 /// How a trace is written.
