@@ -11,11 +11,11 @@
 #include "plait/workloads.hpp"
 #include "trace/binary/format.hpp"
 #include "trace/csv/csv.hpp"
-#include "trace/perfetto/perfetto.hpp"
-#include "trace/text1992/text1992.hpp"
 #include "trace/import/block.hpp"
 #include "trace/import/fio.hpp"
 #include "trace/import/strace.hpp"
+#include "trace/perfetto/perfetto.hpp"
+#include "trace/text1992/text1992.hpp"
 
 namespace plait::trace {
 
@@ -27,7 +27,11 @@ const std::vector<Format> kFormats{
     kCsv,
     kText1992,
     kPerfetto,
-    fio_format(), strace_format(), vscsi_format(), blkcsv_format(), oracle_general_format(),
+    fio_format(),
+    strace_format(),
+    vscsi_format(),
+    blkcsv_format(),
+    oracle_general_format(),
 };
 
 std::string names(bool (*wanted)(const Format&)) {

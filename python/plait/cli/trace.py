@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from plait.cli.support import Commands
+from plait.cli.trace_convert import convert_command
 from plait.cli.trace_report import compare_command, report_command
 
 
@@ -15,3 +16,4 @@ def trace_command() -> None:
 
 trace_command.add_command(report_command)
 trace_command.add_command(compare_command)
+trace_command.add_command(convert_command)

@@ -1,5 +1,6 @@
 """Traces of input and output: recording any program, reading any trace, and what it means."""
 
+from plait.trace._convert import Conversion, convert
 from plait.trace._event import EVENT, UNKNOWN, Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._reader import Coverage, Description, Trace, open
 from plait.trace._writer import TraceWriter, create
@@ -10,6 +11,7 @@ __all__ = [
     "EVENT",
     "UNKNOWN",
     "Comparison",
+    "Conversion",
     "Coverage",
     "Description",
     "Flag",
@@ -22,6 +24,7 @@ __all__ = [
     "TraceWriter",
     "TracedFile",
     "compare",
+    "convert",
     "create",
     "open",
     "report",

@@ -1,0 +1,213 @@
+"""Traces of DFTracer: lines of JSON, each a call, a name, or a stretch of the program.
+
+The format is that of DFTracer's documentation (docs/trace_format.rst): `ph` is X for what took time and M for names, which
+events refer to by hashes; times are in us.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from plait.trace._event import Flag, Interface, Kind, Missed, Process, TracedFile
+from plait.trace._spool import Spool
+from plait.trace._summary import Imported
+
+_KINDS = {
+    **dict.fromkeys(("read", "pread", "pread64", "readv", "preadv", "preadv2", "fread", "fgets", "fgetc"), Kind.READ),
+    **dict.fromkeys(
+        ("write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev2", "fwrite", "fputs", "fputc", "fprintf"), Kind.WRITE
+    ),
+    **dict.fromkeys(("open", "open64", "openat", "creat", "creat64", "fopen", "fopen64", "fdopen"), Kind.OPEN),
+    **dict.fromkeys(("close", "fclose"), Kind.CLOSE),
+    **dict.fromkeys(("lseek", "lseek64", "fseek", "fseeko", "rewind"), Kind.SEEK),
+    **dict.fromkeys(("fsync", "fdatasync", "fflush", "msync"), Kind.SYNC),
+    **dict.fromkeys(("truncate", "ftruncate"), Kind.TRUNCATE),
+    **dict.fromkeys(("dup", "dup2"), Kind.DUPLICATE),
+    **dict.fromkeys(("mmap", "mmap64"), Kind.MAP),
+    "munmap": Kind.UNMAP,
+    **dict.fromkeys(("fork", "vfork"), Kind.FORK),
+}  # fmt: skip
+_INTERFACES = {"POSIX": Interface.POSIX, "STDIO": Interface.STDIO}
+_NAMES = ("fname", "filename", "pathname", "path", "name")
+_MOST = (1 << 62) - 1
+_LONGEST = 1 << 20
+_RANK = re.compile(r"rank\D{0,2}(\d+)", re.IGNORECASE)
+
+
+def is_dftracer(head: bytes) -> bool:
+    """Whether a trace begins as DFTracer's do."""
+    for line in head.splitlines()[:10]:
+        text = line.strip()
+        if text in (b"[", b""):
+            continue
+        return text.startswith(b"{") and all(key in text for key in (b'"ph"', b'"cat"', b'"pid"', b'"name"'))
+    return False
+
+
+def _lines(path: str) -> Iterator[tuple[str, bool]]:
+    """Each line with whether it is whole."""
+    with open(path, "rb") as plain:
+        packed = plain.read(2) == b"\x1f\x8b"
+    with gzip.open(path, "rb") if packed else open(path, "rb") as file:
+        while True:
+            try:
+                line = file.readline(_LONGEST)
+            except (EOFError, OSError):  # a file of gzip that was cut off
+                yield "", False
+                return
+            if not line:
+                return
+            yield line.decode("utf-8", "replace").strip(), line.endswith(b"\n")
+
+
+def _number(value: Any) -> int | None:
+    """A whole number within bounds, from a number or a text of digits."""
+    try:
+        return max(-_MOST, min(int(value), _MOST))
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+class _Import:
+    def __init__(self, spool: Spool) -> None:
+        self.spool = spool
+        self.strings: dict[str, str] = {}  # by hash
+        self.processes: dict[int, dict[str, Any]] = {}
+        self.files: dict[tuple[int, str], int] = {}
+        self.zero: int | None = None
+        self.operations = 0
+        self.unknown = 0
+        self.first_unknown = ""
+        self.summed = 0
+        self.failed = 0
+        self.complete = True
+
+    def understand(self, line: str) -> bool:
+        """Take a line; False: it is none of DFTracer's."""
+        try:
+            record = json.loads(line.rstrip(","))
+        except (ValueError, RecursionError):
+            return False
+        if not isinstance(record, dict):
+            return False
+        phase = record.get("ph")
+        pid = _number(record.get("pid"))
+        args = record.get("args") or {}
+        if not isinstance(args, dict) or pid is None or not 0 <= pid < 1 << 32:
+            return False
+        if phase == "M":
+            self.name(str(record.get("name")), pid, args)
+            return True
+        if phase == "H":  # of early versions
+            self.strings[str(args.get("hash"))] = str(record.get("name"))
+            return True
+        if phase == "C":  # calls that DFTracer summed up itself
+            self.summed += max(_number(args.get("count")) or 1, 1)
+            return True
+        return phase == "X" and self.call(record, pid, args)
+
+    def name(self, what: str, pid: int, args: dict[str, Any]) -> None:
+        if what in ("FH", "HH", "SH"):
+            self.strings[str(args.get("value"))] = str(args.get("name"))
+        elif what == "process_name":
+            process = self.process(pid)
+            process["command"] = str(args.get("name"))
+            rank = _RANK.search(process["command"])
+            if rank:
+                process["rank"] = int(rank.group(1)[:9])
+
+    def process(self, pid: int) -> dict[str, Any]:
+        return self.processes.setdefault(pid, {"command": "", "rank": -1, "host": ""})
+
+    def call(self, record: dict[str, Any], pid: int, args: dict[str, Any]) -> bool:
+        start, duration = _number(record.get("ts")), _number(record.get("dur"))
+        if start is None or start < 0:
+            return False
+        if self.zero is None:
+            self.zero = start
+        thread = (_number(record.get("tid")) or 0) % (1 << 32)
+        name, category = str(record.get("name")), str(record.get("cat")).upper()
+        process = self.process(pid)
+        process["host"] = process["host"] or self.strings.get(str(args.get("hhash")), "")
+        interface = _INTERFACES.get(category, Interface.UNKNOWN)
+        if interface == Interface.UNKNOWN:
+            kind, file, offset, length, result = Kind.PHASE, self.file(pid, f"{record.get('cat')}: {name}"), -1, 0, 0
+        else:
+            kind = _KINDS.get(name.removeprefix("__"), Kind.METADATA)
+            file = self.file(pid, self.file_name(args))
+            offset, length, result = self.moved(kind, name, args)
+        self.operations += 1
+        zero = 0 if abs(start - self.zero) < _MOST // 2000 else start  # a time out of all bounds stands at the zero
+        self.spool.add(
+            (start - self.zero) * 1000 if zero == 0 else 0,
+            min(duration, _MOST // 1000) * 1000 if duration is not None and duration >= 0 else -1,
+            -1, offset, length, result, self.operations if kind <= Kind.WRITE else 0, pid, thread, file, kind, interface,
+            Flag.LOGICAL,
+        )  # fmt: skip
+        return True
+
+    def moved(self, kind: Kind, name: str, args: dict[str, Any]) -> tuple[int, int, int]:
+        """Offset, length and result."""
+        offset = _number(args.get("offset"))
+        result = _number(args.get("ret"))
+        if kind not in (Kind.READ, Kind.WRITE):
+            place = offset if offset is not None and offset >= 0 and kind in (Kind.SEEK, Kind.MAP) else -1
+            length = _number(args.get("length")) or 0 if kind == Kind.MAP else 0
+            return place, max(length, 0), -1 if result == -1 and kind == Kind.OPEN else 0
+        length = _number(args.get("count", args.get("size", 0))) or 0
+        if name in ("fread", "fwrite"):  # of items
+            size = max(_number(args.get("size")) or 1, 1)
+            length, result = length * size, None if result is None else result * size
+        if result is None:
+            result = _number(args.get("size_sum")) or 0
+        if result < 0:
+            self.failed += 1
+            result = -1
+        bounds = 1 << 40
+        positioned = name.startswith("p") and offset is not None and offset >= 0
+        return (offset or 0) if positioned else -1, max(0, min(max(length, result), bounds)), min(result, bounds)
+
+    def file_name(self, args: dict[str, Any]) -> str:
+        for key in ("fhash", *_NAMES):
+            if key in args:
+                text = str(args[key])
+                return self.strings.get(text, text if key != "fhash" else f"file of hash {text}")
+        return f"descriptor {args['fd']}" if "fd" in args else ""
+
+    def file(self, pid: int, name: str) -> int:
+        return self.files.setdefault((pid, name), len(self.files) + 1) if name else 0
+
+
+def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Imported:
+    """Read traces of one job, which DFTracer keeps in a file for each process."""
+    spool = Spool()
+    work = _Import(spool)
+    for path in paths:
+        step(path)
+        for number, (line, whole) in enumerate(_lines(path), start=1):
+            text = line.strip("\x00 ")
+            if text in ("[", "]", "") and whole:
+                continue
+            if text not in ("[", "]", "") and work.understand(text):
+                continue
+            if not whole and text != "]":
+                work.complete = False
+            elif text != "]":
+                work.unknown += 1
+                work.first_unknown = work.first_unknown or f"{path}:{number}: {text[:100]!r}"
+    notes = ["read and write without an offset of their own are shown without one: DFTracer does not tell it"]
+    missed = []
+    if work.unknown:
+        notes.append(f"{work.unknown} lines were not understood and left out, the first {work.first_unknown}")
+        missed.append(Missed("lines that were not understood", work.unknown))
+    if work.summed:
+        missed.append(Missed("calls that DFTracer summed up instead of tracing them", work.summed))
+    if work.failed:
+        notes.append(f"{work.failed} calls failed; DFTracer does not tell why")
+    processes = [Process(pid, **known) for pid, known in work.processes.items()]
+    files = [TracedFile(pid, number, name) for (pid, name), number in work.files.items()]
+    return Imported("dftracer", (work.zero or 0) * 1000, 1000, work.complete, processes, files, missed, notes, spool)

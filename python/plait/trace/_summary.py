@@ -1,0 +1,41 @@
+"""What an import found: for the one who writes the trace, and for the one who asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from plait.trace._event import Missed, Process, TracedFile
+from plait.trace._spool import Spool
+
+
+class Imported(NamedTuple):
+    """A trace that was read whole."""
+
+    format: str
+    zero: int
+    tick: int
+    complete: bool
+    processes: list[Process]
+    files: list[TracedFile]
+    missed: list[Missed]
+    notes: list[str]
+    spool: Spool
+
+
+@dataclass
+class Summary:
+    """What was written into a trace."""
+
+    format: str = ""
+    """That was read."""
+    events: int = 0
+    reads: int = 0
+    writes: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    processes: int = 0
+    files: int = 0
+    complete: bool = True
+    missed: list[Missed] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
