@@ -1,11 +1,15 @@
 """Traces of input and output: recording any program, reading any trace, and what it means."""
 
 from plait.trace._event import EVENT, UNKNOWN, Flag, Interface, Kind, Missed, Process, TracedFile
+from plait.trace._import import IMPORTS, import_trace
 from plait.trace._reader import Coverage, Description, Trace, open
+from plait.trace._summary import Summary
+from plait.trace._workloads import Workload, generate, workload_name, workloads
 from plait.trace._writer import TraceWriter, create
 
 __all__ = [
     "EVENT",
+    "IMPORTS",
     "UNKNOWN",
     "Coverage",
     "Description",
@@ -14,9 +18,15 @@ __all__ = [
     "Kind",
     "Missed",
     "Process",
+    "Summary",
     "Trace",
     "TraceWriter",
     "TracedFile",
+    "Workload",
     "create",
+    "generate",
+    "import_trace",
     "open",
+    "workload_name",
+    "workloads",
 ]
