@@ -39,4 +39,5 @@ NB_MODULE(_core, module) {
   plait::python::bind_stream(module);
   plait::python::bind_trace(module);
   plait::python::bind_trace_report(module);
+  plait::python::bind_trace_workloads(module);
 }

@@ -102,7 +102,7 @@ char separator_of(const std::string& separator) {
 }
 
 TraceReader open_reader(const std::string& path, const std::string& format, int base, const std::string& separator,
-                        const std::string& comment, std::int64_t tick, std::int64_t block,
+                        const std::string& comment, std::int64_t tick, std::int64_t block, const std::string& columns,
                         std::optional<std::int64_t> begin, std::optional<std::int64_t> end) {
   trace::ReadOptions options;
   options.format = format;
@@ -111,6 +111,7 @@ TraceReader open_reader(const std::string& path, const std::string& format, int 
   options.comment = comment;
   options.tick = tick;
   options.block = block;
+  options.columns = columns;
   const nb::gil_scoped_release release;
   TraceReader opened;
   opened.reader = trace::open_trace(path, options);

@@ -273,6 +273,7 @@ def open_trace(
     comment: str,
     tick: int,
     block: int,
+    columns: str,
     begin: int | None,
     end: int | None,
 ) -> TraceReader: ...
@@ -297,3 +298,4 @@ def trace_report(
     process: int | None = ...,
     progress: Callable[[int, int], None] | None = ...,
 ) -> dict[str, Any]: ...
+def workloads() -> list[dict[str, Any]]: ...

@@ -6,6 +6,8 @@ import click
 
 from plait.cli.support import Commands
 from plait.cli.trace_convert import convert_command
+from plait.cli.trace_generate import generate_command
+from plait.cli.trace_import import import_command
 from plait.cli.trace_report import compare_command, report_command
 
 
@@ -17,3 +19,5 @@ def trace_command() -> None:
 trace_command.add_command(report_command)
 trace_command.add_command(compare_command)
 trace_command.add_command(convert_command)
+trace_command.add_command(generate_command)
+trace_command.add_command(import_command)

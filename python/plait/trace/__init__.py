@@ -2,13 +2,17 @@
 
 from plait.trace._convert import Conversion, convert
 from plait.trace._event import EVENT, UNKNOWN, Flag, Interface, Kind, Missed, Process, TracedFile
+from plait.trace._import import IMPORTS, import_trace
 from plait.trace._reader import Coverage, Description, Trace, open
+from plait.trace._summary import Summary
+from plait.trace._workloads import Workload, generate, workload_name, workloads
 from plait.trace._writer import TraceWriter, create
 from plait.trace.analysis import Report, report
 from plait.trace.comparison import Comparison, compare
 
 __all__ = [
     "EVENT",
+    "IMPORTS",
     "UNKNOWN",
     "Comparison",
     "Conversion",
@@ -20,12 +24,18 @@ __all__ = [
     "Missed",
     "Process",
     "Report",
+    "Summary",
     "Trace",
     "TraceWriter",
     "TracedFile",
+    "Workload",
     "compare",
     "convert",
     "create",
+    "generate",
+    "import_trace",
     "open",
     "report",
+    "workload_name",
+    "workloads",
 ]

@@ -184,8 +184,8 @@ class _Import:
                 made += 1
                 who = self.process(rank)
                 self.spool.add(
-                    round(begin * _SECOND), round((end - begin) * _SECOND) if end >= begin else -1, -1, -1, moved, moved,
-                    self.operations, who, who, self.file(rank, identity), kind, _COUNTED[module],
+                    round(begin * _SECOND), round((end - begin) * _SECOND) if end >= begin else -1, -1, -1,
+                    moved, moved, self.operations, who, who, self.file(rank, identity), kind, _COUNTED[module],
                     0 if identity in physical else Flag.LOGICAL,
                 )  # fmt: skip
         return seen, sums, made
@@ -231,8 +231,8 @@ class _Import:
                 )  # fmt: skip
         if not accesses:
             self.notes.append(
-                "this log has counters and no accesses (DXT was off): one event stands for all reads of a file by a rank, "
-                "or by all ranks, and one for all writes, from the first call's start to the last one's end"
+                "this log has counters and no accesses (DXT was off): one event stands for all reads of a file by a "
+                "rank, or by all ranks, and one for all writes, from the first call's start to the last one's end"
             )
         if through_mpi:
             self.notes.append("requests of POSIX on files that were accessed through MPI-IO are shown as physical ones")

@@ -1,7 +1,7 @@
 """Traces of DFTracer: lines of JSON, each a call, a name, or a stretch of the program.
 
-The format is that of DFTracer's documentation (docs/trace_format.rst): `ph` is X for what took time and M for names, which
-events refer to by hashes; times are in us.
+The format is that of DFTracer's documentation (docs/trace_format.rst): `ph` is X for what took time and M for names,
+which events refer to by hashes; times are in us.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from plait.trace._summary import Imported
 _KINDS = {
     **dict.fromkeys(("read", "pread", "pread64", "readv", "preadv", "preadv2", "fread", "fgets", "fgetc"), Kind.READ),
     **dict.fromkeys(
-        ("write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev2", "fwrite", "fputs", "fputc", "fprintf"), Kind.WRITE
+        ("write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev2", "fwrite", "fputs", "fputc", "fprintf"),
+        Kind.WRITE,
     ),
     **dict.fromkeys(("open", "open64", "openat", "creat", "creat64", "fopen", "fopen64", "fdopen"), Kind.OPEN),
     **dict.fromkeys(("close", "fclose"), Kind.CLOSE),
@@ -33,6 +34,7 @@ _KINDS = {
 }  # fmt: skip
 _INTERFACES = {"POSIX": Interface.POSIX, "STDIO": Interface.STDIO}
 _NAMES = ("fname", "filename", "pathname", "path", "name")
+_HASH = "\0hash "
 _MOST = (1 << 62) - 1
 _LONGEST = 1 << 20
 _RANK = re.compile(r"rank\D{0,2}(\d+)", re.IGNORECASE)
@@ -141,12 +143,12 @@ class _Import:
             file = self.file(pid, self.file_name(args))
             offset, length, result = self.moved(kind, name, args)
         self.operations += 1
-        zero = 0 if abs(start - self.zero) < _MOST // 2000 else start  # a time out of all bounds stands at the zero
+        since = start - self.zero
         self.spool.add(
-            (start - self.zero) * 1000 if zero == 0 else 0,
+            since * 1000 if abs(since) < _MOST // 2000 else 0,  # a time out of all bounds stands at the zero
             min(duration, _MOST // 1000) * 1000 if duration is not None and duration >= 0 else -1,
-            -1, offset, length, result, self.operations if kind <= Kind.WRITE else 0, pid, thread, file, kind, interface,
-            Flag.LOGICAL,
+            -1, offset, length, result, self.operations if kind <= Kind.WRITE else 0,
+            pid, thread, file, kind, interface, Flag.LOGICAL,
         )  # fmt: skip
         return True
 
@@ -174,9 +176,15 @@ class _Import:
     def file_name(self, args: dict[str, Any]) -> str:
         for key in ("fhash", *_NAMES):
             if key in args:
-                text = str(args[key])
-                return self.strings.get(text, text if key != "fhash" else f"file of hash {text}")
+                return (_HASH if key == "fhash" else "") + str(args[key])
         return f"descriptor {args['fd']}" if "fd" in args else ""
+
+    def resolved(self, name: str) -> str:
+        """The name of a file; those that are hashes may be told behind their first use."""
+        if name.startswith(_HASH):
+            name = name[len(_HASH) :]
+            return self.strings.get(name, f"file of hash {name}")
+        return self.strings.get(name, name)
 
     def file(self, pid: int, name: str) -> int:
         return self.files.setdefault((pid, name), len(self.files) + 1) if name else 0
@@ -209,5 +217,5 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
     if work.failed:
         notes.append(f"{work.failed} calls failed; DFTracer does not tell why")
     processes = [Process(pid, **known) for pid, known in work.processes.items()]
-    files = [TracedFile(pid, number, name) for (pid, name), number in work.files.items()]
+    files = [TracedFile(pid, number, work.resolved(name)) for (pid, name), number in work.files.items()]
     return Imported("dftracer", (work.zero or 0) * 1000, 1000, work.complete, processes, files, missed, notes, spool)

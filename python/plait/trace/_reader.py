@@ -53,6 +53,7 @@ class Trace:
         comment: str = "",
         tick: int = 0,
         block: int = 512,
+        columns: str = "",
     ) -> None:
         """See :func:`plait.trace.open`."""
         self._name = "/dev/stdin" if os.fspath(path) == "-" else os.fspath(path)
@@ -63,7 +64,9 @@ class Trace:
         self._bytes = {False: 0, True: 0}  # by whether they are logical
         self._last: Description | None = None
         try:
-            self._reader = _core.open_trace(source, format or "", base, separator, comment, tick, block, begin, end)
+            self._reader = _core.open_trace(
+                source, format or "", base, separator, comment, tick, block, columns, begin, end
+            )
         except Error as error:
             if self._unpacked is None:
                 raise
@@ -189,6 +192,7 @@ def open(
     comment: str = "",
     tick: int = 0,
     block: int = 512,
+    columns: str = "",
 ) -> Trace:
     """Opens a trace of any format that Plait reads, also compressed by gzip or zstd; ``"-"`` is the standard input.
 
@@ -201,7 +205,8 @@ def open(
         separator: 1992 and CSV: what stands between fields.
         comment: 1992: what a comment line begins with.
         tick: ns a unit of time.
-        block: 1992: bytes of a block.
+        block: bytes of a block: 1992, and addresses in traces of block devices.
+        columns: blkcsv: what the columns hold, as in ``"time,op,lba,size"``.
 
     Raises:
         plait.StoreError: it is not there, or cannot be read.
@@ -217,4 +222,5 @@ def open(
         comment=comment,
         tick=tick,
         block=block,
+        columns=columns,
     )

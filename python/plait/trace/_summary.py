@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 from plait.trace._event import Missed, Process, TracedFile
 from plait.trace._spool import Spool
@@ -39,3 +39,7 @@ class Summary:
     complete: bool = True
     missed: list[Missed] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain lists, dictionaries, texts and numbers."""
+        return asdict(self)

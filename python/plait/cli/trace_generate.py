@@ -1,0 +1,91 @@
+"""`plait trace generate`: traces made after the paper of 1992."""
+
+from __future__ import annotations
+
+import click
+from rich.table import Table
+
+from plait.cli.benchmark import run_with_bar
+from plait.cli.support import UserError, messages, output
+from plait.cli.trace_summary import print_summary
+from plait.trace import generate, workloads
+
+_EXAMPLES = """
+\b
+Examples:
+  plait trace generate --list
+  plait trace generate venus -o venus.plait
+  plait trace generate venus -o pair.1992 --copies 2 --seed 7
+  plait trace generate les -o les.csv --burst 0.5
+"""
+
+
+def _table() -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("name", "program", "CPU s", "data MiB", "I/Os", "MiB/s read", "written", "KiB", "cycles", "pattern"):
+        table.add_column(name, justify="left" if name in ("name", "program", "pattern") else "right")
+    for one in workloads():
+        table.add_row(
+            one.name, one.field, str(one.seconds), f"{one.data_mb:g}", f"{one.requests:,}", f"{one.read_mb:g}",
+            f"{one.write_mb:g}", f"{one.request_kb:g}", str(one.cycles or "-"), one.pattern,
+        )  # fmt: skip
+    return table
+
+
+@click.command("generate", epilog=_EXAMPLES)
+@click.argument("name", required=False)
+@click.option("-o", "--output", "target", metavar="FILE", help="The trace to write; its ending tells the format.")
+@click.option("--list", "list_", is_flag=True, help="Show the workloads with their figures.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what varies a little.")
+@click.option(
+    "--copies",
+    type=click.IntRange(1, 4096),
+    default=1,
+    show_default=True,
+    help="Programs side by side, with own files.",
+)
+@click.option(
+    "--offset",
+    type=click.FloatRange(0, 1e6),
+    metavar="SECONDS",
+    help="From the start of a copy to that of the next.  [default: within a cycle, by the seed]",
+)
+@click.option(
+    "--burst",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="SHARE",
+    help="Of a cycle's CPU time in which its requests are made.  [default: the workload's own]",
+)
+def generate_command(
+    name: str | None,
+    target: str | None,
+    list_: bool,
+    seed: int,
+    copies: int,
+    offset: float | None,
+    burst: float | None,
+) -> None:
+    """Make the trace of one of the seven programs of Miller's paper of 1992.
+
+    The traces themselves are lost; these have the figures of the paper's tables and the patterns that it describes. Any
+    command that reads a trace also takes workload:NAME, as in workload:venus?copies=2, in place of a file.
+    """
+    if list_:
+        output().print(_table())
+        return
+    if name is None or target is None:
+        raise UserError("say which workload and where to write it, as in: plait trace generate venus -o venus.plait")
+    summary = run_with_bar(
+        lambda bar: generate(
+            name,
+            target,
+            seed=seed,
+            copies=copies,
+            offset=offset,
+            burst=burst,
+            progress=lambda share: bar(f"writing {target}", share),
+        ),
+        "making",
+    )
+    print_summary(summary)
+    messages().print(f"trace written to {target}", soft_wrap=True)

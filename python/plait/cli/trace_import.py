@@ -1,0 +1,70 @@
+"""`plait trace import`: other tools' traces."""
+
+from __future__ import annotations
+
+import click
+
+from plait.cli.benchmark import run_with_bar
+from plait.cli.support import messages
+from plait.cli.trace_summary import print_summary
+from plait.trace import IMPORTS, import_trace
+
+_EXAMPLES = """
+\b
+Examples:
+  plait trace import job.darshan -o job.plait
+  plait trace import strace.out.* -o program.plait
+  plait trace import iolog.txt.gz -o fio.plait
+  plait trace import disk.csv --columns time,op,lba,size --tick 1000000 -o disk.plait
+"""
+
+
+@click.command("import", epilog=_EXAMPLES)
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The trace to write; its ending tells the format.")
+@click.option("--format", "format_", type=click.Choice(IMPORTS), help="Of the source.  [default: found out]")
+@click.option(
+    "--columns",
+    default="",
+    metavar="LIST",
+    help="blkcsv: what the columns hold, such as time,op,lba,size; - is left out.",
+)
+@click.option(
+    "--separator", default="", metavar="CHAR", help="blkcsv: what stands between columns.  [default: found out]"
+)
+@click.option("--tick", type=click.IntRange(min=1), metavar="NS", help="A unit of time in the source, in ns.")
+@click.option(
+    "--block", type=click.IntRange(min=1), default=512, show_default=True, help="Bytes of a block in the source."
+)
+def import_command(
+    sources: tuple[str, ...],
+    output: str,
+    format_: str | None,
+    columns: str,
+    separator: str,
+    tick: int | None,
+    block: int,
+) -> None:
+    """Turn a trace of another tool into one of Plait.
+
+    Read are logs of Darshan (each access with DXT, else sums), traces of DFTracer, outputs of strace, logs that fio
+    writes (write_iolog), and traces of block devices and caches: texts with columns, vscsi, oracle-general. Each may be
+    compressed by gzip or zstd. Several sources are read as one: the files of strace -ff, or those of DFTracer.
+
+    What could not be read, is missing in the source or had to be guessed is said, and kept in the trace.
+    """
+    summary = run_with_bar(
+        lambda bar: import_trace(
+            sources,
+            output,
+            format_,
+            columns=columns,
+            separator=separator,
+            tick=tick or 0,
+            block=block,
+            progress=bar,
+        ),
+        "reading",
+    )
+    print_summary(summary)
+    messages().print(f"trace written to {output}", soft_wrap=True)

@@ -1,0 +1,43 @@
+"""What the commands that write a trace say about it."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from plait.cli.support import output
+from plait.trace import Summary
+
+
+def bytes_text(count: int) -> str:
+    """A number of bytes with the unit that suits it."""
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def print_summary(summary: Summary) -> None:
+    """Print what was written, what is missing first."""
+    console = output()
+    if not summary.complete:
+        console.print(Text("The trace is not complete."), style="bold yellow")
+    for missed in summary.missed:
+        moved = missed.read_bytes + missed.written_bytes
+        amount = f", {bytes_text(moved)}" if moved else ""
+        console.print(Text(f"not in the trace: {missed.events:,}{amount}: {missed.reason}"), soft_wrap=True)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    table.add_row("format", summary.format, "")
+    table.add_row("processes", f"{summary.processes:,}", "")
+    table.add_row("opens of files", f"{summary.files:,}", "")
+    table.add_row("events", f"{summary.events:,}", "")
+    table.add_row("reads", f"{summary.reads:,}", bytes_text(summary.read_bytes))
+    table.add_row("writes", f"{summary.writes:,}", bytes_text(summary.written_bytes))
+    console.print(table)
+    for note in summary.notes:
+        console.print(Text(f"note: {note}"), soft_wrap=True)

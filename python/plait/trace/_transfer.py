@@ -1,0 +1,104 @@
+"""Copying a trace, with sums of what was copied."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from plait.trace._event import Kind
+from plait.trace._reader import Trace
+from plait.trace._summary import Imported, Summary
+from plait.trace._writer import create
+
+
+def _sum(summary: Summary, events: npt.NDArray[np.void]) -> None:
+    moved = np.maximum(events["result"], 0)
+    reads, writes = events["kind"] == Kind.READ, events["kind"] == Kind.WRITE
+    summary.events += len(events)
+    summary.reads += int(reads.sum())
+    summary.writes += int(writes.sum())
+    summary.read_bytes += int(moved[reads].sum())
+    summary.written_bytes += int(moved[writes].sum())
+
+
+def transfer(
+    trace: Trace,
+    target: str | os.PathLike[str],
+    format: str | None,
+    progress: Callable[[float], None] | None = None,
+) -> Summary:
+    """Copy what is left of a trace."""
+    summary = Summary()
+    processes = files = 0
+    with create(target, format) as writer:
+        for events in trace:
+            known = trace.description
+            for process in known.processes[processes:]:
+                writer.add_process(
+                    process.number,
+                    parent=process.parent,
+                    rank=process.rank,
+                    host=process.host,
+                    command=process.command,
+                    cpu=process.cpu,
+                )
+            for file in known.files[files:]:
+                writer.add_file(*file)
+            processes, files = len(known.processes), len(known.files)
+            writer.write(events)
+            _sum(summary, events)
+            done, whole = trace.progress
+            if progress and whole:
+                progress(done / whole)
+        known = trace.description
+        writer.finish(zero=known.zero, tick=known.tick, complete=known.complete, missed=known.missed, notes=known.notes)
+    summary.format, summary.processes, summary.files = known.format, len(known.processes), len(known.files)
+    summary.complete, summary.missed, summary.notes = known.complete, known.missed, known.notes
+    return summary
+
+
+def write_out(
+    found: Imported,
+    target: str | os.PathLike[str],
+    format: str | None,
+    progress: Callable[[float], None] | None = None,
+) -> Summary:
+    """Write an import that was read whole."""
+    spool = found.spool
+    spool.finish()
+    summary = Summary(
+        format=found.format,
+        processes=len(found.processes),
+        files=len(found.files),
+        complete=found.complete,
+        missed=found.missed,
+        notes=found.notes,
+    )
+    with create(target, format) as writer:
+        for process in found.processes:
+            writer.add_process(
+                process.number,
+                parent=process.parent,
+                rank=process.rank,
+                host=process.host,
+                command=process.command,
+                cpu=process.cpu,
+            )
+        for file in found.files:
+            writer.add_file(*file)
+        for events in spool.in_order():
+            writer.write(events)
+            _sum(summary, events)
+            if progress:
+                progress(summary.events / spool.events)
+        writer.finish(
+            zero=max(found.zero + spool.earliest, 0),
+            tick=found.tick,
+            complete=found.complete,
+            missed=found.missed,
+            notes=found.notes,
+        )
+    return summary
