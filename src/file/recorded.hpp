@@ -1,6 +1,7 @@
 /// What a File and its streams tell a trace of.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -24,8 +25,8 @@ Extent asked_extent(const plan::Section& section, const Layout& layout, std::int
 
 /// The errno that an event has as its result, negative.
 inline std::int64_t failure_of(const Error& error) {
-  constexpr int kInvalid = 22;  // EINVAL: a mistake of the caller's
-  return -static_cast<std::int64_t>(error.system_code() != 0 ? error.system_code() : kInvalid);
+  if (error.system_code() != 0) return -error.system_code();
+  return error.kind() == ErrorKind::kArgument ? -EINVAL : -EIO;
 }
 
 /// Runs `body`, which returns the bytes that it moved, and ends what was asked with them or with its error.
