@@ -5,6 +5,7 @@
  * requests (io_submit, io_uring) nor splice.  What it counted and no event has is reported as missed.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
@@ -46,8 +47,6 @@ static int64_t number_at(const char** text) {
 static bool kernel_counts(struct counts* counts) {
   char text[512];
   // This read is counted here and by the kernel, but is not in the text that it reads.
-  struct account_slot* slot = account_slot();
-  (void)slot;
   if (account_slurp("/proc/self/io", text, sizeof text) <= 0) return false;
   static const char* const names[] = {"rchar", "wchar", "syscr", "syscw"};
   int64_t values[4];
@@ -141,16 +140,43 @@ void account_forked(void) {
   for (int i = 0; i < 4; ++i) atomic_store(&settled[i], 0);
 }
 
+// Whether what is missing may be what the loader read of libraries that came since the last look.
+static bool is_loaders(const int64_t missing[4], uint64_t* libraries) {
+  *libraries = elf_libraries_loaded();
+  const int64_t loaded = (int64_t)(*libraries - atomic_load(&libraries_settled));
+  return loaded > 0 && missing[0] > 0 && missing[0] <= 4096 * loaded && missing[1] <= 0;
+}
+
+// dlopen runs under its caller's return address, which it looks at, so it is not known when it ended: what it read is
+// seen at the next call that opens a file, or at the end.
+_Atomic int account_loading;
+
+void account_loaded(void) {
+  atomic_store(&account_loading, 0);
+  if (elf_libraries_loaded() == atomic_load(&libraries_settled)) return;
+  const int64_t start = plait_events_now();
+  int64_t missing[4];
+  uint64_t libraries;
+  if (!difference(missing) || !is_loaders(missing, &libraries)) return;
+  atomic_store(&libraries_settled, libraries);
+  settle(missing);
+  put_loader(missing[0], start, "loader:[dlopen]");
+}
+
+__attribute__((used)) void* capture_before_dlopen(const char* name) {
+  atomic_store(&account_loading, 1);
+  void* function = libc_function(name, NULL);
+  return function != NULL ? function : dlsym(RTLD_NEXT, name);
+}
+
 void account_compare(void) {
-  loader_settle();
   const int64_t start = plait_events_now();
   int64_t missing[4];
   if (!difference(missing)) return;
   // The C library loads libraries for itself (name services, character sets) without calling dlopen.
-  const uint64_t libraries = elf_libraries_loaded();
-  const int64_t loaded = (int64_t)(libraries - libraries_settled);
-  libraries_settled = libraries;
-  if (loaded > 0 && missing[0] > 0 && missing[0] <= 4096 * loaded && missing[1] <= 0) {
+  uint64_t libraries;
+  if (missing[0] > 0 && is_loaders(missing, &libraries)) {
+    atomic_store(&libraries_settled, libraries);
     put_loader(missing[0], start, "loader:[libraries]");
     settle(missing);
     return;
@@ -160,14 +186,6 @@ void account_compare(void) {
   const int64_t written = missing[1] > 0 ? missing[1] : 0;
   const int64_t calls = (missing[2] > 0 ? missing[2] : 0) + (missing[3] > 0 ? missing[3] : 0);
   if (read > 0 || written > 0) plait_events_missed(PLAIT_MISSED_KERNEL, calls, read, written);
-}
-
-void account_loaded(int64_t bytes, int64_t calls, int64_t start) {
-  struct account_slot* slot = account_slot();
-  atomic_fetch_add_explicit(&slot->reads, calls, memory_order_relaxed);
-  atomic_fetch_add_explicit(&slot->read_bytes, bytes, memory_order_relaxed);
-  libraries_settled = elf_libraries_loaded();
-  put_loader(bytes, start, "loader:[dlopen]");
 }
 
 static char* write_number(char* place, int64_t number) {

@@ -48,6 +48,8 @@ bool capture_begin(void);
 /* The same in the child of a vfork, whose calls are not recorded.  cost: one system call where it may be one. */
 bool capture_in_borrowed_memory(void);
 int capture_process(void);
+/* The trace's path. */
+extern char capture_path[4096];
 
 /* Whether to record a call that `caller` made. */
 static inline bool capture_wanted(uintptr_t caller) {
@@ -163,6 +165,8 @@ struct moving {
 void moving_begin(struct moving* moving, struct description* description, int fd, bool write);
 /* returns  the offset at which `result` bytes were moved; -1: not known. */
 int64_t moving_end(const struct moving* moving, struct description* description, int fd, int64_t result);
+/* Size of a file; -1: not known. */
+int64_t position_size(int fd);
 /* After lseek: the position is `result`. */
 void moving_set(const struct moving* moving, struct description* description, int64_t result);
 
@@ -195,14 +199,10 @@ uint64_t elf_libraries_loaded(void);
 /* Makes the C library's functions jump to ours.  returns  whether all did. */
 bool patch_libc(void);
 
-/* --- others that call each other --- */
+/* --- the end --- */
 
-long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller);
-long capture_close(int fd, uintptr_t caller);
-long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags,
-                      uintptr_t caller);
 /* Ends the process's part, then the process. */
 void capture_leave(void);
-/* loader.c: what the loader read since dlopen was called. */
-void loader_settle(void);
-extern __thread int loader_pending __attribute__((tls_model("initial-exec")));
+/* Keeps what the loader read since dlopen was called. */
+void account_loaded(void);
+extern _Atomic int account_loading; /* dlopen was called since */

@@ -20,7 +20,7 @@ static int64_t ask_position(int fd) {
   return position < 0 ? -1 : position;
 }
 
-static int64_t ask_size(int fd) {
+int64_t position_size(int fd) {
   struct stat about;
 #ifdef SYS_newfstatat
   return RAW4(SYS_newfstatat, fd, "", &about, 0x1000) == 0 ? about.st_size : -1;  // 0x1000: AT_EMPTY_PATH
@@ -38,7 +38,7 @@ void moving_begin(struct moving* moving, struct description* description, int fd
   if ((flags & DESCRIPTION_SHARED) ||
       description->forks != atomic_load_explicit(&capture_forks, memory_order_relaxed)) {
     moving->way = WAY_ASKED;
-    moving->before = append ? ask_size(fd) : ask_position(fd);
+    moving->before = append ? position_size(fd) : ask_position(fd);
     return;
   }
   moving->way = append ? WAY_APPENDED : WAY_FOLLOWED;

@@ -15,6 +15,7 @@
 static _Atomic int first_state;
 _Atomic int* capture_state = &first_state;
 __thread int capture_spawning;
+char capture_path[4096];
 struct text capture_own_text;
 struct text capture_libc_text;
 
@@ -73,13 +74,15 @@ static void place_state(void) {
 
 static bool begin_first(void) {
   const char* path = setting("PLAIT_RECORD");
-  if (path == NULL || *path != '/') return false;
+  if (path == NULL || *path != '/' || strlen(path) >= sizeof capture_path) return false;
+  strcpy(capture_path, path);
   elf_find_texts();
   place_state();
   char command[4096];
   command_line(command, sizeof command);
   // Numbers of files and operations far from those of Plait itself, should the program use Plait and trace that too.
   if (plait_events_begin(path, command, job_rank(), UINT32_C(1) << 30, UINT64_C(1) << 40) != 0) return false;
+  put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
   patch_libc();
   account_start();
   return true;
@@ -89,12 +92,11 @@ static void go_on_after_fork(void) {
   account_forked();
   table_shared();
   capture_spawning = 0;
-  loader_pending = 0;
   plait_events_forked();
+  put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
 }
 
 bool capture_begin(void) {
-  if (capture_spawning != 0 && capture_in_borrowed_memory()) return false;
   _Atomic int* state = capture_state;
   int expected = CAPTURE_NOT_BEGUN;
   if (!atomic_compare_exchange_strong(state, &expected, CAPTURE_BEGINNING)) return expected == CAPTURE_ON;
@@ -113,10 +115,11 @@ bool capture_begin(void) {
 }
 
 void capture_leave(void) {
-  if (atomic_load(capture_state) != CAPTURE_ON || capture_in_borrowed_memory()) return;
+  if (!capture_wanted(0) || capture_in_borrowed_memory()) return;
   const int id = capture_process();
   if (atomic_exchange(&ended, id) == id) return;
   account_compare();
+  put_event(PLAIT_EVENT_EXIT, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
   plait_events_end();
   atomic_store(capture_state, CAPTURE_OFF);
 }
