@@ -8,13 +8,16 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "trace/binary/format.hpp"
 
 namespace plait::trace {
 
 namespace {
 
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
-const std::vector<Format> kFormats{};
+const std::vector<Format> kFormats{
+    binary::format(),
+};
 
 std::string names(bool (*wanted)(const Format&)) {
   std::string all;
