@@ -44,20 +44,26 @@ static int64_t number_at(const char** text) {
   return number;
 }
 
-static bool kernel_counts(struct counts* counts) {
+// The four counters of a process.  returns  the length of the text that they were read from; 0: they cannot be had.
+static size_t counters_of(const char* path, int64_t values[4]) {
   char text[512];
-  // This read is counted here and by the kernel, but is not in the text that it reads.
-  if (account_slurp("/proc/self/io", text, sizeof text) <= 0) return false;
+  if (account_slurp(path, text, sizeof text) <= 0) return 0;
   static const char* const names[] = {"rchar", "wchar", "syscr", "syscw"};
-  int64_t values[4];
   for (int i = 0; i < 4; ++i) {
     const char* place = strstr(text, names[i]);
-    if (place == NULL) return false;
+    if (place == NULL) return 0;
     place += strlen(names[i]);
     values[i] = number_at(&place);
   }
+  return strlen(text);
+}
+
+static bool kernel_counts(struct counts* counts) {
+  int64_t values[4];
+  const size_t length = counters_of("/proc/self/io", values);
+  if (length == 0) return false;
   // Count the read of this text as the kernel does from now on.
-  *counts = (struct counts){values[0] + (int64_t)strlen(text), values[1], values[2] + 1, values[3]};
+  *counts = (struct counts){values[0] + (int64_t)length, values[1], values[2] + 1, values[3]};
   return true;
 }
 
@@ -196,6 +202,15 @@ static char* write_number(char* place, int64_t number) {
   *place++ = ' ';
   while (count > 0) *place++ = digits[--count];
   return place;
+}
+
+void account_child(int child) {
+  char path[32] = "/proc/";
+  char* place = write_number(path + strlen(path) - 1, child);
+  path[strlen("/proc")] = '/';
+  strcpy(place, "/io");
+  int64_t values[4];
+  if (counters_of(path, values) != 0) settle(values);
 }
 
 void account_hand_over(char* text, size_t room) {

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <signal.h>
+
 #include "trace/capture/capture.h"
 
 // One call: what the system is asked, and what an event says of it.
@@ -63,6 +65,10 @@ long capture_mmap(void* place, size_t size, int protection, int flags, int fd, i
 long capture_munmap(void* place, size_t size, uintptr_t caller);
 long capture_msync(void* place, size_t size, int flags, uintptr_t caller);
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
+
+struct rusage;
+long capture_wait4(int id, int* status, int options, struct rusage* usage);
+long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusage* usage);
 
 /* aio.c */
 long capture_io_submit(unsigned long context, long count, void* requests);

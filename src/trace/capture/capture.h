@@ -108,6 +108,8 @@ long account_slurp(const char* path, char* text, size_t room);
 void account_start(void);
 /* In the child of a fork: the kernel begins at zero, so do we. */
 void account_forked(void);
+/* Before a child that ended is waited for: the kernel then counts its doings as its parent's. */
+void account_child(int child);
 /* Compares and reports the difference. */
 void account_compare(void);
 /* Writes "pid read written reads writes" of what the next program starts from, for the environment. */

@@ -48,7 +48,7 @@ long capture_copy(struct copying* q, uintptr_t caller) {
   const long result = RAW6(q->number, q->a, q->b, q->c, q->d, q->e, q->f);
   if (may) cancel_end(type);
   const int64_t end = plait_events_now();
-  if (q->counted && result >= 0) {
+  if (q->counted && result > 0) {
     account_read(result);
     account_write(result);
   }

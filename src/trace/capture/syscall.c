@@ -1,6 +1,7 @@
 /* System calls that a program makes by their numbers, through the function syscall (entries.S). */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[
     [SYS_sendfile] = 1, [SYS_copy_file_range] = 1, [SYS_splice] = 1, [SYS_tee] = 1, [SYS_mmap] = 1, [SYS_munmap] = 1,
     [SYS_msync] = 1, [SYS_execve] = 1, [SYS_execveat] = 1, [SYS_exit_group] = 1, [SYS_io_submit] = 1,
     [SYS_io_getevents] = 1, [SYS_io_pgetevents] = 1, [SYS_io_destroy] = 1, [SYS_io_uring_setup] = 1,
-    [SYS_io_uring_enter] = 1, [SYS_io_uring_register] = 1,
+    [SYS_io_uring_enter] = 1, [SYS_io_uring_register] = 1, [SYS_wait4] = 1, [SYS_waitid] = 1,
 #ifdef SYS_open
     [SYS_open] = 1, [SYS_creat] = 1, [SYS_dup2] = 1,
 #endif
@@ -110,6 +111,8 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_msync: return capture_msync((void*)a, (size_t)b, (int)c, caller);
     case SYS_execve: return capture_execveat(AT_FDCWD, (const char*)a, (char* const*)b, (char* const*)c, 0);
     case SYS_execveat: return capture_execveat(fd, (const char*)b, (char* const*)c, (char* const*)d, (int)e);
+    case SYS_wait4: return capture_wait4(fd, (int*)b, (int)c, (struct rusage*)d);
+    case SYS_waitid: return capture_waitid(fd, (int)b, (siginfo_t*)c, (int)d, (struct rusage*)e);
     case SYS_exit_group: capture_leave(); break;
     default: break;
   }

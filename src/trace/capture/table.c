@@ -56,6 +56,7 @@ static struct description* new_description(void) {
   uint64_t head = atomic_load(&free_list);
   while ((uint32_t)head != 0) {
     struct description* description = description_of((uint32_t)head);
+    if (description == NULL) break;
     const uint64_t next = ((head >> 32) + 1) << 32 | atomic_load(&description->next_free);
     if (atomic_compare_exchange_weak(&free_list, &head, next)) return description;
   }
@@ -70,7 +71,7 @@ static struct description* new_description(void) {
       RAW2(SYS_munmap, block, PER_BLOCK * sizeof(struct description));
   }
   struct description* description = description_of(number);
-  description->number = number;
+  if (description != NULL) description->number = number;
   return description;
 }
 
