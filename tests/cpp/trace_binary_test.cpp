@@ -9,15 +9,14 @@
 #include "folder.hpp"
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
-#include "trace_case.hpp"
+#include "trace_binary_case.hpp"
 
 namespace {
 
 using namespace plait::trace;
-using plait_test::all_of;
-using plait_test::content_of;
-using plait_test::reader_of;
-using plait_test::wild_events;
+using plait_test::binary::all_of;
+using plait_test::binary::reader_of;
+using plait_test::binary::wild_events;
 
 using TraceBinary = plait_test::InFolder;
 
@@ -124,8 +123,9 @@ void expect_sane(std::string_view bytes, const std::vector<Event>& events, const
     return;  // its header is gone
   }
   const std::vector<Event> found = all_of(*reader);
-  EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) { return a.start < b.start; }))
-      << what;
+  EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
+    return a.start < b.start;
+  })) << what;
   EXPECT_LE(found.size(), bytes.size()) << what;
   const Description& got = reader->description();
   if (found.size() != events.size() || got.processes.size() != wanted.processes.size() ||
@@ -161,9 +161,9 @@ TEST_F(TraceBinary, DamagedAtEachByte) {
         continue;
       }
       const std::vector<Event> found = all_of(*reader);
-      EXPECT_TRUE(std::is_sorted(found.begin(), found.end(),
-                                 [](const Event& a, const Event& b) { return a.start < b.start; }))
-          << at;
+      EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
+        return a.start < b.start;
+      })) << at;
     }
 }
 

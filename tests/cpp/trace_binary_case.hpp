@@ -1,4 +1,4 @@
-// Helpers of the tests of traces.
+// Helpers of the tests of binary traces.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <ostream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -16,18 +15,7 @@
 #include "plait/trace.hpp"
 #include "trace/formats.hpp"
 
-namespace plait::trace {
-
-inline void PrintTo(const Event& e, std::ostream* out) {
-  *out << "{start " << e.start << ", duration " << e.duration << ", cpu " << e.cpu << ", offset " << e.offset
-       << ", length " << e.length << ", result " << e.result << ", operation " << e.operation << ", process "
-       << e.process << ", thread " << e.thread << ", file " << e.file << ", kind " << int(e.kind) << ", interface "
-       << int(e.interface) << ", flags " << e.flags << "}";
-}
-
-}  // namespace plait::trace
-
-namespace plait_test {
+namespace plait_test::binary {
 
 /// All events of a reader, taken `step` at a time.
 inline std::vector<plait::trace::Event> all_of(plait::trace::Reader& reader, std::size_t step = 1000) {
@@ -87,4 +75,4 @@ inline std::vector<plait::trace::Event> wild_events(std::size_t count, unsigned 
   return events;
 }
 
-}  // namespace plait_test
+}  // namespace plait_test::binary
