@@ -10,13 +10,13 @@ import signal
 import stat
 import struct
 import subprocess
+import time
 from pathlib import Path
 from types import FrameType
 
-import plait
-from plait._errors import Error
+from plait._errors import ArgumentError, StoreError
 
-_LIBRARY = Path(plait.__file__).parent / "libplait_capture.so"
+_LIBRARY = Path(__file__).parents[1] / "libplait_capture.so"
 _MAGIC = b"\x89PLAIT\r\n"
 _RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
 _INTERPRETER = 3  # PT_INTERP
@@ -53,9 +53,9 @@ def record(command: list[str], path: str | os.PathLike[str], *, append: bool = F
 def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     """The environment in which programs record themselves into the trace at ``path``."""
     if not _LIBRARY.exists():
-        raise Error(f"{_LIBRARY}: the recording library is missing; install Plait anew on Linux")
+        raise StoreError(f"{_LIBRARY}: the recording library is missing; install Plait anew on Linux")
     if any(character in str(_LIBRARY) for character in " :"):
-        raise Error(f"{_LIBRARY}: the loader takes no blanks or colons in LD_PRELOAD; install Plait elsewhere")
+        raise StoreError(f"{_LIBRARY}: the loader takes no blanks or colons in LD_PRELOAD; install Plait elsewhere")
     preload = os.environ.get("LD_PRELOAD", "")
     names = [str(_LIBRARY), *(name for name in preload.replace(":", " ").split() if name != str(_LIBRARY))]
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
@@ -121,7 +121,7 @@ def _make_room(path: Path, append: bool) -> None:
     with file:
         head = file.read(48)
         if head and not head.startswith(_MAGIC):
-            raise Error(f"{path}: is not a trace, and is not overwritten; name another file by -o")
+            raise ArgumentError(f"{path}: is not a trace, and is not overwritten; name another file by -o")
         if append and head:
             return
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -143,8 +143,6 @@ def _made_in_this_job(head: bytes) -> bool:
         ticks = int(file.read().rsplit(")", 1)[1].split()[19])
     with open("/proc/uptime", encoding="ascii") as file:
         up = float(file.read().split()[0])
-    import time
-
     launcher_age = up - ticks / os.sysconf("SC_CLK_TCK")
     trace_age = time.monotonic() - monotonic / 1e9
     return trace_age <= launcher_age + 0.02
