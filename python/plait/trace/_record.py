@@ -149,7 +149,8 @@ def _made_in_this_job(head: bytes) -> bool:
 
 
 def _run(arguments: list[str], environment: dict[str, str]) -> int:
-    with subprocess.Popen(arguments, env=environment) as process:
+    # Launchers hand descriptors to the ranks, which must reach them.
+    with subprocess.Popen(arguments, env=environment, close_fds=False) as process:
 
         def pass_on(number: int, frame: FrameType | None) -> None:
             process.send_signal(number)

@@ -18,7 +18,7 @@ struct request {
   bool at_position;
   bool vector;
   bool cancelled;  // whether the thread may be cancelled in it
-  uint32_t more;   // flags
+  bool positioned;  // pread or pwrite that may be cancelled
 };
 
 long capture_transfer(const struct request* request, uintptr_t caller);
@@ -76,6 +76,6 @@ long capture_io_getevents(long number, unsigned long context, long least, long m
                           void* mask);
 long capture_io_destroy(unsigned long context);
 /* uring.c */
-long capture_uring_setup(unsigned entries, void* parameters);
+long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller);
 long capture_uring_enter(int fd, unsigned submit, unsigned wait, unsigned flags, void* argument, size_t size);
 long capture_uring_register(int fd, unsigned operation, void* argument, unsigned count);

@@ -121,7 +121,8 @@ enum description_flags {
   DESCRIPTION_SEEKABLE = 1, /* has positions: a file or a block device */
   DESCRIPTION_APPEND = 2,
   DESCRIPTION_DIRECT = 4,
-  DESCRIPTION_SHARED = 8 /* was open before: others may move its position */
+  DESCRIPTION_MEMORY = 16, /* of processes, under a name: shared memory */
+  DESCRIPTION_SHARED = 8   /* was open before: others may move its position */
 };
 
 /* What one open made: shared by the descriptors that dup makes of it. */
@@ -200,6 +201,17 @@ void elf_find_texts(void);
 uint64_t elf_libraries_loaded(void);
 /* Makes the C library's functions jump to ours.  returns  whether all did. */
 bool patch_libc(void);
+
+/* --- aio.c, uring.c: asynchronous requests --- */
+
+/* At the end of the process: what is not told of any more is counted as missed. */
+void aio_end(void);
+void uring_end(void);
+/* In the child of a fork: they are the parent's. */
+void aio_forked(void);
+void uring_forked(void);
+/* Whether the descriptor was of a ring, which is told of before it is closed. */
+void uring_remove(int fd);
 
 /* --- the end --- */
 

@@ -25,6 +25,7 @@ static long close_and_record(int fd, uintptr_t caller, bool may) {
   }
   // Out of the table first: as soon as it is closed another thread may get the same number.
   struct description* description = table_take(fd);
+  uring_remove(fd);
   const int64_t start = plait_events_now();
   may = may && cancel_begin(&type);
   const long result = RAW1(SYS_close, fd);

@@ -181,6 +181,8 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     return plain_exec(directory, path, arguments, environment, flags);
   if (!borrowed) {
     put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, 0, 0, 0);
+    aio_end();
+    uring_end();
     account_compare();
   }
   long result;

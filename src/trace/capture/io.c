@@ -66,6 +66,8 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   account(&q, result);
   if (q.at_position && description != NULL) offset = moving_end(&moving, description, q.fd, result);
   if (UNLIKELY(size_before >= 0)) offset = appended_at(q.fd, size_before, result);
+  // The C library's threads for aio_read and its like are all that calls pread inside it.
+  const bool posix_aio = q.positioned && text_has(&capture_libc_text, caller);
   const struct plait_event event = {
       .start = start,
       .duration = end - start,
@@ -74,11 +76,11 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
       .result = result,
       .file = file,
       .kind = (uint8_t)q.kind,
-      .interface = capture_interface(caller, q.vector ? PLAIT_INTERFACE_VECTOR : PLAIT_INTERFACE_POSIX),
-      .flags = (uint16_t)(PLAIT_EVENT_LOGICAL | (q.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
+      .interface = posix_aio ? PLAIT_INTERFACE_POSIX_AIO
+                             : capture_interface(caller, q.vector ? PLAIT_INTERFACE_VECTOR : PLAIT_INTERFACE_POSIX),
+      .flags = (uint16_t)(PLAIT_EVENT_LOGICAL | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) | (q.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
                           (about & DESCRIPTION_DIRECT ? PLAIT_EVENT_DIRECT : 0) |
-                          (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND : 0) |
-                          q.more)};
+                          (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND : 0))};
   plait_events_put(&event);
   return result;
 }
@@ -97,7 +99,7 @@ long capture_transfer(const struct request* request, uintptr_t caller) { return 
                                       .kind = KIND, .offset = -1, .at_position = true, .cancelled = CANCELLED}))
 #define AT(NUMBER, KIND, CANCELLED)                                                                          \
   told(transfer(CALLER(), (struct request){.number = NUMBER, .fd = fd, .data = (long)data, .size = (long)size,    \
-                                      .third = offset, .kind = KIND, .offset = offset, .cancelled = CANCELLED}))
+                                      .third = offset, .kind = KIND, .offset = offset, .cancelled = CANCELLED, .positioned = CANCELLED}))
 
 EXPORT ssize_t read(int fd, void* data, size_t size) { return PLAIN(SYS_read, PLAIT_EVENT_READ, true); }
 EXPORT ssize_t write(int fd, const void* data, size_t size) { return PLAIN(SYS_write, PLAIT_EVENT_WRITE, true); }

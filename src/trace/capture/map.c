@@ -61,8 +61,9 @@ long capture_mmap(void* place, size_t size, int protection, int flags, int fd, i
             failed ? result : 0, 0, stored ? 0 : PLAIT_EVENT_READ_ONLY);
   if (!failed) {
     remember((uintptr_t)result, size, offset, file);
-    // The C library's own tables are no data of the program.
-    if (!text_has(&capture_libc_text, caller))
+    // The C library's own tables are no data of the program, and shared memory and devices are no files.
+    const uint32_t about = description == NULL ? 0 : atomic_load(&description->flags);
+    if (!text_has(&capture_libc_text, caller) && (about & DESCRIPTION_SEEKABLE) && !(about & DESCRIPTION_MEMORY))
       plait_events_missed(PLAIT_MISSED_MAPPED, 1, protection & PROT_READ ? (int64_t)size : 0,
                           stored ? (int64_t)size : 0);
   }

@@ -90,6 +90,8 @@ static bool begin_first(void) {
 
 static void go_on_after_fork(void) {
   account_forked();
+  aio_forked();
+  uring_forked();
   table_shared();
   capture_spawning = 0;
   plait_events_forked();
@@ -118,6 +120,8 @@ void capture_leave(void) {
   if (!capture_wanted(0) || capture_in_borrowed_memory()) return;
   const int id = capture_process();
   if (atomic_exchange(&ended, id) == id) return;
+  aio_end();
+  uring_end();
   account_compare();
   put_event(PLAIT_EVENT_EXIT, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
   plait_events_end();

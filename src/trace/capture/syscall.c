@@ -111,6 +111,14 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_msync: return capture_msync((void*)a, (size_t)b, (int)c, caller);
     case SYS_execve: return capture_execveat(AT_FDCWD, (const char*)a, (char* const*)b, (char* const*)c, 0);
     case SYS_execveat: return capture_execveat(fd, (const char*)b, (char* const*)c, (char* const*)d, (int)e);
+    case SYS_io_submit: return capture_io_submit((unsigned long)a, b, (void*)c);
+    case SYS_io_getevents:
+    case SYS_io_pgetevents: return capture_io_getevents(number, (unsigned long)a, b, c, (void*)d, (void*)e, (void*)f);
+    case SYS_io_destroy: return capture_io_destroy((unsigned long)a);
+    case SYS_io_uring_setup: return capture_uring_setup((unsigned)a, (void*)b, caller);
+    case SYS_io_uring_enter:
+      return capture_uring_enter(fd, (unsigned)b, (unsigned)c, (unsigned)d, (void*)e, (size_t)f);
+    case SYS_io_uring_register: return capture_uring_register(fd, (unsigned)b, (void*)c, (unsigned)d);
     case SYS_wait4: return capture_wait4(fd, (int*)b, (int)c, (struct rusage*)d);
     case SYS_waitid: return capture_waitid(fd, (int)b, (siginfo_t*)c, (int)d, (struct rusage*)e);
     case SYS_exit_group: capture_leave(); break;

@@ -114,12 +114,17 @@ static uint32_t kind_of(int fd, int status) {
   return flags;
 }
 
+// Memory under a name: POSIX and System V shared memory, memfd_create.
+static bool is_memory(const char* name) {
+  return strncmp(name, "/dev/shm/", 9) == 0 || strncmp(name, "/memfd:", 7) == 0 || strncmp(name, "/SYSV", 5) == 0;
+}
+
 static void fill(struct description* description, const char* name, uint32_t flags) {
   atomic_store(&description->position, flags & DESCRIPTION_SHARED ? -1 : 0);
   atomic_store(&description->begun, 0);
   atomic_store(&description->ended, 0);
   atomic_store(&description->descriptors, 1);
-  atomic_store(&description->flags, flags);
+  atomic_store(&description->flags, flags | (is_memory(name) ? DESCRIPTION_MEMORY : 0));
   description->forks = atomic_load(&capture_forks);
   atomic_store(&description->file, plait_events_name(name));
 }
