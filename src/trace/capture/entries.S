@@ -58,6 +58,53 @@ syscall:
         jmp     capture_error
         .size   syscall, .-syscall
 
+/* Entering a ring for code that made the system call itself, whose registers all stay but rax, rcx and r11. */
+        .globl  capture_enter_inline
+        .hidden capture_enter_inline
+        .type   capture_enter_inline, @function
+capture_enter_inline:
+        pushq   %rbp
+        movq    %rsp, %rbp
+        pushq   %rdi
+        pushq   %rsi
+        pushq   %rdx
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        pushq   %rax                    # room for the result
+        subq    $4096, %rsp
+        andq    $-64, %rsp
+        xorl    %eax, %eax
+        movq    %rax, 512(%rsp)         # the header of what xsave writes
+        movq    %rax, 520(%rsp)
+        movq    %rax, 528(%rsp)
+        movq    %rax, 536(%rsp)
+        movq    %rax, 544(%rsp)
+        movq    %rax, 552(%rsp)
+        movq    %rax, 560(%rsp)
+        movq    %rax, 568(%rsp)
+        movl    $0xe7, %eax             # x87, SSE, AVX, AVX-512
+        xorl    %edx, %edx
+        xsave64 (%rsp)
+        movq    -24(%rbp), %rdx
+        movq    %r10, %rcx
+        call    capture_uring_enter
+        movq    %rax, -56(%rbp)
+        movl    $0xe7, %eax
+        xorl    %edx, %edx
+        xrstor64 (%rsp)
+        leaq    -56(%rbp), %rsp
+        popq    %rax
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rdx
+        popq    %rsi
+        popq    %rdi
+        popq    %rbp
+        ret
+        .size   capture_enter_inline, .-capture_enter_inline
+
         .macro  LOADS function
         .globl  \function
         .type   \function, @function
