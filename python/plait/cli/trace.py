@@ -8,6 +8,7 @@ from plait.cli.support import Commands
 from plait.cli.trace_convert import convert_command
 from plait.cli.trace_generate import generate_command
 from plait.cli.trace_import import import_command
+from plait.cli.trace_record import record_command
 from plait.cli.trace_report import compare_command, report_command
 
 
@@ -21,3 +22,4 @@ trace_command.add_command(compare_command)
 trace_command.add_command(convert_command)
 trace_command.add_command(generate_command)
 trace_command.add_command(import_command)
+trace_command.add_command(record_command)

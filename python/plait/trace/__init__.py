@@ -4,6 +4,7 @@ from plait.trace._convert import Conversion, convert
 from plait.trace._event import EVENT, UNKNOWN, Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._import import IMPORTS, import_trace
 from plait.trace._reader import Coverage, Description, Trace, open
+from plait.trace._record import record
 from plait.trace._summary import Summary
 from plait.trace._workloads import Workload, generate, workload_name, workloads
 from plait.trace._writer import TraceWriter, create
@@ -35,6 +36,7 @@ __all__ = [
     "generate",
     "import_trace",
     "open",
+    "record",
     "report",
     "workload_name",
     "workloads",

@@ -1,0 +1,213 @@
+/*
+ * Running another program in this process.
+ *
+ * The program is followed where its environment names this library: a program that passes on a made-up environment
+ * gets our variables put back, unless it says PLAIT_RECORD= (empty).  What cannot be followed is counted.
+ */
+#define _GNU_SOURCE
+#include <alloca.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/capture/calls.h"
+#include "trace/capture/names.h"
+
+#define RECORD "PLAIT_RECORD="
+#define PRELOAD "LD_PRELOAD="
+#define HANDED_OVER "PLAIT_RECORD_EXEC="
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
+
+static long read_at(int fd, void* data, size_t size, off_t offset) {
+  const long result = RAW4(SYS_pread64, fd, data, size, offset);
+  if (!capture_in_borrowed_memory()) account_read(result);
+  return result;
+}
+
+// Whether the loader will be asked to run the ELF program: it has an interpreter, and is of this machine.
+static bool is_dynamic(int fd, const unsigned char* head, long length) {
+  Elf64_Ehdr header;
+  if (length < (long)sizeof header) return false;
+  memcpy(&header, head, sizeof header);
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MACHINE) return false;
+  for (int i = 0; i < header.e_phnum && i < 64; ++i) {
+    Elf64_Phdr part;
+    if (read_at(fd, &part, sizeof part, (off_t)(header.e_phoff + (uint64_t)i * sizeof part)) != sizeof part) break;
+    if (part.p_type == PT_INTERP) return true;
+  }
+  return false;
+}
+
+// Whether the program would be recorded, as far as its file tells; scripts by their interpreters.
+static bool can_be_followed(int directory, const char* path, int flags, int depth) {
+  const long fd = RAW4(SYS_openat, directory, flags & AT_EMPTY_PATH && *path == 0 ? "/proc/self/exe" : path,
+                       O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return true;  // may be run but not read: nothing is known
+  unsigned char head[256];
+  struct stat about;
+  bool follows = true;
+#ifdef SYS_newfstatat
+  const long told_about = RAW4(SYS_newfstatat, fd, "", &about, AT_EMPTY_PATH);
+#else
+  const long told_about = RAW2(SYS_fstat, fd, &about);
+#endif
+  const long length = read_at((int)fd, head, sizeof head - 1, 0);
+  head[length > 0 ? length : 0] = 0;
+  const bool other_user = told_about == 0 && (((about.st_mode & S_ISUID) && about.st_uid != geteuid()) ||
+                                              ((about.st_mode & S_ISGID) && about.st_gid != getegid()));
+  if (other_user) {
+    follows = false;
+  } else if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) {
+    follows = is_dynamic((int)fd, head, length);
+  } else if (length > 2 && head[0] == '#' && head[1] == '!' && depth < 4) {
+    char* name = (char*)head + 2;
+    while (*name == ' ' || *name == '\t') ++name;
+    name[strcspn(name, " \t\n")] = 0;
+    follows = *name == 0 || can_be_followed(AT_FDCWD, name, 0, depth + 1);
+  }
+  RAW1(SYS_close, fd);
+  return follows;
+}
+
+static const char* value_of(char* const* environment, const char* name) {
+  const size_t length = strlen(name);
+  for (; environment != NULL && *environment != NULL; ++environment)
+    if (strncmp(*environment, name, length) == 0) return *environment + length;
+  return NULL;
+}
+
+// This library as LD_PRELOAD names it.
+static const char* own_path(void) {
+  static char path[4096];
+  static _Atomic int known;
+  if (atomic_load(&known) == 0) {
+    Dl_info info;
+    if (dladdr((void*)&own_path, &info) != 0 && info.dli_fname != NULL && strlen(info.dli_fname) < sizeof path)
+      strcpy(path, info.dli_fname);
+    atomic_store(&known, 1);
+  }
+  return path;
+}
+
+static size_t count_of(char* const* environment) {
+  size_t count = 0;
+  while (environment != NULL && environment[count] != NULL) ++count;
+  return count;
+}
+
+// The entries of the new environment that differ from the given one's.
+struct settings {
+  char record[4200];
+  char preload[8300];
+  char handed_over[160];
+};
+
+static bool names_us(const char* preload) {
+  const char* own = own_path();
+  const char* place = preload == NULL ? NULL : strstr(preload, own);
+  return place != NULL && *own != 0;
+}
+
+// Makes the environment in `room`, which holds count_of(environment) + 4 entries.
+static void fill_environment(char** room, char* const* environment, struct settings* settings, bool handing_over) {
+  const char* preload = value_of(environment, PRELOAD);
+  const bool keep_preload = names_us(preload);
+  const bool keep_record = value_of(environment, RECORD) != NULL;
+  size_t count = 0;
+  for (char* const* entry = environment; entry != NULL && *entry != NULL; ++entry) {
+    if (strncmp(*entry, HANDED_OVER, strlen(HANDED_OVER)) == 0) continue;
+    if (!keep_preload && strncmp(*entry, PRELOAD, strlen(PRELOAD)) == 0) continue;
+    room[count++] = *entry;
+  }
+  if (!keep_record) {
+    strcpy(settings->record, RECORD);
+    strcat(settings->record, capture_path);
+    room[count++] = settings->record;
+  }
+  if (!keep_preload) {
+    strcpy(settings->preload, PRELOAD);
+    strcat(settings->preload, own_path());
+    if (preload != NULL && *preload != 0 && strlen(preload) < 4096) {
+      strcat(settings->preload, ":");
+      strcat(settings->preload, preload);
+    }
+    room[count++] = settings->preload;
+  }
+  if (handing_over) {
+    strcpy(settings->handed_over, HANDED_OVER);
+    account_hand_over(settings->handed_over + strlen(HANDED_OVER), sizeof settings->handed_over - strlen(HANDED_OVER));
+    room[count++] = settings->handed_over;
+  }
+  room[count] = NULL;
+}
+
+static long plain_exec(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
+  if (directory == AT_FDCWD && flags == 0) return RAW3(SYS_execve, path, arguments, environment);
+  return RAW5(SYS_execveat, directory, path, arguments, environment, flags);
+}
+
+// The room for a long environment comes from the system: the stack of a spawned child is small.  A child that borrows
+// its parent's memory leaves these pages behind there, which is why short ones take the stack.
+enum { ON_STACK = 1000 };
+
+__attribute__((noinline)) static long exec_with(char** room, struct settings* settings, int directory,
+                                                const char* path, char* const* arguments, char* const* environment,
+                                                int flags, bool handing_over) {
+  fill_environment(room, environment, settings, handing_over);
+  return plain_exec(directory, path, arguments, room, flags);
+}
+
+long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
+  const bool borrowed = capture_in_borrowed_memory() && atomic_load(capture_state) == CAPTURE_ON;
+  if (!borrowed && !capture_wanted(0)) return plain_exec(directory, path, arguments, environment, flags);
+  // A search along PATH fails often: leave that to the kernel.
+  if (path == NULL || RAW4(SYS_faccessat, directory, path, X_OK, 0) != 0)
+    if (!(flags & AT_EMPTY_PATH)) return plain_exec(directory, path, arguments, environment, flags);
+  const char* asked = value_of(environment, RECORD);
+  const bool follows = (asked == NULL || *asked != 0) && can_be_followed(directory, path, flags, 0);
+  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);
+  if (borrowed && (!follows || (asked != NULL && names_us(value_of(environment, PRELOAD)))))
+    return plain_exec(directory, path, arguments, environment, flags);
+  if (!borrowed) {
+    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, 0, 0, 0);
+    aio_end();
+    uring_end();
+    account_compare();
+  }
+  long result;
+  if (!follows) {
+    result = plain_exec(directory, path, arguments, environment, flags);
+  } else {
+    const size_t count = count_of(environment) + 4;
+    const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);
+    const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if ((unsigned long)memory > -4096UL) return plain_exec(directory, path, arguments, environment, flags);
+    struct settings* settings = (struct settings*)memory;
+    char** room = count <= ON_STACK ? alloca(count * sizeof(char*)) : (char**)(settings + 1);
+    result = exec_with(room, settings, directory, path, arguments, environment, flags, !borrowed);
+    RAW2(SYS_munmap, memory, bytes);
+  }
+  if (!borrowed)
+    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, result, 0, 0);
+  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, -1, 0, 0);
+  return result;
+}
+
+EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) {
+  return (int)told(capture_execveat(AT_FDCWD, path, arguments, environment, 0));
+}
+EXPORT int execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
+  return (int)told(capture_execveat(directory, path, arguments, environment, flags));
+}
+EXPORT int execv(const char* path, char* const arguments[]) { return execve(path, arguments, environ); }
