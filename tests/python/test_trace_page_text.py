@@ -50,23 +50,23 @@ class Reader(HTMLParser):
 def test_carries_the_report(name: str) -> None:
     report = getattr(reports, name)()
     read = Reader(page.page_text(report))
-    whole = json.loads(read.raw["report"])
+    whole = json.loads(read.raw["data-report"])
     assert whole["files"] == [
         {key: pytest.approx(value) if isinstance(value, float) else value for key, value in row.items()}
         for row in report["files"]
     ]
     assert whole["timeline"]["read_bytes"] == report["timeline"]["read_bytes"]
-    ranks = json.loads(read.raw["ranks"])
+    ranks = json.loads(read.raw["data-ranks"])
     assert ranks["bytes"] == report["ranks"]["bytes"]
     np.testing.assert_allclose(
         np.asarray(ranks["seconds"], float), np.asarray(report["ranks"]["seconds"], float), rtol=1e-6
     )
-    assert [each["file"] for each in json.loads(read.raw["offsets"])] == [each["file"] for each in report["offsets"]]
+    assert [each["file"] for each in json.loads(read.raw["data-offsets"])] == [each["file"] for each in report["offsets"]]
 
 
 def test_is_small_beside_its_data() -> None:
     read = Reader(page.page_text(reports.huge()))
-    data = sum(len(read.raw[name]) for name in ("report", "ranks", "offsets"))
+    data = sum(len(read.raw[f"data-{name}"]) for name in ("report", "ranks", "offsets"))
     rest = len(page.page_text(reports.huge()).encode()) - data
     print(f"{rest} bytes beside {data} bytes of data")
     assert rest < 150_000
@@ -96,14 +96,14 @@ def test_names_stay_text() -> None:
     assert "\u2028" not in text
     assert "a\\u202egnp.exe\\u2028b" in " ".join(read.words)
     for name in ("report", "ranks", "offsets"):
-        assert not set(read.raw[name]) & set("<>&")
+        assert not set(read.raw[f"data-{name}"]) & set("<>&")
 
 
 def test_unknown_and_foreign_numbers() -> None:
     report = reports.full(16, 2, 8)
     report["table1"] |= {"mean_io_bytes": math.nan, "ios_per_second": np.float64(2.5), "ios": np.int64(7)}
     report["timeline"]["read_bytes"] = np.arange(16, dtype=np.int64)
-    whole = json.loads(Reader(page.page_text(report)).raw["report"])
+    whole = json.loads(Reader(page.page_text(report)).raw["data-report"])
     assert whole["table1"]["mean_io_bytes"] is None
     assert whole["table1"]["ios_per_second"] == 2.5
     assert whole["table1"]["ios"] == 7
@@ -148,9 +148,9 @@ def test_writes_whole_files(tmp_path: Path, nothing_left: None) -> None:
     assert target.read_text(encoding="utf-8") == page.page_text(reports.single())
     comparison, pair = reports.comparison()
     page.write_comparison(comparison, target, pair)
-    assert '"timeline":' in Reader(target.read_text(encoding="utf-8")).raw["comparison"]
+    assert '"timeline":' in Reader(target.read_text(encoding="utf-8")).raw["data-comparison"]
     page.write_comparison(comparison, str(target))
-    assert '"timeline":' not in Reader(target.read_text(encoding="utf-8")).raw["comparison"]
+    assert '"timeline":' not in Reader(target.read_text(encoding="utf-8")).raw["data-comparison"]
 
 
 def test_errors_name_what_is_wrong(tmp_path: Path, nothing_left: None) -> None:

@@ -104,7 +104,7 @@ def _island(name: str, document: Any) -> str:
     """Return a document that ends its element nowhere but at its end: no `<` is left, nor anything but ASCII."""
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return f'<script type="application/json" id="{name}">{text}</script>'
+    return f'<script type="application/json" id="data-{name}">{text}</script>'
 
 
 def _lean(value: Any) -> Any:

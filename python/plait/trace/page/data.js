@@ -2,13 +2,13 @@
 
 const read = new Map();
 
-/** A document of the page by its id; null where there is none. */
-export function island(id) {
-  if (!read.has(id)) {
-    const node = document.getElementById(id);
-    read.set(id, node ? JSON.parse(node.textContent) : null);
+/** A document of the page by its name; null where there is none. */
+export function island(name) {
+  if (!read.has(name)) {
+    const node = document.getElementById(`data-${name}`);
+    read.set(name, node ? JSON.parse(node.textContent) : null);
   }
-  return read.get(id);
+  return read.get(name);
 }
 
 export const total = (values) => (values ?? []).reduce((sum, value) => sum + (value ?? 0), 0);

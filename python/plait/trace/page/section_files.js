@@ -171,7 +171,7 @@ function offsetTable(map) {
   return el(
     "div",
     { class: "pair" },
-    table(columns, rows, { caption: "Bytes by place in the file", sortable: false }).node,
+    table(columns, rows, { caption: "Bytes by place in the file", sortable: false, few: 32 }).node,
     timelineTable(profile(map), 0, map.columns * map.width, "Bytes by time"),
   );
 }

@@ -48,7 +48,7 @@ export function timelineTable(timeline, from, to, caption) {
   if (timeline.busy?.length) {
     columns.push({ title: "Busy", value: (row) => row.busy, show: (row) => share(row.bins ? row.busy / row.bins : null) });
   }
-  return table(columns, rows, { caption, sortable: false, noun: "row" }).node;
+  return table(columns, rows, { caption, sortable: false, noun: "row", few: ROWS }).node;
 }
 
 /** What can be shown alone: files that have a map, and processes. */

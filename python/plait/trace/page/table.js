@@ -3,15 +3,15 @@
 import { el, freshId, isPrinting, onPrint } from "./dom.js";
 import { count, counted } from "./units.js";
 
-const FEW = 20; // rows shown before somebody asks for all
+const FEW = 20; // rows shown before somebody asks for all, where a table says no other number
 
 /**
  * A table of `rows`.  A column is {title, value(row), show?(row), text?, head?, bar?, note?}: `value` sorts, `show` gives
  * text or nodes, `text` columns stand left and sort from A, `head` names the row, `bar` is a length from 0 to 1.
  * Options: caption, sort (column number), upwards, filter {label, of(row)}, pick {chosen(row), call(row), label(row)}, noun.
  */
-export function table(columns, rows, { caption, sort = null, upwards = false, filter = null, pick = null, noun = "row", plural = `${noun}s`, sortable = true }) {
-  const state = { column: sort, down: sort === null ? true : !upwards && !columns[sort].text, words: "", all: rows.length <= FEW };
+export function table(columns, rows, { caption, sort = null, upwards = false, filter = null, pick = null, noun = "row", plural = `${noun}s`, sortable = true, few = FEW }) {
+  const state = { column: sort, down: sort === null ? true : !upwards && !columns[sort].text, words: "", all: rows.length <= few };
   const body = el("tbody");
   const status = el("p", { class: "status", "aria-live": "polite" });
   const headings = columns.map((column, i) => heading(column, i));
@@ -69,13 +69,13 @@ export function table(columns, rows, { caption, sort = null, upwards = false, fi
     kept = made.filter(({ key }) => words.every((word) => key.includes(word)));
     if (state.column !== null) kept.sort((a, b) => order(columns[state.column].value, a.row, b.row, state.down));
     fillBody(state.all || isPrinting());
-    more.hidden = kept.length <= FEW;
-    more.textContent = state.all ? `Show the first ${FEW}` : `Show all ${counted(kept.length, noun, plural)}`;
+    more.hidden = kept.length <= few;
+    more.textContent = state.all ? `Show the first ${few}` : `Show all ${counted(kept.length, noun, plural)}`;
     if (filter) status.textContent = words.length ? `${count(kept.length)} of ${counted(rows.length, noun, plural)}` : "";
   }
   /** Puts rows into the table; most are made when they are first shown, so that a page of many rows opens fast. */
   function fillBody(all) {
-    const shown = all ? kept : kept.slice(0, FEW);
+    const shown = all ? kept : kept.slice(0, few);
     for (const each of shown) each.node ??= line(each.row);
     body.replaceChildren(...shown.map(({ node }) => node));
     mark();

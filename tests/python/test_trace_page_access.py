@@ -1,0 +1,235 @@
+"""The page of a report for everybody: by keyboard, by screen reader, on paper, on a telephone, in the dark."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trace_page_reports as reports
+from trace_page_browser import Open, Opened, browser, settle
+
+from plait.trace import page
+
+# Everything that takes the focus and can be seen, without the radio buttons that arrow keys reach.
+STOPS = """() => {
+  const groups = new Set();
+  return [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((node) => {
+    if (node.disabled || node.hidden || !node.checkVisibility()) return false;
+    if (node.type !== "radio") return true;
+    return node.checked;
+  });
+}"""
+
+# The contrast of every text with what lies behind it: [ratio, needed, text].
+CONTRASTS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const over = (below, colour) => {
+    canvas.globalCompositeOperation = "copy";
+    canvas.fillStyle = `rgb(${below.join(" ")})`;
+    canvas.fillRect(0, 0, 1, 1);
+    canvas.globalCompositeOperation = "source-over";
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => {
+    const part = rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2];
+  };
+  const ground = (node) => {
+    const chain = [];
+    for (let at = node; at; at = at.parentElement) chain.unshift(getComputedStyle(at).backgroundColor);
+    return chain.reduce(over, [255, 255, 255]);
+  };
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const text = walk.currentNode.textContent.trim();
+    const node = walk.currentNode.parentElement;
+    if (!text || !node.checkVisibility() || node.closest("script, style, :disabled, .unseen")) continue;
+    const look = getComputedStyle(node);
+    const below = ground(node);
+    const own = over(below, node.closest("svg") ? look.fill : look.color);
+    const [a, b] = [light(own), light(below)].sort((x, y) => y - x);
+    const size = parseFloat(look.fontSize);
+    found.push([(a + 0.05) / (b + 0.05), size >= 24 || (size >= 18.66 && look.fontWeight >= 700) ? 3 : 4.5, text]);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture
+def open_page(running: Any, tmp_path: Path) -> Iterator[Open]:
+    opened = Opened(running, tmp_path)
+    yield opened
+    opened.close()
+
+
+def see_all(shown: Any) -> None:
+    """Brings every section into sight, so that its charts are drawn."""
+    for section in shown.locator("main section[id]").all():
+        section.scroll_into_view_if_needed()
+        settle(shown)
+
+
+def test_tab_reaches_everything(open_page: Open) -> None:
+    shown = open_page(reports.full())
+    see_all(shown)
+    shown.evaluate("() => { scrollTo(0, 0); window.seen = new Set(); }")
+    shown.evaluate("() => addEventListener('focusin', (event) => window.seen.add(event.target))")
+    number = shown.evaluate(f"() => ({STOPS})().length")
+    assert number > 60
+    for _ in range(number + 5):
+        shown.keyboard.press("Tab")
+    missed = shown.evaluate(f"() => ({STOPS})().filter((node) => !window.seen.has(node)).map((node) => node.outerHTML)")
+    assert missed == []
+
+
+def test_focus_can_be_seen(open_page: Open) -> None:
+    shown = open_page(reports.full(64, 2, 16))
+    shown.keyboard.press("Tab")
+    assert shown.evaluate("document.activeElement.className") == "skip"
+    assert shown.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+    shown.keyboard.press("Enter")
+    assert shown.evaluate("document.activeElement.id") == "main"
+    for selector in ("#timeline .plot", "#timeline .buttons button", "#files thead button", "nav a", "summary"):
+        shown.locator(selector).first.focus()
+        shown.keyboard.press("Shift+Tab")
+        shown.keyboard.press("Tab")
+        width = shown.evaluate("getComputedStyle(document.activeElement).outlineWidth")
+        assert width == "3px", selector
+
+
+def test_has_landmarks_headings_and_names(open_page: Open) -> None:
+    shown = open_page(reports.full())
+    assert shown.locator("html").get_attribute("lang") == "en"
+    assert shown.title() == "venus – I/O report"
+    for landmark in ("header", "nav", "main", "footer"):
+        assert shown.locator(f"body {landmark}").count() == 1
+    levels = shown.locator("h1, h2, h3").evaluate_all("(all) => all.map((each) => Number(each.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    ids = shown.locator("[id]").evaluate_all("(all) => all.map((each) => each.id)")
+    assert len(ids) == len(set(ids))
+    broken = shown.evaluate("""() => {
+      const there = (id) => document.getElementById(id)?.textContent.trim();
+      const lists = [...document.querySelectorAll("[aria-labelledby], [aria-describedby]")].flatMap((node) =>
+        ["aria-labelledby", "aria-describedby"].flatMap((name) => (node.getAttribute(name) ?? "").split(" ")));
+      const links = [...document.querySelectorAll("a[href^='#']")].map((node) => node.getAttribute("href").slice(1));
+      const unnamed = [...document.querySelectorAll("button, input, select")].filter((node) =>
+        !(node.textContent.trim() || node.getAttribute("aria-label") || [...(node.labels ?? [])].length));
+      return [...lists.filter((id) => id && !there(id)), ...links.filter((id) => !document.getElementById(id)),
+        ...unnamed.map((node) => node.outerHTML)];
+    }""")
+    assert broken == []
+
+
+def test_charts_have_texts_and_tables(open_page: Open) -> None:
+    shown = open_page(reports.full())
+    charts = shown.locator(".plot")
+    assert charts.count() == 4
+    for chart in charts.all():
+        assert chart.get_attribute("role") == "application"
+        assert chart.get_attribute("aria-roledescription") == "interactive chart"
+        assert chart.get_attribute("aria-label")
+        assert chart.get_attribute("tabindex") == "0"
+    assert shown.locator(".plot svg:not([aria-hidden])").count() == 0
+    for section in ("timeline", "sizes", "offsets", "ranks"):
+        place = shown.locator(f"#{section}")
+        assert place.locator("output[aria-live=polite]").count() == 1
+        place.locator("details summary").click()
+        assert place.locator("details table tbody tr").count() >= 3
+        assert place.locator("details table caption").first.inner_text()
+    assert "read 9.34" in shown.locator("#timeline figcaption").inner_text()
+    rows = shown.locator("#timeline details tbody tr").count()
+    assert 20 < rows <= 48
+    shown.locator("#timeline .plot").focus()
+    shown.keyboard.press("Home")
+    for _ in range(6):
+        shown.keyboard.press("+")
+    settle(shown)
+    assert 4 < shown.locator("#timeline details tbody tr").count() < 16
+
+
+def test_paper_has_all_tables_and_no_controls(open_page: Open) -> None:
+    shown = open_page(reports.huge(), scheme="dark")
+    assert shown.locator("#files tbody tr").count() == 20
+    shown.emulate_media(media="print")
+    settle(shown)
+    assert shown.locator("#files tbody tr").count() == 1000
+    assert shown.locator("#processes tbody tr").count() == 512
+    assert shown.locator("details:not([open])").count() == 0
+    unseen = shown.locator("table").evaluate_all("(all) => all.filter((each) => !each.checkVisibility()).length")
+    assert unseen == 0
+    for control in (".controls", ".find", "nav", ".overview", ".more", ".skip"):
+        assert not any(each.is_visible() for each in shown.locator(control).all()), control
+    assert shown.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    corner = "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data]"
+    drawn = shown.locator("#ranks canvas").evaluate(f"(canvas) => ({corner})(canvas).some((value) => value > 0)")
+    assert drawn
+    shown.emulate_media(media="screen")
+    settle(shown)
+    assert shown.locator("#files tbody tr").count() == 20
+    assert shown.locator("details[open]").count() == 1  # the notes of the trace
+
+
+def test_prints(open_page: Open) -> None:
+    shown = open_page(reports.full())
+    paper = shown.pdf(format="A4")
+    assert paper.startswith(b"%PDF")
+    assert paper.count(b"/Type /Page\n") + paper.count(b"/Type/Page") < 30
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 3840])
+@pytest.mark.parametrize("name", ["full", "empty", "hostile", "comparison"])
+def test_fits_the_width(open_page: Open, name: str, width: int) -> None:
+    text = page.comparison_text(*reports.comparison()) if name == "comparison" else getattr(reports, name)()
+    shown = open_page(text, size=(width, 800))
+    see_all(shown)
+    for details in shown.locator("summary").all():
+        details.click()
+    settle(shown)
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    inside = shown.locator(".plot").evaluate_all("(all) => all.every((each) => each.clientWidth > 200)")
+    assert inside
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out(open_page: Open, scheme: str) -> None:
+    shown = open_page(reports.full(), scheme=scheme)
+    see_all(shown)
+    shown.get_by_label("stacked").check()
+    for details in shown.locator("summary").all():
+        details.click()
+    settle(shown)
+    found = shown.evaluate(CONTRASTS)
+    assert len(found) > 500
+    weak = sorted((round(ratio, 2), text) for ratio, needed, text in found if ratio < needed)
+    assert weak == []
+    print(f"{scheme}: the least contrast is {min(ratio for ratio, _, _ in found):.2f}")
+    ground = shown.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert (int(ground[4:].split(",")[0]) < 64) == (scheme == "dark")
+
+
+def test_colours_of_maps_follow_the_scheme(open_page: Open) -> None:
+    pictures = []
+    for scheme in ("light", "dark"):
+        shown = open_page(reports.full(64, 4, 32), scheme=scheme)
+        shown.locator("#ranks .plot").scroll_into_view_if_needed()
+        settle(shown)
+        pictures.append(shown.locator("#ranks canvas").evaluate("(canvas) => canvas.toDataURL()"))
+    shown.emulate_media(color_scheme="light")
+    settle(shown)
+    pictures.append(shown.locator("#ranks canvas").evaluate("(canvas) => canvas.toDataURL()"))
+    assert pictures[0] != pictures[1]
+    assert pictures[0] == pictures[2]
