@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +95,13 @@ def _command(ranks: int, module: str, arguments: list[str]) -> list[str]:
 class RankProgram:
     """Ranks that run a Python module, in a process group of their own so that they can be ended together."""
 
-    def __init__(self, ranks: int, module: str, arguments: list[str]) -> None:
+    def __init__(
+        self, ranks: int, module: str, arguments: list[str], variables: Mapping[str, str] | None = None
+    ) -> None:
         """Start the ranks."""
         # One thread a rank: the ranks share the cores already.
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        environment = {**os.environ, **threads, **(variables or {})}
         self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by end()
         self._noise: deque[str] = deque(maxlen=20)
         self._lines: queue.Queue[str | None] = queue.Queue()

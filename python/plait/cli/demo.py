@@ -14,12 +14,14 @@ from rich.console import Console
 from rich.table import Table
 
 import plait
+import plait.trace
 from plait.bench.io import IoSettings, run_io
 from plait.bench.launch import LaunchError, RankProgram, require_mpi
 from plait.bench.table import results_table
 from plait.bench.text import milliseconds
 from plait.cli.benchmark import run_with_bar
 from plait.cli.support import UserError, output
+from plait.trace.words import size
 
 _PATIENCE = 60.0  # seconds that the ranks may stay silent
 
@@ -68,8 +70,9 @@ def demo_command(directory: Path, ranks: int, no_bench: bool) -> None:
     _draw(elevation, outcome, ranks, picture)
     console.print(f"[bold]4.[/bold] Picture of who owns what: {picture}", soft_wrap=True)
     good = same and all(read.correct for read in outcome.reads)
+    _print_trace(console, directory)
     if not no_bench:
-        console.print("[bold]5.[/bold] A short benchmark beside MPI-IO (plait bench io measures more):\n")
+        console.print("[bold]6.[/bold] A short benchmark beside MPI-IO (plait bench io measures more):\n")
         settings = IoSettings(doubles=1500, bytes=0, ranks=ranks, rounds=3, cut=3.0, directory=str(directory))
         results = run_with_bar(lambda progress: run_io(settings, progress))
         console.print(results_table(results))
@@ -108,8 +111,10 @@ def _write_and_read(elevation: npt.NDArray[Any], directory: Path, ranks: int) ->
     np.save(reference, elevation, allow_pickle=False)
     outcome = _Outcome()
     arguments = [str(reference.resolve()), str((directory / "elevation.npy").resolve())]
+    trace = (directory / "demo.plait").resolve()
+    trace.unlink(missing_ok=True)
     try:
-        with RankProgram(ranks, "plait.bench.demo_ranks", arguments) as program:
+        with RankProgram(ranks, "plait.bench.demo_ranks", arguments, {"PLAIT_TRACE": str(trace)}) as program:
             for event in program.events(_PATIENCE):
                 if event["event"] == "written":
                     outcome.write_layout, outcome.write_seconds = event["layout"], event["seconds"]
@@ -130,6 +135,20 @@ def _print_reads(console: Console, outcome: _Outcome) -> None:
     for read in outcome.reads:
         table.add_row(read.layout, milliseconds(read.seconds), "[green]yes" if read.correct else "[bold red]NO")
     console.print(table)
+
+
+def _print_trace(console: Console, directory: Path) -> None:
+    """Say what the ranks' own record of their requests means."""
+    report = plait.trace.report(directory / "demo.plait")
+    page = directory / "demo.html"
+    report.html(page)
+    more = report["amplification"] or {}
+    console.print(
+        f"[bold]5.[/bold] The ranks recorded their requests: {report['table1']['ios']} of the program's, "
+        f"{size(report['table1']['io_bytes'])}; {size(more.get('physical_bytes', 0))} reached the file.\n"
+        f"   What that means, to click through: {page}",
+        soft_wrap=True,
+    )
 
 
 def _draw(elevation: npt.NDArray[Any], outcome: _Outcome, ranks: int, path: Path) -> None:
