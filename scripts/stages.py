@@ -207,6 +207,28 @@ def cpp_address(log: Path) -> Outcome:
     return outcome
 
 
+FUZZ_EXECUTIONS = 3000  # of each reader; scripts/fuzz.sh runs longer
+
+
+def fuzz(log: Path) -> Outcome:
+    """Every reader of traces on changed inputs, under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    tree = PRIVATE / "build/address"
+    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
+    configure: Command = ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", "-DPLAIT_SANITIZE=address", *options]
+    for command in (configure, ["cmake", "--build", tree, "--target", "plait_fuzz", "-j", JOBS]):
+        status = run(command, log, limit=900)
+        if status:
+            return check("the build", status)
+    program = tree / "plait_fuzz"
+    names = subprocess.run([program, "list"], capture_output=True, text=True, check=True).stdout.split()
+    outcome = Outcome()
+    limits = {"ASAN_OPTIONS": "detect_leaks=1:max_allocation_size_mb=1024"}
+    for name in names:
+        arguments = ["--executions", str(FUZZ_EXECUTIONS), "--seconds", "60", "--corpus", ROOT / "tests/fuzz/corpus"]
+        outcome.add(check(f"fuzzing the format {name}", run([program, *arguments, name], log, 120, limits)))
+    return outcome
+
+
 # What a test that can meet a data race includes.
 THREADED = re.compile(
     r'#include [<"](?:thread|atomic|store/|transport/|engine/|file/|plait/(?:file|redistribute|comm)\.)'
@@ -329,6 +351,7 @@ STAGES: dict[str, Callable[[Path], Outcome]] = {
     "style": check_style,
     "cpp": cpp_release,
     "cpp-address": cpp_address,
+    "fuzz": fuzz,
     "cpp-thread": cpp_thread,
     "c": c_tests,
     "python": python_tests,

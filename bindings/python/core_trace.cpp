@@ -3,11 +3,13 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "bind.hpp"
 #include "plait/error.hpp"
@@ -39,6 +41,8 @@ struct TraceReader {
 
 struct TraceWriter {
   std::unique_ptr<trace::Writer> writer;
+  std::int64_t bytes = 0;         // when finished
+  std::vector<std::string> lost;  // when finished
 
   trace::Writer& open() const {
     if (writer == nullptr) throw Error(ErrorKind::kArgument, "the trace is finished or closed");
@@ -144,12 +148,15 @@ void write(const TraceWriter& self, const nb::object& events) {
 }
 
 TraceWriter open_writer(const std::string& path, const std::string& format, int base, const std::string& separator,
-                        std::int64_t tick) {
+                        const std::string& comment, std::int64_t tick, std::int64_t block, bool plain) {
   trace::WriteOptions options;
   options.format = format;
   options.base = base;
   options.separator = separator_of(separator);
+  options.comment = comment;
   options.tick = tick;
+  options.block = block;
+  options.plain = plain;
   const nb::gil_scoped_release release;
   TraceWriter created;
   created.writer = trace::create_trace(path, options);
@@ -169,7 +176,35 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   trace::Writer& writer = self.open();
   const nb::gil_scoped_release release;
   writer.finish(description);
+  self.bytes = writer.bytes_written();
+  self.lost = writer.lost();
   self.writer.reset();
+}
+
+/// Copies what is left, and the processes and files; calls `progress` about ten times a second, which may raise.
+std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const nb::object& progress) {
+  trace::Reader& reader = from.open();
+  trace::Writer& writer = to.open();
+  const nb::gil_scoped_release release;
+  std::vector<Event> room(4096);
+  std::size_t processes = 0;
+  std::size_t files = 0;
+  std::int64_t events = 0;
+  auto shown = std::chrono::steady_clock::now();
+  while (true) {
+    const std::size_t count = reader.read(room);
+    const Description& known = reader.description();
+    while (processes < known.processes.size()) writer.add(known.processes[processes++]);
+    while (files < known.files.size()) writer.add(known.files[files++]);
+    if (count == 0) return events;
+    writer.write(std::span<const Event>(room).first(count));
+    events += static_cast<std::int64_t>(count);
+    if (std::chrono::steady_clock::now() - shown < std::chrono::milliseconds(100)) continue;
+    shown = std::chrono::steady_clock::now();
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+    if (!progress.is_none()) progress(reader.bytes_read(), reader.bytes_in_all());
+  }
 }
 
 }  // namespace
@@ -191,9 +226,19 @@ void bind_trace(nb::module_& module) {
                           const nb::str& name) { self.open().add(trace::File{process, number, bytes_of(name)}); })
       .def("write", &write)
       .def("finish", &finish)
+      .def_prop_ro("bytes_written",
+                   [](const TraceWriter& self) { return self.writer ? self.writer->bytes_written() : self.bytes; })
+      .def_prop_ro("lost",
+                   [](const TraceWriter& self) {
+                     nb::list all;
+                     for (const std::string& one : self.writer ? self.writer->lost() : self.lost)
+                       all.append(text_of(one));
+                     return all;
+                   })
       .def("close", [](TraceWriter& self) { self.writer.reset(); });
   module.def("open_trace", &open_reader);
   module.def("create_trace", &open_writer);
+  module.def("copy_events", &copy_events, "source"_a, "target"_a, "progress"_a.none());
   module.def("copy_trace", [](const TraceReader& from, const TraceWriter& to) {
     trace::Reader& reader = from.open();
     trace::Writer& writer = to.open();

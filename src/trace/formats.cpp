@@ -24,13 +24,13 @@ namespace {
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
 const std::vector<Format> kFormats{
     binary::format(),
+    blkcsv_format(),
     kCsv,
     kText1992,
     kPerfetto,
     fio_format(),
     strace_format(),
     vscsi_format(),
-    blkcsv_format(),
     oracle_general_format(),
 };
 

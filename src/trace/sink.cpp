@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "store/new_file.hpp"
 #include "store/posix/descriptor.hpp"
@@ -44,7 +45,7 @@ class FileSink : public Sink {
 
 class StreamSink : public Sink {
  public:
-  explicit StreamSink(const std::string& path) : path_(path), file_(store::posix::open_file(path, O_WRONLY)) {}
+  StreamSink(const std::string& path, store::posix::Descriptor file) : path_(path), file_(std::move(file)) {}
 
  protected:
   void write(std::string_view text) override { write_all(file_.number(), text, path_); }
@@ -70,9 +71,14 @@ class TextSink : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> open_sink(const std::string& path) {
+  if (path == "/dev/stdout") {  // as it is: the end of a pipe, or a file that others write to as well
+    const int number = ::dup(STDOUT_FILENO);
+    if (number < 0) throw store::posix::system_error("write the trace to the standard output", errno);
+    return std::make_unique<StreamSink>(path, store::posix::Descriptor(number));
+  }
   struct stat status;
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-    return std::make_unique<StreamSink>(path);
+    return std::make_unique<StreamSink>(path, store::posix::open_file(path, O_WRONLY));
   return std::make_unique<FileSink>(path);
 }
 

@@ -6,6 +6,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
 namespace plait::trace {
 
 namespace {
@@ -36,7 +39,6 @@ template <std::size_t N>
 std::optional<std::uint8_t> number_in(const std::array<std::string_view, N>& words, std::string_view word) {
   for (std::size_t i = 0; i < N; ++i)
     if (same_word(word, words[i])) return static_cast<std::uint8_t>(i);
-  if (const auto number = natural_of(word, 255)) return static_cast<std::uint8_t>(*number);
   return std::nullopt;
 }
 
@@ -44,7 +46,8 @@ std::optional<std::uint8_t> number_in(const std::array<std::string_view, N>& wor
 
 std::string_view kind_word(Kind kind) {
   const auto number = static_cast<std::size_t>(kind);
-  return number < kKinds.size() ? kKinds[number] : std::string_view();
+  if (number < kKinds.size()) return kKinds[number];
+  throw Error(ErrorKind::kArgument, base::text("an event's kind is ", number, "; there are 0 to ", kKinds.size() - 1));
 }
 
 std::optional<Kind> kind_of(std::string_view word) {
@@ -56,7 +59,9 @@ std::optional<Kind> kind_of(std::string_view word) {
 
 std::string_view interface_word(Interface interface) {
   const auto number = static_cast<std::size_t>(interface);
-  return number < kInterfaces.size() ? kInterfaces[number] : std::string_view();
+  if (number < kInterfaces.size()) return kInterfaces[number];
+  throw Error(ErrorKind::kArgument,
+              base::text("an event's interface is ", number, "; there are 0 to ", kInterfaces.size() - 1));
 }
 
 std::optional<Interface> interface_of(std::string_view word) {

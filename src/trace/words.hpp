@@ -10,12 +10,12 @@
 
 namespace plait::trace {
 
-/// "read", "open", ...; a number for a kind that has no name.
+/// "read", "open", ...  errors  kArgument: no such kind.
 std::string_view kind_word(Kind kind);
-/// The kind with this name; its number also counts, and so do r, w, R, W, READ and the like.
+/// The kind with this name, in letters of any size; r and w also count.
 std::optional<Kind> kind_of(std::string_view word);
 
-/// "posix", "mpi-io", ...; empty for a number that has no name.
+/// "posix", "mpi-io", ...  errors  kArgument: no such interface.
 std::string_view interface_word(Interface interface);
 std::optional<Interface> interface_of(std::string_view word);
 

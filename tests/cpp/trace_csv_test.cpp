@@ -46,8 +46,6 @@ TEST(TraceCsv, ExtremesAreKept) {
     event.start = event.duration = event.cpu = event.offset = event.length = event.result = value;
     event.operation = std::numeric_limits<std::uint64_t>::max();
     event.process = event.thread = event.file = 0xffffffffU;
-    event.kind = static_cast<Kind>(200);
-    event.interface = static_cast<Interface>(100);
     event.flags = 0xffff;
     whole.events.push_back(event);
   }
@@ -122,6 +120,13 @@ TEST(TraceCsv, WhatCannotBeIsRefusedWithItsLine) {
   EXPECT_NE(message_of(head + "1,read,0x1,1,,\n").find("offset holds '0x1'"), std::string::npos);
   EXPECT_NE(message_of(head + "1,read,0,1,odd,\n").find("flags"), std::string::npos);
   EXPECT_NE(message_of(head + "1,read,0,1,,odd\n").find("'odd' is no interface"), std::string::npos);
+  EXPECT_NE(message_of(head + "1,16,0,1,,\n").find("'16' is no kind"), std::string::npos);
+  Whole odd = sequential_trace(1, 1);
+  odd.events[0].kind = static_cast<Kind>(16);
+  for (const char* format : {"csv", "perfetto"}) EXPECT_THROW(write_text(format, odd), Error) << format;
+  odd.events[0].kind = Kind::kRead;
+  odd.events[0].interface = static_cast<Interface>(13);
+  for (const char* format : {"csv", "perfetto", "1992"}) EXPECT_THROW(write_text(format, odd), Error) << format;
   WriteOptions options;
   options.tick = 512;
   EXPECT_THROW(write_text("csv", {}, options), Error);

@@ -55,7 +55,7 @@ TEST(TracePerfetto, ASliceForACall) {
   EXPECT_EQ(with(lines, "\"ph\":\"X\"")[0],
             "{\"ph\":\"X\",\"name\":\"read\",\"pid\":7,\"cat\":\"logical\",\"tid\":8,\"ts\":1234.567,\"dur\":2,"
             "\"args\":{\"file\":\"data\\u000a\\ufffd\xc3\xa9\",\"file_number\":2,\"offset\":512,\"length\":4096,"
-            "\"result\":4096,\"interface\":\"unknown\",\"flags\":\"logical\"}}");
+            "\"result\":4096,\"flags\":\"logical\"}}");
   EXPECT_EQ(with(lines, "process_name")[0],
             "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":7,\"tid\":0,"
             "\"args\":{\"name\":\"rank 3 run \\\"it\\\" on node1\"}}");

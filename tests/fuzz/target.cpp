@@ -99,7 +99,11 @@ std::string written(const Format& format, const Reading& whole, const WriteOptio
 
 /// What was read can be written, and is read back the same.
 void round_trip(const Reading& whole) {
-  for (const char* name : {"1992", "csv"}) {
+  bool ordered = true;
+  for (std::size_t i = 1; i < whole.events.size(); ++i)
+    ordered = ordered && whole.events[i - 1].start <= whole.events[i].start;
+  for (const char* name : {"1992", "csv", "plait"}) {
+    if (!ordered && std::string_view(name) == "plait") continue;
     const Format& format = find_format(name);
     WriteOptions options;
     options.tick = 1;

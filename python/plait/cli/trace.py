@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from plait.cli.support import Commands
+from plait.cli.trace_convert import convert_command
 from plait.cli.trace_generate import generate_command
 from plait.cli.trace_import import import_command
 
@@ -14,5 +15,6 @@ def trace_command() -> None:
     """Record the input and output of any program, read traces of any origin, and show what they mean."""
 
 
+trace_command.add_command(convert_command)
 trace_command.add_command(generate_command)
 trace_command.add_command(import_command)

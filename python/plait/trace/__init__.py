@@ -1,5 +1,6 @@
 """Traces of input and output: recording any program, reading any trace, and what it means."""
 
+from plait.trace._convert import Conversion, convert
 from plait.trace._event import EVENT, UNKNOWN, Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._import import IMPORTS, import_trace
 from plait.trace._reader import Coverage, Description, Trace, open
@@ -11,6 +12,7 @@ __all__ = [
     "EVENT",
     "IMPORTS",
     "UNKNOWN",
+    "Conversion",
     "Coverage",
     "Description",
     "Flag",
@@ -23,6 +25,7 @@ __all__ = [
     "TraceWriter",
     "TracedFile",
     "Workload",
+    "convert",
     "create",
     "generate",
     "import_trace",

@@ -23,10 +23,14 @@ class TraceWriter:
         *,
         base: int = 16,
         separator: str = "",
+        comment: str = "",
         tick: int = 0,
+        block: int = 512,
+        plain: bool = False,
     ) -> None:
         """See :func:`plait.trace.create`."""
-        self._writer = _core.create_trace(os.fspath(path), format or "", base, separator, tick)
+        name = "/dev/stdout" if os.fspath(path) == "-" else os.fspath(path)
+        self._writer = _core.create_trace(name, format or "", base, separator, comment, tick, block, plain)
         self._open = True
 
     def __enter__(self) -> TraceWriter:
@@ -73,8 +77,18 @@ class TraceWriter:
             missed: what happened and is not among the events.
             notes: remarks for people.
         """
-        self._writer.finish(zero, tick, complete, [tuple(one) for one in missed], list(notes))
+        self._writer.finish(zero, tick, complete, [(one[0], one[1], one[2], one[3]) for one in missed], list(notes))
         self._open = False
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes of the trace so far."""
+        return self._writer.bytes_written
+
+    @property
+    def lost(self) -> list[str]:
+        """What the format could not hold of what it was given, for people; complete when the trace is finished."""
+        return self._writer.lost
 
     def close(self) -> None:
         """Lets go of a trace; what was not finished is gone."""
@@ -88,19 +102,27 @@ def create(
     *,
     base: int = 16,
     separator: str = "",
+    comment: str = "",
     tick: int = 0,
+    block: int = 512,
+    plain: bool = False,
 ) -> TraceWriter:
     """Begins a trace, which appears under its name when it is finished; used in ``with``.
 
     Args:
-        path: where to write it.
+        path: where to write it; ``"-"`` is the standard output.
         format: by default the name's ending tells it.
         base: 1992: of numbers, 10 or 16.
         separator: 1992 and CSV: what stands between fields.
+        comment: 1992: what a comment line begins with; by default the record type ff.
         tick: ns a unit of time; 0: the format's own.
+        block: 1992: bytes of a block.
+        plain: 1992: no comments that hold what records cannot.
 
     Raises:
         plait.StoreError: it cannot be written.
         plait.ArgumentError: no such format; later, that the format cannot hold an event, naming the field.
     """
-    return TraceWriter(path, format, base=base, separator=separator, tick=tick)
+    return TraceWriter(
+        path, format, base=base, separator=separator, comment=comment, tick=tick, block=block, plain=plain
+    )

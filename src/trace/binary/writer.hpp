@@ -25,6 +25,7 @@ class BinaryWriter : public Writer {
   void add(const File& file) override;
   void write(std::span<const Event> events) override;
   void finish(const Description& description) override;
+  std::int64_t bytes_written() const override { return sink_->bytes(); }
 
  private:
   /// A chunk that is being filled.

@@ -52,9 +52,9 @@ class CsvWriter : public Writer {
       next();
       number(event.file);
       next();
-      word(kind_word(event.kind), static_cast<unsigned>(event.kind));
+      append(kind_word(event.kind));
       next();
-      word(interface_word(event.interface), static_cast<unsigned>(event.interface));
+      append(interface_word(event.interface));
       next();
       if (event.offset != kUnknown) number(event.offset);
       next();
@@ -95,12 +95,6 @@ class CsvWriter : public Writer {
   void next() { *line_++ = separator_; }
   void append(std::string_view text) { line_ += text.copy(line_, text.size()); }
   void number(auto value) { line_ = std::to_chars(line_, text_.data() + text_.size(), value).ptr; }
-  void word(std::string_view name, unsigned value) {
-    if (name.empty())
-      number(value);
-    else
-      append(name);
-  }
 
   /// In units of the tick, exactly.
   void time(std::int64_t value) {

@@ -165,8 +165,7 @@ class PerfettoWriter : public Writer {
       const auto named = process.files.find(event.file);
       if (named != process.files.end() && !named->second.empty()) return named->second;
     }
-    const std::string_view word = kind_word(event.kind);
-    return word.empty() ? "unknown" : word;
+    return kind_word(event.kind);
   }
 
   template <typename More>
@@ -187,8 +186,7 @@ class PerfettoWriter : public Writer {
       inner.number("result", event.result);
       if (event.operation != 0) inner.id("operation", event.operation);
       if (event.cpu != kUnknown) inner.time("cpu_us", event.cpu);
-      const std::string_view interface = interface_word(event.interface);
-      if (!interface.empty()) inner.text("interface", interface);
+      if (event.interface != Interface::kUnknown) inner.text("interface", interface_word(event.interface));
       flags_.clear();
       append_flags(flags_, event.flags);
       inner.text("flags", flags_);

@@ -10,11 +10,6 @@ namespace plait::trace::text1992 {
 
 namespace {
 
-std::string decimal(auto value) {
-  std::array<char, 24> digits{};
-  return {digits.data(), std::to_chars(digits.begin(), digits.end(), value).ptr};
-}
-
 std::string flags_word(std::uint16_t flags) {
   std::array<char, 8> digits{'0', 'x'};
   return {digits.data(), std::to_chars(digits.begin() + 2, digits.end(), flags, 16).ptr};
@@ -46,11 +41,6 @@ bool interface_number(std::string_view text, Interface& to) {
   return interface.has_value();
 }
 
-std::string interface_or_number(Interface interface) {
-  const std::string_view word = interface_word(interface);
-  return word.empty() ? decimal(static_cast<unsigned>(interface)) : std::string(word);
-}
-
 }  // namespace
 
 void MannerChange::apply(Manner& manner) const {
@@ -66,7 +56,7 @@ std::string manner_text(const Manner& from, const Manner& to) {
   const auto word = [](bool known) { return std::string_view(known ? "yes" : "no"); };
   Remark remark("with");
   if (from.thread != to.thread) remark.natural("thread", to.thread);
-  if (from.interface != to.interface) remark.pair("interface", interface_or_number(to.interface));
+  if (from.interface != to.interface) remark.pair("interface", interface_word(to.interface));
   if (from.flags != to.flags) remark.pair("flags", flags_word(to.flags));
   if (from.cpu != to.cpu) remark.pair("cpu", word(to.cpu));
   if (from.offset != to.offset) remark.pair("offset", word(to.offset));
@@ -86,8 +76,7 @@ std::string override_text(const Override& values) {
 std::string event_text(const Event& event) {
   const Event plain;
   Remark remark("event");
-  const std::string_view kind = kind_word(event.kind);
-  remark.word(kind.empty() ? decimal(static_cast<unsigned>(event.kind)) : std::string(kind));
+  remark.word(kind_word(event.kind));
   remark.number("start", event.start);
   if (event.duration != plain.duration) remark.number("duration", event.duration);
   if (event.cpu != plain.cpu) remark.number("cpu", event.cpu);
@@ -98,7 +87,7 @@ std::string event_text(const Event& event) {
   remark.natural("process", event.process);
   if (event.thread != plain.thread) remark.natural("thread", event.thread);
   if (event.file != plain.file) remark.natural("file", event.file);
-  if (event.interface != plain.interface) remark.pair("interface", interface_or_number(event.interface));
+  if (event.interface != plain.interface) remark.pair("interface", interface_word(event.interface));
   if (event.flags != plain.flags) remark.pair("flags", flags_word(event.flags));
   return remark.text();
 }

@@ -1,0 +1,102 @@
+"""`plait trace convert`: a trace of one format in another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from plait.cli.support import messages
+from plait.trace import Conversion, convert
+
+_EXAMPLES = """
+\b
+Examples:
+  plait trace convert run.plait run.json            look at it in ui.perfetto.dev
+  plait trace convert run.plait run.parquet         for pandas, DuckDB and the like
+  plait trace convert run.plait run.1992 --tick 1ns without any loss
+  plait trace convert run.plait old.1992 --plain    for programs that know the paper alone
+  plait trace convert cray.txt cray.plait --from 1992 --from-base 10 --from-tick 10us
+  plait trace convert run.plait - --to csv | head
+"""
+_UNITS = {"": 1, "ns": 1, "us": 1000, "ms": 1_000_000, "s": 1_000_000_000}
+
+
+def time(value: str) -> int:
+    """Return a unit of time in ns."""
+    found = re.fullmatch(r"(\d{1,18})\s*(ns|us|ms|s|)", value)
+    if found is None or int(found[1]) == 0:
+        raise click.BadParameter(f"'{value}' is no unit of time; write one such as 1ns, 10us or 1s")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def separator(value: str) -> str:
+    """Return one character, which may be given by its name."""
+    found = {"blank": " ", "tab": "\t"}.get(value, value)
+    if len(found) != 1:
+        raise click.BadParameter(f"'{value}' is no separator; write one character, blank or tab")
+    return found
+
+
+def check(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """Return the callback that reads an option's text, where it is given."""
+    return lambda ctx, param, value: None if value is None else read(value)
+
+
+@click.command("convert", short_help="Write a trace in another format.", epilog=_EXAMPLES)
+@click.argument("source")
+@click.argument("target")
+@click.option("--from", "from_format", metavar="FORMAT", help="Format of SOURCE, where its content does not tell it.")
+@click.option("--to", "to_format", metavar="FORMAT", help="Format of TARGET, where its ending does not tell it.")
+@click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of TARGET's numbers; 16 if not given.")
+@click.option("--separator", callback=check(separator), help="1992, CSV: what stands between TARGET's fields.")
+@click.option("--comment", metavar="TEXT", help="1992: what TARGET's comments begin with; ff if not given.")
+@click.option("--tick", callback=check(time), help="1992, CSV: unit of TARGET's times; 1us, 1ns if not given.")
+@click.option("--block", type=click.IntRange(min=1), help="1992: bytes of a block in TARGET; 512 if not given.")
+@click.option("--plain", is_flag=True, help="1992: leave out the comments that hold what records cannot.")
+@click.option("--from-base", type=click.Choice(["10", "16"]), help="1992: base of SOURCE's numbers.")
+@click.option("--from-separator", callback=check(separator), help="1992, CSV: what stands between SOURCE's fields.")
+@click.option("--from-comment", metavar="TEXT", help="1992: what SOURCE's comments begin with.")
+@click.option("--from-tick", callback=check(time), help="Unit of SOURCE's times.")
+@click.option("--from-block", type=click.IntRange(min=1), help="1992: bytes of a block in SOURCE.")
+def convert_command(source: str, target: str, **options: Any) -> None:
+    """Read the trace SOURCE and write it as TARGET, each in the format that its content or its ending tells.
+
+    Either may be - for the standard input or output. TARGET appears whole or not at all. What its format cannot hold is
+    said at the end.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in ("base", "from_base"):
+        if name in given:
+            given[name] = int(given[name])
+    console = messages()
+    bar = Progress(
+        BarColumn(30),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task("", total=None)
+        done = convert(
+            source,
+            target,
+            progress=lambda here, in_all: bar.update(task, completed=here, total=in_all or None),
+            **given,
+        )
+    console.print(summary(target, done), soft_wrap=True, markup=False)
+    for lost in done.lost:
+        console.print(f"not in {target}: {lost}", soft_wrap=True, markup=False)
+
+
+def summary(target: str, done: Conversion) -> str:
+    """Return the line that says what was done."""
+    each = f", {done.bytes / done.events:.1f} bytes an event" if done.events else ""
+    whole = "" if done.description.complete else "; the source is not complete"
+    return f"{target}: {done.events} events in {done.bytes} bytes{each}{whole}"

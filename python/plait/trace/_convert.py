@@ -1,0 +1,185 @@
+"""Turning a trace of one format into another."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from plait import _core
+from plait._errors import ArgumentError
+from plait.trace import _parquet
+from plait.trace._reader import Description
+from plait.trace._reader import open as open_trace
+from plait.trace._writer import create
+
+Progress = Callable[[int, int], None]
+_PARQUET = "parquet"
+
+
+class Conversion(NamedTuple):
+    """What a conversion did; see :func:`plait.trace.convert`."""
+
+    events: int
+    """How many were copied."""
+    bytes: int
+    """Of the trace that was written."""
+    lost: list[str]
+    """What the target's format could not hold, for people; empty: nothing was lost."""
+    description: Description
+    """Of the source."""
+
+
+def _format_of(path: str) -> str:
+    return _PARQUET if path.endswith((".parquet", ".pq")) else ""
+
+
+def _same_file(source: str, target: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(target).st_mode) and os.path.samefile(source, target)
+    except OSError:
+        return False
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    from_format: str | None = None,
+    to_format: str | None = None,
+    from_base: int = 0,
+    from_separator: str = "",
+    from_comment: str = "",
+    from_tick: int = 0,
+    from_block: int = 512,
+    base: int = 16,
+    separator: str = "",
+    comment: str = "",
+    tick: int = 0,
+    block: int = 512,
+    plain: bool = False,
+    progress: Progress | None = None,
+) -> Conversion:
+    """Reads a trace of any format and writes it in another; the target appears whole or not at all.
+
+    Args:
+        source: the trace, also compressed; ``"-"`` is the standard input.
+        target: where to write it; ``"-"`` is the standard output.
+        from_format: the source's format; by default it is found out from the content.
+        to_format: the target's format; by default the name's ending tells it.
+        from_base: 1992: of the source's numbers, 10 or 16.
+        from_separator: 1992 and CSV: what stands between the source's fields.
+        from_comment: 1992: what a comment line of the source begins with.
+        from_tick: ns a unit of the source's times.
+        from_block: 1992: bytes of a block in the source.
+        base: 1992: of the target's numbers, 10 or 16.
+        separator: 1992 and CSV: what to put between the target's fields.
+        comment: 1992: what to begin the target's comment lines with.
+        tick: ns a unit of the target's times; 0: the format's own.
+        block: 1992: bytes of a block in the target.
+        plain: 1992: leave out the comments that hold what records cannot.
+        progress: called with the bytes of the source read so far and in all (0: not known) about ten times a second.
+
+    Raises:
+        plait.StoreError: the source cannot be read, or the target not be written.
+        plait.ArgumentError: a format that there is not, or that cannot hold the trace; options that do not belong to
+            the target's format.
+    """
+    here, there = os.fspath(source), os.fspath(target)
+    if _same_file(here, there):
+        raise ArgumentError(f"the source and the target are the same file, {here}")
+    to_format = to_format or _format_of(there)
+    if not to_format and there == "-":
+        raise ArgumentError("the standard output has no ending that tells the format; say which to write")
+    given = {"base": base != 16, "comment": bool(comment), "block": block != 512, "plain": plain}
+    given |= {"separator": bool(separator), "tick": tick != 0}
+    _check_options(there, to_format, [name for name, there_is in given.items() if there_is])
+    if from_format == _PARQUET or (not from_format and here != "-" and _parquet.is_parquet(here)):
+        return _from_parquet(here, there, to_format, base, separator, comment, tick, block, plain, progress)
+    trace = open_trace(
+        here,
+        from_format,
+        base=from_base,
+        separator=from_separator,
+        comment=from_comment,
+        tick=from_tick,
+        block=from_block,
+    )
+    with trace:
+        if to_format == _PARQUET:
+            if there == "-":
+                raise ArgumentError("Parquet is not written to the standard output; name a file")
+            events, size = _parquet.write(trace, there, progress)
+            return Conversion(events, size, [], trace.description)
+        with create(
+            there, to_format, base=base, separator=separator, comment=comment, tick=tick, block=block, plain=plain
+        ) as out:
+            events = _core.copy_events(trace._reader, out._writer, progress)
+            trace.close()
+            known = trace.description
+            out.finish(
+                zero=known.zero, tick=known.tick, complete=known.complete, missed=known.missed, notes=known.notes
+            )
+            return Conversion(events, out.bytes_written, out.lost, known)
+
+
+def _check_options(target: str, to_format: str, given: Iterable[str]) -> None:
+    """Refuses options that the target's format has no use for."""
+    endings = [(one, ending) for one, ending, _, written in _core.trace_formats() if written and ending]
+    name = to_format or next((one for one, ending in endings if target.endswith(ending)), "")
+    for option in given:
+        fit = ("1992", "csv") if option in ("separator", "tick") else ("1992",)
+        if name not in fit:
+            raise ArgumentError(
+                f"{option} says how a target in the format {' or '.join(fit)} is written, and {target} "
+                f"{'is in the format ' + name if name else 'is none'}; for the source there is from_{option}"
+                if option != "plain"
+                else f"only a target in the format 1992 is written plain, and {target} is none"
+            )
+
+
+def _from_parquet(
+    source: str,
+    target: str,
+    to_format: str,
+    base: int,
+    separator: str,
+    comment: str,
+    tick: int,
+    block: int,
+    plain: bool,
+    progress: Progress | None,
+) -> Conversion:
+    if to_format == _PARQUET:
+        raise ArgumentError(f"{source} is in Parquet already")
+    trace = _parquet.ParquetTrace(source)
+    description = trace.description
+    events = 0
+    with create(
+        target, to_format, base=base, separator=separator, comment=comment, tick=tick, block=block, plain=plain
+    ) as out:
+        for process in description.processes:
+            out.add_process(
+                process.number,
+                parent=process.parent,
+                rank=process.rank,
+                host=process.host,
+                command=process.command,
+                cpu=process.cpu,
+            )
+        for file in description.files:
+            out.add_file(*file)
+        for batch in trace.batches():
+            out.write(batch)
+            events += len(batch)
+            if progress:
+                progress(events, trace.rows)
+        out.finish(
+            zero=description.zero,
+            tick=description.tick,
+            complete=description.complete,
+            missed=description.missed,
+            notes=description.notes,
+        )
+        return Conversion(events, out.bytes_written, out.lost, description)

@@ -1,0 +1,190 @@
+"""Traces as Parquet, by pyarrow: one row an event, the rest of what is known as JSON in the schema's metadata."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from plait._errors import ArgumentError, StoreError
+from plait.trace._event import EVENT, UNKNOWN, Interface, Kind, Missed, Process, TracedFile
+from plait.trace._reader import Description, Trace
+
+_ROWS = 1 << 18  # of a row group
+_KEY = b"plait.trace"
+_MAGIC = b"PAR1"
+_MAY_BE_UNKNOWN = ("duration", "cpu", "offset")
+_WORDS = ["kind", "interface", "name"]
+_KINDS = [kind.name.lower() for kind in Kind]
+_INTERFACES = [interface.name.lower().replace("_", "-") for interface in Interface]
+
+
+def _pyarrow() -> tuple[ModuleType, ModuleType]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ArgumentError("traces in Parquet need the package pyarrow; install plait[traces]") from error
+    return pyarrow, parquet
+
+
+def is_parquet(path: str) -> bool:
+    """Whether the file at ``path`` is Parquet, by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == _MAGIC
+    except OSError:  # whoever opens it says what is wrong
+        return False
+
+
+def _schema(pa: Any) -> Any:
+    numbers = {"i8": pa.int64(), "u8": pa.uint64(), "u4": pa.uint32(), "u2": pa.uint16()}
+    fields = []
+    for name in EVENT.names or ():
+        if name in ("kind", "interface"):
+            fields.append(pa.field(name, pa.dictionary(pa.int8(), pa.string()), nullable=False))
+        else:
+            type_ = numbers[EVENT[name].str[1:]]
+            fields.append(pa.field(name, type_, nullable=name in _MAY_BE_UNKNOWN))
+    return pa.schema([*fields, pa.field("name", pa.dictionary(pa.int32(), pa.string()))])
+
+
+def _table(pa: Any, schema: Any, events: npt.NDArray[np.void], names: dict[int, str]) -> Any:
+    columns = []
+    for name in EVENT.names or ():
+        values = np.ascontiguousarray(events[name])
+        if name == "kind":
+            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(_KINDS)))
+        elif name == "interface":
+            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(_INTERFACES)))
+        else:
+            columns.append(pa.array(values, mask=values == UNKNOWN if name in _MAY_BE_UNKNOWN else None))
+    key = (events["process"].astype(np.uint64) << np.uint64(32)) | events["file"]
+    files, place = np.unique(key, return_inverse=True)
+    words = [names.get(int(file)) for file in files]
+    texts = pa.array([word or "" for word in words], pa.string())
+    known = np.array([word is not None for word in words], bool)
+    places = pa.array(place.astype(np.int32), mask=~known[place] if len(files) else None)
+    columns.append(pa.DictionaryArray.from_arrays(places, texts))
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _printable(text: str) -> str:
+    """A text that UTF-8 can hold: bytes that were none become \\xNN."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _metadata(description: Description) -> str:
+    known = description._asdict()
+    del known["format"]
+    return json.dumps({"version": 1, **known})  # lone surrogates, which stand for bytes, are escaped
+
+
+def write(trace: Trace, target: str, progress: Callable[[int, int], None] | None = None) -> tuple[int, int]:
+    """Writes what is left of a trace; returns how many events, and the bytes of the file."""
+    pa, parquet = _pyarrow()
+    schema = _schema(pa)
+    names: dict[int, str] = {}
+    told = events_written = 0
+    folder, base = os.path.split(os.path.abspath(target))
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{base}.", dir=folder)
+    except OSError as error:
+        raise StoreError(f"cannot write the trace {target}: {error.strerror}") from error
+    os.close(handle)
+    try:
+        with parquet.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=_WORDS) as out:
+            while len(events := trace.read(_ROWS)):
+                files = trace.files
+                for file in files[told:]:
+                    names[file.process << 32 | file.number] = _printable(file.name)
+                told = len(files)
+                out.write_table(_table(pa, schema, events, names))
+                events_written += len(events)
+                if progress:
+                    progress(*trace.progress)
+            trace.close()
+            out.add_key_value_metadata({_KEY.decode(): _metadata(trace.description)})
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        size = os.stat(temporary).st_size
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return events_written, size
+
+
+class ParquetTrace:
+    """A trace in Parquet being read: its description is known from the start."""
+
+    def __init__(self, path: str) -> None:
+        """Opens the file.  Raises plait.ArgumentError where its columns are no trace's."""
+        self._pa, parquet = _pyarrow()
+        try:
+            self._file = parquet.ParquetFile(path)
+        except (OSError, self._pa.ArrowException) as error:
+            raise StoreError(f"cannot read the trace {path}: {error}") from error
+        self._path = path
+        columns = set(self._file.schema_arrow.names)
+        missing = [name for name in ("start", "kind", "length") if name not in columns]
+        if missing:
+            raise ArgumentError(f"{path} is Parquet, but no trace: it has no columns {', '.join(missing)}")
+        self._columns = [name for name in EVENT.names or () if name in columns]
+        raw = (self._file.metadata.metadata or {}).get(_KEY)
+        try:
+            known: dict[str, Any] = json.loads(raw) if raw else {}
+        except ValueError as error:
+            raise ArgumentError(f"what {path} says of its trace is no JSON: {error}") from error
+        if known.get("version", 1) != 1:
+            raise ArgumentError(f"{path} is of version {known['version']}; this Plait reads version 1")
+        self.rows = int(self._file.metadata.num_rows)
+        self.description = Description(
+            format="parquet",
+            zero=known.get("zero", 0),
+            tick=known.get("tick", 1),
+            complete=known.get("complete", True),
+            processes=[Process(*one) for one in known.get("processes", [])],
+            files=[TracedFile(*one) for one in known.get("files", [])],
+            missed=[Missed(*one) for one in known.get("missed", [])],
+            notes=known.get("notes", []),
+        )
+
+    def batches(self) -> Iterator[npt.NDArray[np.void]]:
+        """The events, some at a time."""
+        for batch in self._file.iter_batches(_ROWS, columns=self._columns):
+            events = np.zeros(batch.num_rows, EVENT)
+            for name in _MAY_BE_UNKNOWN:
+                events[name] = UNKNOWN
+            events["flags"] = 0x80
+            for name in self._columns:
+                events[name] = self._values(name, batch.column(name))
+            if "result" not in self._columns:
+                events["result"] = events["length"]
+            yield events
+
+    def _values(self, name: str, column: Any) -> npt.NDArray[Any]:
+        if name in ("kind", "interface"):
+            words = _KINDS if name == "kind" else _INTERFACES
+            coded = column if self._pa.types.is_dictionary(column.type) else column.dictionary_encode()
+            try:
+                found = [words.index(str(word).lower()) for word in coded.dictionary.to_pylist()]
+            except ValueError as error:
+                known = ", ".join(words)
+                raise ArgumentError(f"{self._path}: the column {name} holds other words than {known}") from error
+            places: npt.NDArray[np.int64] = np.asarray(coded.indices.fill_null(0).to_numpy(zero_copy_only=False))
+            return np.take(np.asarray(found or [0], np.uint8), places)
+        missing = UNKNOWN if name in _MAY_BE_UNKNOWN else 0
+        try:
+            wanted = self._pa.from_numpy_dtype(EVENT[name])
+            return np.asarray(column.cast(wanted).fill_null(missing).to_numpy(zero_copy_only=False))
+        except self._pa.ArrowException as error:
+            raise ArgumentError(f"{self._path}: the column {name} cannot be read: {error}") from error
