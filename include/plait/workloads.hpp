@@ -22,7 +22,7 @@ struct Workload {
   std::string_view pattern;  ///< how it reads and writes
   int seconds;               ///< of CPU time
   double data_mb;            ///< all files, in MiB; upw: not given in the paper, about what it writes
-  double total_mb;           ///< moved, in millions of bytes
+  double total_mb;           ///< moved, in MiB
   std::int64_t requests;
   double read_mb;  ///< MiB a CPU second, as the next one
   double write_mb;

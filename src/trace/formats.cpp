@@ -23,15 +23,8 @@ namespace {
 
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
 const std::vector<Format> kFormats{
-    binary::format(),
-    kCsv,
-    kText1992,
-    kPerfetto,
-    fio_format(),
-    strace_format(),
-    vscsi_format(),
-    blkcsv_format(),
-    oracle_general_format(),
+    binary::format(), blkcsv_format(),         kCsv, kText1992, kPerfetto, fio_format(), strace_format(),
+    vscsi_format(),   oracle_general_format(),
 };
 
 std::string names(bool (*wanted)(const Format&)) {

@@ -26,7 +26,7 @@ class Workload(NamedTuple):
     data_mb: float
     """All files, MiB."""
     total_mb: float
-    """Moved, millions of bytes."""
+    """Moved, MiB."""
     requests: int
     read_mb: float
     """MiB a CPU second."""

@@ -332,7 +332,8 @@ bool looks_like(std::string_view head) {
     std::vector<std::string> store;
     if (!split(line, separator_of(line), cells, store)) return false;
     const std::vector<Column> columns = columns_of(cells);
-    return has(columns, Column::kStart) && has(columns, Column::kKind) && has(columns, Column::kLength);
+    return has(columns, Column::kStart) && has(columns, Column::kKind) && has(columns, Column::kOffset) &&
+           has(columns, Column::kLength);
   }
   return false;
 }

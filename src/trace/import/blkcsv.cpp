@@ -335,8 +335,11 @@ bool recognise(std::string_view head) {
   if (line.size() > 4096) return false;
   const std::vector<std::string_view> first = split(line, separator_of(line));
   if (is_cambridge(first)) return true;
+  // A first line such as time,op,offset,size may as well be that of the format csv.
   const Columns columns = columns_of(first);
-  return columns.has(Column::kTime) && columns.addressed() && first.size() >= 3;
+  const bool of_blocks = columns.has(Column::kLba) || columns.has(Column::kObject) || columns.has(Column::kBlocks) ||
+                         columns.has(Column::kDevice);
+  return columns.has(Column::kTime) && columns.addressed() && of_blocks && first.size() >= 3;
 }
 
 std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& options) {
