@@ -187,7 +187,9 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   }
   long result;
   if (!follows) {
+    if (!borrowed) plait_events_end();  // nothing more will come of this process
     result = plain_exec(directory, path, arguments, environment, flags);
+    if (!borrowed) capture_resume();
   } else {
     const size_t count = count_of(environment) + 4;
     const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);

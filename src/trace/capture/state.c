@@ -72,16 +72,25 @@ static void place_state(void) {
   capture_state = place;
 }
 
+// Joins the trace.  Numbers of files and operations are far from those of Plait itself, should the program use Plait
+// and trace that too.
+static bool join(void) {
+  char command[4096];
+  command_line(command, sizeof command);
+  return plait_events_begin(capture_path, command, job_rank(), UINT32_C(1) << 30, UINT64_C(1) << 40) == 0;
+}
+
+void capture_resume(void) {
+  if (!join()) atomic_store(capture_state, CAPTURE_OFF);
+}
+
 static bool begin_first(void) {
   const char* path = setting("PLAIT_RECORD");
   if (path == NULL || *path != '/' || strlen(path) >= sizeof capture_path) return false;
   strcpy(capture_path, path);
   elf_find_texts();
   place_state();
-  char command[4096];
-  command_line(command, sizeof command);
-  // Numbers of files and operations far from those of Plait itself, should the program use Plait and trace that too.
-  if (plait_events_begin(path, command, job_rank(), UINT32_C(1) << 30, UINT64_C(1) << 40) != 0) return false;
+  if (!join()) return false;
   put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
   patch_libc();
   account_start();
