@@ -141,7 +141,7 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
     assert found.missed() == {}
     assert found.description.complete
     assert found.moved(Kind.WRITE) == written
-    assert found.moved(Kind.READ) == read + HEADER * found.programs()
+    assert found.moved(Kind.READ) - HEADER * found.programs() == read, found.programs()
     return found
 
 
