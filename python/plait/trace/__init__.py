@@ -2,6 +2,7 @@
 
 from plait.trace._event import EVENT, UNKNOWN, Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._reader import Coverage, Description, Trace, open
+from plait.trace._record import record
 from plait.trace._writer import TraceWriter, create
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "TracedFile",
     "create",
     "open",
+    "record",
 ]

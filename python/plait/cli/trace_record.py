@@ -1,0 +1,92 @@
+"""`plait trace record`: run a program and record its input and output."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+import plait
+import plait.trace
+from plait.cli.support import messages
+from plait.trace._record import find_program, record, why_not
+
+_EXAMPLES = """
+\b
+Examples:
+  plait trace record -- python analyse.py
+  plait trace record -o run.plait -- ./simulate --steps 10
+  plait trace record -o run.plait -- mpiexec -n 4 ./simulate
+  mpiexec -n 4 plait trace record -o run.plait -- ./simulate
+"""
+
+
+@click.command(
+    "record",
+    epilog=_EXAMPLES,
+    context_settings={"allow_interspersed_args": False},
+    short_help="Run a program and record its I/O.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("trace.plait"),
+    show_default=True,
+    metavar="FILE",
+    help="The trace to write; an older trace is replaced.",
+)
+@click.option("--append", is_flag=True, help="Add to the trace that is there.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not say at the end what was recorded.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENTS]...")
+def record_command(path: Path, append: bool, quiet: bool, command: tuple[str, ...]) -> None:
+    """Run a program and record its input and output, and that of every process that it starts.
+
+    Nothing needs to be compiled or changed, and MPI is not needed. The exit status is the command's; 128 and the
+    signal's number where a signal ended it; 127 where there is no such command.
+    """
+    try:
+        reason = why_not(find_program(command[0]))
+        if reason is not None:
+            warn(f"{reason}. Nothing of it is recorded, only programs that it starts")
+        status = record(list(command), path, append=append)
+    except OSError as error:
+        if error.filename != command[0]:
+            raise
+        click.echo(f"plait: {command[0]}: {error.strerror}", err=True)
+        raise SystemExit(126 if isinstance(error, PermissionError) else 127) from None
+    if not quiet:
+        tell(path)
+    raise SystemExit(status)
+
+
+def warn(text: str) -> None:
+    """Print a warning."""
+    click.echo(f"plait: warning: {text}.", err=True)
+
+
+def tell(path: Path) -> None:
+    """Print what a trace holds, in one line."""
+    if not path.exists():
+        click.echo(f"plait: nothing was recorded: {path} was not made", err=True)
+        return
+    rank = next((os.environ[name] for name in ("PMI_RANK", "PMIX_RANK") if name in os.environ), "0")
+    if rank != "0":
+        return
+    try:
+        with plait.trace.open(path) as trace:
+            events = sum(len(batch) for batch in trace)
+            processes = len(trace.processes)
+            coverage = trace.coverage
+    except plait.Error as error:
+        click.echo(f"plait: {error}", err=True)
+        return
+    share = min(coverage)
+    text = "all" if share == 1 else f"{min(100 * share, 99.99):.2f} %"
+    messages().print(
+        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, "
+        f"{text} of what is known to have happened, in {path}",
+        soft_wrap=True,
+    )

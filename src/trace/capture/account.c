@@ -1,0 +1,228 @@
+/*
+ * The kernel's own count of this process (/proc/self/io) against what was recorded.
+ *
+ * The kernel counts what read, write and their like move, and sendfile and copy_file_range, but neither asynchronous
+ * requests (io_submit, io_uring) nor splice.  What it counted and no event has is reported as missed.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/capture/capture.h"
+
+struct account_slot account_slots[ACCOUNT_SLOTS];
+__thread uint32_t account_slot_number;
+
+static _Atomic uint32_t slots_given;
+// What the kernel had counted when the slots stood at zero, and what was reported as missed since.
+static _Atomic int64_t settled[4];
+static _Atomic uint64_t libraries_settled;
+
+uint32_t account_new_slot(void) {
+  account_slot_number = atomic_fetch_add_explicit(&slots_given, 1, memory_order_relaxed) % ACCOUNT_SLOTS + 1;
+  return account_slot_number;
+}
+
+long account_slurp(const char* path, char* text, size_t room) {
+  const long fd = RAW4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return fd;
+  const long length = RAW3(SYS_read, fd, text, room - 1);
+  account_read(length);
+  RAW1(SYS_close, fd);
+  text[length > 0 ? length : 0] = 0;
+  return length;
+}
+
+// The number after the blanks at `text`; moves it behind.
+static int64_t number_at(const char** text) {
+  while (**text == ' ' || **text == ':') ++*text;
+  int64_t number = 0;
+  for (; **text >= '0' && **text <= '9'; ++*text) number = number * 10 + (**text - '0');
+  return number;
+}
+
+// The four counters of a process.  returns  the length of the text that they were read from; 0: they cannot be had.
+static size_t counters_of(const char* path, int64_t values[4]) {
+  char text[512];
+  if (account_slurp(path, text, sizeof text) <= 0) return 0;
+  static const char* const names[] = {"rchar", "wchar", "syscr", "syscw"};
+  for (int i = 0; i < 4; ++i) {
+    const char* place = strstr(text, names[i]);
+    if (place == NULL) return 0;
+    place += strlen(names[i]);
+    values[i] = number_at(&place);
+  }
+  return strlen(text);
+}
+
+static bool kernel_counts(struct counts* counts) {
+  int64_t values[4];
+  const size_t length = counters_of("/proc/self/io", values);
+  if (length == 0) return false;
+  // Count the read of this text as the kernel does from now on.
+  *counts = (struct counts){values[0] + (int64_t)length, values[1], values[2] + 1, values[3]};
+  return true;
+}
+
+static void recorded_counts(int64_t sums[4]) {
+  for (int i = 0; i < 4; ++i) sums[i] = atomic_load(&settled[i]);
+  for (int i = 0; i < ACCOUNT_SLOTS; ++i) {
+    sums[0] += atomic_load_explicit(&account_slots[i].read_bytes, memory_order_relaxed);
+    sums[1] += atomic_load_explicit(&account_slots[i].written_bytes, memory_order_relaxed);
+    sums[2] += atomic_load_explicit(&account_slots[i].reads, memory_order_relaxed);
+    sums[3] += atomic_load_explicit(&account_slots[i].writes, memory_order_relaxed);
+  }
+}
+
+// What the kernel counted and was not recorded, by kind; below zero: none.
+static bool difference(int64_t missing[4]) {
+  struct counts counts;
+  if (!kernel_counts(&counts)) return false;
+  const int64_t kernel[4] = {counts.read_bytes, counts.written_bytes, counts.reads, counts.writes};
+  // A call of another thread may be counted by the kernel and on its way into the sums: wait a little for it.
+  for (int tries = 0;; ++tries) {
+    int64_t sums[4];
+    recorded_counts(sums);
+    bool some = false;
+    for (int i = 0; i < 4; ++i) {
+      missing[i] = kernel[i] - sums[i];
+      some = some || missing[i] > 0;
+    }
+    if (!some || tries == 3) return true;
+    const struct timespec pause = {0, 200000};
+    RAW2(SYS_nanosleep, &pause, NULL);
+  }
+}
+
+static void settle(const int64_t missing[4]) {
+  for (int i = 0; i < 4; ++i)
+    if (missing[i] != 0) atomic_fetch_add(&settled[i], missing[i]);
+}
+
+static void put_loader(int64_t bytes, int64_t start, const char* what) {
+  if (bytes <= 0) return;
+  put_event(PLAIT_EVENT_READ, PLAIT_INTERFACE_LOADER, plait_events_name(what), start, -1, bytes, bytes, 0, 0);
+}
+
+// The counters at the exec of this program, where the program before it was recorded; else nothing.
+static void handed_over(int64_t values[4]) {
+  memset(values, 0, 4 * sizeof *values);
+  for (char** entry = environ; entry != NULL && *entry != NULL; ++entry) {
+    if (strncmp(*entry, "PLAIT_RECORD_EXEC=", 18) != 0) continue;
+    const char* text = *entry + 18;
+    if (number_at(&text) != capture_process()) return;
+    for (int i = 0; i < 4; ++i) values[i] = number_at(&text);
+  }
+}
+
+void account_start(void) {
+  const int64_t start = plait_events_now();
+  int64_t before[4];
+  handed_over(before);
+  settle(before);
+  int64_t missing[4];
+  if (!difference(missing)) return;
+  libraries_settled = elf_libraries_loaded();
+  settle(missing);
+  // What is more than an exec and the loader read was a program's that was not recorded.
+  const int64_t most = 65536 + 4096 * (int64_t)libraries_settled;
+  const int64_t loaded = missing[0] < most ? missing[0] : most;
+  put_loader(loaded, start, "loader:[exec]");
+  if (missing[0] > most || missing[1] > 0)
+    plait_events_missed(PLAIT_MISSED_KERNEL, missing[3] > 0 ? missing[3] : 1, missing[0] - loaded,
+                        missing[1] > 0 ? missing[1] : 0);
+}
+
+void account_forked(void) {
+  for (int i = 0; i < ACCOUNT_SLOTS; ++i) {
+    atomic_store(&account_slots[i].read_bytes, 0);
+    atomic_store(&account_slots[i].written_bytes, 0);
+    atomic_store(&account_slots[i].reads, 0);
+    atomic_store(&account_slots[i].writes, 0);
+  }
+  for (int i = 0; i < 4; ++i) atomic_store(&settled[i], 0);
+}
+
+// Whether what is missing may be what the loader read of libraries that came since the last look.
+static bool is_loaders(const int64_t missing[4], uint64_t* libraries) {
+  *libraries = elf_libraries_loaded();
+  const int64_t loaded = (int64_t)(*libraries - atomic_load(&libraries_settled));
+  return loaded > 0 && missing[0] > 0 && missing[0] <= 4096 * loaded && missing[1] <= 0;
+}
+
+// dlopen runs under its caller's return address, which it looks at, so it is not known when it ended: what it read is
+// seen at the next call that opens a file, or at the end.
+_Atomic int account_loading;
+
+void account_loaded(void) {
+  atomic_store(&account_loading, 0);
+  if (elf_libraries_loaded() == atomic_load(&libraries_settled)) return;
+  const int64_t start = plait_events_now();
+  int64_t missing[4];
+  uint64_t libraries;
+  if (!difference(missing) || !is_loaders(missing, &libraries)) return;
+  atomic_store(&libraries_settled, libraries);
+  settle(missing);
+  put_loader(missing[0], start, "loader:[dlopen]");
+}
+
+__attribute__((used)) void* capture_before_dlopen(const char* name) {
+  atomic_store(&account_loading, 1);
+  void* function = libc_function(name, NULL);
+  return function != NULL ? function : dlsym(RTLD_NEXT, name);
+}
+
+void account_compare(void) {
+  const int64_t start = plait_events_now();
+  int64_t missing[4];
+  if (!difference(missing)) return;
+  // The C library loads libraries for itself (name services, character sets) without calling dlopen.
+  uint64_t libraries;
+  if (missing[0] > 0 && is_loaders(missing, &libraries)) {
+    atomic_store(&libraries_settled, libraries);
+    put_loader(missing[0], start, "loader:[libraries]");
+    settle(missing);
+    return;
+  }
+  settle(missing);
+  const int64_t read = missing[0] > 0 ? missing[0] : 0;
+  const int64_t written = missing[1] > 0 ? missing[1] : 0;
+  const int64_t calls = (missing[2] > 0 ? missing[2] : 0) + (missing[3] > 0 ? missing[3] : 0);
+  if (read > 0 || written > 0) plait_events_missed(PLAIT_MISSED_KERNEL, calls, read, written);
+}
+
+static char* write_number(char* place, int64_t number) {
+  char digits[24];
+  int count = 0;
+  do digits[count++] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  *place++ = ' ';
+  while (count > 0) *place++ = digits[--count];
+  return place;
+}
+
+void account_child(int child) {
+  char path[32] = "/proc/";
+  char* place = write_number(path + strlen(path) - 1, child);
+  path[strlen("/proc")] = '/';
+  strcpy(place, "/io");
+  int64_t values[4];
+  if (counters_of(path, values) != 0) settle(values);
+}
+
+void account_hand_over(char* text, size_t room) {
+  struct counts counts;
+  if (room < 5 * 24 || !kernel_counts(&counts)) {
+    *text = 0;
+    return;
+  }
+  char* place = write_number(text, capture_process());
+  place = write_number(place, counts.read_bytes);
+  place = write_number(place, counts.written_bytes);
+  place = write_number(place, counts.reads);
+  place = write_number(place, counts.writes);
+  *place = 0;
+}

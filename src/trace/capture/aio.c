@@ -1,0 +1,180 @@
+/*
+ * The kernel's asynchronous I/O: io_submit and io_getevents, through libaio and by their numbers.
+ *
+ * A request is remembered by the address of its control block, which the completion names, from the call that submits
+ * it to the call that tells of its end.  What is read from the completion ring in memory, without a call, is missed.
+ */
+#define _GNU_SOURCE
+#include <linux/aio_abi.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "trace/capture/calls.h"
+#include "trace/capture/cancel.h"
+
+enum { PLACES = 1 << 15, PROBES = 256 };
+
+struct asked {
+  _Atomic uintptr_t block;  // 0: free, 1: being filled
+  unsigned long context;
+  int64_t start, offset, length;
+  uint32_t file;
+  uint16_t flags;
+  uint8_t kind;
+};
+
+static _Atomic(struct asked*) all;
+
+static struct asked* places(void) {
+  struct asked* table = atomic_load(&all);
+  if (table != NULL) return table;
+  const long memory = RAW6(SYS_mmap, NULL, PLACES * sizeof(struct asked), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if ((unsigned long)memory > -4096UL) return NULL;
+  if (atomic_compare_exchange_strong(&all, &table, (struct asked*)memory)) return (struct asked*)memory;
+  RAW2(SYS_munmap, memory, PLACES * sizeof(struct asked));
+  return table;
+}
+
+static size_t first_place(uintptr_t block) { return (size_t)((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 49); }
+
+static bool describe(const struct iocb* block, struct asked* asked) {
+  const struct description* description = table_find((int)block->aio_fildes);
+  const uint32_t about = description == NULL ? 0 : atomic_load(&description->flags);
+  asked->file = description == NULL ? 0 : atomic_load(&description->file);
+  asked->offset = block->aio_offset;
+  asked->length = (int64_t)block->aio_nbytes;
+  asked->flags = PLAIT_EVENT_LOGICAL | PLAIT_EVENT_ASYNCHRONOUS;
+  if (about & DESCRIPTION_DIRECT) asked->flags |= PLAIT_EVENT_DIRECT;
+  switch (block->aio_lio_opcode) {
+    case IOCB_CMD_PREAD: asked->kind = PLAIT_EVENT_READ; break;
+    case IOCB_CMD_PWRITE: asked->kind = PLAIT_EVENT_WRITE; break;
+    case IOCB_CMD_FSYNC:
+    case IOCB_CMD_FDSYNC:
+      asked->kind = PLAIT_EVENT_SYNC;
+      asked->offset = -1;
+      asked->length = 0;
+      break;
+    case IOCB_CMD_PREADV:
+    case IOCB_CMD_PWRITEV: {
+      const struct iovec* parts = (const struct iovec*)(uintptr_t)block->aio_buf;
+      asked->kind = block->aio_lio_opcode == IOCB_CMD_PREADV ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
+      asked->length = 0;
+      for (uint64_t i = 0; i < block->aio_nbytes && i < 1024; ++i) asked->length += (int64_t)parts[i].iov_len;
+      break;
+    }
+    default: return false;
+  }
+  if (asked->kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND)) {
+    asked->offset = -1;
+    asked->flags |= PLAIT_EVENT_APPEND;
+  }
+  return true;
+}
+
+static void remember(const struct iocb* block, unsigned long context, int64_t start) {
+  struct asked found = {.context = context, .start = start};
+  if (!describe(block, &found)) return;
+  struct asked* table = places();
+  for (size_t i = 0; table != NULL && i < PROBES; ++i) {
+    struct asked* place = &table[(first_place((uintptr_t)block) + i) % PLACES];
+    uintptr_t key = atomic_load_explicit(&place->block, memory_order_relaxed);
+    if ((key != 0 && key != (uintptr_t)block) || !atomic_compare_exchange_strong(&place->block, &key, 1)) continue;
+    if (key != 0) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);  // its end was read without a call
+    place->context = found.context;
+    place->start = found.start;
+    place->offset = found.offset;
+    place->length = found.length;
+    place->file = found.file;
+    place->flags = found.flags;
+    place->kind = found.kind;
+    atomic_store(&place->block, (uintptr_t)block);
+    return;
+  }
+  plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+}
+
+static bool take(uintptr_t block, struct asked* asked) {
+  struct asked* table = atomic_load(&all);
+  for (size_t i = 0; table != NULL && i < PROBES; ++i) {
+    struct asked* place = &table[(first_place(block) + i) % PLACES];
+    if (atomic_load(&place->block) != block) continue;
+    *asked = (struct asked){.context = place->context, .start = place->start, .offset = place->offset,
+                            .length = place->length, .file = place->file, .flags = place->flags, .kind = place->kind};
+    return atomic_compare_exchange_strong(&place->block, &block, 0);
+  }
+  return false;
+}
+
+long capture_io_submit(unsigned long context, long count, void* requests) {
+  struct iocb** blocks = requests;
+  const bool wanted = capture_wanted(0) && !capture_in_borrowed_memory();
+  const int64_t start = plait_events_now();
+  for (long i = 0; wanted && i < count; ++i) remember(blocks[i], context, start);
+  const long result = RAW3(SYS_io_submit, context, count, requests);
+  struct asked unused;
+  for (long i = result < 0 ? 0 : result; wanted && i < count; ++i) take((uintptr_t)blocks[i], &unused);
+  return result;
+}
+
+long capture_io_getevents(long number, unsigned long context, long least, long most, void* events, void* timeout,
+                          void* mask) {
+  int type;
+  const bool may = cancel_begin(&type);
+  const long result = RAW6(number, context, least, most, events, timeout, mask);
+  if (may) cancel_end(type);
+  if (result <= 0 || !capture_wanted(0)) return result;
+  const int64_t now = plait_events_now();
+  const struct io_event* event = events;
+  for (long i = 0; i < result; ++i, ++event) {
+    struct asked asked;
+    if (!take((uintptr_t)event->obj, &asked)) continue;
+    const struct plait_event put = {.start = asked.start, .duration = now - asked.start, .offset = asked.offset,
+                                    .length = asked.length, .result = event->res, .file = asked.file,
+                                    .kind = asked.kind, .interface = PLAIT_INTERFACE_AIO, .flags = asked.flags};
+    plait_events_put(&put);
+  }
+  return result;
+}
+
+// Those of a context, or with 0 of all, that will not be told of any more.
+static void give_up(unsigned long context) {
+  struct asked* table = atomic_load(&all);
+  int64_t count = 0;
+  for (size_t i = 0; table != NULL && i < PLACES; ++i) {
+    uintptr_t block = atomic_load_explicit(&table[i].block, memory_order_relaxed);
+    if (block <= 1 || (context != 0 && table[i].context != context)) continue;
+    if (atomic_compare_exchange_strong(&table[i].block, &block, 0)) ++count;
+  }
+  if (count > 0) plait_events_missed(PLAIT_MISSED_COMPLETION, count, 0, 0);
+}
+
+long capture_io_destroy(unsigned long context) {
+  const long result = RAW1(SYS_io_destroy, context);
+  if (result == 0 && capture_wanted(0)) give_up(context);
+  return result;
+}
+
+void aio_end(void) { give_up(0); }
+void aio_forked(void) {
+  struct asked* table = atomic_load(&all);
+  if (table != NULL) memset((void*)table, 0, PLACES * sizeof *table);
+}
+
+// As libaio has them: errors as negative numbers, errno untouched.
+EXPORT int io_submit(unsigned long context, long count, void* requests) {
+  return (int)capture_io_submit(context, count, requests);
+}
+EXPORT int io_getevents(unsigned long context, long least, long most, void* events, void* timeout) {
+  return (int)capture_io_getevents(SYS_io_getevents, context, least, most, events, timeout, NULL);
+}
+EXPORT int io_pgetevents(unsigned long context, long least, long most, void* events, void* timeout, void* mask) {
+  const struct {
+    void* set;
+    size_t size;
+  } given = {mask, 8};
+  return (int)capture_io_getevents(SYS_io_pgetevents, context, least, most, events, timeout,
+                                   mask == NULL ? NULL : (void*)(uintptr_t)&given);
+}
+EXPORT int io_destroy(unsigned long context) { return (int)capture_io_destroy(context); }
+EXPORT int io_queue_release(unsigned long context) { return (int)capture_io_destroy(context); }

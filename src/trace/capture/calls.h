@@ -1,0 +1,81 @@
+/*
+ * The calls that are recorded, as functions that know who called: what the C library's names and the numbers of
+ * system calls both lead to.  Each returns what the kernel does: a value, or -errno.
+ */
+#pragma once
+
+#include <signal.h>
+
+#include "trace/capture/capture.h"
+
+// One call: what the system is asked, and what an event says of it.
+struct request {
+  long number;  // of the system call, with its arguments
+  int fd;
+  long data, size, third, fourth, fifth;
+  int kind;
+  int64_t offset;  // where the call says; -1 with `at_position`: at the open's own
+  bool at_position;
+  bool vector;
+  bool cancelled;  // whether the thread may be cancelled in it
+  bool positioned;  // pread or pwrite that may be cancelled
+};
+
+long capture_transfer(const struct request* request, uintptr_t caller);
+
+/* One call on a file that moves no data. */
+struct change {
+  long number;
+  int fd;
+  long first, second, third;
+  int kind;
+  int64_t offset, length;
+  bool cancelled;
+};
+long capture_change(struct change change, uintptr_t caller);
+long capture_truncate(const char* path, int64_t size, uintptr_t caller);
+
+// One side of a copy.
+struct side {
+  int fd;
+  int64_t offset;  // given with the call; at_position: the open's own
+  bool at_position;
+  struct description* description;
+  struct moving moving;
+};
+
+struct copying {
+  long number;
+  long a, b, c, d, e, f;  // as the kernel takes them
+  struct side from, to;
+  int64_t length;
+  bool counted;  // in the kernel's sums
+};
+struct side side_of(int fd, const int64_t* offset);
+long capture_copy(struct copying* copying, uintptr_t caller);
+
+long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller);
+long capture_close(int fd, uintptr_t caller);
+long capture_close_range(unsigned first, unsigned last, int flags, uintptr_t caller);
+long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller);
+/* may: the thread may be cancelled in it. */
+long capture_control(int fd, int command, long argument, uintptr_t caller, bool may);
+long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller);
+long capture_mmap(void* place, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller);
+long capture_munmap(void* place, size_t size, uintptr_t caller);
+long capture_msync(void* place, size_t size, int flags, uintptr_t caller);
+long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
+
+struct rusage;
+long capture_wait4(int id, int* status, int options, struct rusage* usage);
+long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusage* usage);
+
+/* aio.c */
+long capture_io_submit(unsigned long context, long count, void* requests);
+long capture_io_getevents(long number, unsigned long context, long least, long most, void* events, void* timeout,
+                          void* mask);
+long capture_io_destroy(unsigned long context);
+/* uring.c */
+long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller);
+long capture_uring_enter(int fd, unsigned submit, unsigned wait, unsigned flags, void* argument, size_t size);
+long capture_uring_register(int fd, unsigned operation, void* argument, unsigned count);

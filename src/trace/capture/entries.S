@@ -1,0 +1,205 @@
+/* Entries that must not have a frame of their own: vfork returns twice on one stack, and syscall may start a thread. */
+
+#if defined(__x86_64__)
+
+#ifdef __CET__
+#include <cet.h>
+#else
+#define _CET_ENDBR
+#endif
+
+        .text
+        .globl  vfork
+        .type   vfork, @function
+vfork:
+        _CET_ENDBR
+        subq    $8, %rsp
+        call    capture_before_vfork
+        addq    $8, %rsp
+        popq    %rdi                    # the child overwrites the stack, but the parent keeps its registers
+        movl    $58, %eax               # vfork
+        syscall
+        pushq   %rdi
+        testq   %rax, %rax
+        jz      1f
+        pushq   %rax
+        subq    $8, %rsp
+        movq    %rax, %rdi
+        call    capture_after_vfork
+        addq    $8, %rsp
+        popq    %rdi
+        cmpq    $-4096, %rdi
+        ja      capture_error
+        movq    %rdi, %rax
+1:      ret
+        .size   vfork, .-vfork
+
+        .globl  syscall
+        .type   syscall, @function
+syscall:
+        _CET_ENDBR
+        cmpq    $512, %rdi
+        jae     1f
+        leaq    capture_numbers(%rip), %rax
+        cmpb    $0, (%rax,%rdi)
+        jne     capture_syscall
+1:      movq    %rdi, %rax
+        movq    %rsi, %rdi
+        movq    %rdx, %rsi
+        movq    %rcx, %rdx
+        movq    %r8, %r10
+        movq    %r9, %r8
+        movq    8(%rsp), %r9
+        syscall
+        cmpq    $-4096, %rax
+        ja      2f
+        ret
+2:      movq    %rax, %rdi
+        jmp     capture_error
+        .size   syscall, .-syscall
+
+/* Entering a ring for code that made the system call itself, whose registers all stay but rax, rcx and r11. */
+        .globl  capture_enter_inline
+        .hidden capture_enter_inline
+        .type   capture_enter_inline, @function
+capture_enter_inline:
+        pushq   %rbp
+        movq    %rsp, %rbp
+        pushq   %rdi
+        pushq   %rsi
+        pushq   %rdx
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        pushq   %rax                    # room for the result
+        subq    $4096, %rsp
+        andq    $-64, %rsp
+        xorl    %eax, %eax
+        movq    %rax, 512(%rsp)         # the header of what xsave writes
+        movq    %rax, 520(%rsp)
+        movq    %rax, 528(%rsp)
+        movq    %rax, 536(%rsp)
+        movq    %rax, 544(%rsp)
+        movq    %rax, 552(%rsp)
+        movq    %rax, 560(%rsp)
+        movq    %rax, 568(%rsp)
+        movl    $0xe7, %eax             # x87, SSE, AVX, AVX-512
+        xorl    %edx, %edx
+        xsave64 (%rsp)
+        movq    -24(%rbp), %rdx
+        movq    %r10, %rcx
+        call    capture_uring_enter
+        movq    %rax, -56(%rbp)
+        movl    $0xe7, %eax
+        xorl    %edx, %edx
+        xrstor64 (%rsp)
+        leaq    -56(%rbp), %rsp
+        popq    %rax
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rdx
+        popq    %rsi
+        popq    %rdi
+        popq    %rbp
+        ret
+        .size   capture_enter_inline, .-capture_enter_inline
+
+        .macro  LOADS function
+        .globl  \function
+        .type   \function, @function
+\function:
+        _CET_ENDBR
+        pushq   %rdi
+        pushq   %rsi
+        pushq   %rdx
+        leaq    8f(%rip), %rdi
+        call    capture_before_dlopen
+        popq    %rdx
+        popq    %rsi
+        popq    %rdi
+        jmp     *%rax
+        .size   \function, .-\function
+        .section .rodata.str1.1,"aMS",@progbits,1
+8:      .string "\function"
+        .text
+        .endm
+        LOADS   dlopen
+        LOADS   dlmopen
+
+#elif defined(__aarch64__)
+
+        .text
+        .globl  vfork
+        .type   vfork, %function
+vfork:
+        hint    34                      // bti c
+        stp     x29, x30, [sp, -16]!
+        bl      capture_before_vfork
+        ldp     x29, x30, [sp], 16
+        mov     x0, 0x4111              // CLONE_VM | CLONE_VFORK | SIGCHLD
+        mov     x1, 0
+        mov     x2, 0
+        mov     x3, 0
+        mov     x4, 0
+        mov     x8, 220                 // clone
+        svc     0
+        cbz     x0, 1f
+        stp     x0, x30, [sp, -16]!
+        bl      capture_after_vfork
+        ldp     x0, x30, [sp], 16
+        cmn     x0, 4095
+        b.cs    capture_error
+1:      ret
+        .size   vfork, .-vfork
+
+        .globl  syscall
+        .type   syscall, %function
+syscall:
+        hint    34                      // bti c
+        cmp     x0, 512
+        b.hs    1f
+        adrp    x9, capture_numbers
+        add     x9, x9, :lo12:capture_numbers
+        ldrb    w9, [x9, x0]
+        cbnz    w9, capture_syscall
+1:      mov     x8, x0
+        mov     x0, x1
+        mov     x1, x2
+        mov     x2, x3
+        mov     x3, x4
+        mov     x4, x5
+        mov     x5, x6
+        svc     0
+        cmn     x0, 4095
+        b.cs    capture_error
+        ret
+        .size   syscall, .-syscall
+
+        .macro  LOADS function
+        .globl  \function
+        .type   \function, %function
+\function:
+        hint    34
+        stp     x29, x30, [sp, -48]!
+        stp     x0, x1, [sp, 16]
+        str     x2, [sp, 32]
+        adrp    x0, 8f
+        add     x0, x0, :lo12:8f
+        bl      capture_before_dlopen
+        mov     x16, x0
+        ldp     x0, x1, [sp, 16]
+        ldr     x2, [sp, 32]
+        ldp     x29, x30, [sp], 48
+        br      x16
+        .size   \function, .-\function
+        .section .rodata.str1.1,"aMS",%progbits,1
+8:      .string "\function"
+        .text
+        .endm
+        LOADS   dlopen
+        LOADS   dlmopen
+
+#endif
+
+        .section .note.GNU-stack,"",%progbits

@@ -1,0 +1,224 @@
+/*
+ * Running another program in this process.
+ *
+ * The program is followed where its environment names this library: a program that passes on a made-up environment
+ * gets our variables put back, unless it says PLAIT_RECORD= (empty).  What cannot be followed is counted.
+ */
+#define _GNU_SOURCE
+#include <alloca.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/capture/calls.h"
+#include "trace/capture/names.h"
+
+#define RECORD "PLAIT_RECORD="
+#define PRELOAD "LD_PRELOAD="
+#define HANDED_OVER "PLAIT_RECORD_EXEC="
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
+
+enum { HEAD = 4096 };
+
+// Whether the loader will be asked to run the ELF program: it has an interpreter, and is of this machine.
+static bool is_dynamic(const unsigned char* head, size_t length) {
+  Elf64_Ehdr header;
+  if (length < sizeof header) return false;
+  memcpy(&header, head, sizeof header);
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MACHINE) return false;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part;
+    if (header.e_phoff + (i + 1) * sizeof part > length) break;
+    memcpy(&part, head + header.e_phoff + i * sizeof part, sizeof part);
+    if (part.p_type == PT_INTERP) return true;
+  }
+  return false;
+}
+
+static bool can_be_followed(int directory, const char* path, int flags, int depth);
+
+// By the first bytes of a program.
+static bool head_can_be_followed(const unsigned char* head, size_t length, int depth) {
+  if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return is_dynamic(head, length);
+  if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= 4) return true;
+  char name[256];
+  size_t at = 2;
+  size_t count = 0;
+  while (at < length && (head[at] == ' ' || head[at] == '\t')) ++at;
+  while (at < length && count + 1 < sizeof name && strchr(" \t\n", head[at]) == NULL) name[count++] = (char)head[at++];
+  name[count] = 0;
+  return count == 0 || can_be_followed(AT_FDCWD, name, 0, depth + 1);
+}
+
+// Whether the program would be recorded, as far as its file tells; scripts by their interpreters.  The file is mapped:
+// the kernel would count a read as the program's.
+static bool can_be_followed(int directory, const char* path, int flags, int depth) {
+  const long fd =
+      flags & AT_EMPTY_PATH && *path == 0 ? -1 : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return true;  // may be run but not read: nothing is known
+  struct stat about;
+#ifdef SYS_newfstatat
+  const bool known = RAW4(SYS_newfstatat, fd, "", &about, AT_EMPTY_PATH) == 0;
+#else
+  const bool known = RAW2(SYS_fstat, fd, &about) == 0;
+#endif
+  bool follows = true;
+  if (known && (((about.st_mode & S_ISUID) && about.st_uid != geteuid()) ||
+                ((about.st_mode & S_ISGID) && about.st_gid != getegid()))) {
+    follows = false;
+  } else if (known && about.st_size > 0) {
+    const size_t length = about.st_size < HEAD ? (size_t)about.st_size : HEAD;
+    const long head = RAW6(SYS_mmap, NULL, HEAD, PROT_READ, MAP_PRIVATE, fd, 0);
+    if ((unsigned long)head <= -4096UL) {
+      follows = head_can_be_followed((const unsigned char*)head, length, depth);
+      RAW2(SYS_munmap, head, HEAD);
+    }
+  }
+  RAW1(SYS_close, fd);
+  return follows;
+}
+
+static const char* value_of(char* const* environment, const char* name) {
+  const size_t length = strlen(name);
+  for (; environment != NULL && *environment != NULL; ++environment)
+    if (strncmp(*environment, name, length) == 0) return *environment + length;
+  return NULL;
+}
+
+// This library as LD_PRELOAD names it.
+static const char* own_path(void) {
+  static char path[4096];
+  static _Atomic int known;
+  if (atomic_load(&known) == 0) {
+    Dl_info info;
+    if (dladdr((void*)&own_path, &info) != 0 && info.dli_fname != NULL && strlen(info.dli_fname) < sizeof path)
+      strcpy(path, info.dli_fname);
+    atomic_store(&known, 1);
+  }
+  return path;
+}
+
+static size_t count_of(char* const* environment) {
+  size_t count = 0;
+  while (environment != NULL && environment[count] != NULL) ++count;
+  return count;
+}
+
+// The entries of the new environment that differ from the given one's.
+struct settings {
+  char record[4200];
+  char preload[8300];
+  char handed_over[160];
+};
+
+static bool names_us(const char* preload) {
+  const char* own = own_path();
+  const char* place = preload == NULL ? NULL : strstr(preload, own);
+  return place != NULL && *own != 0;
+}
+
+// Makes the environment in `room`, which holds count_of(environment) + 4 entries.
+static void fill_environment(char** room, char* const* environment, struct settings* settings, bool handing_over) {
+  const char* preload = value_of(environment, PRELOAD);
+  const bool keep_preload = names_us(preload);
+  const bool keep_record = value_of(environment, RECORD) != NULL;
+  size_t count = 0;
+  for (char* const* entry = environment; entry != NULL && *entry != NULL; ++entry) {
+    if (strncmp(*entry, HANDED_OVER, strlen(HANDED_OVER)) == 0) continue;
+    if (!keep_preload && strncmp(*entry, PRELOAD, strlen(PRELOAD)) == 0) continue;
+    room[count++] = *entry;
+  }
+  if (!keep_record) {
+    strcpy(settings->record, RECORD);
+    strcat(settings->record, capture_path);
+    room[count++] = settings->record;
+  }
+  if (!keep_preload) {
+    strcpy(settings->preload, PRELOAD);
+    strcat(settings->preload, own_path());
+    if (preload != NULL && *preload != 0 && strlen(preload) < 4096) {
+      strcat(settings->preload, ":");
+      strcat(settings->preload, preload);
+    }
+    room[count++] = settings->preload;
+  }
+  if (handing_over) {
+    strcpy(settings->handed_over, HANDED_OVER);
+    account_hand_over(settings->handed_over + strlen(HANDED_OVER), sizeof settings->handed_over - strlen(HANDED_OVER));
+    room[count++] = settings->handed_over;
+  }
+  room[count] = NULL;
+}
+
+static long plain_exec(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
+  if (directory == AT_FDCWD && flags == 0) return RAW3(SYS_execve, path, arguments, environment);
+  return RAW5(SYS_execveat, directory, path, arguments, environment, flags);
+}
+
+// The room for a long environment comes from the system: the stack of a spawned child is small.  A child that borrows
+// its parent's memory leaves these pages behind there, which is why short ones take the stack.
+enum { ON_STACK = 1000 };
+
+__attribute__((noinline)) static long exec_with(char** room, struct settings* settings, int directory,
+                                                const char* path, char* const* arguments, char* const* environment,
+                                                int flags, bool handing_over) {
+  fill_environment(room, environment, settings, handing_over);
+  return plain_exec(directory, path, arguments, room, flags);
+}
+
+long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
+  const bool borrowed = capture_in_borrowed_memory() && atomic_load(capture_state) == CAPTURE_ON;
+  if (!borrowed && !capture_wanted(0)) return plain_exec(directory, path, arguments, environment, flags);
+  // A search along PATH fails often: leave that to the kernel.
+  if (path == NULL || RAW4(SYS_faccessat, directory, path, X_OK, 0) != 0)
+    if (!(flags & AT_EMPTY_PATH)) return plain_exec(directory, path, arguments, environment, flags);
+  const char* asked = value_of(environment, RECORD);
+  const bool follows = (asked == NULL || *asked != 0) && can_be_followed(directory, path, flags, 0);
+  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);
+  if (borrowed && (!follows || (asked != NULL && names_us(value_of(environment, PRELOAD)))))
+    return plain_exec(directory, path, arguments, environment, flags);
+  if (!borrowed) {
+    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, 0, 0, 0);
+    aio_end();
+    uring_end();
+    account_compare();
+  }
+  long result;
+  if (!follows) {
+    if (!borrowed) plait_events_end();  // nothing more will come of this process
+    result = plain_exec(directory, path, arguments, environment, flags);
+    if (!borrowed) capture_resume();
+  } else {
+    const size_t count = count_of(environment) + 4;
+    const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);
+    const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if ((unsigned long)memory > -4096UL) return plain_exec(directory, path, arguments, environment, flags);
+    struct settings* settings = (struct settings*)memory;
+    char** room = count <= ON_STACK ? alloca(count * sizeof(char*)) : (char**)(settings + 1);
+    result = exec_with(room, settings, directory, path, arguments, environment, flags, !borrowed);
+    RAW2(SYS_munmap, memory, bytes);
+  }
+  if (!borrowed)
+    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, result, 0, 0);
+  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, -1, 0, 0);
+  return result;
+}
+
+EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) {
+  return (int)told(capture_execveat(AT_FDCWD, path, arguments, environment, 0));
+}
+EXPORT int execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
+  return (int)told(capture_execveat(directory, path, arguments, environment, flags));
+}
+EXPORT int execv(const char* path, char* const arguments[]) { return execve(path, arguments, environ); }

@@ -1,0 +1,106 @@
+/* Mappings of files.  Loads and stores on them are not seen: their bytes are counted as mapped. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "trace/capture/calls.h"
+#include "trace/capture/cancel.h"
+#include "trace/capture/names.h"
+
+// Mapped files, so that unmapping them is told from giving memory back; those that find no place are not.
+enum { MOST = 4096 };
+struct mapped {
+  _Atomic uintptr_t begin;  // 0: free, 1: being filled
+  uintptr_t size;
+  int64_t offset;
+  uint32_t file;
+};
+static struct mapped mapped[MOST];
+static _Atomic int used;  // places that were ever used
+static _Atomic int live;
+
+static void remember(uintptr_t begin, size_t size, int64_t offset, uint32_t file) {
+  for (int i = 0; i < MOST; ++i) {
+    uintptr_t free_place = 0;
+    if (!atomic_compare_exchange_strong(&mapped[i].begin, &free_place, 1)) continue;
+    mapped[i].size = size;
+    mapped[i].offset = offset;
+    mapped[i].file = file;
+    atomic_store(&mapped[i].begin, begin);
+    atomic_fetch_add(&live, 1);
+    int most = atomic_load(&used);
+    while (most <= i && !atomic_compare_exchange_weak(&used, &most, i + 1)) continue;
+    return;
+  }
+}
+
+static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t caller) {
+  for (int i = 0, count = atomic_load(&used); i < count && atomic_load(&live) > 0; ++i) {
+    uintptr_t place = atomic_load(&mapped[i].begin);
+    if (place <= 1 || place - begin >= size) continue;
+    const struct mapped found = {.size = mapped[i].size, .offset = mapped[i].offset, .file = mapped[i].file};
+    if (!atomic_compare_exchange_strong(&mapped[i].begin, &place, 0)) continue;
+    atomic_fetch_sub(&live, 1);
+    put_event(PLAIT_EVENT_UNMAP, capture_interface(caller, PLAIT_INTERFACE_MMAP), found.file, start, found.offset,
+              (int64_t)found.size, 0, 0, 0);
+  }
+}
+
+long capture_mmap(void* place, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller) {
+  if ((flags & MAP_ANONYMOUS) || fd < 0 || !capture_wanted(caller) || capture_in_borrowed_memory())
+    return RAW6(SYS_mmap, place, size, protection, flags, fd, offset);
+  const struct description* description = table_find(fd);
+  const int64_t start = plait_events_now();
+  const long result = RAW6(SYS_mmap, place, size, protection, flags, fd, offset);
+  const bool failed = (unsigned long)result > -4096UL;
+  const uint32_t file = description == NULL ? 0 : atomic_load(&description->file);
+  const bool stored = (protection & PROT_WRITE) && (flags & MAP_TYPE) != MAP_PRIVATE;
+  put_event(PLAIT_EVENT_MAP, capture_interface(caller, PLAIT_INTERFACE_MMAP), file, start, offset, (int64_t)size,
+            failed ? result : 0, 0, stored ? 0 : PLAIT_EVENT_READ_ONLY);
+  if (!failed) {
+    remember((uintptr_t)result, size, offset, file);
+    // The C library's own tables are no data of the program, and shared memory and devices are no files.
+    const uint32_t about = description == NULL ? 0 : atomic_load(&description->flags);
+    if (!text_has(&capture_libc_text, caller) && (about & DESCRIPTION_SEEKABLE) && !(about & DESCRIPTION_MEMORY))
+      plait_events_missed(PLAIT_MISSED_MAPPED, 1, protection & PROT_READ ? (int64_t)size : 0,
+                          stored ? (int64_t)size : 0);
+  }
+  return result;
+}
+
+EXPORT void* mmap64(void* place, size_t size, int protection, int flags, int fd, off64_t offset) {
+  return (void*)told(capture_mmap(place, size, protection, flags, fd, offset, CALLER()));
+}
+ALIAS(void*, mmap, mmap64, (void*, size_t, int, int, int, off_t));
+
+long capture_munmap(void* place, size_t size, uintptr_t caller) {
+  // Before: as soon as it is unmapped another thread may map something there.
+  if (atomic_load(&live) > 0 && capture_wanted(caller) && !capture_in_borrowed_memory())
+    put_unmap((uintptr_t)place, size, plait_events_now(), caller);
+  return RAW2(SYS_munmap, place, size);
+}
+EXPORT int munmap(void* place, size_t size) { return (int)told(capture_munmap(place, size, CALLER())); }
+
+long capture_msync(void* place, size_t size, int flags, uintptr_t caller) {
+  const int64_t start = plait_events_now();
+  int type;
+  const bool may = cancel_begin(&type);
+  const long result = RAW3(SYS_msync, place, size, flags);
+  if (may) cancel_end(type);
+  if (!capture_wanted(caller)) return result;
+  uint32_t file = 0;
+  int64_t offset = -1;
+  for (int i = 0, count = atomic_load(&used); i < count; ++i) {
+    const uintptr_t begin = atomic_load(&mapped[i].begin);
+    if (begin <= 1 || (uintptr_t)place - begin >= mapped[i].size) continue;
+    file = mapped[i].file;
+    offset = mapped[i].offset + (int64_t)((uintptr_t)place - begin);
+  }
+  put_event(PLAIT_EVENT_SYNC, PLAIT_INTERFACE_MMAP, file, start, offset, (int64_t)size, result, 0, 0);
+  return result;
+}
+EXPORT int msync(void* place, size_t size, int flags) {
+  return (int)told(capture_msync(place, size, flags, CALLER()));
+}

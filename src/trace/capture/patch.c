@@ -1,0 +1,103 @@
+/*
+ * Makes the C library's own functions jump to ours.
+ *
+ * Streams, and functions such as getpwnam that read files, call read, open and the like inside the C library, where no
+ * preloaded name reaches.  So the first bytes of those functions are replaced by a jump.  Ours make the system call
+ * themselves: nothing of what was replaced is needed.  Done once, while the process has one thread; the pages are
+ * never writable and executable at once.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/resource.h>
+#include <sys/single_threaded.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/capture/capture.h"
+
+ssize_t capture_read_nocancel(int fd, void* data, size_t size);
+ssize_t capture_write_nocancel(int fd, const void* data, size_t size);
+ssize_t capture_pread64_nocancel(int fd, void* data, size_t size, off64_t offset);
+int capture_open64_nocancel(const char* path, int flags, ...);
+int capture_openat64_nocancel(int directory, const char* path, int flags, ...);
+int capture_close_nocancel(int fd);
+int capture_fcntl64_nocancel(int fd, int command, ...);
+
+#if defined(__x86_64__)
+enum { JUMP = 18, PLACE = 10 };
+static const unsigned char jump[PLACE] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0, 0, 0, 0};  // endbr64; jmp *0(%rip)
+#else
+enum { JUMP = 20, PLACE = 12 };
+// bti c; ldr x17, .+8; br x17
+static const unsigned char jump[PLACE] = {0x5f, 0x24, 0x03, 0xd5, 0x51, 0x00, 0x00, 0x58, 0x20, 0x02, 0x1f, 0xd6};
+#endif
+
+struct replacement {
+  const char* name;
+  void* ours;
+};
+#define SAME(NAME) {#NAME, (void*)&NAME}
+static const struct replacement replacements[] = {
+    SAME(read), SAME(write), SAME(pread64), SAME(pwrite64), SAME(readv), SAME(writev), SAME(preadv64), SAME(pwritev64),
+    SAME(preadv64v2), SAME(pwritev64v2), SAME(open64), SAME(openat64), SAME(creat64), SAME(close), SAME(close_range),
+    SAME(dup), SAME(dup2), SAME(dup3), SAME(fcntl64), SAME(lseek64), SAME(ftruncate64), SAME(truncate64),
+    SAME(fallocate64), SAME(fsync), SAME(fdatasync), SAME(sync_file_range), SAME(sendfile64), SAME(copy_file_range),
+    SAME(splice), SAME(tee), SAME(mmap64), SAME(munmap), SAME(msync), SAME(execve), SAME(execveat), SAME(_exit),
+    SAME(vfork), SAME(syscall), SAME(wait4), SAME(waitid), SAME(waitpid), SAME(wait), SAME(wait3),
+    {"__read_nocancel", (void*)&capture_read_nocancel},
+    {"__write_nocancel", (void*)&capture_write_nocancel},
+    {"__pread64_nocancel", (void*)&capture_pread64_nocancel},
+    {"__open64_nocancel", (void*)&capture_open64_nocancel},
+    {"__openat64_nocancel", (void*)&capture_openat64_nocancel},
+    {"__close_nocancel", (void*)&capture_close_nocancel},
+    {"__fcntl64_nocancel", (void*)&capture_fcntl64_nocancel},
+};
+enum { COUNT = sizeof replacements / sizeof *replacements };
+
+// Without the C library, whose code may not run while it is being changed.
+static void write_jump(unsigned char* place, const void* target) {
+  volatile unsigned char* to = place;
+  const uintptr_t address = (uintptr_t)target;
+  for (int i = 0; i < PLACE; ++i) to[i] = jump[i];
+  for (int i = 0; i < 8; ++i) to[PLACE + i] = (unsigned char)(address >> (8 * i));
+}
+
+bool patch_libc(void) {
+  unsigned char* places[COUNT];
+  uintptr_t first = UINTPTR_MAX;
+  uintptr_t last = 0;
+  bool all = true;
+  if (!__libc_single_threaded) return false;
+  for (int i = 0; i < COUNT; ++i) {
+    size_t size = 0;
+    places[i] = libc_function(replacements[i].name, &size);
+    if (places[i] == NULL || size < JUMP || !text_has(&capture_libc_text, (uintptr_t)places[i])) {
+      places[i] = NULL;
+      all = false;
+      continue;
+    }
+    const uintptr_t place = (uintptr_t)places[i];
+    if (place < first) first = place;
+    if (place + JUMP > last) last = place + JUMP;
+  }
+  if (last == 0) return false;
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  first -= first % page;
+  const size_t size = (last - first + page - 1) / page * page;
+  uint64_t blocked = ~UINT64_C(0);
+  uint64_t before = 0;
+  RAW4(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, &before, sizeof blocked);
+  const bool writable = RAW3(SYS_mprotect, first, size, PROT_READ | PROT_WRITE) == 0;
+  if (writable) {
+    for (int i = 0; i < COUNT; ++i)
+      if (places[i] != NULL) write_jump(places[i], replacements[i].ours);
+    RAW3(SYS_mprotect, first, size, PROT_READ | PROT_EXEC);
+    __builtin___clear_cache((char*)first, (char*)last);
+  }
+  RAW4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+  return all && writable;
+}

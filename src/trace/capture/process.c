@@ -1,0 +1,108 @@
+/* Children, other programs, and the end: fork, vfork, posix_spawn, exec, _exit. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/capture/capture.h"
+#include "trace/capture/names.h"
+
+static void put_fork(int64_t start, long child) {
+  put_event(PLAIT_EVENT_FORK, PLAIT_INTERFACE_POSIX, 0, start, -1, 0, child < 0 ? child : 0,
+            child < 0 ? 0 : (uint64_t)child, 0);
+}
+
+// The C library's own function of that name; the program ends where there is none, which cannot be.
+static void* own_of_libc(const char* name) {
+  void* function = libc_function(name, NULL);
+  if (function == NULL) function = dlsym(RTLD_NEXT, name);
+  if (function == NULL) abort();
+  return function;
+}
+
+EXPORT pid_t fork(void) {
+  static _Atomic(void*) known;
+  void* function = atomic_load(&known);
+  if (function == NULL) atomic_store(&known, function = own_of_libc("fork"));
+  const bool wanted = capture_wanted(CALLER());
+  const int64_t start = plait_events_now();
+  if (wanted) table_shared();
+  const pid_t child = ((pid_t(*)(void))function)();
+  if (child == 0)
+    capture_begin();
+  else if (wanted)
+    put_fork(start, child < 0 ? -errno : child);
+  return child;
+}
+
+EXPORT pid_t _Fork(void) {
+  const bool wanted = capture_wanted(CALLER());
+  const int64_t start = plait_events_now();
+  if (wanted) table_shared();
+  const pid_t child = ((pid_t(*)(void))own_of_libc("_Fork"))();
+  if (child > 0 && wanted) put_fork(start, child);
+  return child;
+}
+
+// Called by vfork (entries.S) in the parent, before and after: the child borrows our memory until it runs a program.
+__attribute__((used)) void capture_before_vfork(void) {
+  if (capture_wanted(0)) table_shared();
+  ++capture_spawning;
+}
+__attribute__((used)) void capture_after_vfork(long child) {
+  --capture_spawning;
+  if (capture_wanted(0)) put_fork(plait_events_now(), child);
+}
+
+typedef int spawn_function(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                           char* const[], char* const[]);
+
+static int spawn(const char* name, pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  const bool wanted = capture_wanted(0);
+  const int64_t start = plait_events_now();
+  if (wanted) table_shared();
+  pid_t number = 0;
+  ++capture_spawning;
+  spawn_function* function = (spawn_function*)own_of_libc(name);
+  const int error = function(&number, path, actions, attributes, arguments, environment);
+  --capture_spawning;
+  if (error == 0 && child != NULL) *child = number;
+  if (wanted) put_fork(start, error == 0 ? number : -error);
+  return error;
+}
+
+EXPORT int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                       const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  return spawn("posix_spawn", child, path, actions, attributes, arguments, environment);
+}
+EXPORT int posix_spawnp(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                        const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
+  return spawn("posix_spawnp", child, path, actions, attributes, arguments, environment);
+}
+
+EXPORT int system(const char* command) {
+  if (capture_wanted(0)) table_shared();
+  ++capture_spawning;
+  const int result = ((int (*)(const char*))own_of_libc("system"))(command);
+  --capture_spawning;
+  return result;
+}
+
+EXPORT FILE* popen(const char* command, const char* type) {
+  if (capture_wanted(0)) table_shared();
+  ++capture_spawning;
+  FILE* stream = ((FILE * (*)(const char*, const char*)) own_of_libc("popen"))(command, type);
+  --capture_spawning;
+  return stream;
+}
+
+EXPORT void _exit(int status) {
+  capture_leave();
+  for (;;) RAW1(SYS_exit_group, status);
+}
+__attribute__((visibility("default"), noreturn, alias("_exit"))) void _Exit(int status);

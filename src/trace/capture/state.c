@@ -1,0 +1,140 @@
+/* Whether this process records: how it begins, goes on after a fork, and ends. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "trace/capture/capture.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+static _Atomic int first_state;
+_Atomic int* capture_state = &first_state;
+__thread int capture_spawning;
+char capture_path[4096];
+struct text capture_own_text;
+struct text capture_libc_text;
+
+static _Atomic int process;  // the id of the process that the memory belongs to
+static _Atomic int ended;    // the process that has ended its part
+
+int capture_process(void) { return atomic_load_explicit(&process, memory_order_relaxed); }
+
+bool capture_in_borrowed_memory(void) { return RAW0(SYS_getpid) != capture_process(); }
+
+bool capture_table_wanted(uintptr_t caller) { return capture_wanted(caller) && !capture_in_borrowed_memory(); }
+
+static const char* setting(const char* name) {
+  const size_t length = strlen(name);
+  for (char** entry = environ; entry != NULL && *entry != NULL; ++entry)
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
+  return NULL;
+}
+
+// The rank in an MPI job, as the launchers tell it; -1: none.
+static int job_rank(void) {
+  static const char* const names[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    const char* text = setting(names[i]);
+    if (text == NULL || *text < '0' || *text > '9') continue;
+    long rank = 0;
+    for (; *text >= '0' && *text <= '9' && rank < 100000000; ++text) rank = rank * 10 + (*text - '0');
+    return (int)rank;
+  }
+  return -1;
+}
+
+// The command line, its words parted by blanks.
+static void command_line(char* text, size_t room) {
+  long length = account_slurp("/proc/self/cmdline", text, room);
+  if (length <= 0) {
+    memcpy(text, "?", 2);
+    return;
+  }
+  for (long i = 0; i + 1 < length; ++i)
+    if (text[i] == 0) text[i] = ' ';
+}
+
+// Puts the state where the kernel clears it in a forked child, so that every fork is noticed.
+static void place_state(void) {
+  void* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {
+    munmap(page, 4096);
+    return;
+  }
+  _Atomic int* place = page;
+  atomic_store(place, CAPTURE_BEGINNING);
+  capture_state = place;
+}
+
+// Joins the trace.  Numbers of files and operations are far from those of Plait itself, should the program use Plait
+// and trace that too.
+static bool join(void) {
+  char command[4096];
+  command_line(command, sizeof command);
+  return plait_events_begin(capture_path, command, job_rank(), UINT32_C(1) << 30, UINT64_C(1) << 40) == 0;
+}
+
+void capture_resume(void) {
+  if (!join()) atomic_store(capture_state, CAPTURE_OFF);
+}
+
+static bool begin_first(void) {
+  const char* path = setting("PLAIT_RECORD");
+  if (path == NULL || *path != '/' || strlen(path) >= sizeof capture_path) return false;
+  strcpy(capture_path, path);
+  elf_find_texts();
+  place_state();
+  if (!join()) return false;
+  put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
+  patch_libc();
+  account_start();
+  return true;
+}
+
+static void go_on_after_fork(void) {
+  account_forked();
+  aio_forked();
+  uring_forked();
+  table_shared();
+  capture_spawning = 0;
+  plait_events_forked();
+  put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
+}
+
+bool capture_begin(void) {
+  _Atomic int* state = capture_state;
+  int expected = CAPTURE_NOT_BEGUN;
+  if (!atomic_compare_exchange_strong(state, &expected, CAPTURE_BEGINNING)) return expected == CAPTURE_ON;
+  const int saved = errno;
+  bool on = true;
+  if (atomic_load(&process) == 0) {
+    atomic_store(&process, (int)RAW0(SYS_getpid));
+    on = begin_first();
+  } else {
+    atomic_store(&process, (int)RAW0(SYS_getpid));
+    go_on_after_fork();
+  }
+  atomic_store(capture_state, on ? CAPTURE_ON : CAPTURE_OFF);
+  errno = saved;
+  return on;
+}
+
+void capture_leave(void) {
+  if (!capture_wanted(0) || capture_in_borrowed_memory()) return;
+  const int id = capture_process();
+  if (atomic_exchange(&ended, id) == id) return;
+  aio_end();
+  uring_end();
+  account_compare();
+  put_event(PLAIT_EVENT_EXIT, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
+  plait_events_end();
+  atomic_store(capture_state, CAPTURE_OFF);
+}
+
+__attribute__((constructor)) static void start(void) { capture_begin(); }

@@ -1,0 +1,206 @@
+/*
+ * Descriptors and what they refer to.
+ *
+ * A table from descriptor to description, in blocks made when needed up to 2^20 descriptors; descriptions come from a
+ * pool of blocks.  Both never shrink and are never freed, so that a call that is under way while another thread closes
+ * its descriptor reads old memory at worst.  Lock-free: open and close may be called in signal handlers.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/capture/capture.h"
+
+enum { PER_BLOCK = 1024, BLOCKS = 1024 };
+
+_Atomic uint32_t capture_forks;
+
+typedef _Atomic uint32_t entry;  // number of the description, 0: not known
+static _Atomic(entry*) entries[BLOCKS];
+static _Atomic(struct description*) descriptions[BLOCKS];
+static _Atomic uint32_t made;       // descriptions ever made
+static _Atomic uint64_t free_list;  // the first free one, and above it a count of changes
+
+static void* memory(size_t size) {
+  const long place = RAW6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return (unsigned long)place > -4096UL ? NULL : (void*)place;
+}
+
+static entry* entry_of(int fd, bool make) {
+  if (fd < 0 || fd >= PER_BLOCK * BLOCKS) return NULL;
+  _Atomic(entry*)* place = &entries[fd / PER_BLOCK];
+  entry* block = atomic_load_explicit(place, memory_order_acquire);
+  if (block == NULL) {
+    if (!make) return NULL;
+    block = memory(PER_BLOCK * sizeof(entry));
+    if (block == NULL) return NULL;
+    entry* other = NULL;
+    if (!atomic_compare_exchange_strong(place, &other, block)) {
+      RAW2(SYS_munmap, block, PER_BLOCK * sizeof(entry));
+      block = other;
+    }
+  }
+  return &block[fd % PER_BLOCK];
+}
+
+static struct description* description_of(uint32_t number) {
+  if (number == 0) return NULL;
+  struct description* block = atomic_load_explicit(&descriptions[(number - 1) / PER_BLOCK], memory_order_acquire);
+  return block == NULL ? NULL : &block[(number - 1) % PER_BLOCK];
+}
+
+static struct description* new_description(void) {
+  uint64_t head = atomic_load(&free_list);
+  while ((uint32_t)head != 0) {
+    struct description* description = description_of((uint32_t)head);
+    if (description == NULL) break;
+    const uint64_t next = ((head >> 32) + 1) << 32 | atomic_load(&description->next_free);
+    if (atomic_compare_exchange_weak(&free_list, &head, next)) return description;
+  }
+  const uint32_t number = atomic_fetch_add(&made, 1) + 1;
+  if (number > PER_BLOCK * BLOCKS) return NULL;
+  _Atomic(struct description*)* place = &descriptions[(number - 1) / PER_BLOCK];
+  if (atomic_load_explicit(place, memory_order_acquire) == NULL) {
+    struct description* block = memory(PER_BLOCK * sizeof(struct description));
+    if (block == NULL) return NULL;
+    struct description* other = NULL;
+    if (!atomic_compare_exchange_strong(place, &other, block))
+      RAW2(SYS_munmap, block, PER_BLOCK * sizeof(struct description));
+  }
+  struct description* description = description_of(number);
+  if (description != NULL) description->number = number;
+  return description;
+}
+
+static void free_description(struct description* description) {
+  uint64_t head = atomic_load(&free_list);
+  uint64_t next;
+  do {
+    atomic_store(&description->next_free, (uint32_t)head);
+    next = ((head >> 32) + 1) << 32 | description->number;
+  } while (!atomic_compare_exchange_weak(&free_list, &head, next));
+}
+
+// What the system calls a descriptor: a path, or such as "pipe:[123]".
+static bool name_of(int fd, char* name, size_t room) {
+  char link[32] = "/proc/self/fd/";
+  char digits[12];
+  int count = 0;
+  do digits[count++] = (char)('0' + fd % 10);
+  while ((fd /= 10) > 0);
+  size_t length = strlen(link);
+  while (count > 0) link[length++] = digits[--count];
+  link[length] = 0;
+  const long size = RAW4(SYS_readlinkat, AT_FDCWD, link, name, room - 1);
+  if (size <= 0) return false;
+  name[size] = 0;
+  return true;
+}
+
+static uint32_t kind_of(int fd, int status) {
+  uint32_t flags = 0;
+  struct stat about;
+#ifdef SYS_newfstatat
+  const long result = RAW4(SYS_newfstatat, fd, "", &about, AT_EMPTY_PATH);
+#else
+  const long result = RAW2(SYS_fstat, fd, &about);
+#endif
+  if (result == 0 && (S_ISREG(about.st_mode) || S_ISBLK(about.st_mode))) flags |= DESCRIPTION_SEEKABLE;
+  if (status & O_APPEND) flags |= DESCRIPTION_APPEND;
+  if (status & O_DIRECT) flags |= DESCRIPTION_DIRECT;
+  return flags;
+}
+
+// Memory under a name: POSIX and System V shared memory, memfd_create.
+static bool is_memory(const char* name) {
+  return strncmp(name, "/dev/shm/", 9) == 0 || strncmp(name, "/memfd:", 7) == 0 || strncmp(name, "/SYSV", 5) == 0;
+}
+
+static void fill(struct description* description, const char* name, uint32_t flags) {
+  atomic_store(&description->position, flags & DESCRIPTION_SHARED ? -1 : 0);
+  atomic_store(&description->begun, 0);
+  atomic_store(&description->ended, 0);
+  atomic_store(&description->descriptors, 1);
+  atomic_store(&description->flags, flags | (is_memory(name) ? DESCRIPTION_MEMORY : 0));
+  description->forks = atomic_load(&capture_forks);
+  atomic_store(&description->file, plait_events_name(name));
+}
+
+struct description* table_known(int fd) {
+  entry* place = entry_of(fd, false);
+  return place == NULL ? NULL : description_of(atomic_load_explicit(place, memory_order_acquire));
+}
+
+struct description* table_find(int fd) {
+  struct description* known = table_known(fd);
+  if (LIKELY(known != NULL)) return known;
+  entry* place = entry_of(fd, true);
+  if (place == NULL) return NULL;
+  const long status = RAW2(SYS_fcntl, fd, F_GETFL);
+  char name[4096];
+  if (status < 0 || !name_of(fd, name, sizeof name)) return NULL;
+  struct description* description = new_description();
+  if (description == NULL) return NULL;
+  fill(description, name, kind_of(fd, (int)status) | DESCRIPTION_SHARED);
+  uint32_t other = 0;
+  if (atomic_compare_exchange_strong(place, &other, description->number)) return description;
+  free_description(description);
+  return description_of(other);
+}
+
+struct description* table_open(int fd, const char* name, int flags) {
+  entry* place = entry_of(fd, true);
+  struct description* description = place == NULL ? NULL : new_description();
+  if (description == NULL) return NULL;
+  char found[4096];
+  if ((name == NULL || *name != '/') && name_of(fd, found, sizeof found)) name = found;
+  fill(description, name == NULL ? "" : name, flags & O_PATH ? 0 : kind_of(fd, flags));
+  struct description* old = description_of(atomic_exchange(place, description->number));
+  if (old != NULL) table_release(old, plait_events_now(), 0);  // was closed in a way that we did not see
+  return description;
+}
+
+void table_duplicate(int from, int to) {
+  struct description* description = table_known(from);
+  entry* place = entry_of(to, description != NULL);
+  if (place == NULL || from == to) return;
+  if (description != NULL) atomic_fetch_add(&description->descriptors, 1);
+  struct description* old = description_of(atomic_exchange(place, description == NULL ? 0 : description->number));
+  if (old != NULL) table_release(old, plait_events_now(), 0);
+}
+
+struct description* table_take(int fd) {
+  entry* place = entry_of(fd, false);
+  return place == NULL ? NULL : description_of(atomic_exchange(place, 0));
+}
+
+void table_release(struct description* description, int64_t start, uintptr_t caller) {
+  if (atomic_fetch_sub(&description->descriptors, 1) != 1) return;
+  put_event(PLAIT_EVENT_CLOSE, capture_interface(caller, PLAIT_INTERFACE_POSIX), atomic_load(&description->file), start,
+            -1, 0, 0, 0, 0);
+  free_description(description);
+}
+
+void table_close_range(unsigned first, unsigned last, int64_t start, uintptr_t caller) {
+  if (last >= PER_BLOCK * BLOCKS) last = PER_BLOCK * BLOCKS - 1;
+  for (unsigned fd = first; fd <= last; ++fd) {
+    if (fd % PER_BLOCK == 0 && atomic_load(&entries[fd / PER_BLOCK]) == NULL) {
+      fd += PER_BLOCK - 1;
+      continue;
+    }
+    struct description* description = table_take((int)fd);
+    if (description != NULL) table_release(description, start, caller);
+  }
+}
+
+void table_set_status(int fd, int flags) {
+  struct description* description = table_known(fd);
+  if (description == NULL) return;
+  uint32_t now = atomic_load(&description->flags) & ~(uint32_t)(DESCRIPTION_APPEND | DESCRIPTION_DIRECT);
+  if (flags & O_APPEND) now |= DESCRIPTION_APPEND;
+  if (flags & O_DIRECT) now |= DESCRIPTION_DIRECT;
+  atomic_store(&description->flags, now);
+}

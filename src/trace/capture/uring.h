@@ -1,0 +1,51 @@
+/* Rings of io_uring: what is asked and what has ended, read from the memory that the program shares with the kernel. */
+#pragma once
+
+#include <linux/io_uring.h>
+
+#include "trace/capture/capture.h"
+
+/* A request that was submitted and has not ended. */
+struct uring_asked {
+  uint64_t user_data;
+  int64_t start, offset, length;
+  uint64_t order;
+  uint32_t file;
+  uint16_t flags;
+  uint8_t kind;
+  uint8_t operation;
+  uint8_t used;
+  int fd; /* of a close */
+};
+
+struct uring {
+  int fd; /* -1: the place is free */
+  _Atomic int lock;
+  _Atomic uint32_t *sq_head, *sq_tail, *cq_tail;
+  uint32_t *sq_array; /* NULL: entries lie in order */
+  const char* sqes;
+  const char* cqes;
+  uint32_t sq_entries, cq_entries;
+  int sqe_shift, cqe_shift;
+  uint32_t sq_seen, cq_seen;
+  uint64_t order;
+  struct uring_asked* asked;
+  uint32_t asked_count;
+  uint32_t* files; /* numbers of registered files */
+  uint32_t files_count;
+  void *sq_memory, *cq_memory, *sqe_memory;
+  size_t sq_size, cq_size, sqe_size;
+};
+
+/* The ring of a descriptor; NULL: not known. */
+struct uring* uring_find(int fd);
+void uring_add(int fd, const struct io_uring_params* parameters);
+/* Looks at what was submitted since the last time, from `start` on, and at what has ended. */
+void uring_look(struct uring* ring, int64_t start);
+/* Its descriptor is closed. */
+void uring_remove(int fd);
+void uring_register_files(struct uring* ring, uint32_t first, const int* files, uint32_t count, bool all);
+/* Makes the calls to enter a ring that lie in the code around `place` lead to ours. */
+void uring_patch(uintptr_t place);
+void uring_end(void);
+void uring_forked(void);

@@ -1,0 +1,88 @@
+/*
+ * Waiting for children.
+ *
+ * When a child is waited for, the kernel adds what it counted of the child to the parent's counters.  So before that
+ * the child is looked at (it lies there as a zombie), and its counts are taken out of what the parent answers for.
+ */
+#define _GNU_SOURCE
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/capture/calls.h"
+#include "trace/capture/cancel.h"
+
+static bool has_ended(const siginfo_t* about) {
+  return about->si_code == CLD_EXITED || about->si_code == CLD_KILLED || about->si_code == CLD_DUMPED;
+}
+
+// Waits as `kind`, `id` and `options` say, but leaves the child as it is.  returns  its number, 0, or -errno.
+static long look(int kind, int id, int options, siginfo_t* about) {
+  about->si_pid = 0;
+  int type;
+  const bool may = cancel_begin(&type);
+  const long result = RAW5(SYS_waitid, kind, id, about, options | WNOWAIT, NULL);
+  if (may) cancel_end(type);
+  return result < 0 ? result : about->si_pid;
+}
+
+long capture_wait4(int id, int* status, int options, struct rusage* usage) {
+  if (!capture_wanted(0) || capture_in_borrowed_memory()) {
+    int type;
+    const bool may = cancel_begin(&type);
+    const long result = RAW4(SYS_wait4, id, status, options, usage);
+    if (may) cancel_end(type);
+    return result;
+  }
+  const int kind = id > 0 ? P_PID : id == -1 ? P_ALL : P_PGID;
+  const int group_or_process = id > 0 ? id : id < -1 ? -id : 0;
+  for (;;) {
+    siginfo_t about;
+    const long child = look(kind, group_or_process, options | WEXITED, &about);
+    if (child <= 0) return child;
+    if (has_ended(&about)) account_child((int)child);
+    const long result = RAW4(SYS_wait4, child, status, options | WNOHANG, usage);
+    // Another thread may have been faster.
+    if (result != 0 && result != -ECHILD) return result;
+  }
+}
+
+long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct rusage* usage) {
+  siginfo_t about;
+  if (!(options & WEXITED) || (options & WNOWAIT) || !capture_wanted(0) || capture_in_borrowed_memory()) {
+    int type;
+    const bool may = cancel_begin(&type);
+    const long result = RAW5(SYS_waitid, kind, id, told_about, options, usage);
+    if (may) cancel_end(type);
+    return result;
+  }
+  for (;;) {
+    const long child = look(kind, id, options, &about);
+    if (child < 0) return child;
+    if (child == 0) {
+      if (told_about != NULL) told_about->si_pid = told_about->si_signo = 0;
+      return 0;
+    }
+    if (has_ended(&about)) account_child((int)child);
+    siginfo_t taken;
+    taken.si_pid = 0;
+    const long result = RAW5(SYS_waitid, P_PID, child, &taken, options | WNOHANG, usage);
+    if (result == -ECHILD || (result == 0 && taken.si_pid == 0)) continue;
+    if (told_about != NULL) *told_about = taken;
+    return result;
+  }
+}
+
+EXPORT pid_t wait4(pid_t id, int* status, int options, struct rusage* usage) {
+  return (pid_t)told(capture_wait4(id, status, options, usage));
+}
+EXPORT pid_t wait3(int* status, int options, struct rusage* usage) {
+  return (pid_t)told(capture_wait4(-1, status, options, usage));
+}
+EXPORT pid_t waitpid(pid_t id, int* status, int options) {
+  return (pid_t)told(capture_wait4(id, status, options, NULL));
+}
+EXPORT pid_t wait(int* status) { return (pid_t)told(capture_wait4(-1, status, 0, NULL)); }
+EXPORT int waitid(idtype_t kind, id_t id, siginfo_t* about, int options) {
+  return (int)told(capture_waitid((int)kind, (int)id, about, options, NULL));
+}
