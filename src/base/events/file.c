@@ -56,6 +56,12 @@ static void sys_unmap(void* pages, size_t bytes) {
 #endif
 }
 
+/* In a program that is recorded the calls of Plait's own writer are none of the program's. */
+extern void plait_capture_pause(int paused) __attribute__((weak));
+static void pause_capture(int paused) {
+  if (plait_capture_pause != NULL) plait_capture_pause(paused);
+}
+
 int plait_process_id(void) { return (int)syscall(SYS_getpid); }
 int plait_thread_id(void) { return (int)syscall(SYS_gettid); }
 
@@ -164,7 +170,7 @@ static int same_host(const struct plait_trace_header* one, const struct plait_tr
          (one->boot[0] != 0 || strncmp(one->host, other->host, sizeof one->host) == 0);
 }
 
-int plait_file_join(const char* path) {
+static int join(const char* path) {
   int length;
   if (path[0] == '/') {
     length = snprintf(trace_path, sizeof trace_path, "%s", path);
@@ -194,6 +200,13 @@ int plait_file_join(const char* path) {
   error = header == MAP_FAILED ? errno : 0;
   sys_close(file);
   if (error == 0) trace_header = header;
+  return error;
+}
+
+int plait_file_join(const char* path) {
+  pause_capture(1);
+  const int error = join(path);
+  pause_capture(0);
   return error;
 }
 
@@ -246,7 +259,9 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_place* place, u
     place->position = __atomic_fetch_add(&trace_header->next, size, __ATOMIC_RELAXED);
     place->size = size;
   }
+  pause_capture(1);
   const int error = map_chunk(mapping, place->position, place->size);
+  pause_capture(0);
   errno = kept;
   if (error != 0) {
     place->retry = plait_events_now() + 1000000000;
