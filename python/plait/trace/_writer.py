@@ -73,7 +73,8 @@ class TraceWriter:
             missed: what happened and is not among the events.
             notes: remarks for people.
         """
-        self._writer.finish(zero, tick, complete, [tuple(one) for one in missed], list(notes))
+        losses = [(one.reason, one.events, one.read_bytes, one.written_bytes) for one in missed]
+        self._writer.finish(zero, tick, complete, losses, list(notes))
         self._open = False
 
     def close(self) -> None:
