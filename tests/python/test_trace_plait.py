@@ -164,3 +164,30 @@ def test_another_run_joins(tmp_path):
     assert len(known.processes) == 2
     assert known.complete
     assert len(of(events, trace.Kind.WRITE, True)) == 2
+
+
+def test_a_recorded_program_counts_its_bytes_once(tmp_path):
+    """Recording and Plait's own events share a trace: what Plait asks the system for is physical, all else logical."""
+    (tmp_path / "program.py").write_text(ONE + "a.tofile('other.bin')\n")
+    plait_command = f"{os.path.dirname(sys.executable)}/plait"
+    environment = {name: value for name, value in os.environ.items() if name != "PLAIT_TRACE"}
+    command = [plait_command, "trace", "record", "-o", "t.plait", "--", sys.executable, "program.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    events, known = read(tmp_path)
+    assert known.complete, known.notes
+    assert not known.missed
+    assert len(known.processes) == 1
+    names = {(file.process, file.number): file.name for file in known.files}
+    written = of(events, trace.Kind.WRITE, True)
+    of_file = {
+        name: sum(int(e["result"]) for e in written if names[int(e["process"]), int(e["file"])].endswith(name))
+        for name in ("a.bin", "other.bin")
+    }
+    assert of_file == {"a.bin": 600 * 8, "other.bin": 600 * 8}
+    assert not any("t.plait" in name for name in names.values())
+    reached = of(events, trace.Kind.WRITE, False)
+    assert set(reached["operation"]) <= set(written["operation"]) | set(of(events, trace.Kind.OPEN, True)["operation"])
+    assert reached["result"].sum() == 600 * 8

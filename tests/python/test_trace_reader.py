@@ -206,9 +206,14 @@ def test_errors_say_what_is_wrong(tmp_path):
 
 def test_nothing_appears_behind_an_error(tmp_path):
     path = tmp_path / "t.plait"
-    with pytest.raises(ZeroDivisionError), trace.create(path) as writer:
-        writer.write(events_of(10))
-        raise ZeroDivisionError
+
+    def fail():
+        with trace.create(path) as writer:
+            writer.write(events_of(10))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert os.listdir(tmp_path) == []
 
 

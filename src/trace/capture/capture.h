@@ -32,6 +32,8 @@ enum capture_state { CAPTURE_NOT_BEGUN = 0, CAPTURE_BEGINNING, CAPTURE_ON, CAPTU
 extern _Atomic int* capture_state;
 /* Set where this thread made a child that shares its memory (vfork, posix_spawn): calls may be the child's. */
 extern __thread int capture_spawning __attribute__((tls_model("initial-exec")));
+/* Above 0: what Plait's library calls in this thread it keeps itself. */
+extern __thread int capture_paused __attribute__((tls_model("initial-exec")));
 
 /* The parts of memory whose code is ours and the C library's. */
 struct text {
@@ -40,6 +42,7 @@ struct text {
 };
 extern struct text capture_own_text;
 extern struct text capture_libc_text;
+extern struct text capture_plait_text; /* known from its first pause on */
 
 static inline bool text_has(const struct text* text, uintptr_t place) { return place - text->begin < text->size; }
 
@@ -56,6 +59,7 @@ static inline bool capture_wanted(uintptr_t caller) {
   if (UNLIKELY(atomic_load_explicit(capture_state, memory_order_relaxed) != CAPTURE_ON) && !capture_begin())
     return false;
   if (UNLIKELY(capture_spawning != 0) && capture_in_borrowed_memory()) return false;
+  if (UNLIKELY(capture_paused > 0) && text_has(&capture_plait_text, caller)) return false;
   return !text_has(&capture_own_text, caller);
 }
 
@@ -215,6 +219,8 @@ void uring_remove(int fd);
 
 /* --- the end --- */
 
+/* Goes on after plait_events_end. */
+void capture_resume(void);
 /* Ends the process's part, then the process. */
 void capture_leave(void);
 /* Keeps what the loader read since dlopen was called. */

@@ -29,52 +29,61 @@
 #define MACHINE EM_AARCH64
 #endif
 
-static long read_at(int fd, void* data, size_t size, off_t offset) {
-  const long result = RAW4(SYS_pread64, fd, data, size, offset);
-  if (!capture_in_borrowed_memory()) account_read(result);
-  return result;
-}
+enum { HEAD = 4096 };
 
 // Whether the loader will be asked to run the ELF program: it has an interpreter, and is of this machine.
-static bool is_dynamic(int fd, const unsigned char* head, long length) {
+static bool is_dynamic(const unsigned char* head, size_t length) {
   Elf64_Ehdr header;
-  if (length < (long)sizeof header) return false;
+  if (length < sizeof header) return false;
   memcpy(&header, head, sizeof header);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MACHINE) return false;
-  for (int i = 0; i < header.e_phnum && i < 64; ++i) {
+  for (size_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr part;
-    if (read_at(fd, &part, sizeof part, (off_t)(header.e_phoff + (uint64_t)i * sizeof part)) != sizeof part) break;
+    if (header.e_phoff + (i + 1) * sizeof part > length) break;
+    memcpy(&part, head + header.e_phoff + i * sizeof part, sizeof part);
     if (part.p_type == PT_INTERP) return true;
   }
   return false;
 }
 
-// Whether the program would be recorded, as far as its file tells; scripts by their interpreters.
+static bool can_be_followed(int directory, const char* path, int flags, int depth);
+
+// By the first bytes of a program.
+static bool head_can_be_followed(const unsigned char* head, size_t length, int depth) {
+  if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return is_dynamic(head, length);
+  if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= 4) return true;
+  char name[256];
+  size_t at = 2;
+  size_t count = 0;
+  while (at < length && (head[at] == ' ' || head[at] == '\t')) ++at;
+  while (at < length && count + 1 < sizeof name && strchr(" \t\n", head[at]) == NULL) name[count++] = (char)head[at++];
+  name[count] = 0;
+  return count == 0 || can_be_followed(AT_FDCWD, name, 0, depth + 1);
+}
+
+// Whether the program would be recorded, as far as its file tells; scripts by their interpreters.  The file is mapped:
+// the kernel would count a read as the program's.
 static bool can_be_followed(int directory, const char* path, int flags, int depth) {
-  const long fd = RAW4(SYS_openat, directory, flags & AT_EMPTY_PATH && *path == 0 ? "/proc/self/exe" : path,
-                       O_RDONLY | O_CLOEXEC, 0);
+  const long fd =
+      flags & AT_EMPTY_PATH && *path == 0 ? -1 : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return true;  // may be run but not read: nothing is known
-  unsigned char head[256];
   struct stat about;
-  bool follows = true;
 #ifdef SYS_newfstatat
-  const long told_about = RAW4(SYS_newfstatat, fd, "", &about, AT_EMPTY_PATH);
+  const bool known = RAW4(SYS_newfstatat, fd, "", &about, AT_EMPTY_PATH) == 0;
 #else
-  const long told_about = RAW2(SYS_fstat, fd, &about);
+  const bool known = RAW2(SYS_fstat, fd, &about) == 0;
 #endif
-  const long length = read_at((int)fd, head, sizeof head - 1, 0);
-  head[length > 0 ? length : 0] = 0;
-  const bool other_user = told_about == 0 && (((about.st_mode & S_ISUID) && about.st_uid != geteuid()) ||
-                                              ((about.st_mode & S_ISGID) && about.st_gid != getegid()));
-  if (other_user) {
+  bool follows = true;
+  if (known && (((about.st_mode & S_ISUID) && about.st_uid != geteuid()) ||
+                ((about.st_mode & S_ISGID) && about.st_gid != getegid()))) {
     follows = false;
-  } else if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) {
-    follows = is_dynamic((int)fd, head, length);
-  } else if (length > 2 && head[0] == '#' && head[1] == '!' && depth < 4) {
-    char* name = (char*)head + 2;
-    while (*name == ' ' || *name == '\t') ++name;
-    name[strcspn(name, " \t\n")] = 0;
-    follows = *name == 0 || can_be_followed(AT_FDCWD, name, 0, depth + 1);
+  } else if (known && about.st_size > 0) {
+    const size_t length = about.st_size < HEAD ? (size_t)about.st_size : HEAD;
+    const long head = RAW6(SYS_mmap, NULL, HEAD, PROT_READ, MAP_PRIVATE, fd, 0);
+    if ((unsigned long)head <= -4096UL) {
+      follows = head_can_be_followed((const unsigned char*)head, length, depth);
+      RAW2(SYS_munmap, head, HEAD);
+    }
   }
   RAW1(SYS_close, fd);
   return follows;
@@ -187,7 +196,9 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   }
   long result;
   if (!follows) {
+    if (!borrowed) plait_events_end();  // nothing more will come of this process
     result = plain_exec(directory, path, arguments, environment, flags);
+    if (!borrowed) capture_resume();
   } else {
     const size_t count = count_of(environment) + 4;
     const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);

@@ -1,6 +1,7 @@
 /* Whether this process records: how it begins, goes on after a fork, and ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -72,16 +73,52 @@ static void place_state(void) {
   capture_state = place;
 }
 
+// Joins the trace.  Plait's own numbers of files and operations begin far from these, should the program use Plait.
+static bool join(void) {
+  char command[4096];
+  command_line(command, sizeof command);
+  return plait_events_begin(capture_path, command, job_rank(), 1, 1) == 0;
+}
+
+void capture_resume(void) {
+  if (!join()) atomic_store(capture_state, CAPTURE_OFF);
+}
+
+__thread int capture_paused __attribute__((tls_model("initial-exec")));
+
+struct text capture_plait_text;
+
+static int find_text(struct dl_phdr_info* object, size_t bytes, void* wanted) {
+  (void)bytes;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)* part = &object->dlpi_phdr[i];
+    const struct text text = {object->dlpi_addr + part->p_vaddr, part->p_memsz};
+    if (part->p_type != PT_LOAD || !text_has(&text, *(const uintptr_t*)wanted)) continue;
+    capture_plait_text.begin = text.begin;
+    atomic_thread_fence(memory_order_release);
+    capture_plait_text.size = text.size;
+    return 1;
+  }
+  return 0;
+}
+
+// For Plait in a program that is recorded, which keeps its requests to the system itself: between 1 and 0 what the
+// library that asks for it calls in this thread is left out, though not what a signal handler calls meanwhile.
+EXPORT void plait_capture_pause(int paused);
+void plait_capture_pause(int paused) {
+  uintptr_t caller = CALLER();
+  if (text_has(&capture_own_text, caller)) return;
+  if (UNLIKELY(capture_plait_text.size == 0)) dl_iterate_phdr(find_text, &caller);
+  capture_paused += paused != 0 ? 1 : -1;
+}
+
 static bool begin_first(void) {
   const char* path = setting("PLAIT_RECORD");
   if (path == NULL || *path != '/' || strlen(path) >= sizeof capture_path) return false;
   strcpy(capture_path, path);
   elf_find_texts();
   place_state();
-  char command[4096];
-  command_line(command, sizeof command);
-  // Numbers of files and operations far from those of Plait itself, should the program use Plait and trace that too.
-  if (plait_events_begin(path, command, job_rank(), UINT32_C(1) << 30, UINT64_C(1) << 40) != 0) return false;
+  if (!join()) return false;
   put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
   patch_libc();
   account_start();

@@ -1,0 +1,80 @@
+/* Children of every kind, which write into the file that argv[1] names: by fork with and without a last word, vfork,
+ * posix_spawn, system, popen, exec with an emptied environment. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+static void put(const char* path, const char* text) {
+  const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (write(fd, text, strlen(text)) != (ssize_t)strlen(text)) _exit(9);
+  close(fd);
+}
+
+int main(int count, char** words) {
+  if (count < 2) return 2;
+  const char* path = words[1];
+  if (count > 2) {
+    put(path, words[2]);
+    return 0;
+  }
+  char* none[] = {NULL};
+  char* vfork_words[] = {words[0], words[1], "1vfork\n", NULL};
+  char* spawn_words[] = {words[0], words[1], "22spawn\n", NULL};
+  char* empty_words[] = {words[0], words[1], "333empty\n", NULL};
+  char* off_words[] = {words[0], words[1], "not recorded\n", NULL};
+  char* off[] = {"PLAIT_RECORD=", NULL};
+  put(path, "parent\n");
+  if (fork() == 0) {
+    put(path, "fork\n");
+    _exit(0);
+  }
+  wait(NULL);
+  if (syscall(SYS_fork) == 0) {
+    put(path, "raw fork\n");
+    syscall(SYS_exit_group, 0);
+  }
+  wait(NULL);
+  if (fork() == 0) {
+    put(path, "killed\n");
+    kill(getpid(), SIGKILL);
+  }
+  wait(NULL);
+  pid_t child = vfork();
+  if (child == 0) {
+    close(0);
+    execve(words[0], vfork_words, environ);
+    _exit(1);
+  }
+  waitpid(child, NULL, 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 50, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, 50, 0);
+  if (posix_spawn(&child, words[0], &actions, NULL, spawn_words, environ) != 0) return 5;
+  waitpid(child, NULL, 0);
+  if (fork() == 0) {
+    execve(words[0], empty_words, none);
+    _exit(1);
+  }
+  wait(NULL);
+  if (fork() == 0) {
+    execve(words[0], off_words, off);
+    _exit(1);
+  }
+  wait(NULL);
+  char command[4096];
+  snprintf(command, sizeof command, "%s %s 'system\n'", words[0], words[1]);
+  if (system(command) != 0) return 6;
+  snprintf(command, sizeof command, "%s %s 'popen\n'", words[0], words[1]);
+  FILE* stream = popen(command, "r");
+  if (pclose(stream) != 0) return 7;
+  return 0;
+}

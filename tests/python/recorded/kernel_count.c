@@ -1,0 +1,26 @@
+/* Runs a command and writes what the kernel counted of it, /proc/PID/io, read while it lies there as a zombie. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int count, char** words) {
+  if (count < 3) return 2;
+  const pid_t child = fork();
+  if (child == 0) {
+    execvp(words[2], words + 2);
+    _exit(127);
+  }
+  siginfo_t about;
+  waitid(P_PID, (id_t)child, &about, WEXITED | WNOWAIT);
+  char path[64];
+  char text[512];
+  snprintf(path, sizeof path, "/proc/%d/io", (int)child);
+  const int from = open(path, O_RDONLY);
+  const int to = open(words[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const ssize_t length = read(from, text, sizeof text);
+  if (length <= 0 || write(to, text, (size_t)length) != length) return 3;
+  waitpid(child, NULL, 0);
+  return 0;
+}

@@ -1,0 +1,193 @@
+"""Recording programs: the command line, and what is kept when programs end badly."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from recording import PLAIT, compiled, load, record
+
+import plait
+from plait.cli import main
+from plait.trace import Flag, Interface, Kind
+
+
+def run(*words: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [PLAIT, "trace", "record", *words], capture_output=True, text=True, check=False, timeout=100, **options
+    )
+
+
+def test_the_exit_status_is_the_commands(tmp_path: Path) -> None:
+    assert run("-o", tmp_path / "a.plait", "--", "sh", "-c", "exit 7").returncode == 7
+    assert run("-o", tmp_path / "a.plait", "--", "sh", "-c", "kill -9 $$").returncode == 137
+
+
+def test_one_line_says_what_was_recorded(tmp_path: Path) -> None:
+    done = run("-o", tmp_path / "a.plait", "--", "cat", "/etc/hostname")
+    assert done.stdout == Path("/etc/hostname").read_text(encoding="utf-8")
+    assert "events of 1 process, all of what is known to have happened, in" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert run("-q", "-o", tmp_path / "a.plait", "--", "true").stderr == ""
+
+
+def test_a_command_that_is_not_there(tmp_path: Path) -> None:
+    done = run("-o", tmp_path / "a.plait", "--", "no-such-command")
+    assert done.returncode == 127
+    assert done.stderr == "plait: no-such-command: No such file or directory\n"
+    assert not (tmp_path / "a.plait").exists()
+
+
+def test_a_file_that_is_no_trace_stays(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("data", encoding="utf-8")
+    result = CliRunner().invoke(main, ["trace", "record", "-o", str(tmp_path / "precious"), "--", "true"])
+    assert result.exit_code == 2
+    assert "is not a trace" in result.output
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "data"
+    with pytest.raises(plait.Error, match="is not a trace"):
+        plait.trace.record(["true"], tmp_path / "precious", append=True)
+
+
+def test_an_older_trace_is_replaced_or_added_to(tmp_path: Path) -> None:
+    assert len(record(tmp_path, "true").description.processes) == 1
+    assert len(record(tmp_path, "true").description.processes) == 1
+    assert len(record(tmp_path, "true", append=True).description.processes) == 2
+
+
+def test_a_static_program_is_run_and_said_to_be_missing(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "static.c", "-static")
+    done = run("-o", tmp_path / "a.plait", "--", program)
+    assert done.stdout == "static\n"
+    assert "is statically linked: no library can be loaded into it. Nothing of it is recorded" in done.stderr
+    assert load(tmp_path / "a.plait").missed() == {"child processes that could not be followed": (1, 0, 0)}
+
+
+def test_a_killed_program_leaves_all_that_it_did(tmp_path: Path) -> None:
+    target = tmp_path / "data"
+    found = record(tmp_path, compiled(tmp_path, "killed.c"), target, "1000")
+    assert found.status == 137
+    writes = found.of("data", Kind.WRITE)
+    assert list(writes["offset"]) == [16 * i for i in range(1000)]
+    assert int(writes["result"].sum()) == target.stat().st_size
+    assert not found.description.complete
+
+
+def test_two_programs_share_a_trace(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "threads.c")
+    script = f"{program} {tmp_path}/one 4 50 & {program} {tmp_path}/two 4 50 & wait"
+    found = record(tmp_path, "sh", "-c", script)
+    for name in ("one", "two"):
+        assert len(found.of(name, Kind.WRITE)) == 200
+        assert len(found.of(name, Kind.READ)) == 400
+    assert found.missed() == {}
+
+
+def test_every_call_is_kept_as_it_was(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
+    assert found.status == 0
+    expected = [
+        tuple([words[0], *map(int, words[1:])])
+        for words in (line.split() for line in (tmp_path / "told").read_text(encoding="ascii").splitlines())
+    ]
+    failed = ("READ", -1, 100, -9)
+    assert failed in expected
+    kept = []
+    to_skip = {Kind.OPEN, Kind.CLOSE, Kind.DUPLICATE}
+    for event in found.of("data"):
+        kind = Kind(event["kind"])
+        copied = event["interface"] == Interface.COPY
+        if kind in to_skip or (copied and kind == Kind.WRITE):
+            continue
+        name = "COPY" if copied else kind.name
+        kept.append((name, int(event["offset"]), int(event["length"]), int(event["result"])))
+    assert kept == [one for one in expected if one != failed]
+    assert failed in [
+        (Kind(event["kind"]).name, int(event["offset"]), int(event["length"]), int(event["result"]))
+        for event in found.events
+    ]
+    copies = found.events[found.events["interface"] == Interface.COPY]
+    assert list(copies["kind"]) == [Kind.READ, Kind.WRITE] * 2
+    assert list(copies["offset"]) == [10, 0, 20000, 40]
+    assert copies["operation"][0] == copies["operation"][1] != copies["operation"][2] == copies["operation"][3]
+    streams = found.of("data")[found.of("data")["interface"] == Interface.STDIO]
+    assert {Kind(kind) for kind in streams["kind"]} == {Kind.OPEN, Kind.READ, Kind.SEEK, Kind.CLOSE}
+    opens = found.of("data", Kind.OPEN)
+    assert [bool(flags & Flag.CREATE) for flags in opens["flags"]] == [True, False, False, False]
+    assert len(found.of("data", Kind.CLOSE)) == 1  # of the stream; the program's end closes the others
+
+
+def test_threads_have_events_of_their_own(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "12", "100")
+    assert found.status == 0
+    assert found.missed() == {}
+    writes = found.of("data", Kind.WRITE)
+    assert len(writes) == 1200
+    assert len(np.unique(writes["thread"])) == 12
+    for thread in np.unique(writes["thread"]):
+        own = writes[writes["thread"] == thread]
+        assert sorted(own["offset"] % 4096) == sorted(i % 64 * 64 for i in range(100))
+    # Through one position: an offset that is told is right, so none is told twice.
+    reads = found.of("data", Kind.READ)
+    shared = reads[(reads["flags"] & Flag.AT_POSITION) != 0]
+    assert len(shared) == 1200
+    known = shared["offset"][shared["offset"] >= 0]
+    assert len(np.unique(known)) == len(known)
+    assert set(known) <= {16 * i for i in range(1200)}
+
+
+def test_many_threads_over_time(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "10000", "2")
+    assert found.status == 0
+    assert found.missed() == {}
+    assert len(found.of("data", Kind.WRITE)) == 20000
+    assert len(found.of("data", Kind.READ)) == 40000
+
+
+def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "children.c"), tmp_path / "data")
+    assert found.status == 0
+    lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
+    assert len(lines) == 10
+    writes = found.of("data", Kind.WRITE)
+    expected = [len(line) for line in lines if line != "not recorded\n"]
+    assert list(writes["result"]) == expected
+    at = 0
+    offsets = []
+    for line in lines:
+        offsets.append(at)
+        at += len(line)
+    assert list(writes["offset"]) == [at for at, line in zip(offsets, lines, strict=True) if line != "not recorded\n"]
+    assert len(np.unique(writes["process"])) == 9
+    assert found.missed() == {"child processes that could not be followed": (1, 0, 0)}
+    parents = {one.number: one.parent for one in found.description.processes}
+    root = found.description.processes[0].number
+    assert sum(parent == root for parent in parents.values()) == 9
+
+
+def test_positions_shared_with_children_and_parents(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "shared.c"), tmp_path / "data")
+    assert found.status == 0
+    writes = found.of("data", Kind.WRITE)
+    assert sorted(zip(writes["offset"], writes["result"], strict=True)) == [(i * 10, 10) for i in range(6)]
+
+
+def test_cancelled_threads_and_handlers(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "signals.c"), tmp_path / "data")
+    assert found.status == 0
+    written = int(found.of("data", Kind.WRITE)["result"].sum())
+    # A handler that came in while an event was being kept: told of as missing.
+    missed = sum(one[2] for one in found.missed().values())
+    assert written + missed == (tmp_path / "data").stat().st_size
+    assert missed < 200
+
+
+def test_libraries_loaded_later(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "loads.c", "-ldl"))
+    assert found.status == 0
+    assert found.missed() == {}
+    loader = found.events[found.events["interface"] == Interface.LOADER]
+    assert len(loader) == 2
+    assert loader["result"][1] >= 832
