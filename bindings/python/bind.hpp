@@ -13,5 +13,6 @@ void bind_file(nanobind::module_& module);
 void bind_redistribute(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
+void bind_trace_loop(nanobind::module_& module);
 
 }  // namespace plait::python

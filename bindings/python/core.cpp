@@ -38,4 +38,5 @@ NB_MODULE(_core, module) {
   plait::python::bind_redistribute(module);
   plait::python::bind_stream(module);
   plait::python::bind_trace(module);
+  plait::python::bind_trace_loop(module);
 }
