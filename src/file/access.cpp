@@ -7,6 +7,7 @@
 #include "engine/agree.hpp"
 #include "engine/stopwatch.hpp"
 #include "file/impl.hpp"
+#include "file/recorded.hpp"
 #include "plan/partners.hpp"
 #include "transport/thread/team.hpp"
 
@@ -156,20 +157,29 @@ void File::Impl::check_mode(bool write) const {
 }
 
 void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                        Action action) {
-  check_open();
-  bool begun = false;
-  try {
-    if (comm.alone()) {
-      run_alone(layout, parts, region, action, begun);
-    } else {
-      run_together(layout, parts, region, action, begun);
+                        Action action, const base::Asked& asked, unsigned flags) {
+  const auto extent = [&] {
+    return file::asked_extent(plan::Section(type.shape, type.order, region), layout, comm.alone() ? -1 : comm.rank(),
+                              type.element_bytes, data_offset);
+  };
+  const auto carry_out = [&] {
+    check_open();
+    bool begun = false;
+    try {
+      if (comm.alone()) {
+        run_alone(layout, parts, region, action, begun, asked);
+      } else {
+        run_together(layout, parts, region, action, begun);
+      }
+    } catch (const Error& error) {
+      // An error that another rank brings from another call than this write has let nothing be written.
+      after_failure(error, begun);
+      throw;
     }
-  } catch (const Error& error) {
-    // An error that another rank brings from another call than this write has let nothing be written.
-    after_failure(error, begun);
-    throw;
-  }
+    return asked.kept() ? extent().bytes : 0;
+  };
+  file::keep(asked, action == Action::kWrite ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded, flags | together_flags(),
+             extent, carry_out);
 }
 
 void File::Impl::after_failure(const Error& error, bool write) {
@@ -217,7 +227,7 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
 }
 
 void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                           Action action, bool& begun) {
+                           Action action, bool& begun, const base::Asked& asked) {
   const bool write = action == Action::kWrite;
   check_mode(write);
   const int threads = useful_threads(layout);
@@ -228,6 +238,7 @@ void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>&
   dirty = dirty || write;
   if (needs_room(write)) make_room(*transport::thread::make_alone());
   const auto work = [&](transport::Transport& transport) {
+    const base::During during(asked);
     engine::Times& own = spent[static_cast<std::size_t>(transport.rank())];
     const engine::Stopwatch watch(own.total);
     engine::prepare(transport);

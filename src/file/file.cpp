@@ -4,6 +4,7 @@
 
 #include "engine/agree.hpp"
 #include "file/impl.hpp"
+#include "file/recorded.hpp"
 #include "file/stream_impl.hpp"
 #include "transport/thread/team.hpp"
 
@@ -57,17 +58,28 @@ File::~File() {
 }
 
 File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
+  base::begin_recording(comm.alone() ? -1 : comm.rank());
+  const base::Asked asked;
   auto impl = std::make_unique<Impl>();
+  impl->recorded = base::recorded_name(path);
   impl->path = path;
   impl->mode = mode;
   impl->comm = comm;
   impl->worker = comm.alone() ? std::make_shared<file::Worker>() : comm.worker();
+  const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
+                                                   : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
+                                                                          : 0U);
   impl->worker->run([&] {
-    if (comm.alone()) {
-      file::open_store(*impl, options, *transport::thread::make_alone());
-    } else {
-      file::open_store(*impl, options, *comm.transport());
-    }
+    file::keep(
+        asked, PLAIT_EVENT_OPEN, impl->recorded, flags, [] { return file::Extent{-1, 0}; },
+        [&] {
+          if (comm.alone()) {
+            file::open_store(*impl, options, *transport::thread::make_alone());
+          } else {
+            file::open_store(*impl, options, *comm.transport());
+          }
+          return 0;
+        });
   });
   return File(std::move(impl));
 }
@@ -98,23 +110,27 @@ AccessTimes File::last_times() const {
 
 void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
-  impl_->worker->run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, action); });
+  const base::Asked asked;
+  impl_->worker->run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, action, asked); });
 }
 
 void File::write(const Layout& layout, std::span<const ConstPart> parts, const Region& region) {
-  impl_->worker->run([&] { impl_->access(layout, file::as_mutable(parts), region, Action::kWrite); });
+  const base::Asked asked;
+  impl_->worker->run([&] { impl_->access(layout, file::as_mutable(parts), region, Action::kWrite, asked); });
 }
 
 Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
-  return Request(impl_->worker->start([file = impl_.get(), layout, parts = std::move(parts), region, action] {
-    file->access(layout, parts, region, action);
+  const base::Asked asked;
+  return Request(impl_->worker->start([file = impl_.get(), layout, parts = std::move(parts), region, action, asked] {
+    file->access(layout, parts, region, action, asked, PLAIT_EVENT_ASYNCHRONOUS);
   }));
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
-  auto write = impl_->worker->start([file = impl_.get(), layout, parts = file::as_mutable(parts), region] {
-    file->access(layout, parts, region, Action::kWrite);
+  const base::Asked asked;
+  auto write = impl_->worker->start([file = impl_.get(), layout, parts = file::as_mutable(parts), region, asked] {
+    file->access(layout, parts, region, Action::kWrite, asked, PLAIT_EVENT_ASYNCHRONOUS);
   });
   impl_->keep_write(write);
   return Request(std::move(write));
@@ -136,7 +152,18 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
 
 void File::close() {
   impl_->settle_streams();
-  const std::exception_ptr failure = engine::caught([this] { impl_->worker->run([this] { impl_->close(); }); });
+  const base::Asked asked;
+  const std::exception_ptr failure = engine::caught([&] {
+    impl_->worker->run([&] {
+      if (!impl_->open) return impl_->close();  // again: no event
+      file::keep(
+          asked, PLAIT_EVENT_CLOSE, impl_->recorded, impl_->together_flags(), [] { return file::Extent{-1, 0}; },
+          [&] {
+            impl_->close();
+            return 0;
+          });
+    });
+  });
   impl_->release_streams();
   if (failure) std::rethrow_exception(failure);
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "file/worker.hpp"
@@ -48,6 +49,7 @@ class File::Impl {
   std::atomic<bool> broken{false};  // a collective failed in a way that no later one can mend
   std::atomic<bool> dirty{false};   // independent streams set it too
   std::shared_ptr<file::Worker> worker;
+  std::uint32_t recorded = 0;       // this File's number in a trace
   std::int64_t streams_opened = 0;  // the same on every rank
 
   /// Remembers a started write, which may fail without anybody knowing.
@@ -63,8 +65,9 @@ class File::Impl {
   /// Lets go of the store on behalf of the streams of a File that is closed.
   void release_streams();
 
-  /// Carries out a read or a write.
-  void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action);
+  /// Carries out a read or a write; `asked` is when the program asked for it.  flags: of its event.
+  void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
+              const base::Asked& asked, unsigned flags = 0);
   plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart, Action action) const;
   /// Threads that a process which is alone moves a layout with.
   int useful_threads(const Layout& layout) const;
@@ -79,6 +82,8 @@ class File::Impl {
   void check_open_here() const;
   /// Draws the consequences of a failed collective for later ones.
   void after_failure(const Error& error, bool write);
+  /// Flags of the events of calls that all ranks make.
+  unsigned together_flags() const { return comm.alone() ? 0U : unsigned{PLAIT_EVENT_COLLECTIVE}; }
   /// How this File is called where ranks compare what they do.
   std::string name() const { return base::text(path, " (opened as number ", number, ')'); }
   /// Calls `body` with this process's transport, or one of a process that is alone.
@@ -114,7 +119,7 @@ class File::Impl {
   void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
                     bool& begun);
   void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
-                 bool& begun);
+                 bool& begun, const base::Asked& asked);
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;

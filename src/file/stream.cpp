@@ -19,6 +19,7 @@ Stream::Impl::Impl(File::Impl& file, StreamMode mode, std::int64_t number)
       element_bytes_(file.type.element_bytes),
       data_offset_(file.data_offset),
       end_(base::checked_product(file.type.shape, "elements of the array")),
+      recorded_(file.recorded),
       store_(file.store),
       mode_(mode),
       file_(&file) {}

@@ -7,6 +7,7 @@
 #include "engine/agree.hpp"
 #include "engine/same.hpp"
 #include "engine/scan.hpp"
+#include "file/recorded.hpp"
 #include "file/stream_impl.hpp"
 
 namespace plait::file {
@@ -47,17 +48,26 @@ void CollectiveStream::agree_on(transport::Transport& transport, const Call& cal
   agree(transport, spoken, mine);
 }
 
-std::int64_t CollectiveStream::run(const Call& call) {
+std::int64_t CollectiveStream::run(const Call& call, const base::Asked& asked, unsigned flags) {
   std::int64_t elements = 0;
-  together([&](transport::Transport& transport, bool& begun) {
-    elements = mode() == StreamMode::kOrdered ? ordered(transport, call, begun)
-               : mode() == StreamMode::kEqual ? equal(transport, call, begun)
-                                              : same(transport, call, begun);
-  });
+  first_ = position_;
+  keep(
+      asked, call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
+      flags | PLAIT_EVENT_COLLECTIVE | PLAIT_EVENT_AT_POSITION,
+      [&] { return Extent{offset_of(first_), asked_bytes(call)}; },
+      [&] {
+        together([&](transport::Transport& transport, bool& begun) {
+          elements = mode() == StreamMode::kOrdered ? ordered(transport, call, begun)
+                     : mode() == StreamMode::kEqual ? equal(transport, call, begun)
+                                                    : same(transport, call, begun);
+        });
+        return bytes_of(elements);
+      });
   return elements;
 }
 
 void CollectiveStream::store_stretch(const Call& call, std::int64_t first, std::int64_t elements) {
+  first_ = first;
   if (call.write) {
     write_store(first, call.data, elements);
   } else {
@@ -136,13 +146,16 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
 
 std::int64_t CollectiveStream::transfer(const Call& call) {
   std::int64_t elements = 0;
-  file().worker->run([&] { elements = run(call); });
+  const base::Asked asked;
+  file().worker->run([&] { elements = run(call, asked, 0); });
   return elements;
 }
 
 StreamRequest CollectiveStream::start(const Call& call) {
   auto elements = std::make_shared<std::int64_t>(0);
-  auto request = file().worker->start([this, call, elements] { *elements = run(call); });
+  const base::Asked asked;
+  auto request =
+      file().worker->start([this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
   if (call.write) file().keep_write(request);
   last_ = request;
   return {Request(std::move(request)), std::move(elements)};

@@ -1,6 +1,7 @@
 /// The inside of a Stream: what all modes share, and one class for the independent and one for the collective modes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -63,6 +64,11 @@ class Stream::Impl {
   Error beyond_the_end(const std::string& what, std::int64_t position) const;
   /// `stream 2 (mode 3) of field.npy`
   std::string name() const;
+  std::int64_t bytes_of(std::int64_t elements) const { return elements * element_bytes_; }
+  /// What a call asks for, which may be any number.
+  std::int64_t asked_bytes(const Call& call) const {
+    return bytes_of(std::clamp<std::int64_t>(call.elements, 0, end_));
+  }
   void read_store(std::int64_t first, std::byte* data, std::int64_t elements);
   void write_store(std::int64_t first, const std::byte* data, std::int64_t elements);
   std::int64_t offset_of(std::int64_t element) const { return data_offset_ + element * element_bytes_; }
@@ -73,6 +79,7 @@ class Stream::Impl {
   const std::int64_t element_bytes_;
   const std::int64_t data_offset_;
   const std::int64_t end_;  // elements of the array
+  const std::uint32_t recorded_;
   // Held here as well: the File lets it go when it fails, perhaps while this stream's thread is using it.
   std::shared_ptr<store::Store> store_;
 
@@ -99,7 +106,7 @@ class IndependentStream : public Stream::Impl {
  private:
   void check_usable() const;
   SharedPosition::Stretch claim(const Call& call);
-  void carry_out(const Call& call, const SharedPosition::Stretch& stretch);
+  void carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::Asked& asked, unsigned flags);
   /// Runs what follows the claim of a stretch: where it fails, a new file has lost that part.
   template <typename Body>
   void claimed(const Call& call, Body&& body);
@@ -121,7 +128,7 @@ class CollectiveStream : public Stream::Impl {
 
  private:
   /// The steps of one request, on the thread of the Comm.
-  std::int64_t run(const Call& call);
+  std::int64_t run(const Call& call, const base::Asked& asked, unsigned flags);
   std::int64_t ordered(transport::Transport& transport, const Call& call, bool& begun);
   std::int64_t equal(transport::Transport& transport, const Call& call, bool& begun);
   std::int64_t same(transport::Transport& transport, const Call& call, bool& begun);
@@ -136,6 +143,7 @@ class CollectiveStream : public Stream::Impl {
   void together(const std::function<void(transport::Transport&, bool& begun)>& body);
 
   std::int64_t position_ = 0;            // the same on every rank; of the thread of the Comm
+  std::int64_t first_ = 0;               // where this rank's part of the last request began
   std::shared_ptr<Request::Impl> last_;  // started
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "file/recorded.hpp"
 #include "file/stream_impl.hpp"
 
 namespace plait::file {
@@ -38,27 +39,38 @@ void IndependentStream::claimed(const Call& call, Body&& body) {
   }
 }
 
-void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch) {
-  if (call.write) {
-    write_store(stretch.first, call.data, stretch.elements);
-  } else {
-    read_store(stretch.first, call.data, stretch.elements);
-  }
+void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::Asked& asked,
+                                  unsigned flags) {
+  keep(
+      asked, call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION,
+      [&] { return Extent{offset_of(stretch.first), asked_bytes(call)}; },
+      [&] {
+        if (call.write) {
+          write_store(stretch.first, call.data, stretch.elements);
+        } else {
+          read_store(stretch.first, call.data, stretch.elements);
+        }
+        return bytes_of(stretch.elements);
+      });
 }
 
 std::int64_t IndependentStream::transfer(const Call& call) {
+  const base::Asked asked;
   const SharedPosition::Stretch stretch = claim(call);
-  claimed(call, [&] { worker_.run([&] { carry_out(call, stretch); }); });
+  claimed(call, [&] { worker_.run([&] { carry_out(call, stretch, asked, 0); }); });
   return stretch.elements;
 }
 
 StreamRequest IndependentStream::start(const Call& call) {
+  const base::Asked asked;
   const SharedPosition::Stretch stretch = claim(call);
   std::shared_ptr<Request::Impl> request;
   std::shared_ptr<const std::int64_t> elements;
   claimed(call, [&] {
     elements = std::make_shared<const std::int64_t>(stretch.elements);
-    request = worker_.start([this, call, stretch] { claimed(call, [&] { carry_out(call, stretch); }); });
+    request = worker_.start([this, call, stretch, asked] {
+      claimed(call, [&] { carry_out(call, stretch, asked, PLAIT_EVENT_ASYNCHRONOUS); });
+    });
     if (call.write) file().keep_write(request);
   });
   return {Request(std::move(request)), std::move(elements)};

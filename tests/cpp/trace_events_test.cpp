@@ -1,91 +1,26 @@
-// The C writer of events: many threads, forks, kills, reused numbers, full disks.
+// The C writer of events: many threads, signal handlers, full disks.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "base/events/events.h"
-#include "base/events/format.h"
-#include "folder.hpp"
-#include "plait/trace.hpp"
-#include "trace_binary_case.hpp"
+#include "trace_events_case.hpp"
 
 namespace {
 
 using namespace plait::trace;
-using plait_test::binary::all_of;
-using plait_test::binary::content_of;
-using plait_test::binary::write_content;
+using namespace plait_test::binary;
 
-class TraceEvents : public plait_test::InFolder {
- protected:
-  std::string trace_ = path("t.plait");
-
-  int begin(std::uint32_t file = 1, std::uint64_t operation = 1, const char* command = "test") const {
-    return plait_events_begin(trace_.c_str(), command, -1, file, operation);
-  }
-};
-
-/// Runs something in a process of its own; returns how that ended, as wait says.
-int apart(const std::function<void()>& work) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    work();
-    ::_exit(0);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return status;
-}
-
-plait_event event_at(std::int64_t start, std::int64_t offset, std::uint32_t file = 1) {
-  plait_event event{};
-  event.start = start;
-  event.duration = 10;
-  event.offset = offset;
-  event.length = event.result = 100;
-  event.file = file;
-  event.interface = PLAIT_INTERFACE_POSIX;
-  event.flags = PLAIT_EVENT_LOGICAL;
-  return event;
-}
-
-void put_some(int count, std::int64_t offset = 0, std::uint32_t file = 1) {
-  for (int i = 0; i < count; ++i) {
-    const plait_event event = event_at(plait_events_now(), offset + i, file);
-    plait_events_put(&event);
-  }
-}
-
-std::multiset<std::int64_t> offsets_of(const std::vector<Event>& events) {
-  std::multiset<std::int64_t> all;
-  for (const Event& event : events) all.insert(event.offset);
-  return all;
-}
-
-std::multiset<std::int64_t> up_to(std::int64_t end) {
-  std::multiset<std::int64_t> all;
-  for (std::int64_t i = 0; i < end; ++i) all.insert(i);
-  return all;
-}
-
-bool in_order(const std::vector<Event>& events) {
-  return std::is_sorted(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.start < b.start; });
-}
+using TraceEvents = WithTrace;
 
 TEST_F(TraceEvents, NothingHappensWithoutATrace) {
   EXPECT_EQ(plait_events_active(), 0);
@@ -217,184 +152,6 @@ TEST_F(TraceEvents, AsynchronousEventsAreSorted) {
   EXPECT_EQ(offsets_of(events), up_to(50000));
 }
 
-TEST_F(TraceEvents, KilledProcessLeavesAllItsEvents) {
-  const int status = apart([&] {
-    begin();
-    plait_events_name("kept");
-    put_some(100000);
-    ::kill(::getpid(), SIGKILL);
-  });
-  ASSERT_TRUE(WIFSIGNALED(status));
-  const auto reader = open_trace(trace_);
-  EXPECT_EQ(offsets_of(all_of(*reader)), up_to(100000));
-  EXPECT_FALSE(reader->description().complete);
-  ASSERT_FALSE(reader->description().notes.empty());
-  EXPECT_NE(reader->description().notes[0].find("killed"), std::string::npos);
-  EXPECT_EQ(reader->description().files.at(0).name, "kept");
-}
-
-TEST_F(TraceEvents, KilledAnywhereLeavesWhatIsReadable) {
-  for (int round = 0; round < 20; ++round) {
-    ::unlink(trace_.c_str());
-    const pid_t child = ::fork();
-    if (child == 0) {
-      begin();
-      std::vector<std::thread> threads;
-      for (int t = 0; t < 3; ++t) threads.emplace_back([] { put_some(100000000); });
-      threads[0].join();
-    }
-    ::usleep(static_cast<useconds_t>(1000 * round));
-    ::kill(child, SIGKILL);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    if (::access(trace_.c_str(), F_OK) != 0) continue;  // killed before it began
-    const auto reader = open_trace(trace_);
-    const std::vector<Event> events = all_of(*reader);
-    EXPECT_TRUE(in_order(events));
-    std::map<std::uint32_t, std::multiset<std::int64_t>> threads;  // of each thread, all from the first to the last
-    for (const Event& event : events) threads[event.thread].insert(event.offset);
-    for (const auto& [thread, offsets] : threads)
-      EXPECT_EQ(offsets, up_to(static_cast<std::int64_t>(offsets.size()))) << thread;
-    EXPECT_TRUE(reader->description().missed.empty());
-  }
-}
-
-TEST_F(TraceEvents, ChildrenAreProcessesOfTheirOwn) {
-  ASSERT_EQ(begin(), 0);
-  const std::uint32_t file = plait_events_name("inherited");
-  plait_events_name("not used by the child");
-  put_some(10, 0, file);
-  const std::uint32_t parent = static_cast<std::uint32_t>(::getpid());
-  std::vector<std::uint32_t> children;
-  for (int child = 0; child < 3; ++child) {
-    const pid_t id = ::fork();
-    if (id == 0) {
-      if (child == 1) plait_events_forked();  // by hand; else it is noticed
-      put_some(10, 10 + child * 20, file);
-      put_some(10, 20 + child * 20, plait_events_name("its own"));
-      plait_events_end();
-      ::_exit(0);
-    }
-    children.push_back(static_cast<std::uint32_t>(id));
-    int status = 0;
-    ::waitpid(id, &status, 0);
-  }
-  put_some(1, 70, file);
-  plait_events_end();
-  const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
-  EXPECT_EQ(offsets_of(events), up_to(71));
-  const Description& known = reader->description();
-  EXPECT_TRUE(known.complete);
-  ASSERT_EQ(known.processes.size(), 4U);
-  EXPECT_EQ(known.processes[0].number, parent);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names;
-  for (const File& one : known.files) names[{one.process, one.number}] = one.name;
-  for (std::size_t child = 0; child < 3; ++child) {
-    EXPECT_EQ(known.processes[child + 1].parent, parent);
-    EXPECT_EQ((names[{children[child], 1}]), "inherited");
-    EXPECT_EQ((names[{children[child], 3}]), "its own");
-    EXPECT_FALSE((names.contains({children[child], 2})));
-  }
-  for (const Event& event : events) EXPECT_TRUE((names.contains({event.process, event.file})));
-}
-
-TEST_F(TraceEvents, AProgramThatAnotherReplacedKeepsItsNumber) {
-  // Two beginnings in one process, as after exec: the second one's numbers begin anew.
-  const int status = apart([&] {
-    begin(1, 1, "shell");
-    const std::uint32_t file = plait_events_name("first");
-    plait_event event = event_at(plait_events_now(), 0, file);
-    event.operation = plait_events_operation();
-    plait_events_put(&event);
-    plait_events_end();
-    begin(1, 1, "program");
-    event.file = plait_events_name("second");
-    event.start = plait_events_now();
-    event.operation = plait_events_operation();
-    plait_events_put(&event);
-    plait_events_end();
-  });
-  EXPECT_EQ(status, 0);
-  const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
-  const Description& known = reader->description();
-  ASSERT_EQ(events.size(), 2U);
-  ASSERT_EQ(known.processes.size(), 1U);
-  EXPECT_EQ(known.processes[0].command, "program");
-  EXPECT_EQ(events[0].process, events[1].process);
-  EXPECT_NE(events[0].file, events[1].file);
-  EXPECT_NE(events[0].operation, events[1].operation);
-  const std::vector<File> files = {{events[0].process, events[0].file, "first"},
-                                   {events[1].process, events[1].file, "second"}};
-  EXPECT_EQ(known.files, files);
-}
-
-TEST_F(TraceEvents, AnIdUsedTwiceIsTwoProcesses) {
-  for (int round = 0; round < 2; ++round)
-    apart([&] {
-      begin(1, 1, round == 0 ? "one" : "two");
-      plait_events_name(round == 0 ? "of one" : "of two");
-      put_some(1, round);
-      plait_events_end();
-    });
-  // The system does not give the same id again so soon: say in the file that it did.
-  std::string bytes = content_of(trace_);
-  std::uint32_t first = 0;
-  for (std::size_t at = PLAIT_TRACE_HEADER; at < bytes.size(); at += PLAIT_TRACE_UNIT) {
-    plait_chunk front;
-    std::memcpy(&front, bytes.data() + at, sizeof front);
-    if (std::memcmp(front.magic, PLAIT_CHUNK_MAGIC, 4) != 0) continue;
-    if (first == 0) first = front.process;
-    front.process = first;
-    std::memcpy(bytes.data() + at, &front, sizeof front);
-    plait_process_block block;
-    std::memcpy(&block, bytes.data() + at + sizeof front, sizeof block);
-    block.started += at;
-    if (front.kind == PLAIT_CHUNK_PROCESS) std::memcpy(bytes.data() + at + sizeof front, &block, sizeof block);
-  }
-  write_content(trace_, bytes);
-  const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
-  const Description& known = reader->description();
-  ASSERT_EQ(known.processes.size(), 2U);
-  EXPECT_NE(known.processes[0].number, known.processes[1].number);
-  EXPECT_EQ(known.processes[0].number, first);
-  ASSERT_EQ(events.size(), 2U);
-  EXPECT_EQ(events[0].process, known.processes[0].number);
-  EXPECT_EQ(events[1].process, known.processes[1].number);
-  ASSERT_EQ(known.notes.size(), 1U);
-  EXPECT_NE(known.notes[0].find(std::to_string(first) + " was used more than once"), std::string::npos);
-  EXPECT_TRUE(known.complete);
-}
-
-TEST_F(TraceEvents, ManyProcessesBeginAtOnce) {
-  std::vector<pid_t> children;
-  for (int child = 0; child < 24; ++child) {
-    const pid_t id = ::fork();
-    if (id == 0) {
-      if (begin() != 0) ::_exit(1);
-      plait_events_name("file");
-      put_some(500, child * 500);
-      plait_events_end();
-      ::_exit(0);
-    }
-    children.push_back(id);
-  }
-  for (const pid_t id : children) {
-    int status = 0;
-    ::waitpid(id, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
-  const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
-  EXPECT_TRUE(in_order(events));
-  EXPECT_EQ(offsets_of(events), up_to(24 * 500));
-  EXPECT_EQ(reader->description().processes.size(), 24U);
-  EXPECT_TRUE(reader->description().complete);
-  for (const auto& entry : std::filesystem::directory_iterator(folder_)) EXPECT_EQ(entry.path().string(), trace_);
-}
-
 TEST_F(TraceEvents, AFileThatIsNoTraceIsLeftAlone) {
   write_content(trace_, "precious");
   EXPECT_EQ(begin(), EEXIST);
@@ -406,36 +163,6 @@ TEST_F(TraceEvents, AFileThatIsNoTraceIsLeftAlone) {
   const std::string finished = path("finished.plait");
   create_trace(finished)->finish({});
   EXPECT_EQ(plait_events_begin(finished.c_str(), "", -1, 1, 1), EEXIST);
-}
-
-TEST_F(TraceEvents, AnotherHostWritesBesideIt) {
-  apart([&] {
-    begin(1, 1, "here");
-    put_some(5, 0);
-    plait_events_end();
-  });
-  std::string bytes = content_of(trace_);  // make it another host's, whose clock was 1000 s behind ours
-  plait_trace_header header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  std::memset(header.boot, 'b', sizeof header.boot - 1);
-  header.monotonic -= 7;
-  header.real += 1000000000000;
-  std::memcpy(bytes.data(), &header, sizeof header);
-  write_content(trace_, bytes);
-  apart([&] {
-    begin(1, 1, "there");
-    put_some(5, 5);
-    plait_events_end();
-  });
-  EXPECT_EQ(content_of(trace_).size(), bytes.size());
-  const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
-  EXPECT_EQ(offsets_of(events), up_to(10));
-  EXPECT_TRUE(in_order(events));
-  EXPECT_LT(events.front().start, -990000000000);  // what ran here ran before the other's zero
-  EXPECT_GE(events.front().offset, 5);
-  EXPECT_EQ(reader->description().processes.size(), 2U);
-  EXPECT_EQ(reader->description().notes.size(), 1U);
 }
 
 TEST_F(TraceEvents, WhereThereIsNoRoomEventsAreCounted) {

@@ -59,6 +59,7 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     preload = os.environ.get("LD_PRELOAD", "")
     names = [str(_LIBRARY), *(name for name in preload.replace(":", " ").split() if name != str(_LIBRARY))]
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
+    environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # what Plait in it is asked for
     environment.pop("PLAIT_RECORD_EXEC", None)
     return environment
 

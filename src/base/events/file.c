@@ -31,6 +31,37 @@ static int sys_open(const char* path, int flags) {
 }
 static void sys_close(int file) { (void)syscall(SYS_close, file); }
 
+/* ThreadSanitizer must see mappings come and go: a place that is mapped anew has no history. */
+#if defined(__SANITIZE_THREAD__)
+#define PLAIT_SEEN_MAPPINGS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PLAIT_SEEN_MAPPINGS 1
+#endif
+#endif
+
+static void* sys_map(size_t bytes, int flags, int file, uint64_t offset) {
+#ifdef PLAIT_SEEN_MAPPINGS
+  return mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, file, (off_t)offset);
+#else
+  return (void*)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, flags, file, (long)offset);
+#endif
+}
+
+static void sys_unmap(void* pages, size_t bytes) {
+#ifdef PLAIT_SEEN_MAPPINGS
+  munmap(pages, bytes);
+#else
+  (void)syscall(SYS_munmap, pages, bytes);
+#endif
+}
+
+/* In a program that is recorded the calls of Plait's own writer are none of the program's. */
+extern void plait_capture_pause(int paused) __attribute__((weak));
+static void pause_capture(int paused) {
+  if (plait_capture_pause != NULL) plait_capture_pause(paused);
+}
+
 int plait_process_id(void) { return (int)syscall(SYS_getpid); }
 int plait_thread_id(void) { return (int)syscall(SYS_gettid); }
 
@@ -49,7 +80,7 @@ long plait_file_read(const char* path, char* room, size_t bytes) {
 }
 
 void* plait_file_memory(size_t bytes) {
-  void* memory = (void*)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+  void* memory = sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -139,7 +170,7 @@ static int same_host(const struct plait_trace_header* one, const struct plait_tr
          (one->boot[0] != 0 || strncmp(one->host, other->host, sizeof one->host) == 0);
 }
 
-int plait_file_join(const char* path) {
+static int join(const char* path) {
   int length;
   if (path[0] == '/') {
     length = snprintf(trace_path, sizeof trace_path, "%s", path);
@@ -165,11 +196,17 @@ int plait_file_join(const char* path) {
     }
   }
   if (error != 0) return error;
-  void* header =
-      (void*)syscall(SYS_mmap, NULL, (size_t)PLAIT_TRACE_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L);
+  void* header = sys_map(PLAIT_TRACE_HEADER, MAP_SHARED, file, 0);
   error = header == MAP_FAILED ? errno : 0;
   sys_close(file);
   if (error == 0) trace_header = header;
+  return error;
+}
+
+int plait_file_join(const char* path) {
+  pause_capture(1);
+  const int error = join(path);
+  pause_capture(0);
   return error;
 }
 
@@ -199,7 +236,7 @@ static int map_chunk(struct plait_mapping* mapping, uint64_t position, uint32_t 
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t from = position / page * page;
     const size_t bytes = (size_t)((position + size + page - 1) / page * page - from);
-    void* pages = (void*)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (long)from);
+    void* pages = sys_map(bytes, MAP_SHARED, file, from);
     if (pages == MAP_FAILED) {
       error = errno;
     } else {
@@ -222,7 +259,9 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_place* place, u
     place->position = __atomic_fetch_add(&trace_header->next, size, __ATOMIC_RELAXED);
     place->size = size;
   }
+  pause_capture(1);
   const int error = map_chunk(mapping, place->position, place->size);
+  pause_capture(0);
   errno = kept;
   if (error != 0) {
     place->retry = plait_events_now() + 1000000000;
@@ -235,7 +274,7 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_place* place, u
   chunk->process = process;
   chunk->thread = thread;
   chunk->image = image;
-  __atomic_thread_fence(__ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_RELEASE);
   memcpy(chunk->magic, PLAIT_CHUNK_MAGIC, sizeof chunk->magic);
   place->size = 0;
   place->retry = 0;
@@ -248,7 +287,7 @@ void plait_file_release(struct plait_mapping* mapping) {
   mapping->at = NULL;
   mapping->end = NULL;
   __atomic_store_n(&mapping->pages, NULL, __ATOMIC_RELEASE); /* before: a fork between must not let go of it twice */
-  if (pages != NULL) (void)syscall(SYS_munmap, pages, mapping->page_bytes);
+  if (pages != NULL) sys_unmap(pages, mapping->page_bytes);
 }
 
 void plait_file_publish(struct plait_mapping* mapping, unsigned char* at) {

@@ -69,7 +69,7 @@ static void keep(struct plait_thread* state, const struct plait_event* event) {
   plait_file_publish(mapping, at);
 }
 
-int plait_events_active(void) { return __atomic_load_n(&plait_on, __ATOMIC_RELAXED); }
+int plait_events_active(void) { return __atomic_load_n(&plait_on, __ATOMIC_ACQUIRE); }
 
 void plait_events_put(const struct plait_event* event) {
   if (!plait_events_active()) return;

@@ -58,7 +58,7 @@ struct plait_thread* plait_thread_state(void) {
   if (plait_live->generation == 0) plait_events_forked(); /* nobody told us */
   struct plait_thread* state = plait_local.state;
   if (state == NULL) state = adopt();
-  if (state == NULL || !plait_on) return NULL;
+  if (state == NULL || !plait_events_active()) return NULL;
   if (state->generation != plait_live->generation) { /* its chunk belongs to what ended */
     plait_file_release(&state->mapping);
     state->place = (struct plait_place){0, 0, 0};

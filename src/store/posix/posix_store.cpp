@@ -11,6 +11,7 @@
 #include <climits>
 #include <span>
 
+#include "base/recorder.hpp"
 #include "base/text.hpp"
 
 namespace plait::store::posix {
@@ -75,11 +76,27 @@ ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t 
   return ::pwritev(file, parts.data(), static_cast<int>(parts.size()), request.offset + done);
 }
 
+/// Makes one call and keeps it in the trace.  Looks into the cache that found nothing are no requests.
+template <typename Call>
+ssize_t recorded(plait_event_kind kind, RecordedFile& file, std::int64_t offset, std::int64_t bytes, bool look,
+                 Call&& call) {
+  const base::Reaching reaching(kind);
+  const ssize_t result = call();
+  if (reaching.kept() && !(look && result <= 0))
+    reaching.end(file.number(), offset, look ? result : std::min(bytes, kMostBytesACall), result < 0 ? -errno : result);
+  return result;
+}
+
 class PendingRead : public Pending {
  public:
-  PendingRead(const std::string& path, int file, std::int64_t least_read_ahead, std::atomic<bool>& cold,
-              std::vector<ReadSegment> segments)
-      : path_(path), file_(file), least_read_ahead_(least_read_ahead), cold_(cold), segments_(std::move(segments)) {
+  PendingRead(const std::string& path, int file, RecordedFile& recorded_file, std::int64_t least_read_ahead,
+              std::atomic<bool>& cold, std::vector<ReadSegment> segments)
+      : path_(path),
+        file_(file),
+        recorded_file_(recorded_file),
+        least_read_ahead_(least_read_ahead),
+        cold_(cold),
+        segments_(std::move(segments)) {
     if (!cold_) return;
     for_each_request(segments_, [this](const Request<ReadSegment>& request) { start_read_ahead(request); });
   }
@@ -92,18 +109,22 @@ class PendingRead : public Pending {
   void start_read_ahead(const Request<ReadSegment>& request) const {
     if (request.bytes >= least_read_ahead_) ::posix_fadvise(file_, request.offset, request.bytes, POSIX_FADV_WILLNEED);
   }
+  ssize_t call(const Request<ReadSegment>& request, std::int64_t done, int flags) {
+    return recorded(PLAIT_EVENT_READ, recorded_file_, request.offset + done, request.bytes - done, flags != 0,
+                    [&] { return read_some(file_, request, done, flags); });
+  }
   void read(const Request<ReadSegment>& request) {
     std::int64_t done = 0;
     if (request.bytes >= least_read_ahead_ && !cold_) {
       // What is cached from its front on.
-      done = std::max<ssize_t>(read_some(file_, request, 0, RWF_NOWAIT), 0);
+      done = std::max<ssize_t>(call(request, 0, RWF_NOWAIT), 0);
       if (done < std::min(request.bytes, kMostBytesACall)) {
         cold_ = true;
         start_read_ahead(request);
       }
     }
     while (done < request.bytes) {
-      const ssize_t got = read_some(file_, request, done, 0);
+      const ssize_t got = call(request, done, 0);
       if (got > 0) {
         done += got;
       } else if (got == 0) {
@@ -118,6 +139,7 @@ class PendingRead : public Pending {
 
   const std::string& path_;
   int file_;
+  RecordedFile& recorded_file_;
   std::int64_t least_read_ahead_;
   std::atomic<bool>& cold_;
   std::vector<ReadSegment> segments_;
@@ -125,8 +147,8 @@ class PendingRead : public Pending {
 
 class PendingWrite : public Pending {
  public:
-  PendingWrite(const std::string& path, int file, std::vector<WriteSegment> segments)
-      : path_(path), file_(file), segments_(std::move(segments)) {}
+  PendingWrite(const std::string& path, int file, RecordedFile& recorded_file, std::vector<WriteSegment> segments)
+      : path_(path), file_(file), recorded_file_(recorded_file), segments_(std::move(segments)) {}
 
   void complete() override {
     for_each_request(segments_, [this](const Request<WriteSegment>& request) { write(request); });
@@ -135,7 +157,8 @@ class PendingWrite : public Pending {
  private:
   void write(const Request<WriteSegment>& request) {
     for (std::int64_t done = 0; done < request.bytes;) {
-      const ssize_t put = write_some(file_, request, done);
+      const ssize_t put = recorded(PLAIT_EVENT_WRITE, recorded_file_, request.offset + done, request.bytes - done,
+                                   false, [&] { return write_some(file_, request, done); });
       if (put > 0) {
         done += put;
       } else if (put == 0) {
@@ -148,10 +171,16 @@ class PendingWrite : public Pending {
 
   const std::string& path_;
   int file_;
+  RecordedFile& recorded_file_;
   std::vector<WriteSegment> segments_;
 };
 
 }  // namespace
+
+std::uint32_t RecordedFile::number() {
+  std::call_once(once_, [this] { number_ = base::recorded_name(path_); });
+  return number_;
+}
 
 PosixStore::PosixStore(std::string path, Access access, std::int64_t least_read_ahead)
     // Nonblocking, because opening a pipe would wait for its other end; it changes nothing for the files that are kept.
@@ -176,17 +205,20 @@ std::int64_t PosixStore::size() {
 }
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
-  return std::make_unique<PendingRead>(path_, file_.number(), least_read_ahead_, cold_, std::move(segments));
+  return std::make_unique<PendingRead>(path_, file_.number(), recorded_, least_read_ahead_, cold_, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {
-  return std::make_unique<PendingWrite>(path_, file_.number(), std::move(segments));
+  return std::make_unique<PendingWrite>(path_, file_.number(), recorded_, std::move(segments));
 }
 
 void PosixStore::start_sync() noexcept { ::sync_file_range(file_.number(), 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 void PosixStore::sync() {
-  if (::fsync(file_.number()) != 0) throw system_error(base::text("sync ", path_), errno);
+  const base::Reaching reaching(PLAIT_EVENT_SYNC);
+  const int result = ::fsync(file_.number());
+  if (reaching.kept()) reaching.end(recorded_.number(), -1, 0, result < 0 ? -errno : 0);
+  if (result != 0) throw system_error(base::text("sync ", path_), errno);
 }
 
 }  // namespace plait::store::posix

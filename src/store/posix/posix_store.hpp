@@ -2,12 +2,25 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 #include <string>
 
 #include "store/posix/descriptor.hpp"
 #include "store/store.hpp"
 
 namespace plait::store::posix {
+
+/// How a store is called in a trace: named when it is first used, since many are opened only to be looked at.
+class RecordedFile {
+ public:
+  explicit RecordedFile(const std::string& path) : path_(path) {}
+  std::uint32_t number();
+
+ private:
+  const std::string& path_;
+  std::once_flag once_;
+  std::uint32_t number_ = 0;
+};
 
 /// Reads and writes through the page cache.  Once a read has met bytes that are not cached, submitted reads start the
 /// kernel's read-ahead, so that the disk works while the caller does something else (a hint for cached bytes would cost
@@ -36,6 +49,7 @@ class PosixStore : public Store {
   std::string path_;
   Descriptor file_;
   std::int64_t least_read_ahead_;
+  RecordedFile recorded_{path_};
   std::atomic<bool> cold_{false};  // a read has had to wait for the disk
 };
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
 
@@ -57,7 +58,10 @@ void remove_stale(const fs::path& target, const fs::path& folder, const std::str
 
 void sync_path(const std::string& path, int flags) {
   const Descriptor file = open_file(path, flags);
-  if (::fsync(file.number()) != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
+  const base::Reaching reaching(PLAIT_EVENT_SYNC);
+  const int result = ::fsync(file.number());
+  if (reaching.kept()) reaching.end(base::recorded_name(path), -1, 0, result < 0 ? -errno : 0);
+  if (result != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
 }
 
 /// A new file under `path`, locked.  Nothing where the name is taken: one that could not be removed, or that another
@@ -154,7 +158,11 @@ void Replacement::resize(std::int64_t bytes) {
 
 void Replacement::write_head(std::span<const std::byte> bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
+    const base::Reaching reaching(PLAIT_EVENT_WRITE);
     const ssize_t put = ::pwrite(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (reaching.kept())
+      reaching.end(base::recorded_name(temporary_), static_cast<std::int64_t>(done),
+                   static_cast<std::int64_t>(bytes.size() - done), put < 0 ? -errno : put);
     if (put < 0 && errno != EINTR) throw system_error(base::text("write ", path_), errno);
     if (put > 0) done += static_cast<std::size_t>(put);
   }

@@ -32,6 +32,8 @@ enum capture_state { CAPTURE_NOT_BEGUN = 0, CAPTURE_BEGINNING, CAPTURE_ON, CAPTU
 extern _Atomic int* capture_state;
 /* Set where this thread made a child that shares its memory (vfork, posix_spawn): calls may be the child's. */
 extern __thread int capture_spawning __attribute__((tls_model("initial-exec")));
+/* Above 0: this thread's calls are Plait's own, which it keeps itself. */
+extern __thread int capture_paused __attribute__((tls_model("initial-exec")));
 
 /* The parts of memory whose code is ours and the C library's. */
 struct text {
@@ -56,6 +58,7 @@ static inline bool capture_wanted(uintptr_t caller) {
   if (UNLIKELY(atomic_load_explicit(capture_state, memory_order_relaxed) != CAPTURE_ON) && !capture_begin())
     return false;
   if (UNLIKELY(capture_spawning != 0) && capture_in_borrowed_memory()) return false;
+  if (UNLIKELY(capture_paused > 0)) return false;
   return !text_has(&capture_own_text, caller);
 }
 

@@ -43,7 +43,7 @@ static int64_t appended_at(int fd, int64_t size_before, long result);
 static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request q) {
   if (UNLIKELY(!capture_wanted(caller))) {
     const long result = ask(&q);
-    if (text_has(&capture_own_text, caller)) account(&q, result);
+    if (text_has(&capture_own_text, caller) || capture_paused > 0) account(&q, result);
     return result;
   }
   struct description* description = table_known(q.fd);

@@ -72,17 +72,23 @@ static void place_state(void) {
   capture_state = place;
 }
 
-// Joins the trace.  Numbers of files and operations are far from those of Plait itself, should the program use Plait
-// and trace that too.
+// Joins the trace.  Plait's own numbers of files and operations begin far from these, should the program use Plait.
 static bool join(void) {
   char command[4096];
   command_line(command, sizeof command);
-  return plait_events_begin(capture_path, command, job_rank(), UINT32_C(1) << 30, UINT64_C(1) << 40) == 0;
+  return plait_events_begin(capture_path, command, job_rank(), 1, 1) == 0;
 }
 
 void capture_resume(void) {
   if (!join()) atomic_store(capture_state, CAPTURE_OFF);
 }
+
+__thread int capture_paused __attribute__((tls_model("initial-exec")));
+
+// For Plait in a program that is recorded, which keeps its requests to the system itself: between 1 and 0 this thread's
+// calls are left out.
+EXPORT void plait_capture_pause(int paused);
+void plait_capture_pause(int paused) { capture_paused += paused != 0 ? 1 : -1; }
 
 static bool begin_first(void) {
   const char* path = setting("PLAIT_RECORD");

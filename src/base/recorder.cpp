@@ -1,0 +1,117 @@
+#include "base/recorder.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+// The library that records foreign programs has this; without it we are alone.
+extern "C" __attribute__((weak)) void plait_capture_pause(int paused);
+
+namespace plait::base {
+
+namespace {
+
+// The numbers of the library that records foreign programs begin at 1.
+constexpr std::uint32_t kFirstFile = 0x40000000;
+constexpr std::uint64_t kFirstOperation = std::uint64_t{1} << 40U;
+
+std::string command() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::string words{std::istreambuf_iterator<char>(in), {}};
+  while (!words.empty() && words.back() == '\0') words.pop_back();
+  std::replace(words.begin(), words.end(), '\0', ' ');
+  return words;
+}
+
+int rank_of_job(int otherwise) {
+  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    char* end = nullptr;
+    const long rank = std::strtol(value, &end, 10);
+    if (*end == '\0' && rank >= 0) return static_cast<int>(rank);
+  }
+  return otherwise;
+}
+
+void begin(int rank) {
+  const char* path = std::getenv("PLAIT_TRACE");
+  if (path == nullptr || *path == '\0') return;
+  const int error = plait_events_begin(path, command().c_str(), rank_of_job(rank), kFirstFile, kFirstOperation);
+  if (error == 0) {
+    std::atexit(plait_events_end);
+  } else if (error == EEXIST) {
+    std::fprintf(stderr,
+                 "plait: PLAIT_TRACE=%s: nothing is recorded: the file is there and is no trace that can be joined; "
+                 "remove it or name another one\n",
+                 path);
+  } else {
+    std::fprintf(stderr, "plait: PLAIT_TRACE=%s: nothing is recorded: %s\n", path, std::strerror(error));
+  }
+}
+
+}  // namespace
+
+thread_local std::uint64_t During::current_ = 0;
+
+void begin_recording(int rank) {
+  static std::once_flag once;
+  std::call_once(once, begin, rank);
+}
+
+std::uint32_t recorded_name(const std::string& name) { return recording() ? plait_events_name(name.c_str()) : 0; }
+
+void Asked::begin() {
+  start_ = plait_events_now();
+  operation_ = plait_events_operation();
+}
+
+void Asked::end(plait_event_kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length,
+                std::int64_t result, unsigned flags) const {
+  if (!kept()) return;
+  plait_event event{};
+  event.start = start_;
+  event.duration = plait_events_now() - start_;
+  event.offset = offset;
+  event.length = length;
+  event.result = result;
+  event.operation = operation_;
+  event.file = file;
+  event.kind = static_cast<std::uint8_t>(kind);
+  event.interface = PLAIT_INTERFACE_PLAIT;
+  event.flags = static_cast<std::uint16_t>(flags | PLAIT_EVENT_LOGICAL);
+  plait_events_put(&event);
+}
+
+void Reaching::begin() noexcept {
+  if (plait_capture_pause != nullptr) plait_capture_pause(1);
+  start_ = plait_events_now();
+}
+
+void Reaching::resume() const noexcept {
+  if (plait_capture_pause != nullptr) plait_capture_pause(0);
+}
+
+void Reaching::end(std::uint32_t file, std::int64_t offset, std::int64_t length, std::int64_t result) const noexcept {
+  if (start_ == 0) return;
+  const int kept = errno;
+  plait_event event{};
+  event.start = start_;
+  event.duration = plait_events_now() - start_;
+  event.offset = offset;
+  event.length = length;
+  event.result = result;
+  event.operation = During::operation();
+  event.file = file;
+  event.kind = static_cast<std::uint8_t>(kind_);
+  event.interface = PLAIT_INTERFACE_POSIX;
+  plait_events_put(&event);
+  errno = kept;
+}
+
+}  // namespace plait::base

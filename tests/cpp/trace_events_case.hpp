@@ -1,0 +1,79 @@
+// What the tests of the C writer of events share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/events/events.h"
+#include "folder.hpp"
+#include "plait/trace.hpp"
+#include "trace_binary_case.hpp"
+
+namespace plait_test::binary {
+
+class WithTrace : public plait_test::InFolder {
+ protected:
+  std::string trace_ = path("t.plait");
+
+  int begin(std::uint32_t file = 1, std::uint64_t operation = 1, const char* command = "test") const {
+    return plait_events_begin(trace_.c_str(), command, -1, file, operation);
+  }
+};
+
+/// Runs something in a process of its own; returns how that ended, as wait says.
+inline int apart(const std::function<void()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    work();
+    ::_exit(0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+inline plait_event event_at(std::int64_t start, std::int64_t offset, std::uint32_t file = 1) {
+  plait_event event{};
+  event.start = start;
+  event.duration = 10;
+  event.offset = offset;
+  event.length = event.result = 100;
+  event.file = file;
+  event.interface = PLAIT_INTERFACE_POSIX;
+  event.flags = PLAIT_EVENT_LOGICAL;
+  return event;
+}
+
+inline void put_some(int count, std::int64_t offset = 0, std::uint32_t file = 1) {
+  for (int i = 0; i < count; ++i) {
+    const plait_event event = event_at(plait_events_now(), offset + i, file);
+    plait_events_put(&event);
+  }
+}
+
+inline std::multiset<std::int64_t> offsets_of(const std::vector<plait::trace::Event>& events) {
+  std::multiset<std::int64_t> all;
+  for (const plait::trace::Event& event : events) all.insert(event.offset);
+  return all;
+}
+
+inline std::multiset<std::int64_t> up_to(std::int64_t end) {
+  std::multiset<std::int64_t> all;
+  for (std::int64_t i = 0; i < end; ++i) all.insert(i);
+  return all;
+}
+
+inline bool in_order(const std::vector<plait::trace::Event>& events) {
+  return std::is_sorted(events.begin(), events.end(),
+                        [](const plait::trace::Event& a, const plait::trace::Event& b) { return a.start < b.start; });
+}
+
+}  // namespace plait_test::binary

@@ -1,0 +1,193 @@
+"""PLAIT_TRACE: what Plait tells of its own input and output."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from launching import needs_mpi
+
+from plait import trace
+from plait.bench.launch import find_mpiexec
+
+ONE = """
+import os
+import numpy as np
+import plait
+
+a = np.arange(600.0).reshape(20, 30)
+with plait.open("a.bin", "w", shape=a.shape, dtype="f8") as file:
+    file.write(a)
+with plait.open("a.bin", shape=a.shape, dtype="f8") as file:
+    assert (file.read() == a).all()
+    assert (file.read(region=np.s_[5:10, :]) == a[5:10]).all()
+    request = file.iread()
+    assert (request.wait() == a).all()
+    stream = file.stream(0)
+    assert len(stream.read(100)) == 100
+    os.truncate("a.bin", 1000)
+    try:
+        file.read()
+    except plait.StoreError:
+        pass
+"""
+
+FOUR = """
+import sys
+import numpy as np
+from mpi4py import MPI
+import plait
+
+comm = MPI.COMM_WORLD
+name, strategy = sys.argv[1:]
+layout = plait.Layout((64, 48), "(*, cyclic)", grid=(comm.size,))
+mine = np.full(layout.local_shape(comm.rank), comm.rank, "f8")
+with plait.open(name, "w", comm=comm, shape=(64, 48), dtype="f8", strategy=strategy) as file:
+    file.write(mine, layout)
+with plait.open(name, "r", comm=comm, shape=(64, 48), dtype="f8", strategy=strategy) as file:
+    assert (file.read(layout) == mine).all()
+"""
+
+
+def run(folder, *command):
+    environment = {
+        **os.environ,
+        "PLAIT_TRACE": "t.plait",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    }
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def read(folder):
+    with trace.open(folder / "t.plait") as found:
+        return found.read(), found.description
+
+
+def of(events, kind, logical):
+    return events[(events["kind"] == kind) & (((events["flags"] & trace.Flag.LOGICAL) != 0) == logical)]
+
+
+def test_one_process(tmp_path):
+    run(tmp_path, sys.executable, "-c", ONE)
+    events, known = read(tmp_path)
+    assert known.complete
+    assert not known.missed
+    assert len(known.processes) == 1
+    assert known.processes[0].command.startswith(sys.executable)
+    assert known.processes[0].cpu > 0
+
+    whole = 600 * 8
+    written = of(events, trace.Kind.WRITE, True)
+    assert written[["offset", "length", "result"]].tolist() == [(0, whole, whole)]
+    wanted = of(events, trace.Kind.READ, True)
+    assert wanted["length"].tolist() == [whole, 5 * 30 * 8, whole, 100 * 8, whole]
+    assert wanted["offset"].tolist()[:4] == [0, 5 * 30 * 8, 0, 0]
+    assert np.array_equal(wanted["result"][:4], wanted["length"][:4])
+    assert wanted["result"][4] == -errno.EIO
+    asynchronous = (wanted["flags"] & trace.Flag.ASYNCHRONOUS) != 0
+    assert asynchronous.tolist() == [False, False, True, False, False]
+    assert not (events["flags"] & trace.Flag.COLLECTIVE).any()
+    assert (wanted["interface"] == trace.Interface.PLAIT).all()
+
+    # What reached the system is joined to what asked for it, and lies within its time.
+    logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
+    assert len(logical) == len(of(events, trace.Kind.OPEN, True)) + len(of(events, trace.Kind.CLOSE, True)) + 6
+    for kind, bytes_of in ((trace.Kind.READ, wanted), (trace.Kind.WRITE, written)):
+        physical = of(events, kind, False)
+        for event in physical:
+            asked = logical[int(event["operation"])]
+            assert asked["start"] <= event["start"]
+            assert event["start"] + event["duration"] <= asked["start"] + asked["duration"]
+        for event in bytes_of[bytes_of["result"] > 0]:
+            reached = physical[physical["operation"] == event["operation"]]
+            assert reached["result"].sum() == event["result"]
+    assert len(of(events, trace.Kind.SYNC, False))
+
+    names = {(file.process, file.number): file.name for file in known.files}
+    assert {names[int(e["process"]), int(e["file"])] for e in wanted} == {"a.bin"}
+    assert all((int(e["process"]), int(e["file"])) in names for e in events if e["file"])
+
+
+@needs_mpi
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+@pytest.mark.parametrize("name", ["a.bin", "stripe:a?disks=d1,d2&unit=4K"])
+def test_four_ranks(tmp_path, strategy, name):
+    (tmp_path / "d1").mkdir()
+    (tmp_path / "d2").mkdir()
+    (tmp_path / "program.py").write_text(FOUR)
+    run(tmp_path, find_mpiexec(), "-n", "4", sys.executable, "program.py", name, strategy)
+    events, known = read(tmp_path)
+    assert known.complete, known.notes
+    assert sorted(process.rank for process in known.processes) == [0, 1, 2, 3]
+    ranks = {process.number: process.rank for process in known.processes}
+    size = 64 * 48 * 8
+    for kind in (trace.Kind.READ, trace.Kind.WRITE):
+        wanted = of(events, kind, True)
+        assert wanted["result"].tolist() == [size // 4] * 4
+        assert wanted["length"].tolist() == [size // 4] * 4
+        assert sorted(wanted["offset"].tolist()) == [0, 8, 16, 24]
+        assert [ranks[int(e["process"])] * 8 for e in wanted] == wanted["offset"].tolist()
+        assert (wanted["flags"] & trace.Flag.COLLECTIVE).all()
+        physical = of(events, kind, False)
+        own = {(int(e["process"]), int(e["operation"])) for e in wanted}
+        data = [e for e in physical if (int(e["process"]), int(e["operation"])) in own]
+        assert sum(e["result"] for e in data) >= size  # a direct read may take what lies between as well
+        if strategy == "two-phase":
+            assert sum(e["result"] for e in data) == size
+
+
+def test_without_it_nothing_is_written(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "PLAIT_TRACE"}
+    subprocess.run([sys.executable, "-c", ONE], cwd=tmp_path, env=environment, check=True)
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def test_a_file_that_is_no_trace_is_left_alone(tmp_path):
+    (tmp_path / "t.plait").write_text("precious")
+    said = run(tmp_path, sys.executable, "-c", ONE)
+    assert "PLAIT_TRACE=t.plait: nothing is recorded" in said
+    assert (tmp_path / "t.plait").read_text() == "precious"
+
+
+def test_another_run_joins(tmp_path):
+    for _ in range(2):
+        run(tmp_path, sys.executable, "-c", ONE)
+    events, known = read(tmp_path)
+    assert len(known.processes) == 2
+    assert known.complete
+    assert len(of(events, trace.Kind.WRITE, True)) == 2
+
+
+def test_a_recorded_program_counts_its_bytes_once(tmp_path):
+    """Recording and Plait's own events share a trace: what Plait asks the system for is physical, all else logical."""
+    (tmp_path / "program.py").write_text(ONE + "a.tofile('other.bin')\n")
+    plait_command = f"{os.path.dirname(sys.executable)}/plait"
+    environment = {name: value for name, value in os.environ.items() if name != "PLAIT_TRACE"}
+    command = [plait_command, "trace", "record", "-o", "t.plait", "--", sys.executable, "program.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    events, known = read(tmp_path)
+    assert known.complete, known.notes
+    assert not known.missed
+    assert len(known.processes) == 1
+    names = {(file.process, file.number): file.name for file in known.files}
+    written = of(events, trace.Kind.WRITE, True)
+    of_file = {
+        name: sum(int(e["result"]) for e in written if names[int(e["process"]), int(e["file"])].endswith(name))
+        for name in ("a.bin", "other.bin")
+    }
+    assert of_file == {"a.bin": 600 * 8, "other.bin": 600 * 8}
+    assert not any("t.plait" in name for name in names.values())
+    reached = of(events, trace.Kind.WRITE, False)
+    assert set(reached["operation"]) <= set(written["operation"]) | set(of(events, trace.Kind.OPEN, True)["operation"])
+    assert reached["result"].sum() == 600 * 8
