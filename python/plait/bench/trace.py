@@ -40,9 +40,9 @@ MOST_BYTES = 8.0
 class TraceSettings:
     """What to measure."""
 
-    rounds: int = 21
-    calls: int = 20000
-    """Of each kind in each round."""
+    rounds: int = 101
+    calls: int = 1000
+    """Of each kind in each round: short enough that few rounds are interrupted."""
     folder: str | None = None
     """Where the file and the trace are made; default the system's folder for temporary files."""
 

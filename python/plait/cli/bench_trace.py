@@ -16,14 +16,14 @@ _EXAMPLES = """
 \b
 Examples:
   plait bench trace
-  plait bench trace --rounds 51 --dir /scratch --json results.json
+  plait bench trace --rounds 501 --dir /scratch --json results.json
 """
 
 
 @click.command("trace", epilog=_EXAMPLES)
-@click.option("--rounds", type=click.IntRange(min=1), default=21, show_default=True, help="Measurements of each kind.")
+@click.option("--rounds", type=click.IntRange(min=1), default=101, show_default=True, help="Measurements of each kind.")
 @click.option(
-    "--calls", type=click.IntRange(min=1), default=20000, show_default=True, help="Calls of each kind in each round."
+    "--calls", type=click.IntRange(min=1), default=1000, show_default=True, help="Calls of each kind in each round."
 )
 @click.option(
     "--dir",
