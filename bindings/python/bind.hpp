@@ -15,5 +15,6 @@ void bind_stream(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 void bind_trace_report(nanobind::module_& module);
 void bind_trace_workloads(nanobind::module_& module);
+void bind_trace_loop(nanobind::module_& module);
 
 }  // namespace plait::python

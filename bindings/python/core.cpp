@@ -40,4 +40,5 @@ NB_MODULE(_core, module) {
   plait::python::bind_trace(module);
   plait::python::bind_trace_report(module);
   plait::python::bind_trace_workloads(module);
+  plait::python::bind_trace_loop(module);
 }

@@ -89,7 +89,7 @@ def test_every_call_is_kept_as_it_was(tmp_path: Path) -> None:
     found = record(tmp_path, compiled(tmp_path, "calls.c"), tmp_path / "data", tmp_path / "told")
     assert found.status == 0
     expected = [
-        tuple([words[0], *map(int, words[1:])])
+        (words[0], *map(int, words[1:]))
         for words in (line.split() for line in (tmp_path / "told").read_text(encoding="ascii").splitlines())
     ]
     failed = ("READ", -1, 100, -9)

@@ -181,9 +181,7 @@ def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     }
     for command in ([launcher, "-n", "3", *record, *program], [*record, launcher, "-n", "3", *program]):
         with capfd.disabled():
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, check=False, timeout=100
-            )
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=100)
         assert done.returncode == 0, done.stderr
         found = load(tmp_path / "a.plait")
         assert found.missed() == {}

@@ -14,6 +14,7 @@ from plait.cli.bench_overlap import overlap_command
 from plait.cli.bench_patterns import patterns_command
 from plait.cli.bench_plan import plan_command
 from plait.cli.bench_redistribute import redistribute_command
+from plait.cli.bench_trace import trace_command
 from plait.cli.benchmark import deliver, result_options, run_with_bar
 from plait.cli.support import UserError
 
@@ -39,6 +40,7 @@ bench_command.add_command(overlap_command)
 bench_command.add_command(patterns_command)
 bench_command.add_command(plan_command)
 bench_command.add_command(redistribute_command)
+bench_command.add_command(trace_command)
 
 
 @bench_command.command("io", epilog=_EXAMPLES)

@@ -99,9 +99,7 @@ def why_not(program: str, depth: int = 0) -> str | None:
     (begin,) = struct.unpack_from("<Q", head, 32)
     size, count = struct.unpack_from("<HH", head, 54)
     kinds = {
-        struct.unpack_from("<I", head, begin + i * size)[0]
-        for i in range(count)
-        if begin + (i + 1) * size <= len(head)
+        struct.unpack_from("<I", head, begin + i * size)[0] for i in range(count) if begin + (i + 1) * size <= len(head)
     }
     return None if _INTERPRETER in kinds else f"{program} is statically linked: no library can be loaded into it"
 
@@ -146,7 +144,7 @@ def _made_in_this_job(head: bytes) -> bool:
         up = float(file.read().split()[0])
     launcher_age = up - ticks / os.sysconf("SC_CLK_TCK")
     trace_age = time.monotonic() - monotonic / 1e9
-    return trace_age <= launcher_age + 0.02
+    return bool(trace_age <= launcher_age + 0.02)
 
 
 def _run(arguments: list[str], environment: dict[str, str]) -> int:

@@ -28,8 +28,8 @@ static _Atomic(struct asked*) all;
 static struct asked* places(void) {
   struct asked* table = atomic_load(&all);
   if (table != NULL) return table;
-  const long memory = RAW6(SYS_mmap, NULL, PLACES * sizeof(struct asked), PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const long memory =
+      RAW6(SYS_mmap, NULL, PLACES * sizeof(struct asked), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if ((unsigned long)memory > -4096UL) return NULL;
   if (atomic_compare_exchange_strong(&all, &table, (struct asked*)memory)) return (struct asked*)memory;
   RAW2(SYS_munmap, memory, PLACES * sizeof(struct asked));
@@ -99,8 +99,13 @@ static bool take(uintptr_t block, struct asked* asked) {
   for (size_t i = 0; table != NULL && i < PROBES; ++i) {
     struct asked* place = &table[(first_place(block) + i) % PLACES];
     if (atomic_load(&place->block) != block) continue;
-    *asked = (struct asked){.context = place->context, .start = place->start, .offset = place->offset,
-                            .length = place->length, .file = place->file, .flags = place->flags, .kind = place->kind};
+    *asked = (struct asked){.context = place->context,
+                            .start = place->start,
+                            .offset = place->offset,
+                            .length = place->length,
+                            .file = place->file,
+                            .flags = place->flags,
+                            .kind = place->kind};
     return atomic_compare_exchange_strong(&place->block, &block, 0);
   }
   return false;
@@ -129,9 +134,15 @@ long capture_io_getevents(long number, unsigned long context, long least, long m
   for (long i = 0; i < result; ++i, ++event) {
     struct asked asked;
     if (!take((uintptr_t)event->obj, &asked)) continue;
-    const struct plait_event put = {.start = asked.start, .duration = now - asked.start, .offset = asked.offset,
-                                    .length = asked.length, .result = event->res, .file = asked.file,
-                                    .kind = asked.kind, .interface = PLAIT_INTERFACE_AIO, .flags = asked.flags};
+    const struct plait_event put = {.start = asked.start,
+                                    .duration = now - asked.start,
+                                    .offset = asked.offset,
+                                    .length = asked.length,
+                                    .result = event->res,
+                                    .file = asked.file,
+                                    .kind = asked.kind,
+                                    .interface = PLAIT_INTERFACE_AIO,
+                                    .flags = asked.flags};
     plait_events_put(&put);
   }
   return result;

@@ -17,7 +17,7 @@ struct request {
   int64_t offset;  // where the call says; -1 with `at_position`: at the open's own
   bool at_position;
   bool vector;
-  bool cancelled;  // whether the thread may be cancelled in it
+  bool cancelled;   // whether the thread may be cancelled in it
   bool positioned;  // pread or pwrite that may be cancelled
 };
 

@@ -5,7 +5,8 @@
  * makes the system call itself and keeps an event of it; the C library's own functions are made to jump here too
  * (patch.c), so that what streams and the C library itself read and write is seen where it reaches the kernel.
  *
- * Rules for all of it: no allocation, no locks (a signal handler may come in anywhere), errno as the program expects it.
+ * Rules for all of it: no allocation, no locks (a signal handler may come in anywhere), errno as the program expects
+ * it.
  */
 #pragma once
 

@@ -17,7 +17,8 @@ static void side_end(struct side* side, bool write, uint64_t operation, int64_t 
                      int64_t result, uint8_t interface) {
   const struct description* description = side->description;
   int64_t offset = side->offset;
-  if (side->at_position) offset = description == NULL ? -1 : moving_end(&side->moving, side->description, side->fd, result);
+  if (side->at_position)
+    offset = description == NULL ? -1 : moving_end(&side->moving, side->description, side->fd, result);
   const struct plait_event event = {
       .start = start,
       .duration = end - start,
@@ -62,29 +63,57 @@ struct side side_of(int fd, const int64_t* offset) {
 }
 
 EXPORT ssize_t sendfile64(int to, int from, off64_t* offset, size_t size) {
-  struct copying q = {.number = SYS_sendfile, .a = to, .b = from, .c = (long)offset, .d = (long)size,
-                      .from = side_of(from, offset), .to = side_of(to, NULL), .length = (int64_t)size, .counted = true};
+  struct copying q = {.number = SYS_sendfile,
+                      .a = to,
+                      .b = from,
+                      .c = (long)offset,
+                      .d = (long)size,
+                      .from = side_of(from, offset),
+                      .to = side_of(to, NULL),
+                      .length = (int64_t)size,
+                      .counted = true};
   return told(capture_copy(&q, CALLER()));
 }
 ALIAS(ssize_t, sendfile, sendfile64, (int, int, off_t*, size_t));
 
 EXPORT ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size,
                                unsigned flags) {
-  struct copying q = {.number = SYS_copy_file_range, .a = from, .b = (long)from_offset, .c = to, .d = (long)to_offset,
-                      .e = (long)size, .f = flags, .from = side_of(from, from_offset), .to = side_of(to, to_offset),
-                      .length = (int64_t)size, .counted = true};
+  struct copying q = {.number = SYS_copy_file_range,
+                      .a = from,
+                      .b = (long)from_offset,
+                      .c = to,
+                      .d = (long)to_offset,
+                      .e = (long)size,
+                      .f = flags,
+                      .from = side_of(from, from_offset),
+                      .to = side_of(to, to_offset),
+                      .length = (int64_t)size,
+                      .counted = true};
   return told(capture_copy(&q, CALLER()));
 }
 
 // The kernel does not count what splice and tee move; vmsplice moves memory into a pipe.
 EXPORT ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset, size_t size, unsigned flags) {
-  struct copying q = {.number = SYS_splice, .a = from, .b = (long)from_offset, .c = to, .d = (long)to_offset,
-                      .e = (long)size, .f = flags, .from = side_of(from, from_offset), .to = side_of(to, to_offset),
+  struct copying q = {.number = SYS_splice,
+                      .a = from,
+                      .b = (long)from_offset,
+                      .c = to,
+                      .d = (long)to_offset,
+                      .e = (long)size,
+                      .f = flags,
+                      .from = side_of(from, from_offset),
+                      .to = side_of(to, to_offset),
                       .length = (int64_t)size};
   return told(capture_copy(&q, CALLER()));
 }
 EXPORT ssize_t tee(int from, int to, size_t size, unsigned flags) {
-  struct copying q = {.number = SYS_tee, .a = from, .b = to, .c = (long)size, .d = flags,
-                      .from = side_of(from, NULL), .to = side_of(to, NULL), .length = (int64_t)size};
+  struct copying q = {.number = SYS_tee,
+                      .a = from,
+                      .b = to,
+                      .c = (long)size,
+                      .d = flags,
+                      .from = side_of(from, NULL),
+                      .to = side_of(to, NULL),
+                      .length = (int64_t)size};
   return told(capture_copy(&q, CALLER()));
 }

@@ -76,7 +76,9 @@ EXPORT int dup2(int from, int to) {
   return (int)told(capture_duplicate(SYS_dup3, from, to, 0, CALLER()));
 #endif
 }
-EXPORT int dup3(int from, int to, int flags) { return (int)told(capture_duplicate(SYS_dup3, from, to, flags, CALLER())); }
+EXPORT int dup3(int from, int to, int flags) {
+  return (int)told(capture_duplicate(SYS_dup3, from, to, flags, CALLER()));
+}
 
 long capture_control(int fd, int command, long argument, uintptr_t caller, bool may) {
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
@@ -101,9 +103,9 @@ long capture_control(int fd, int command, long argument, uintptr_t caller, bool 
   return result;
 }
 
-#define ARGUMENT()              \
-  va_list list;                 \
-  va_start(list, command);      \
+#define ARGUMENT()                          \
+  va_list list;                             \
+  va_start(list, command);                  \
   const long argument = va_arg(list, long); \
   va_end(list)
 

@@ -64,8 +64,7 @@ static bool head_can_be_followed(const unsigned char* head, size_t length, int d
 // Whether the program would be recorded, as far as its file tells; scripts by their interpreters.  The file is mapped:
 // the kernel would count a read as the program's.
 static bool can_be_followed(int directory, const char* path, int flags, int depth) {
-  const long fd =
-      flags & AT_EMPTY_PATH && *path == 0 ? -1 : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
+  const long fd = flags & AT_EMPTY_PATH && *path == 0 ? -1 : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return true;  // may be run but not read: nothing is known
   struct stat about;
 #ifdef SYS_newfstatat
@@ -170,9 +169,9 @@ static long plain_exec(int directory, const char* path, char* const* arguments, 
 // its parent's memory leaves these pages behind there, which is why short ones take the stack.
 enum { ON_STACK = 1000 };
 
-__attribute__((noinline)) static long exec_with(char** room, struct settings* settings, int directory,
-                                                const char* path, char* const* arguments, char* const* environment,
-                                                int flags, bool handing_over) {
+__attribute__((noinline)) static long exec_with(char** room, struct settings* settings, int directory, const char* path,
+                                                char* const* arguments, char* const* environment, int flags,
+                                                bool handing_over) {
   fill_environment(room, environment, settings, handing_over);
   return plain_exec(directory, path, arguments, room, flags);
 }
@@ -210,7 +209,8 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     RAW2(SYS_munmap, memory, bytes);
   }
   if (!borrowed)
-    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, result, 0, 0);
+    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, result, 0,
+              0);
   if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, -1, 0, 0);
   return result;
 }

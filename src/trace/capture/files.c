@@ -23,8 +23,9 @@ long capture_change(struct change q, uintptr_t caller) {
 }
 
 EXPORT int ftruncate64(int fd, off64_t size) {
-  return (int)told(capture_change((struct change){.number = SYS_ftruncate, .fd = fd, .first = size,
-                                          .kind = PLAIT_EVENT_TRUNCATE, .offset = size}, CALLER()));
+  return (int)told(capture_change(
+      (struct change){.number = SYS_ftruncate, .fd = fd, .first = size, .kind = PLAIT_EVENT_TRUNCATE, .offset = size},
+      CALLER()));
 }
 ALIAS(int, ftruncate, ftruncate64, (int, off_t));
 
@@ -42,22 +43,38 @@ ALIAS(int, truncate, truncate64, (const char*, off_t));
 
 // Reserving changes the size unless it is told to keep it; what it moves is no data.
 EXPORT int fallocate64(int fd, int mode, off64_t offset, off64_t length) {
-  return (int)told(capture_change((struct change){.number = SYS_fallocate, .fd = fd, .first = mode, .second = offset,
-                                          .third = length, .kind = PLAIT_EVENT_METADATA, .offset = offset,
-                                          .length = length, .cancelled = true}, CALLER()));
+  return (int)told(capture_change((struct change){.number = SYS_fallocate,
+                                                  .fd = fd,
+                                                  .first = mode,
+                                                  .second = offset,
+                                                  .third = length,
+                                                  .kind = PLAIT_EVENT_METADATA,
+                                                  .offset = offset,
+                                                  .length = length,
+                                                  .cancelled = true},
+                                  CALLER()));
 }
 ALIAS(int, fallocate, fallocate64, (int, int, off_t, off_t));
 
 EXPORT int fsync(int fd) {
-  return (int)told(capture_change((struct change){.number = SYS_fsync, .fd = fd, .kind = PLAIT_EVENT_SYNC, .offset = -1,
-                                          .cancelled = true}, CALLER()));
+  return (int)told(capture_change(
+      (struct change){.number = SYS_fsync, .fd = fd, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancelled = true},
+      CALLER()));
 }
 EXPORT int fdatasync(int fd) {
-  return (int)told(capture_change((struct change){.number = SYS_fdatasync, .fd = fd, .kind = PLAIT_EVENT_SYNC, .offset = -1,
-                                          .cancelled = true}, CALLER()));
+  return (int)told(capture_change(
+      (struct change){.number = SYS_fdatasync, .fd = fd, .kind = PLAIT_EVENT_SYNC, .offset = -1, .cancelled = true},
+      CALLER()));
 }
 EXPORT int sync_file_range(int fd, off64_t offset, off64_t length, unsigned flags) {
-  return (int)told(capture_change((struct change){.number = SYS_sync_file_range, .fd = fd, .first = offset, .second = length,
-                                          .third = (long)flags, .kind = PLAIT_EVENT_SYNC, .offset = offset,
-                                          .length = length, .cancelled = true}, CALLER()));
+  return (int)told(capture_change((struct change){.number = SYS_sync_file_range,
+                                                  .fd = fd,
+                                                  .first = offset,
+                                                  .second = length,
+                                                  .third = (long)flags,
+                                                  .kind = PLAIT_EVENT_SYNC,
+                                                  .offset = offset,
+                                                  .length = length,
+                                                  .cancelled = true},
+                                  CALLER()));
 }

@@ -48,10 +48,8 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   }
   struct description* description = table_known(q.fd);
   if (UNLIKELY(description == NULL)) description = table_find(q.fd);
-  const uint32_t about =
-      description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
-  const uint32_t file =
-      description == NULL ? 0 : atomic_load_explicit(&description->file, memory_order_relaxed);
+  const uint32_t about = description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
+  const uint32_t file = description == NULL ? 0 : atomic_load_explicit(&description->file, memory_order_relaxed);
   struct moving moving = {0, 0, 0};
   int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
   int64_t size_before = -1;
@@ -78,7 +76,8 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
       .kind = (uint8_t)q.kind,
       .interface = posix_aio ? PLAIT_INTERFACE_POSIX_AIO
                              : capture_interface(caller, q.vector ? PLAIT_INTERFACE_VECTOR : PLAIT_INTERFACE_POSIX),
-      .flags = (uint16_t)(PLAIT_EVENT_LOGICAL | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) | (q.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
+      .flags = (uint16_t)(PLAIT_EVENT_LOGICAL | (posix_aio ? PLAIT_EVENT_ASYNCHRONOUS : 0) |
+                          (q.at_position ? PLAIT_EVENT_AT_POSITION : 0) |
                           (about & DESCRIPTION_DIRECT ? PLAIT_EVENT_DIRECT : 0) |
                           (q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) ? PLAIT_EVENT_APPEND : 0))};
   plait_events_put(&event);
@@ -94,12 +93,25 @@ static int64_t appended_at(int fd, int64_t size_before, long result) {
 long capture_transfer(const struct request* request, uintptr_t caller) { return transfer(caller, *request); }
 
 // The kernel takes an offset as two words; on 64-bit machines all of it lies in the first.
-#define PLAIN(NUMBER, KIND, CANCELLED)                                                                       \
-  told(transfer(CALLER(), (struct request){.number = NUMBER, .fd = fd, .data = (long)data, .size = (long)size,    \
-                                      .kind = KIND, .offset = -1, .at_position = true, .cancelled = CANCELLED}))
-#define AT(NUMBER, KIND, CANCELLED)                                                                          \
-  told(transfer(CALLER(), (struct request){.number = NUMBER, .fd = fd, .data = (long)data, .size = (long)size,    \
-                                      .third = offset, .kind = KIND, .offset = offset, .cancelled = CANCELLED, .positioned = CANCELLED}))
+#define PLAIN(NUMBER, KIND, CANCELLED)                          \
+  told(transfer(CALLER(), (struct request){.number = NUMBER,    \
+                                           .fd = fd,            \
+                                           .data = (long)data,  \
+                                           .size = (long)size,  \
+                                           .kind = KIND,        \
+                                           .offset = -1,        \
+                                           .at_position = true, \
+                                           .cancelled = CANCELLED}))
+#define AT(NUMBER, KIND, CANCELLED)                                \
+  told(transfer(CALLER(), (struct request){.number = NUMBER,       \
+                                           .fd = fd,               \
+                                           .data = (long)data,     \
+                                           .size = (long)size,     \
+                                           .third = offset,        \
+                                           .kind = KIND,           \
+                                           .offset = offset,       \
+                                           .cancelled = CANCELLED, \
+                                           .positioned = CANCELLED}))
 
 EXPORT ssize_t read(int fd, void* data, size_t size) { return PLAIN(SYS_read, PLAIT_EVENT_READ, true); }
 EXPORT ssize_t write(int fd, const void* data, size_t size) { return PLAIN(SYS_write, PLAIT_EVENT_WRITE, true); }
@@ -119,15 +131,28 @@ ssize_t capture_pread64_nocancel(int fd, void* data, size_t size, off64_t offset
 ALIAS(ssize_t, pread, pread64, (int, void*, size_t, off_t));
 ALIAS(ssize_t, pwrite, pwrite64, (int, const void*, size_t, off_t));
 
-#define VECTOR(NUMBER, KIND)                                                                                 \
-  told(transfer(CALLER(), (struct request){.number = NUMBER, .fd = fd, .data = (long)parts, .size = count,        \
-                                      .kind = KIND, .offset = -1, .at_position = true, .vector = true,       \
-                                      .cancelled = true}))
-#define VECTOR_AT(NUMBER, KIND, EVEN, FLAGS)                                                                 \
-  told(transfer(CALLER(), (struct request){.number = NUMBER, .fd = fd, .data = (long)parts, .size = count,        \
-                                      .third = offset, .fifth = FLAGS, .kind = KIND,                         \
-                                      .offset = (EVEN) ? -1 : offset, .at_position = (EVEN), .vector = true, \
-                                      .cancelled = true}))
+#define VECTOR(NUMBER, KIND)                                    \
+  told(transfer(CALLER(), (struct request){.number = NUMBER,    \
+                                           .fd = fd,            \
+                                           .data = (long)parts, \
+                                           .size = count,       \
+                                           .kind = KIND,        \
+                                           .offset = -1,        \
+                                           .at_position = true, \
+                                           .vector = true,      \
+                                           .cancelled = true}))
+#define VECTOR_AT(NUMBER, KIND, EVEN, FLAGS)                               \
+  told(transfer(CALLER(), (struct request){.number = NUMBER,               \
+                                           .fd = fd,                       \
+                                           .data = (long)parts,            \
+                                           .size = count,                  \
+                                           .third = offset,                \
+                                           .fifth = FLAGS,                 \
+                                           .kind = KIND,                   \
+                                           .offset = (EVEN) ? -1 : offset, \
+                                           .at_position = (EVEN),          \
+                                           .vector = true,                 \
+                                           .cancelled = true}))
 
 EXPORT ssize_t readv(int fd, const struct iovec* parts, int count) { return VECTOR(SYS_readv, PLAIT_EVENT_READ); }
 EXPORT ssize_t writev(int fd, const struct iovec* parts, int count) { return VECTOR(SYS_writev, PLAIT_EVENT_WRITE); }

@@ -101,6 +101,4 @@ long capture_msync(void* place, size_t size, int flags, uintptr_t caller) {
   put_event(PLAIT_EVENT_SYNC, PLAIT_INTERFACE_MMAP, file, start, offset, (int64_t)size, result, 0, 0);
   return result;
 }
-EXPORT int msync(void* place, size_t size, int flags) {
-  return (int)told(capture_msync(place, size, flags, CALLER()));
-}
+EXPORT int msync(void* place, size_t size, int flags) { return (int)told(capture_msync(place, size, flags, CALLER())); }

@@ -58,13 +58,13 @@ long capture_openat(int directory, const char* path, int flags, unsigned mode, u
 }
 
 // The mode comes only with a flag that makes a file, but lies in a register in any case.
-#define MODE(FLAGS)                                                                  \
-  unsigned mode = 0;                                                                 \
-  if (((FLAGS) & O_CREAT) || ((FLAGS) & O_TMPFILE) == O_TMPFILE) {                   \
-    va_list list;                                                                    \
-    va_start(list, flags);                                                           \
-    mode = va_arg(list, unsigned);                                                   \
-    va_end(list);                                                                    \
+#define MODE(FLAGS)                                                \
+  unsigned mode = 0;                                               \
+  if (((FLAGS) & O_CREAT) || ((FLAGS) & O_TMPFILE) == O_TMPFILE) { \
+    va_list list;                                                  \
+    va_start(list, flags);                                         \
+    mode = va_arg(list, unsigned);                                 \
+    va_end(list);                                                  \
   }
 
 EXPORT int open64(const char* path, int flags, ...) {

@@ -11,8 +11,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/single_threaded.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,12 +42,49 @@ struct replacement {
 };
 #define SAME(NAME) {#NAME, (void*)&NAME}
 static const struct replacement replacements[] = {
-    SAME(read), SAME(write), SAME(pread64), SAME(pwrite64), SAME(readv), SAME(writev), SAME(preadv64), SAME(pwritev64),
-    SAME(preadv64v2), SAME(pwritev64v2), SAME(open64), SAME(openat64), SAME(creat64), SAME(close), SAME(close_range),
-    SAME(dup), SAME(dup2), SAME(dup3), SAME(fcntl64), SAME(lseek64), SAME(ftruncate64), SAME(truncate64),
-    SAME(fallocate64), SAME(fsync), SAME(fdatasync), SAME(sync_file_range), SAME(sendfile64), SAME(copy_file_range),
-    SAME(splice), SAME(tee), SAME(mmap64), SAME(munmap), SAME(msync), SAME(execve), SAME(execveat), SAME(_exit),
-    SAME(vfork), SAME(syscall), SAME(wait4), SAME(waitid), SAME(waitpid), SAME(wait), SAME(wait3),
+    SAME(read),
+    SAME(write),
+    SAME(pread64),
+    SAME(pwrite64),
+    SAME(readv),
+    SAME(writev),
+    SAME(preadv64),
+    SAME(pwritev64),
+    SAME(preadv64v2),
+    SAME(pwritev64v2),
+    SAME(open64),
+    SAME(openat64),
+    SAME(creat64),
+    SAME(close),
+    SAME(close_range),
+    SAME(dup),
+    SAME(dup2),
+    SAME(dup3),
+    SAME(fcntl64),
+    SAME(lseek64),
+    SAME(ftruncate64),
+    SAME(truncate64),
+    SAME(fallocate64),
+    SAME(fsync),
+    SAME(fdatasync),
+    SAME(sync_file_range),
+    SAME(sendfile64),
+    SAME(copy_file_range),
+    SAME(splice),
+    SAME(tee),
+    SAME(mmap64),
+    SAME(munmap),
+    SAME(msync),
+    SAME(execve),
+    SAME(execveat),
+    SAME(_exit),
+    SAME(vfork),
+    SAME(syscall),
+    SAME(wait4),
+    SAME(waitid),
+    SAME(waitpid),
+    SAME(wait),
+    SAME(wait3),
     {"__read_nocancel", (void*)&capture_read_nocancel},
     {"__write_nocancel", (void*)&capture_write_nocancel},
     {"__pread64_nocancel", (void*)&capture_pread64_nocancel},

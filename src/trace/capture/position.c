@@ -74,6 +74,5 @@ int64_t moving_end(const struct moving* moving, struct description* description,
 void moving_set(const struct moving* moving, struct description* description, int64_t result) {
   if (moving->way != WAY_FOLLOWED) return;
   const bool known = alone(moving, description) && result >= 0;
-  if (result >= 0 || !known)
-    atomic_store_explicit(&description->position, known ? result : -1, memory_order_relaxed);
+  if (result >= 0 || !known) atomic_store_explicit(&description->position, known ? result : -1, memory_order_relaxed);
 }

@@ -31,7 +31,7 @@ EXPORT pid_t fork(void) {
   const bool wanted = capture_wanted(CALLER());
   const int64_t start = plait_events_now();
   if (wanted) table_shared();
-  const pid_t child = ((pid_t(*)(void))function)();
+  const pid_t child = ((pid_t (*)(void))function)();
   if (child == 0)
     capture_begin();
   else if (wanted)
@@ -43,7 +43,7 @@ EXPORT pid_t _Fork(void) {
   const bool wanted = capture_wanted(CALLER());
   const int64_t start = plait_events_now();
   if (wanted) table_shared();
-  const pid_t child = ((pid_t(*)(void))own_of_libc("_Fork"))();
+  const pid_t child = ((pid_t (*)(void))own_of_libc("_Fork"))();
   if (child > 0 && wanted) put_fork(start, child);
   return child;
 }

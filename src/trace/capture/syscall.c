@@ -14,38 +14,93 @@
 
 // Those that capture_syscall knows.
 __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[512] = {
-    [SYS_read] = 1, [SYS_write] = 1, [SYS_pread64] = 1, [SYS_pwrite64] = 1, [SYS_readv] = 1, [SYS_writev] = 1,
-    [SYS_preadv] = 1, [SYS_pwritev] = 1, [SYS_preadv2] = 1, [SYS_pwritev2] = 1, [SYS_openat] = 1, [SYS_close] = 1,
-    [SYS_close_range] = 1, [SYS_dup] = 1, [SYS_dup3] = 1, [SYS_fcntl] = 1, [SYS_lseek] = 1, [SYS_ftruncate] = 1,
-    [SYS_truncate] = 1, [SYS_fallocate] = 1, [SYS_fsync] = 1, [SYS_fdatasync] = 1, [SYS_sync_file_range] = 1,
-    [SYS_sendfile] = 1, [SYS_copy_file_range] = 1, [SYS_splice] = 1, [SYS_tee] = 1, [SYS_mmap] = 1, [SYS_munmap] = 1,
-    [SYS_msync] = 1, [SYS_execve] = 1, [SYS_execveat] = 1, [SYS_exit_group] = 1, [SYS_io_submit] = 1,
-    [SYS_io_getevents] = 1, [SYS_io_pgetevents] = 1, [SYS_io_destroy] = 1, [SYS_io_uring_setup] = 1,
-    [SYS_io_uring_enter] = 1, [SYS_io_uring_register] = 1, [SYS_wait4] = 1, [SYS_waitid] = 1,
+    [SYS_read] = 1,
+    [SYS_write] = 1,
+    [SYS_pread64] = 1,
+    [SYS_pwrite64] = 1,
+    [SYS_readv] = 1,
+    [SYS_writev] = 1,
+    [SYS_preadv] = 1,
+    [SYS_pwritev] = 1,
+    [SYS_preadv2] = 1,
+    [SYS_pwritev2] = 1,
+    [SYS_openat] = 1,
+    [SYS_close] = 1,
+    [SYS_close_range] = 1,
+    [SYS_dup] = 1,
+    [SYS_dup3] = 1,
+    [SYS_fcntl] = 1,
+    [SYS_lseek] = 1,
+    [SYS_ftruncate] = 1,
+    [SYS_truncate] = 1,
+    [SYS_fallocate] = 1,
+    [SYS_fsync] = 1,
+    [SYS_fdatasync] = 1,
+    [SYS_sync_file_range] = 1,
+    [SYS_sendfile] = 1,
+    [SYS_copy_file_range] = 1,
+    [SYS_splice] = 1,
+    [SYS_tee] = 1,
+    [SYS_mmap] = 1,
+    [SYS_munmap] = 1,
+    [SYS_msync] = 1,
+    [SYS_execve] = 1,
+    [SYS_execveat] = 1,
+    [SYS_exit_group] = 1,
+    [SYS_io_submit] = 1,
+    [SYS_io_getevents] = 1,
+    [SYS_io_pgetevents] = 1,
+    [SYS_io_destroy] = 1,
+    [SYS_io_uring_setup] = 1,
+    [SYS_io_uring_enter] = 1,
+    [SYS_io_uring_register] = 1,
+    [SYS_wait4] = 1,
+    [SYS_waitid] = 1,
 #ifdef SYS_open
-    [SYS_open] = 1, [SYS_creat] = 1, [SYS_dup2] = 1,
+    [SYS_open] = 1,
+    [SYS_creat] = 1,
+    [SYS_dup2] = 1,
 #endif
 };
 
 static long data(long number, int kind, int fd, long place, long size, uintptr_t caller) {
-  const struct request request = {.number = number, .fd = fd, .data = place, .size = size, .kind = kind, .offset = -1,
-                                  .at_position = true, .vector = number == SYS_readv || number == SYS_writev};
+  const struct request request = {.number = number,
+                                  .fd = fd,
+                                  .data = place,
+                                  .size = size,
+                                  .kind = kind,
+                                  .offset = -1,
+                                  .at_position = true,
+                                  .vector = number == SYS_readv || number == SYS_writev};
   return capture_transfer(&request, caller);
 }
 
 static long data_at(long number, int kind, int fd, long place, long size, long offset, long flags, bool vector,
                     uintptr_t caller) {
   const bool at_position = flags >= 0 && offset == -1;
-  const struct request request = {.number = number, .fd = fd, .data = place, .size = size, .third = offset,
-                                  .fifth = flags >= 0 ? flags : 0, .kind = kind, .offset = at_position ? -1 : offset,
-                                  .at_position = at_position, .vector = vector};
+  const struct request request = {.number = number,
+                                  .fd = fd,
+                                  .data = place,
+                                  .size = size,
+                                  .third = offset,
+                                  .fifth = flags >= 0 ? flags : 0,
+                                  .kind = kind,
+                                  .offset = at_position ? -1 : offset,
+                                  .at_position = at_position,
+                                  .vector = vector};
   return capture_transfer(&request, caller);
 }
 
-static long change(long number, int fd, long first, long second, long third, int kind, int64_t offset,
-                   int64_t length, uintptr_t caller) {
-  const struct change change = {.number = number, .fd = fd, .first = first, .second = second, .third = third,
-                                .kind = kind, .offset = offset, .length = length};
+static long change(long number, int fd, long first, long second, long third, int kind, int64_t offset, int64_t length,
+                   uintptr_t caller) {
+  const struct change change = {.number = number,
+                                .fd = fd,
+                                .first = first,
+                                .second = second,
+                                .third = third,
+                                .kind = kind,
+                                .offset = offset,
+                                .length = length};
   return capture_change(change, caller);
 }
 
@@ -90,8 +145,7 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_dup3: return capture_duplicate(number, fd, (int)b, (int)c, caller);
 #ifdef SYS_open
     case SYS_open: return capture_openat(AT_FDCWD, (const char*)a, (int)b, (unsigned)c, caller);
-    case SYS_creat:
-      return capture_openat(AT_FDCWD, (const char*)a, O_CREAT | O_WRONLY | O_TRUNC, (unsigned)b, caller);
+    case SYS_creat: return capture_openat(AT_FDCWD, (const char*)a, O_CREAT | O_WRONLY | O_TRUNC, (unsigned)b, caller);
     case SYS_dup2: return capture_duplicate(number, fd, (int)b, 0, caller);
 #endif
     case SYS_fcntl: return capture_control(fd, (int)b, c, caller, false);
@@ -116,8 +170,7 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_io_pgetevents: return capture_io_getevents(number, (unsigned long)a, b, c, (void*)d, (void*)e, (void*)f);
     case SYS_io_destroy: return capture_io_destroy((unsigned long)a);
     case SYS_io_uring_setup: return capture_uring_setup((unsigned)a, (void*)b, caller);
-    case SYS_io_uring_enter:
-      return capture_uring_enter(fd, (unsigned)b, (unsigned)c, (unsigned)d, (void*)e, (size_t)f);
+    case SYS_io_uring_enter: return capture_uring_enter(fd, (unsigned)b, (unsigned)c, (unsigned)d, (void*)e, (size_t)f);
     case SYS_io_uring_register: return capture_uring_register(fd, (unsigned)b, (void*)c, (unsigned)d);
     case SYS_wait4: return capture_wait4(fd, (int*)b, (int)c, (struct rusage*)d);
     case SYS_waitid: return capture_waitid(fd, (int)b, (siginfo_t*)c, (int)d, (struct rusage*)e);

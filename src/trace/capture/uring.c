@@ -184,8 +184,12 @@ static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t
   for (uint32_t i = 0; i < ring->asked_count; ++i) {
     struct uring_asked* asked = &ring->asked[(ring->order + i) % ring->asked_count];
     if (asked->used) continue;
-    *asked = (struct uring_asked){.user_data = sqe->user_data, .start = start, .order = ring->order++,
-                                  .operation = sqe->opcode, .used = 1, .fd = sqe->fd};
+    *asked = (struct uring_asked){.user_data = sqe->user_data,
+                                  .start = start,
+                                  .order = ring->order++,
+                                  .operation = sqe->opcode,
+                                  .used = 1,
+                                  .fd = sqe->fd};
     describe(ring, sqe, asked);
     return;
   }

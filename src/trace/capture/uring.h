@@ -22,7 +22,7 @@ struct uring {
   int fd; /* -1: the place is free */
   _Atomic int lock;
   _Atomic uint32_t *sq_head, *sq_tail, *cq_tail;
-  uint32_t *sq_array; /* NULL: entries lie in order */
+  uint32_t* sq_array; /* NULL: entries lie in order */
   const char* sqes;
   const char* cqes;
   uint32_t sq_entries, cq_entries;

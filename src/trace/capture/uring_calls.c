@@ -55,9 +55,7 @@ static void look_at_registered(struct uring* ring, unsigned operation, const voi
   switch (operation) {
     case FILES_ALL: uring_register_files(ring, 0, argument, count, true); break;
     case FILES_NONE: uring_register_files(ring, 0, NULL, 0, true); break;
-    case FILES_ALL_2:
-      uring_register_files(ring, 0, (const int*)(uintptr_t)several->data, several->count, true);
-      break;
+    case FILES_ALL_2: uring_register_files(ring, 0, (const int*)(uintptr_t)several->data, several->count, true); break;
     case FILES_SOME:
       uring_register_files(ring, update->offset, (const int*)(uintptr_t)update->data, count, false);
       break;

@@ -80,11 +80,11 @@ static unsigned char* put(unsigned char* place, const void* bytes, size_t count)
 // The code that stands for one place: what lay between, the call below the part of the stack that leaf functions use,
 // and the way back.
 static void write_piece(unsigned char* piece, const unsigned char* site, size_t between) {
-  static const unsigned char down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};                // lea -128(%rsp),%rsp
-  static const unsigned char load[] = {0x49, 0xbb};                                  // movabs $...,%r11
-  static const unsigned char call[] = {0x41, 0xff, 0xd3};                            // call *%r11
+  static const unsigned char down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};                  // lea -128(%rsp),%rsp
+  static const unsigned char load[] = {0x49, 0xbb};                                    // movabs $...,%r11
+  static const unsigned char call[] = {0x41, 0xff, 0xd3};                              // call *%r11
   static const unsigned char up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00};  // lea 128(%rsp),%rsp
-  static const unsigned char jump[] = {0x41, 0xff, 0xe3};                            // jmp *%r11
+  static const unsigned char jump[] = {0x41, 0xff, 0xe3};                              // jmp *%r11
   const uintptr_t target = (uintptr_t)&capture_enter_inline;
   const uintptr_t back = (uintptr_t)site + 5 + between + 2;
   piece = put(piece, site + 5, between);

@@ -1,0 +1,64 @@
+#include <fcntl.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "bind.hpp"
+#include "plait/error.hpp"
+
+namespace nb = nanobind;
+
+namespace plait::python {
+
+namespace {
+
+[[noreturn]] void failed(const std::string& call) {
+  throw Error(ErrorKind::kSystem, "plait bench trace: " + call + " did not do what was asked");
+}
+
+/// The time in ns of `count` calls of one kind on a file that is in the page cache.
+/// The calls go through the names of the C library, so that a library which is preloaded sees them.
+double time_calls(const std::string& call, const std::string& path, std::size_t size, std::size_t count) {
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  std::vector<char> data(size);
+  std::FILE* stream = std::fopen(path.c_str(), "r+");
+  if (stream == nullptr) failed("fopen");
+  const int file = fileno(stream);
+  const std::size_t places = size >= kPart ? 1 : kPart / size;
+  std::setvbuf(stream, nullptr, _IOFBF, 4096);
+  bool right = true;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < count && right; ++i) {
+    const auto place = static_cast<off_t>(i % places * size);
+    if (call == "pread") {
+      right = ::pread(file, data.data(), size, place) == static_cast<ssize_t>(size);
+    } else if (call == "pwrite") {
+      right = ::pwrite(file, data.data(), size, place) == static_cast<ssize_t>(size);
+    } else if (call == "lseek") {
+      right = ::lseek(file, place, SEEK_SET) == place;
+    } else {
+      if (place == 0) right = std::fseek(stream, 0, SEEK_SET) == 0 && ::lseek(file, 0, SEEK_SET) == 0;
+      if (call == "read") right = right && ::read(file, data.data(), size) == static_cast<ssize_t>(size);
+      if (call == "write") right = right && ::write(file, data.data(), size) == static_cast<ssize_t>(size);
+      if (call == "fread") right = right && std::fread(data.data(), 1, size, stream) == size;
+    }
+  }
+  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+  std::fclose(stream);
+  if (!right) failed(call);
+  return time.count() / static_cast<double>(count);
+}
+
+}  // namespace
+
+void bind_trace_loop(nb::module_& module) {
+  module.def("time_calls", &time_calls, nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace plait::python

@@ -1,0 +1,18 @@
+"""One of the two processes of `plait bench trace`: times the calls that it is asked for, line by line."""
+
+from __future__ import annotations
+
+import sys
+
+from plait import _core
+
+
+def main() -> None:
+    """Answer each line `CALL SIZE COUNT` with the nanoseconds of a call; the first argument names the file."""
+    for line in sys.stdin:
+        call, size, count = line.split()
+        print(_core.time_calls(call, sys.argv[1], int(size), int(count)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
