@@ -150,7 +150,7 @@ def test_charts_have_texts_and_tables(open_page: Open) -> None:
         place.locator("details summary").click()
         assert place.locator("details table tbody tr").count() >= 3
         assert place.locator("details table caption").first.inner_text()
-    assert "read 9.34" in shown.locator("#timeline figcaption").inner_text()
+    assert "read 8.70" in shown.locator("#timeline figcaption").inner_text()
     rows = shown.locator("#timeline details tbody tr").count()
     assert 20 < rows <= 48
     shown.locator("#timeline .plot").focus()
