@@ -37,4 +37,6 @@ NB_MODULE(_core, module) {
   plait::python::bind_file(module);
   plait::python::bind_redistribute(module);
   plait::python::bind_stream(module);
+  plait::python::bind_trace(module);
+  plait::python::bind_trace_report(module);
 }

@@ -163,6 +163,10 @@ class Writer {
   virtual void write(std::span<const Event> events) = 0;
   /// Ends the trace; of the description it takes what add() does not tell.
   virtual void finish(const Description& description) = 0;
+  /// Bytes written so far.
+  virtual std::int64_t bytes_written() const { return 0; }
+  /// What the format could not hold of what it was given, for people; complete after finish().
+  virtual std::vector<std::string> lost() const { return {}; }
 };
 
 /// How a trace is read whose format leaves something open.
@@ -172,15 +176,19 @@ struct ReadOptions {
   char separator = 0;        ///< 1992 and CSV: 0 as its head comment says, else blanks (1992) or a comma
   std::string comment;       ///< 1992: what a comment line begins with; empty: as the docs say
   std::int64_t tick = 0;     ///< ns a unit of time; 0: as the trace says, else the format's own
-  std::int64_t block = 512;  ///< 1992: bytes of a block
+  std::int64_t block = 512;  ///< bytes of a block: 1992, and addresses in block traces
+  std::string columns;       ///< blkcsv: what the columns hold, "time,op,lba,size"; empty: as the first line says
 };
 
 /// How a trace is written.
 struct WriteOptions {
-  std::string format;  ///< empty: by the name's ending: .plait .1992 .csv .json (Perfetto)
-  int base = 16;
-  char separator = 0;
-  std::int64_t tick = 0;  ///< ns a unit of time; 0: the format's own
+  std::string format;        ///< empty: by the name's ending: .plait .1992 .csv .json (Perfetto)
+  int base = 16;             ///< 1992: of numbers, 10 or 16
+  char separator = 0;        ///< 1992 and CSV: 0 for a blank (1992) or a comma
+  std::string comment;       ///< 1992: what a comment line begins with; empty: the record type ff
+  std::int64_t tick = 0;     ///< ns a unit of time; 0: the format's own
+  std::int64_t block = 512;  ///< 1992: bytes of a block
+  bool plain = false;        ///< 1992: no comments that hold what records cannot
 };
 
 /// Opens a trace of any format that Plait reads.  path: a file, or /dev/stdin.

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -246,3 +246,49 @@ class Redistribution:
     def start(self, from_: Sequence[Any], to: Sequence[Any]) -> Request: ...
     def refuse(self, message: str) -> NoReturn: ...
     def explain(self) -> str: ...
+
+class TraceReader:
+    description: dict[str, Any]
+    bytes_read: int
+    bytes_in_all: int
+    def read(self, count: int) -> npt.NDArray[np.void]: ...
+    def close(self) -> None: ...
+
+class TraceWriter:
+    def add_process(self, number: int, parent: int, rank: int, host: str, command: str, cpu: int) -> None: ...
+    def add_file(self, process: int, number: int, name: str) -> None: ...
+    def write(self, events: npt.NDArray[np.void]) -> None: ...
+    def finish(
+        self, zero: int, tick: int, complete: bool, missed: list[tuple[str, int, int, int]], notes: list[str]
+    ) -> None: ...
+    def close(self) -> None: ...
+
+def open_trace(
+    path: str,
+    format: str,
+    base: int,
+    separator: str,
+    comment: str,
+    tick: int,
+    block: int,
+    begin: int | None,
+    end: int | None,
+) -> TraceReader: ...
+def create_trace(path: str, format: str, base: int, separator: str, tick: int) -> TraceWriter: ...
+def copy_trace(source: TraceReader, target: TraceWriter) -> int: ...
+def trace_formats() -> list[tuple[str, str, bool, bool]]: ...
+def trace_report(
+    path: str,
+    *,
+    format: str = ...,
+    base: int = ...,
+    separator: str = ...,
+    comment: str = ...,
+    tick: int = ...,
+    block: int = ...,
+    logical: bool | None = ...,
+    cpu: bool | None = ...,
+    file: str = ...,
+    process: int | None = ...,
+    progress: Callable[[int, int], None] | None = ...,
+) -> dict[str, Any]: ...

@@ -8,13 +8,27 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "plait/workloads.hpp"
+#include "trace/binary/format.hpp"
+#include "trace/csv/csv.hpp"
+#include "trace/perfetto/perfetto.hpp"
+#include "trace/text1992/text1992.hpp"
+#include "trace/import/block.hpp"
+#include "trace/import/fio.hpp"
+#include "trace/import/strace.hpp"
 
 namespace plait::trace {
 
 namespace {
 
 // Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
-const std::vector<Format> kFormats{};
+const std::vector<Format> kFormats{
+    binary::format(),
+    kCsv,
+    kText1992,
+    kPerfetto,
+    fio_format(), strace_format(), vscsi_format(), blkcsv_format(), oracle_general_format(),
+};
 
 std::string names(bool (*wanted)(const Format&)) {
   std::string all;
@@ -54,6 +68,7 @@ const Format& find_format(std::string_view name) {
 }
 
 std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& options) {
+  if (is_workload(path)) return open_workload(path);
   auto source = std::make_unique<Source>(path, open_bytes(path));
   const Format& format = options.format.empty() ? recognise(*source) : find_format(options.format);
   if (!is_read(format))

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace plait::trace {
 
@@ -17,7 +16,7 @@ class Sink {
   void put(std::string_view text) {
     if (text.size() > kRoom - used_) flush();
     if (text.size() > kRoom) return send(text);
-    text.copy(buffer_.data() + used_, text.size());
+    text.copy(buffer_.get() + used_, text.size());
     used_ += text.size();
   }
   /// Bytes put so far.
@@ -36,7 +35,7 @@ class Sink {
   static constexpr std::size_t kRoom = std::size_t{1} << 18;
 
   void flush() {
-    send({buffer_.data(), used_});
+    send({buffer_.get(), used_});
     used_ = 0;
   }
   void send(std::string_view text) {
@@ -44,7 +43,7 @@ class Sink {
     sent_ += static_cast<std::int64_t>(text.size());
   }
 
-  std::vector<char> buffer_ = std::vector<char>(kRoom);
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kRoom);
   std::size_t used_ = 0;
   std::int64_t sent_ = 0;
 };

@@ -80,7 +80,10 @@ std::size_t Source::fill(std::size_t bytes) {
       end_ -= begin_;
       begin_ = 0;
     }
-    buffer_.resize(std::max(buffer_.size(), std::max(bytes, end_ + kStep)));
+    // Of a short trace no more than there is, and a byte to see its end.
+    const std::int64_t size = bytes_->size();
+    const std::size_t step = size > 0 ? std::min(kStep, static_cast<std::size_t>(size) + 1) : kStep;
+    buffer_.resize(std::max(buffer_.size(), end_ + step));
     const std::size_t got = bytes_->read(buffer_.data() + end_, buffer_.size() - end_);
     ended_ = got == 0;
     end_ += got;

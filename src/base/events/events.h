@@ -120,6 +120,9 @@ void plait_events_forked(void);
 /* Ends this process's part; harmless where it is never called. */
 void plait_events_end(void);
 
+/* Tells the process's rank in its MPI job, where begin did not know it. */
+void plait_events_rank(int rank);
+
 /* ns of CLOCK_MONOTONIC. */
 int64_t plait_events_now(void);
 

@@ -1,0 +1,211 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "bind.hpp"
+#include "plait/error.hpp"
+#include "plait/trace.hpp"
+#include "trace/between.hpp"
+#include "trace/formats.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+namespace {
+
+using trace::Description;
+using trace::Event;
+
+static_assert(sizeof(Event) == 72, "plait.trace.EVENT describes the same bytes");
+
+/// One trace being read; the reader itself is gone after close().
+struct TraceReader {
+  std::unique_ptr<trace::Reader> reader;
+
+  trace::Reader& open() const {
+    if (reader == nullptr) throw Error(ErrorKind::kArgument, "the trace is closed");
+    return *reader;
+  }
+};
+
+struct TraceWriter {
+  std::unique_ptr<trace::Writer> writer;
+
+  trace::Writer& open() const {
+    if (writer == nullptr) throw Error(ErrorKind::kArgument, "the trace is finished or closed");
+    return *writer;
+  }
+};
+
+nb::object event_type() { return nb::module_::import_("plait.trace._event").attr("EVENT"); }
+
+std::uintptr_t address_of(const nb::object& array) {
+  return nb::cast<std::uintptr_t>(array.attr("ctypes").attr("data"));
+}
+
+/// Names are bytes of any kind in a trace; in Python those that are not UTF-8 are escaped, as in names of files.
+nb::object text_of(const std::string& bytes) {
+  nb::object text =
+      nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+  if (!text.is_valid()) nb::raise_python_error();
+  return text;
+}
+
+std::string bytes_of(const nb::handle text) {
+  const nb::object bytes = text.attr("encode")("utf-8", "surrogateescape");
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0) nb::raise_python_error();
+  return {data, static_cast<std::size_t>(size)};
+}
+
+nb::dict dict_of(const Description& d) {
+  nb::list processes;
+  for (const trace::Process& one : d.processes)
+    processes.append(
+        nb::make_tuple(one.number, one.parent, one.rank, text_of(one.host), text_of(one.command), one.cpu));
+  nb::list files;
+  for (const trace::File& one : d.files) files.append(nb::make_tuple(one.process, one.number, text_of(one.name)));
+  nb::list missed;
+  for (const trace::Missed& one : d.missed)
+    missed.append(nb::make_tuple(text_of(one.reason), one.events, one.read_bytes, one.written_bytes));
+  nb::list notes;
+  for (const std::string& note : d.notes) notes.append(text_of(note));
+  nb::dict all;
+  all["format"] = text_of(d.format);
+  all["zero"] = d.zero;
+  all["tick"] = d.tick;
+  all["complete"] = d.complete;
+  all["processes"] = processes;
+  all["files"] = files;
+  all["missed"] = missed;
+  all["notes"] = notes;
+  return all;
+}
+
+char separator_of(const std::string& separator) {
+  if (separator.size() > 1) throw Error(ErrorKind::kArgument, "a separator is one character, not '" + separator + "'");
+  return separator.empty() ? '\0' : separator[0];
+}
+
+TraceReader open_reader(const std::string& path, const std::string& format, int base, const std::string& separator,
+                        const std::string& comment, std::int64_t tick, std::int64_t block,
+                        std::optional<std::int64_t> begin, std::optional<std::int64_t> end) {
+  trace::ReadOptions options;
+  options.format = format;
+  options.base = base;
+  options.separator = separator_of(separator);
+  options.comment = comment;
+  options.tick = tick;
+  options.block = block;
+  const nb::gil_scoped_release release;
+  TraceReader opened;
+  opened.reader = trace::open_trace(path, options);
+  if (begin || end)
+    opened.reader = trace::between(std::move(opened.reader), begin.value_or(INT64_MIN), end.value_or(INT64_MAX));
+  return opened;
+}
+
+nb::object read(const TraceReader& self, std::int64_t count) {
+  if (count < 0) throw Error(ErrorKind::kArgument, "cannot read " + std::to_string(count) + " events");
+  trace::Reader& reader = self.open();
+  nb::object array = nb::module_::import_("numpy").attr("empty")(count, event_type());
+  const std::span<Event> room(reinterpret_cast<Event*>(address_of(array)), static_cast<std::size_t>(count));
+  std::size_t done = 0;
+  {
+    const nb::gil_scoped_release release;
+    while (done < room.size()) {
+      const std::size_t got = reader.read(room.subspan(done));
+      if (got == 0) break;
+      done += got;
+    }
+  }
+  if (done == room.size()) return array;
+  return array[nb::slice(std::size_t{0}, done)];
+}
+
+void write(const TraceWriter& self, const nb::object& events) {
+  const nb::object array = nb::module_::import_("numpy").attr("ascontiguousarray")(events, event_type());
+  const auto count = nb::cast<std::size_t>(array.attr("size"));
+  const std::span<const Event> all(reinterpret_cast<const Event*>(address_of(array)), count);
+  trace::Writer& writer = self.open();
+  const nb::gil_scoped_release release;
+  writer.write(all);
+}
+
+TraceWriter open_writer(const std::string& path, const std::string& format, int base, const std::string& separator,
+                        std::int64_t tick) {
+  trace::WriteOptions options;
+  options.format = format;
+  options.base = base;
+  options.separator = separator_of(separator);
+  options.tick = tick;
+  const nb::gil_scoped_release release;
+  TraceWriter created;
+  created.writer = trace::create_trace(path, options);
+  return created;
+}
+
+void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool complete, const nb::list& missed,
+            const nb::list& notes) {
+  Description description;
+  description.zero = zero;
+  description.tick = tick;
+  description.complete = complete;
+  for (const nb::handle one : missed)
+    description.missed.push_back({bytes_of(one[0]), nb::cast<std::int64_t>(one[1]), nb::cast<std::int64_t>(one[2]),
+                                  nb::cast<std::int64_t>(one[3])});
+  for (const nb::handle note : notes) description.notes.push_back(bytes_of(note));
+  trace::Writer& writer = self.open();
+  const nb::gil_scoped_release release;
+  writer.finish(description);
+  self.writer.reset();
+}
+
+}  // namespace
+
+void bind_trace(nb::module_& module) {
+  nb::class_<TraceReader>(module, "TraceReader")
+      .def("read", &read)
+      .def_prop_ro("description", [](const TraceReader& self) { return dict_of(self.open().description()); })
+      .def_prop_ro("bytes_read", [](const TraceReader& self) { return self.open().bytes_read(); })
+      .def_prop_ro("bytes_in_all", [](const TraceReader& self) { return self.open().bytes_in_all(); })
+      .def("close", [](TraceReader& self) { self.reader.reset(); });
+  nb::class_<TraceWriter>(module, "TraceWriter")
+      .def("add_process",
+           [](const TraceWriter& self, std::uint32_t number, std::uint32_t parent, std::int64_t rank,
+              const nb::str& host, const nb::str& command, std::int64_t cpu) {
+             self.open().add(trace::Process{number, parent, rank, bytes_of(host), bytes_of(command), cpu});
+           })
+      .def("add_file", [](const TraceWriter& self, std::uint32_t process, std::uint32_t number,
+                          const nb::str& name) { self.open().add(trace::File{process, number, bytes_of(name)}); })
+      .def("write", &write)
+      .def("finish", &finish)
+      .def("close", [](TraceWriter& self) { self.writer.reset(); });
+  module.def("open_trace", &open_reader);
+  module.def("create_trace", &open_writer);
+  module.def("copy_trace", [](const TraceReader& from, const TraceWriter& to) {
+    trace::Reader& reader = from.open();
+    trace::Writer& writer = to.open();
+    const nb::gil_scoped_release release;
+    return trace::copy(reader, writer);
+  });
+  module.def("trace_formats", [] {
+    nb::list all;
+    for (const trace::Format& format : trace::formats())
+      all.append(nb::make_tuple(text_of(std::string(format.name)), text_of(std::string(format.suffix)),
+                                format.open != nullptr || format.open_file != nullptr, format.create != nullptr));
+    return all;
+  });
+}
+
+}  // namespace plait::python

@@ -1,0 +1,123 @@
+"""`plait trace report` and `plait trace compare`: what traces mean."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from plait.cli.support import messages, output
+from plait.trace import analysis, comparison
+from plait.trace.comparison_text import rendered_comparison
+from plait.trace.text import rendered
+
+_REPORT_EXAMPLES = """
+\b
+Examples:
+  plait trace report run.plait
+  plait trace report run.plait --html run.html
+  plait trace report run.plait --json - | jq .table1
+  plait trace report old.1992 --from 1992 --clock wall
+  plait trace report run.plait --file '*.dat' --process 4711
+"""
+_COMPARE_EXAMPLES = """
+\b
+Examples:
+  plait trace compare before.plait after.plait
+  plait trace compare before.plait after.plait --html changes.html
+"""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _options(command: Command) -> Command:
+    """Give a command the options that say how a trace is read and what is looked at."""
+    made = [
+        click.option("--clock", type=click.Choice(["cpu", "wall"]), help="Seconds that the tables count.  [default: cpu where the trace has it]"),
+        click.option("--level", type=click.Choice(["logical", "physical"]), help="Requests that count.  [default: logical where there are any]"),
+        click.option("--file", "file", metavar="GLOB", help="Look only at files whose names match."),
+        click.option("--process", type=click.IntRange(min=0), metavar="N", help="Look only at this process."),
+        click.option("--from", "format_", metavar="FORMAT", default="", help="Format of the trace.  [default: found out]"),
+        click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of the numbers."),
+        click.option("--separator", default="", metavar="CHAR", help="1992 and csv: what stands between two fields."),
+        click.option("--comment", default="", metavar="TEXT", help="1992: what comment lines begin with."),
+        click.option("--tick", type=click.IntRange(min=1), default=None, metavar="NS", help="Nanoseconds of a unit of time."),
+        click.option("--block", type=click.IntRange(min=1), default=512, show_default=True, help="1992: bytes of a block."),
+        click.option("--json", "json_", type=click.Path(dir_okay=False, allow_dash=True), metavar="FILE", help="Write the document as JSON; - writes it to standard output instead of the text."),
+        click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a page that needs no network."),
+    ]  # fmt: skip
+    for option in reversed(made):
+        command = option(command)
+    return command
+
+
+def _reading(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of plait.trace.report."""
+    names = ("clock", "level", "file", "process", "separator", "comment", "block")
+    base = int(options["base"] or 0)
+    return {name: options[name] for name in names} | {"format": options["format_"], "base": base, "tick": options["tick"] or 0}
+
+
+def _analyse(path: str, options: dict[str, Any]) -> analysis.Report:
+    """Read a trace with a progress bar on standard error, where that is a terminal."""
+    console = messages()
+    bar = Bar(
+        BarColumn(30),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(f"reading {path}", total=None)
+        return analysis.report(
+            path, progress=lambda read, all_: bar.update(task, completed=read, total=all_ or None), **_reading(options)
+        )
+
+
+def _deliver(document: analysis.Report | comparison.Comparison, json_: str | None, html: Path | None) -> bool:
+    """Write the files that were asked for; tell whether standard output is taken."""
+    if json_ == "-":
+        sys.stdout.write(document.json() + "\n")
+    elif json_ is not None:
+        Path(json_).write_text(document.json() + "\n", encoding="utf-8")
+        messages().print(f"document written to {json_}", soft_wrap=True)
+    if html is not None:
+        document.html(html)
+        messages().print(f"page written to {html}", soft_wrap=True)
+    return json_ == "-"
+
+
+@click.command("report", epilog=_REPORT_EXAMPLES)
+@click.argument("trace", type=click.Path())
+@_options
+@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Rows of the longer tables.")
+def report_command(trace: str, top: int, json_: str | None, html: Path | None, **options: Any) -> None:
+    """Show what a trace means: its totals, rates, order, files, cycles, and what to look at first.
+
+    TRACE is a trace of any format that Plait reads.  It is read once, front to back.
+    """
+    document = _analyse(trace, options)
+    if not _deliver(document, json_, html):
+        console = output()
+        console.print(rendered(document, console.width, top))
+
+
+@click.command("compare", epilog=_COMPARE_EXAMPLES)
+@click.argument("a", type=click.Path())
+@click.argument("b", type=click.Path())
+@_options
+@click.option("--all", "all_", is_flag=True, help="Show what did not change as well.")
+def compare_command(a: str, b: str, all_: bool, json_: str | None, html: Path | None, **options: Any) -> None:
+    """Show what changed from trace A to trace B: times, rates, sizes, order, cycles, files."""
+    document = comparison.compare(_analyse(a, options), _analyse(b, options))
+    if not _deliver(document, json_, html):
+        console = output()
+        console.print(rendered_comparison(document, console.width, all_))

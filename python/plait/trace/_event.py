@@ -1,0 +1,120 @@
+"""What an event is: the fields of the arrays in which traces are read, and the names of their values."""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+import numpy as np
+
+UNKNOWN = -1
+"""The value of a time or an offset that is not known."""
+
+EVENT = np.dtype(
+    [
+        ("start", "i8"),  # ns since the trace's zero
+        ("duration", "i8"),  # ns until the program was told that it was complete
+        ("cpu", "i8"),  # ns of CPU time that the process had used at the start
+        ("offset", "i8"),  # bytes
+        ("length", "i8"),  # bytes asked for
+        ("result", "i8"),  # bytes moved, or -errno
+        ("operation", "u8"),  # the same for a logical request and its physical ones; 0: none
+        ("process", "u4"),
+        ("thread", "u4"),
+        ("file", "u4"),  # number of the open, unique in its process; 0: none
+        ("kind", "u1"),
+        ("interface", "u1"),
+        ("flags", "u2"),
+    ]
+)
+"""The fields of an event, 72 bytes; ``plait/trace.hpp`` says what each one means."""
+
+
+class Kind(enum.IntEnum):
+    """What happened: the values of the field ``kind``."""
+
+    READ = 0
+    WRITE = 1
+    OPEN = 2
+    CLOSE = 3
+    SEEK = 4
+    TRUNCATE = 5
+    SYNC = 6
+    DUPLICATE = 7
+    MAP = 8
+    UNMAP = 9
+    METADATA = 10
+    START = 11
+    FORK = 12
+    EXEC = 13
+    EXIT = 14
+    PHASE = 15
+
+
+class Interface(enum.IntEnum):
+    """Through which interface the program asked: the values of the field ``interface``."""
+
+    UNKNOWN = 0
+    POSIX = 1
+    VECTOR = 2
+    STDIO = 3
+    MMAP = 4
+    COPY = 5
+    AIO = 6
+    POSIX_AIO = 7
+    URING = 8
+    MPI_IO = 9
+    PLAIT = 10
+    BLOCK = 11
+    LOADER = 12
+
+
+class Flag(enum.IntFlag):
+    """Bits of the field ``flags``; the two lowest are one number, the type of data."""
+
+    META_DATA = 0x01
+    READ_AHEAD = 0x02
+    VIRTUAL_MEMORY = 0x03
+    DATA_TYPE = 0x03
+    ASYNCHRONOUS = 0x08
+    READ_AHEAD_HIT = 0x10
+    CACHE_MISS = 0x20
+    LOGICAL = 0x80
+    DIRECT = 0x100
+    COLLECTIVE = 0x200
+    AT_POSITION = 0x400
+    CREATE = 0x800
+    READ_ONLY = 0x1000
+    APPEND = 0x2000
+
+
+class Process(NamedTuple):
+    """A process of a trace."""
+
+    number: int
+    """As in the events: its id in the system, or another where that was used twice."""
+    parent: int = 0
+    """0: none in the trace."""
+    rank: int = -1
+    """In its MPI job; -1: none."""
+    host: str = ""
+    command: str = ""
+    cpu: int = UNKNOWN
+    """Ns of CPU time in all."""
+
+
+class TracedFile(NamedTuple):
+    """One open of a file, by one process."""
+
+    process: int
+    number: int
+    name: str
+
+
+class Missed(NamedTuple):
+    """Something that a trace does not hold though it happened."""
+
+    reason: str
+    events: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0

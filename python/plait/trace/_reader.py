@@ -1,0 +1,220 @@
+"""Reading traces in batches of NumPy arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from plait import _core
+from plait._errors import Error
+from plait.trace._compressed import Unpacked, opener_of
+from plait.trace._event import EVENT, Flag, Kind, Missed, Process, TracedFile
+
+_BATCH = 1 << 16
+
+
+class Coverage(NamedTuple):
+    """How much of what is known to have happened a trace holds, each from 0 to 1."""
+
+    events: float
+    bytes: float
+
+
+class Description(NamedTuple):
+    """What is known about a trace beside its events; grows while they are read."""
+
+    format: str
+    zero: int
+    tick: int
+    complete: bool
+    processes: list[Process]
+    files: list[TracedFile]
+    missed: list[Missed]
+    notes: list[str]
+
+
+class Trace:
+    """A trace being read, in the order of start; see :func:`plait.trace.open`."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        begin: int | None = None,
+        end: int | None = None,
+        base: int = 0,
+        separator: str = "",
+        comment: str = "",
+        tick: int = 0,
+        block: int = 512,
+    ) -> None:
+        """See :func:`plait.trace.open`."""
+        self._name = "/dev/stdin" if os.fspath(path) == "-" else os.fspath(path)
+        opener = opener_of(self._name)
+        self._unpacked = Unpacked(self._name, opener) if opener else None
+        source = self._unpacked.path if self._unpacked else self._name
+        self._events = 0
+        self._bytes = {False: 0, True: 0}  # by whether they are logical
+        self._last: Description | None = None
+        try:
+            self._reader = _core.open_trace(source, format or "", base, separator, comment, tick, block, begin, end)
+        except Error as error:
+            if self._unpacked is None:
+                raise
+            raise type(error)(str(error).replace(source, self._name)) from None
+        finally:
+            if self._unpacked:
+                self._unpacked.opened()
+
+    def __enter__(self) -> Trace:
+        """The trace itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Closes the trace."""
+        self.close()
+
+    def close(self) -> None:
+        """Ends the reading; what is known about the trace stays."""
+        if self._last is None:
+            self._last = self._describe()
+            self._reader.close()
+            if self._unpacked:
+                self._unpacked.join()
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.void]]:
+        """The events in batches: arrays of :data:`plait.trace.EVENT`."""
+        while True:
+            events = self._take(_BATCH)
+            if not len(events):
+                return
+            yield events
+
+    def read(self, count: int | None = None) -> npt.NDArray[np.void]:
+        """The next ``count`` events, or all that are left; fewer only at the end."""
+        if count is not None:
+            return self._take(count)
+        batches = list(self)
+        return np.concatenate(batches) if batches else np.empty(0, EVENT)
+
+    def _take(self, count: int) -> npt.NDArray[np.void]:
+        events = self._reader.read(count)
+        self._events += len(events)
+        moved = np.where(events["kind"] <= Kind.WRITE, np.maximum(events["result"], 0), 0)
+        logical = (events["flags"] & Flag.LOGICAL) != 0
+        self._bytes[True] += int(moved.sum(where=logical))
+        self._bytes[False] += int(moved.sum(where=~logical))
+        return events
+
+    def _describe(self) -> Description:
+        raw: dict[str, Any] = self._reader.description
+        notes = list(raw["notes"])
+        damage = self._unpacked.damage if self._unpacked else ""
+        if damage:
+            notes.append(damage)
+        return Description(
+            format=raw["format"],
+            zero=raw["zero"],
+            tick=raw["tick"],
+            complete=raw["complete"] and not damage,
+            processes=[Process(*one) for one in raw["processes"]],
+            files=[TracedFile(*one) for one in raw["files"]],
+            missed=[Missed(*one) for one in raw["missed"]],
+            notes=notes,
+        )
+
+    @property
+    def description(self) -> Description:
+        """What is known so far; complete after the last event."""
+        return self._last or self._describe()
+
+    @property
+    def processes(self) -> list[Process]:
+        """The processes known so far."""
+        return self.description.processes
+
+    @property
+    def files(self) -> list[TracedFile]:
+        """The opens of files known so far."""
+        return self.description.files
+
+    @property
+    def missed(self) -> list[Missed]:
+        """What the trace does not hold though it happened."""
+        return self.description.missed
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks for people: what could not be read, what was guessed."""
+        return self.description.notes
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much the events read so far are of these and what is known to be missing.
+
+        Bytes are those that were read and written, on one level: logical ones where there are any, else physical ones.
+        """
+        missed = self.missed
+        events = sum(max(one.events, 0) for one in missed)
+        lost = sum(max(one.read_bytes, 0) + max(one.written_bytes, 0) for one in missed)
+        moved = self._bytes[True] or self._bytes[False]
+        return Coverage(
+            self._events / (self._events + events) if events else 1.0, moved / (moved + lost) if lost else 1.0
+        )
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """Bytes of the trace read so far and in all; 0 in all: not known."""
+        if self._last is not None:
+            return (1, 1)
+        return (self._reader.bytes_read, self._reader.bytes_in_all)
+
+
+def open(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    begin: int | None = None,
+    end: int | None = None,
+    base: int = 0,
+    separator: str = "",
+    comment: str = "",
+    tick: int = 0,
+    block: int = 512,
+) -> Trace:
+    """Opens a trace of any format that Plait reads, also compressed by gzip or zstd; ``"-"`` is the standard input.
+
+    Args:
+        path: the trace. Traces of several hosts that were recorded together lie beside each other and are read as one.
+        format: its format; by default it is found out from the content.
+        begin: ns since the trace's zero: only events that start then or later.
+        end: ns since the trace's zero: only events that start before. Of a binary trace no more than needed is read.
+        base: 1992: of numbers, 10 or 16.
+        separator: 1992 and CSV: what stands between fields.
+        comment: 1992: what a comment line begins with.
+        tick: ns a unit of time.
+        block: 1992: bytes of a block.
+
+    Raises:
+        plait.StoreError: it is not there, or cannot be read.
+        plait.ArgumentError: it is in no format that Plait knows, or not in this one.
+    """
+    return Trace(
+        path,
+        format,
+        begin=begin,
+        end=end,
+        base=base,
+        separator=separator,
+        comment=comment,
+        tick=tick,
+        block=block,
+    )

@@ -1,0 +1,106 @@
+"""Writing traces from NumPy arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from types import TracebackType
+
+import numpy as np
+import numpy.typing as npt
+
+from plait import _core
+from plait.trace._event import Missed
+
+
+class TraceWriter:
+    """A trace being written; see :func:`plait.trace.create`."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        base: int = 16,
+        separator: str = "",
+        tick: int = 0,
+    ) -> None:
+        """See :func:`plait.trace.create`."""
+        self._writer = _core.create_trace(os.fspath(path), format or "", base, separator, tick)
+        self._open = True
+
+    def __enter__(self) -> TraceWriter:
+        """The writer itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Finishes the trace, unless it was; behind an error nothing is left of it."""
+        if self._open and kind is None:
+            self.finish()
+        self.close()
+
+    def add_process(
+        self, number: int, *, parent: int = 0, rank: int = -1, host: str = "", command: str = "", cpu: int = -1
+    ) -> None:
+        """Tells of a process, before the first event that names it."""
+        self._writer.add_process(number, parent, rank, host, command, cpu)
+
+    def add_file(self, process: int, number: int, name: str) -> None:
+        """Tells the name of a file, before the first event that names its number."""
+        self._writer.add_file(process, number, name)
+
+    def write(self, events: npt.NDArray[np.void]) -> None:
+        """Writes events, an array of :data:`plait.trace.EVENT`, in the order of start."""
+        self._writer.write(events)
+
+    def finish(
+        self,
+        *,
+        zero: int = 0,
+        tick: int = 1,
+        complete: bool = True,
+        missed: Iterable[Missed] = (),
+        notes: Iterable[str] = (),
+    ) -> None:
+        """Ends the trace, which appears under its name now.
+
+        Args:
+            zero: ns since 1970 UTC of the trace's zero; 0: not known.
+            tick: ns that times were rounded to.
+            complete: whether the events are all that there were.
+            missed: what happened and is not among the events.
+            notes: remarks for people.
+        """
+        self._writer.finish(zero, tick, complete, [tuple(one) for one in missed], list(notes))
+        self._open = False
+
+    def close(self) -> None:
+        """Lets go of a trace; what was not finished is gone."""
+        self._writer.close()
+        self._open = False
+
+
+def create(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    base: int = 16,
+    separator: str = "",
+    tick: int = 0,
+) -> TraceWriter:
+    """Begins a trace, which appears under its name when it is finished; used in ``with``.
+
+    Args:
+        path: where to write it.
+        format: by default the name's ending tells it.
+        base: 1992: of numbers, 10 or 16.
+        separator: 1992 and CSV: what stands between fields.
+        tick: ns a unit of time; 0: the format's own.
+
+    Raises:
+        plait.StoreError: it cannot be written.
+        plait.ArgumentError: no such format; later, that the format cannot hold an event, naming the field.
+    """
+    return TraceWriter(path, format, base=base, separator=separator, tick=tick)

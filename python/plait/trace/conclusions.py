@@ -1,0 +1,284 @@
+"""What a report concludes: sentences that follow its numbers, the most important first."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+from plait.trace import words
+
+Document = dict[str, Any]
+
+# The thresholds; docs/guides/trace-report.md lists them.
+SMALL_SHARE = 0.10  # of requests under 1 MiB
+SMALL_COUNT = 1000
+SMALL_MEAN = 64 * 1024  # where small requests weigh most
+RANDOM_SHARE = 0.20  # of requests that begin before the end of the one before
+RANDOM_COUNT = 1000
+UNALIGNED_SHARE = 0.10
+UNALIGNED_COUNT = 1000
+LARGE_SHARE = 0.90  # of requests of 1 MiB and more, consecutive ones: worth praise
+OTHER_CALLS = 0.50  # calls that move no data, for each one that does
+OTHER_TIME = 0.10  # of the time in calls
+FAILED_SHARE = 0.05
+FAILED_COUNT = 100
+REREAD = 2.0  # bytes read of a file, by its extent
+ONE_PROCESS = 0.50  # of the bytes, where that is twice its part
+STRAGGLER = 1.5  # time in I/O, by the median
+IMBALANCE = 0.30
+WAITING = 0.20  # of the processes' time
+SWAPPING = 0.50  # of the bytes
+AMPLIFIED = 1.2
+_RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
+
+
+def conclusions(report: Document, totals: Document) -> list[Document]:
+    """Return the conclusions of a report."""
+    found = [one for rule in _RULES for one in rule(report, totals)]
+    found.sort(key=lambda one: _RANK[one["severity"]])
+    return [*_coverage(report), *found]
+
+
+def _conclusion(severity: str, title: str, text: str, evidence: str, advice: str | None = None) -> Document:
+    return {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
+
+
+def _coverage(report: Document) -> Iterator[Document]:
+    trace = report["trace"]
+    if trace["coverage"]["share"] == 1.0 or not trace["events"]:
+        return
+    yield _conclusion(
+        "high",
+        "The trace does not hold everything",
+        trace["coverage"]["text"] + " What follows is about the part that it holds.",
+        "trace",
+        "Look at what is missing before trusting the sums.",
+    )
+
+
+def _small(report: Document, totals: Document) -> Iterator[Document]:
+    requests, small = report["table1"]["ios"], totals["small"]
+    if not requests:
+        return
+    share = small / requests
+    if small >= SMALL_COUNT and share >= SMALL_SHARE:
+        spent = totals["data_seconds"]
+        time = totals["small_seconds"] / spent if spent else 0.0
+        text = f"{small:,} of {requests:,} requests ({words.share(share)}) are under 1 MiB"
+        text += f" and take {words.share(time)} of the time of all requests." if spent else "."
+        mean = words.size(report["table1"]["mean_io_bytes"])
+        yield _conclusion(
+            "high" if share >= 0.5 and time >= 0.5 and report["table1"]["mean_io_bytes"] <= SMALL_MEAN else "medium",
+            "Small requests",
+            f"{text} The mean is {mean}.",
+            "sizes",
+            "Ask for more at once: larger records, a buffer, or collective access.",
+        )
+    elif 1 - share >= LARGE_SHARE:
+        yield _conclusion(
+            "good",
+            "Large requests",
+            f"{words.share(1 - share)} of the {words.count(requests, 'request')} are of 1 MiB or more.",
+            "sizes",
+        )
+
+
+def _random(report: Document, _: Document) -> Iterator[Document]:
+    for kind, verb in (("read", "Reads"), ("write", "Writes")):
+        order = report["order"][kind]
+        if not order["count"]:
+            continue
+        count = round(order["random"] * order["count"])
+        if order["random"] >= RANDOM_SHARE and count >= RANDOM_COUNT:
+            yield _conclusion(
+                "high" if order["random"] >= 0.5 else "medium",
+                f"{verb} go back in the file",
+                f"{words.share(order['random'])} of the {order['count']:,} {kind}s begin before the place where the "
+                f"access before them ended; {words.share(order['consecutive'])} begin there.",
+                "order",
+                "Sort the accesses by their offsets, or read larger parts and choose in memory.",
+            )
+        elif order["consecutive"] >= LARGE_SHARE:
+            yield _conclusion(
+                "good",
+                f"{verb} are in order",
+                f"{words.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access before "
+                "them ended.",
+                "order",
+            )
+
+
+def _calls(report: Document, _: Document) -> Iterator[Document]:
+    calls = [one for one in report["calls"] if one["kind"] not in ("start", "fork", "exec", "exit", "phase")]
+    data = [one for one in calls if one["kind"] in ("read", "write")]
+    other = [one for one in calls if one["kind"] not in ("read", "write")]
+    moves, rest = (sum(one["count"] for one in some) for some in (data, other))
+    spent, idle = sum(one["seconds"] for one in calls), sum(one["seconds"] for one in other)
+    if rest >= SMALL_COUNT and (rest > OTHER_CALLS * moves or (spent and idle / spent > OTHER_TIME)):
+        first = max(other, key=lambda one: (one["seconds"], one["count"]))
+        text = f"{rest:,} calls move no data, beside {moves:,} reads and writes"
+        text += f", and take {words.share(idle / spent)} of the time in calls" if spent else ""
+        yield _conclusion(
+            "medium",
+            "Many calls that move no data",
+            f"{text}; most of it {first['kind']} ({first['count']:,} calls).",
+            "calls",
+            "Keep files open, and use calls that name the offset instead of seeking.",
+        )
+    failed, count = sum(one["failed"] for one in calls), sum(one["count"] for one in calls)
+    if failed >= FAILED_COUNT and failed >= FAILED_SHARE * count:
+        worst = max(calls, key=lambda one: one["failed"])
+        yield _conclusion(
+            "low",
+            "Many calls fail",
+            f"{failed:,} of {count:,} calls ({words.share(failed / count)}) failed, most of them {worst['kind']} "
+            f"({worst['failed']:,} of {worst['count']:,}).",
+            "calls",
+            "Look for files that are searched in many places.",
+        )
+
+
+def _unaligned(report: Document, _: Document) -> Iterator[Document]:
+    known = report["alignment"]
+    count = sum(known[kind]["count"] for kind in ("read", "write"))
+    unaligned = sum(known[kind]["unaligned"] for kind in ("read", "write"))
+    if unaligned >= UNALIGNED_COUNT and unaligned >= UNALIGNED_SHARE * count:
+        yield _conclusion(
+            "low",
+            "Requests begin inside blocks",
+            f"{unaligned:,} of {count:,} requests ({words.share(unaligned / count)}) begin at an offset that is no "
+            f"multiple of {known['block']} bytes.",
+            "alignment",
+            "Where the file's format allows, let records begin at multiples of the block.",
+        )
+
+
+def _classes(report: Document, _: Document) -> Iterator[Document]:
+    swapping, checkpoint = report["classes"]["swapping"], report["classes"]["checkpoint"]
+    if swapping["share"] >= SWAPPING:
+        yield _conclusion(
+            "high",
+            "Data are swapped through files",
+            f"{words.share(swapping['share'])} of the bytes ({words.size(swapping['bytes'])}) go to and from files "
+            f"again and again. {swapping['evidence']}",
+            "classes",
+            "Keep the data in memory if there is enough, or more ranks to hold them.",
+        )
+    if checkpoint["count"]:
+        yield _conclusion(
+            "low",
+            "Checkpoints are written",
+            f"{words.share(checkpoint['share'])} of the bytes ({words.size(checkpoint['bytes'])}) are checkpoints. "
+            f"{checkpoint['evidence']}",
+            "classes",
+            "Write them in the background while the next steps are computed.",
+        )
+    if swapping["share"] >= SWAPPING:
+        return
+    heavy = [one for one in report["files"] if one["extent"] and one["read_bytes"] >= REREAD * one["extent"]]
+    again = sum(one["read_bytes"] - one["extent"] for one in heavy)
+    read = sum(one["read_bytes"] for one in report["files"])
+    if heavy and again >= 0.1 * read:
+        first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
+        yield _conclusion(
+            "medium",
+            "The same data are read again",
+            f"{words.count(len(heavy), 'file')} are read more than {REREAD:.0f} times over; most of all "
+            f"{words.shown(first['name'])}: {words.size(first['read_bytes'])} read of {words.size(first['extent'])} "
+            f"by {words.count(first['processes'], 'process')}.",
+            "files",
+            "Let one rank read and the others receive, or keep the data in memory.",
+        )
+
+
+def _processes(report: Document, _: Document) -> Iterator[Document]:
+    some = [one for one in report["processes"] if one["reads"] + one["writes"]]
+    moved = report["table1"]["io_bytes"]
+    if len(some) < 2 or not moved:
+        return
+    heaviest = max(some, key=lambda one: one["read_bytes"] + one["write_bytes"])
+    share = (heaviest["read_bytes"] + heaviest["write_bytes"]) / moved
+    name = f"Rank {heaviest['rank']}" if heaviest["rank"] >= 0 else f"Process {heaviest['number']}"
+    if share >= ONE_PROCESS and share * len(some) >= 2:
+        yield _conclusion(
+            "medium",
+            f"{name} moves most of the data",
+            f"{name} moves {words.share(share)} of the bytes; {words.count(len(some), 'process')} move any.",
+            "processes",
+            "Let the others share the work, with collective access.",
+        )
+    known = report["stragglers"]
+    times = statistics.median([one["io_seconds"] for one in some])
+    late = [row for row in known["rows"] if row["ratio"] is not None and row["ratio"] >= STRAGGLER]
+    if late and known["imbalance"] >= IMBALANCE and len(some) >= 3:
+        yield _conclusion(
+            "medium",
+            "Some processes spend much longer in I/O",
+            f"{known['text']} The median is {words.seconds(times)}; {words.count(len(late), 'process')} of the slowest "
+            f"{len(known['rows'])} took {STRAGGLER} times the median or more.",
+            "stragglers",
+            "Compare what they move with the others, then look at their nodes and disks.",
+        )
+
+
+def _waiting(report: Document, _: Document) -> Iterator[Document]:
+    overlap = report["overlap"]
+    whole = overlap["io_seconds"] + overlap["compute_seconds"]
+    if not whole or not report["table1"]["ios"]:
+        return
+    share = overlap["waiting_seconds"] / whole
+    if share >= WAITING:
+        advice = "Start reads before the data are needed, and writes while the next step is computed."
+        yield _conclusion(
+            "high" if share >= 0.5 else "medium",
+            "The program waits for I/O",
+            f"In {words.share(share)} of the processes' time a synchronous call ran; "
+            f"{words.share(overlap['asynchronous_share'])} of the bytes were asked for asynchronously.",
+            "overlap",
+            advice,
+        )
+    elif overlap["asynchronous_share"] >= 0.5 and overlap["hidden_seconds"]:
+        yield _conclusion(
+            "good",
+            "I/O runs beside the computation",
+            f"{words.share(overlap['asynchronous_share'])} of the bytes are asked for asynchronously, and "
+            f"{words.seconds(overlap['hidden_seconds'])} of CPU time was used meanwhile.",
+            "overlap",
+        )
+
+
+def _cycles(report: Document, _: Document) -> Iterator[Document]:
+    every = [one for one in report["cycles"] if one["what"] == "all"]
+    found = every or [one for one in report["cycles"] if one["what"] in ("reads", "writes")]
+    if not found:
+        return
+    first, clock = found[0], report["timeline"]["clock"]
+    what = "" if first["what"] == "all" else f" of {first['what']}"
+    text = (
+        f"The data rate{what} repeats every {words.seconds(first['period_seconds'])} of {clock.replace('cpu', 'CPU')} time, "
+        f"{first['count']} times, with {words.size(first['bytes_per_cycle'])} each (correlation {first['strength']:.2f})."
+    )
+    others = [words.seconds(one["period_seconds"]) for one in found[1:3]]
+    if others:
+        text += f" Further periods: {', '.join(others)}."
+    yield _conclusion(
+        "low", "I/O comes in cycles", text, "cycles", "Plan the next burst while the program computes: it comes on time."
+    )
+
+
+def _amplification(report: Document, _: Document) -> Iterator[Document]:
+    known = report["amplification"]
+    if known is None or known["ratio"] is None or known["ratio"] < AMPLIFIED:
+        return
+    yield _conclusion(
+        "medium",
+        "More reaches the devices than was asked for",
+        f"{words.size(known['physical_bytes'])} moved for {words.size(known['logical_bytes'])} asked for: "
+        f"{words.times(known['ratio'])}.",
+        "amplification",
+        "Let requests cover whole blocks, chunks and stripes.",
+    )
+
+
+_RULES = (_classes, _waiting, _small, _random, _processes, _calls, _amplification, _unaligned, _cycles)

@@ -1,0 +1,59 @@
+"""Numbers as people read them, in the sentences of a report."""
+
+from __future__ import annotations
+
+import os
+
+MIB = float(1 << 20)
+
+
+def share(value: float) -> str:
+    """Return a share in per cent; what is not all is never rounded to all, nor something to nothing."""
+    percent = 100 * value
+    if 99.95 <= percent < 100:
+        return "over 99.9 %"
+    if 0 < percent < 0.05:
+        return "under 0.1 %"
+    return f"{percent:.3g} %" if percent < 99 else f"{percent:.4g} %"
+
+
+def size(count: float) -> str:
+    """Return a number of bytes in binary units."""
+    if abs(count) < 1024:
+        return f"{count:.0f} B"
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        count /= 1024
+        if abs(count) < 1023.5 or unit == "PiB":
+            break
+    return f"{count:.3g} {unit}" if abs(count) < 999.5 else f"{count:.0f} {unit}"
+
+
+def seconds(value: float) -> str:
+    """Return a time."""
+    if value >= 7200:
+        return f"{value / 3600:.3g} h"
+    if value >= 1 or value == 0:
+        return f"{value:.3g} s" if value < 999.5 else f"{value:,.0f} s"
+    for factor, unit in ((1e3, "ms"), (1e6, "µs")):
+        if value * factor >= 0.9995:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"
+
+
+def count(number: int, noun: str) -> str:
+    """Return ``1 file`` or ``2 files``."""
+    if number == 1:
+        return f"1 {noun}"
+    ending = "ies" if noun.endswith("y") else "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun[:-1] if noun.endswith('y') else noun}{ending}"
+
+
+def times(ratio: float) -> str:
+    """Return a factor."""
+    return f"{ratio:.3g} times" if ratio < 999.5 else f"{ratio:,.0f} times"
+
+
+def shown(name: str) -> str:
+    """Return a file's name on one line: what does not print is escaped."""
+    text = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

@@ -1,0 +1,259 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/events/internal.h"
+
+_Static_assert(sizeof(struct plait_trace_header) == 344, "the header's fields lie without padding");
+_Static_assert(sizeof(struct plait_chunk) == 80, "the chunk's fields lie without padding");
+_Static_assert(sizeof(struct plait_process_block) == 264, "the block's fields lie without padding");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "traces are little-endian, as every machine that Plait knows");
+
+/* The file by its path, opened anew for each chunk: a program may close descriptors that it did not open. */
+static char trace_path[PLAIT_PATH_BYTES];
+static dev_t trace_device;
+static ino_t trace_inode;
+static struct plait_trace_header* trace_header;
+
+static int sys_open(const char* path, int flags) {
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
+}
+static void sys_close(int file) { (void)syscall(SYS_close, file); }
+
+int plait_process_id(void) { return (int)syscall(SYS_getpid); }
+int plait_thread_id(void) { return (int)syscall(SYS_gettid); }
+
+int64_t plait_events_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+long plait_file_read(const char* path, char* room, size_t bytes) {
+  const int file = sys_open(path, O_RDONLY);
+  if (file < 0) return -1;
+  const long got = (long)syscall(SYS_read, file, room, bytes);
+  sys_close(file);
+  return got;
+}
+
+void* plait_file_memory(size_t bytes) {
+  void* memory = (void*)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* The header of a file that is a trace.  returns  0 or an errno. */
+static int read_header(int file, struct plait_trace_header* header) {
+  const long got = (long)syscall(SYS_pread64, file, header, sizeof *header, 0L);
+  if (got < 0) return errno;
+  if (got < (long)sizeof *header || memcmp(header->magic, PLAIT_TRACE_MAGIC, sizeof header->magic) != 0) return EEXIST;
+  return header->version == PLAIT_TRACE_VERSION && (header->flags & PLAIT_TRACE_WRITTEN) == 0 ? 0 : EEXIST;
+}
+
+static int write_zeros(int file, uint64_t from, uint64_t bytes) {
+  static const char zeros[4096];
+  while (bytes > 0) {
+    const size_t part = bytes < sizeof zeros ? (size_t)bytes : sizeof zeros;
+    const long done = (long)syscall(SYS_pwrite64, file, zeros, part, (long)from);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return done < 0 ? errno : ENOSPC;
+    from += (uint64_t)done;
+    bytes -= (uint64_t)done;
+  }
+  return 0;
+}
+
+/* Makes an empty trace under a name of its own, then under `path` unless another process was faster. */
+static int make(const char* path, const struct plait_trace_header* header) {
+  char own[PLAIT_PATH_BYTES + 64];
+  snprintf(own, sizeof own, "%s.%d-%llx", path, plait_process_id(), (unsigned long long)plait_events_now());
+  const int file = sys_open(own, O_RDWR | O_CREAT | O_EXCL);
+  if (file < 0) return errno;
+  int error = write_zeros(file, 0, PLAIT_TRACE_HEADER);
+  if (error == 0 && syscall(SYS_pwrite64, file, header, sizeof *header, 0L) != (long)sizeof *header) error = EIO;
+  sys_close(file);
+  if (error == 0 && syscall(SYS_linkat, AT_FDCWD, own, AT_FDCWD, path, 0) != 0) {
+    error = errno;
+    if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS) /* a file system without links */
+      error = syscall(SYS_renameat2, AT_FDCWD, own, AT_FDCWD, path, 1 /* RENAME_NOREPLACE */) == 0 ? 0 : errno;
+  }
+  (void)syscall(SYS_unlinkat, AT_FDCWD, own, 0);
+  return error == EEXIST ? 0 : error;
+}
+
+/* Opens the trace and makes it where it is missing. */
+static int open_or_make(const char* path, const struct plait_trace_header* wanted, struct plait_trace_header* found,
+                        int* opened) {
+  int file = sys_open(path, O_RDWR | O_NONBLOCK);
+  if (file < 0 && errno == ENOENT) {
+    const int error = make(path, wanted);
+    if (error != 0) return error;
+    file = sys_open(path, O_RDWR | O_NONBLOCK);
+  }
+  if (file < 0) return errno;
+  struct stat status;
+  int error = fstat(file, &status) != 0 ? errno : S_ISREG(status.st_mode) ? read_header(file, found) : EEXIST;
+  if (error == 0) {
+    trace_device = status.st_dev;
+    trace_inode = status.st_ino;
+    *opened = file;
+  } else {
+    sys_close(file);
+  }
+  return error;
+}
+
+/* Who we are, and the moment. */
+static void describe(struct plait_trace_header* header) {
+  memset(header, 0, sizeof *header);
+  memcpy(header->magic, PLAIT_TRACE_MAGIC, sizeof header->magic);
+  header->version = PLAIT_TRACE_VERSION;
+  header->next = PLAIT_TRACE_HEADER;
+  struct timespec real;
+  clock_gettime(CLOCK_REALTIME, &real);
+  header->monotonic = plait_events_now();
+  header->real = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec;
+  struct utsname name;
+  if (uname(&name) == 0) snprintf(header->host, sizeof header->host, "%s", name.nodename);
+  const long got = plait_file_read("/proc/sys/kernel/random/boot_id", header->boot, sizeof header->boot - 1);
+  header->boot[got > 0 ? got : 0] = 0;
+  for (char* at = header->boot; *at != 0; ++at)
+    if (*at == '\n') *at = 0;
+  header->family = (uint64_t)header->real * 0x9e3779b97f4a7c15u ^ (uint64_t)plait_process_id() << 40;
+  header->family |= 1;
+}
+
+static int same_host(const struct plait_trace_header* one, const struct plait_trace_header* other) {
+  return strncmp(one->boot, other->boot, sizeof one->boot) == 0 &&
+         (one->boot[0] != 0 || strncmp(one->host, other->host, sizeof one->host) == 0);
+}
+
+int plait_file_join(const char* path) {
+  int length;
+  if (path[0] == '/') {
+    length = snprintf(trace_path, sizeof trace_path, "%s", path);
+  } else {
+    char folder[4096];
+    if (syscall(SYS_getcwd, folder, sizeof folder) < 0) return errno;
+    length = snprintf(trace_path, sizeof trace_path, "%s/%s", folder, path);
+  }
+  if (length < 0 || (size_t)length >= sizeof trace_path - 256) return ENAMETOOLONG;
+  struct plait_trace_header own;
+  struct plait_trace_header found;
+  describe(&own);
+  int file = -1;
+  int error = open_or_make(trace_path, &own, &found, &file);
+  if (error == 0 && !same_host(&own, &found)) { /* another clock: a file of this host's own beside it */
+    sys_close(file);
+    own.family = found.family;
+    snprintf(trace_path + length, sizeof trace_path - (size_t)length, ".%s", own.host);
+    error = open_or_make(trace_path, &own, &found, &file);
+    if (error == 0 && !same_host(&own, &found)) {
+      sys_close(file);
+      error = EEXIST;
+    }
+  }
+  if (error != 0) return error;
+  void* header =
+      (void*)syscall(SYS_mmap, NULL, (size_t)PLAIT_TRACE_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0L);
+  error = header == MAP_FAILED ? errno : 0;
+  sys_close(file);
+  if (error == 0) trace_header = header;
+  return error;
+}
+
+/* Makes sure that touching these bytes cannot fail.  returns  0 or an errno. */
+static int reserve(int file, uint64_t from, uint64_t bytes) {
+  struct rlimit limit; /* growing past it would end the process by a signal */
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && from + bytes > limit.rlim_cur)
+    return EFBIG;
+  while (syscall(SYS_fallocate, file, 0, (long)from, (long)bytes) != 0) {
+    if (errno == EOPNOTSUPP || errno == ENOSYS) return write_zeros(file, from, bytes);
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+static int map_chunk(struct plait_mapping* mapping, uint64_t position, uint32_t size) {
+  const int file = sys_open(trace_path, O_RDWR | O_NONBLOCK);
+  if (file < 0) return errno;
+  struct stat status;
+  int error = 0;
+  if (fstat(file, &status) != 0)
+    error = errno;
+  else if (status.st_dev != trace_device || status.st_ino != trace_inode)
+    error = ESTALE; /* removed or replaced meanwhile */
+  if (error == 0) error = reserve(file, position, size);
+  if (error == 0) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t from = position / page * page;
+    const size_t bytes = (size_t)((position + size + page - 1) / page * page - from);
+    void* pages = (void*)syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (long)from);
+    if (pages == MAP_FAILED) {
+      error = errno;
+    } else {
+      mapping->page_bytes = bytes;
+      mapping->chunk = (struct plait_chunk*)(void*)((unsigned char*)pages + (position - from));
+      mapping->at = (unsigned char*)mapping->chunk + sizeof(struct plait_chunk);
+      mapping->end = (unsigned char*)mapping->chunk + size;
+      __atomic_store_n(&mapping->pages, pages, __ATOMIC_RELEASE);
+    }
+  }
+  sys_close(file);
+  return error;
+}
+
+int plait_file_chunk(struct plait_mapping* mapping, struct plait_place* place, uint32_t size, uint32_t kind,
+                     uint32_t process, uint32_t thread, uint64_t image) {
+  if (place->retry != 0 && plait_events_now() < place->retry) return EAGAIN;
+  const int kept = errno;
+  if (place->size < size) {
+    place->position = __atomic_fetch_add(&trace_header->next, size, __ATOMIC_RELAXED);
+    place->size = size;
+  }
+  const int error = map_chunk(mapping, place->position, place->size);
+  errno = kept;
+  if (error != 0) {
+    place->retry = plait_events_now() + 1000000000;
+    return error;
+  }
+  struct plait_chunk* chunk = mapping->chunk;
+  chunk->kind = kind;
+  chunk->position = place->position;
+  chunk->size = place->size;
+  chunk->process = process;
+  chunk->thread = thread;
+  chunk->image = image;
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  memcpy(chunk->magic, PLAIT_CHUNK_MAGIC, sizeof chunk->magic);
+  place->size = 0;
+  place->retry = 0;
+  return 0;
+}
+
+void plait_file_release(struct plait_mapping* mapping) {
+  void* pages = mapping->pages;
+  mapping->chunk = NULL;
+  mapping->at = NULL;
+  mapping->end = NULL;
+  __atomic_store_n(&mapping->pages, NULL, __ATOMIC_RELEASE); /* before: a fork between must not let go of it twice */
+  if (pages != NULL) (void)syscall(SYS_munmap, pages, mapping->page_bytes);
+}
+
+void plait_file_publish(struct plait_mapping* mapping, unsigned char* at) {
+  mapping->at = at;
+  __atomic_store_n(&mapping->chunk->used,
+                   (uint32_t)(at - (unsigned char*)mapping->chunk) - (uint32_t)sizeof(struct plait_chunk),
+                   __ATOMIC_RELEASE);
+}

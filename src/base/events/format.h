@@ -1,0 +1,89 @@
+/*
+ * The binary trace format (.plait) as bytes in a file; docs/formats.md says it in words.  Shared by the C writer and
+ * the C++ reader and writer.  Little-endian; every structure lies as its fields say, without padding.
+ *
+ * A file is a header, then chunks at multiples of PLAIT_TRACE_UNIT, in any order of time, perhaps with holes of zeros.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* The first bytes of the header, and of each chunk. */
+#define PLAIT_TRACE_MAGIC "\x89PLAIT\r\n"
+#define PLAIT_CHUNK_MAGIC "PLTC"
+
+enum {
+  PLAIT_TRACE_VERSION = 1,
+  PLAIT_TRACE_HEADER = 4096,     /* bytes of the header */
+  PLAIT_TRACE_UNIT = 1024,       /* places and sizes of chunks are multiples */
+  PLAIT_TRACE_LARGEST = 1 << 20, /* bytes of a chunk at most */
+  PLAIT_TRACE_CONTEXTS = 1024,   /* contexts of a chunk at most */
+  PLAIT_TRACE_WRITTEN = 1,       /* header flag: made by one writer at once; chunks in order, an index at the end */
+  PLAIT_TRACE_LONGEST = 96,      /* bytes of one record of an event at most, contexts included */
+  PLAIT_TRACE_MISSED = 8         /* places for reasons in a process block */
+};
+
+struct plait_trace_header {
+  char magic[8];
+  uint32_t version;
+  uint32_t flags;
+  uint64_t next;     /* bytes of the file that have been given out; grows atomically */
+  uint64_t family;   /* the same in all files of one trace; not 0 */
+  int64_t monotonic; /* ns of CLOCK_MONOTONIC and of CLOCK_REALTIME at one moment: the zero of the trace */
+  int64_t real;
+  char boot[40]; /* the host's boot identity: whose monotonic clock it is */
+  char host[256];
+};
+
+enum plait_chunk_kind {
+  PLAIT_CHUNK_EVENTS = 1,
+  PLAIT_CHUNK_PROCESS = 2, /* a process block, its command, names */
+  PLAIT_CHUNK_NAMES = 3,   /* more names of the same process */
+  PLAIT_CHUNK_TABLES = 4,  /* what a written trace's description says */
+  PLAIT_CHUNK_INDEX = 5    /* the last of a written trace: one entry for each chunk before it */
+};
+
+/* The front of each chunk. */
+struct plait_chunk {
+  char magic[4];
+  uint32_t kind;
+  uint64_t position; /* of this chunk in the file: zeros and other data are not taken for a chunk */
+  uint32_t size;     /* bytes, this front included */
+  uint32_t used;     /* bytes behind this front that are valid; grows, with release */
+  uint32_t process;  /* id in the system; 0 in a written trace */
+  uint32_t thread;
+  uint64_t image; /* with process: whose chunk; 0 in a written trace */
+  int64_t base;   /* what the first start is relative to */
+  int64_t first;  /* the least and the greatest start of its events */
+  int64_t last;
+  uint64_t back; /* how far at most a start lies before the greatest one before it */
+  uint32_t events;
+  uint32_t reserved;
+};
+
+/* The front of a process chunk's content.  An image: one writer in one program; exec begins another. */
+struct plait_process_block {
+  uint64_t started;      /* when the system started the process, in its own unit: tells ids used twice apart */
+  uint64_t parent_image; /* of a fork's child: whose names it goes on with; else 0 */
+  uint32_t parent;       /* process id */
+  uint32_t ended;        /* 1: its writer ended */
+  int64_t rank;
+  int64_t begin; /* ns of CLOCK_MONOTONIC */
+  int64_t end;   /* 0: not ended */
+  int64_t cpu;   /* ns at the end; -1: not known */
+  uint64_t first_operation;
+  uint32_t first_file;
+  uint32_t command_bytes; /* the command follows this block, then names: varint number, varint bytes, the bytes */
+  int64_t missed[PLAIT_TRACE_MISSED][3]; /* by enum plait_missed: events, bytes read, bytes written */
+};
+
+/* One of an index, in the order of the chunks. */
+struct plait_index_entry {
+  uint64_t position;
+  uint32_t size;
+  uint32_t kind;
+  int64_t first;
+  int64_t last;
+  uint32_t events;
+  uint32_t reserved;
+};

@@ -1,0 +1,196 @@
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/events/internal.h"
+
+enum { PROCESS_CHUNK = 1 << 10, NAMES_CHUNK = 1 << 12, LARGEST_NAMES = 1 << 16, LONGEST_COMMAND = 4096 };
+
+struct plait_process plait_this_process;
+struct plait_live* plait_live;
+int plait_on;
+
+static int lock;
+static uint32_t generation; /* of the last beginning; never 0 in a state that is in use */
+static uint32_t next_file;
+static uint64_t next_operation;
+static uint32_t first_file;
+static uint64_t first_operation;
+static char command_text[LONGEST_COMMAND];
+static int64_t known_rank;
+
+void plait_lock(void) {
+  while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
+}
+
+void plait_unlock(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
+
+/* When the system started this process: field 22 of its status, behind the command in parentheses. */
+static uint64_t started(void) {
+  char text[1024];
+  const long got = plait_file_read("/proc/self/stat", text, sizeof text - 1);
+  if (got <= 0) return 0;
+  text[got] = 0;
+  const char* at = strrchr(text, ')');
+  for (int field = 2; at != NULL && field < 22; ++field) {
+    at = strchr(at, ' ');
+    if (at != NULL) ++at;
+  }
+  return at == NULL ? 0 : strtoull(at, NULL, 10);
+}
+
+/* Makes this process's chunk.  returns  0 or an errno. */
+static int enter(uint64_t parent_image) {
+  struct plait_process* self = &plait_this_process;
+  const size_t command = strnlen(command_text, sizeof command_text);
+  const size_t needed = sizeof(struct plait_chunk) + sizeof(struct plait_process_block) + command;
+  uint32_t size = PROCESS_CHUNK;
+  while (size < needed + 256) size += PLAIT_TRACE_UNIT; /* and room for some names */
+  struct plait_place place = {0, 0, 0};
+  memset(self, 0, sizeof *self);
+  self->id = (uint32_t)plait_process_id();
+  self->image = (uint64_t)plait_events_now();
+  const int error =
+      plait_file_chunk(&self->mapping, &place, size, PLAIT_CHUNK_PROCESS, self->id, self->id, self->image);
+  if (error != 0) return error;
+  self->block = (struct plait_process_block*)(void*)self->mapping.at;
+  self->block->started = started();
+  self->block->parent_image = parent_image;
+  self->block->parent = (uint32_t)getppid();
+  self->block->rank = known_rank;
+  self->block->begin = (int64_t)self->image;
+  self->block->cpu = -1;
+  self->block->first_operation = first_operation;
+  self->block->first_file = first_file;
+  self->block->command_bytes = (uint32_t)command;
+  unsigned char* at = self->mapping.at + sizeof *self->block;
+  memcpy(at, command_text, command);
+  plait_file_publish(&self->mapping, at + command);
+  self->names_size = NAMES_CHUNK;
+  return 0;
+}
+
+/* Memory that tells the child of a fork that it is one. */
+static int make_live(void) {
+  if (plait_live != NULL) return 0;
+  const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+  struct plait_live* made = plait_file_memory(bytes);
+  if (made == NULL) return ENOMEM;
+  (void)madvise(made, bytes, MADV_WIPEONFORK); /* an old kernel: plait_events_forked must be called */
+  plait_live = made;
+  return 0;
+}
+
+int plait_events_begin(const char* path, const char* command, int rank, uint32_t file, uint64_t operation) {
+  if (plait_events_active()) return EALREADY;
+  const int kept = errno;
+  plait_local.inside = 1;
+  int error = make_live();
+  if (error == 0) error = plait_threads_begin();
+  if (error == 0) error = plait_file_join(path);
+  if (error == 0) {
+    command_text[0] = 0;
+    if (command != NULL) strncat(command_text, command, sizeof command_text - 1);
+    known_rank = rank;
+    first_file = next_file = file != 0 ? file : 1;
+    first_operation = next_operation = operation != 0 ? operation : 1;
+    error = enter(0);
+  }
+  if (error == 0) {
+    plait_live->generation = ++generation;
+    __atomic_store_n(&plait_on, 1, __ATOMIC_RELEASE);
+  }
+  plait_local.inside = 0;
+  errno = kept;
+  return error;
+}
+
+void plait_events_forked(void) {
+  if (!plait_events_active() || (uint32_t)plait_process_id() == plait_this_process.id) return;
+  const int kept = errno;
+  const int inside = plait_local.inside;
+  plait_local.inside = 1;
+  plait_unlock(); /* whoever held it is not in this process */
+  const uint64_t parent = plait_this_process.image;
+  plait_threads_forget();
+  plait_file_release(&plait_this_process.mapping);
+  plait_file_release(&plait_this_process.names);
+  if (enter(parent) == 0) {
+    plait_live->generation = ++generation;
+  } else {
+    plait_on = 0;
+  }
+  plait_local.inside = inside;
+  errno = kept;
+}
+
+void plait_events_end(void) {
+  if (!plait_events_active()) return;
+  if (plait_live->generation == 0) plait_events_forked();
+  struct timespec used;
+  if (!plait_events_active() || (uint32_t)plait_process_id() != plait_this_process.id) return; /* vfork's child */
+  struct plait_process_block* block = plait_this_process.block;
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0)
+    block->cpu = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+  block->end = plait_events_now();
+  __atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&plait_on, 0, __ATOMIC_RELEASE);
+}
+
+void plait_events_rank(int rank) {
+  known_rank = rank;
+  if (plait_events_active() && plait_live->generation != 0) plait_this_process.block->rank = rank;
+}
+
+/* Keeps a name; the lock is held. */
+static void keep_name(uint32_t number, const char* name) {
+  struct plait_process* self = &plait_this_process;
+  size_t bytes = strnlen(name, 4096);
+  struct plait_mapping* mapping = self->names.chunk != NULL ? &self->names : &self->mapping;
+  const size_t most = bytes + 16;
+  if ((size_t)(mapping->end - mapping->at) < most) {
+    if (mapping == &self->names) plait_file_release(mapping);
+    mapping = &self->names;
+    while (self->names_size < most + sizeof(struct plait_chunk)) self->names_size *= 2;
+    if (plait_file_chunk(mapping, &self->names_place, self->names_size, PLAIT_CHUNK_NAMES, self->id, self->id,
+                         self->image) != 0)
+      return;
+    if (self->names_size < LARGEST_NAMES) self->names_size *= 4;
+  }
+  unsigned char* at = plait_put_varint(mapping->at, number);
+  at = plait_put_varint(at, bytes);
+  memcpy(at, name, bytes);
+  plait_file_publish(mapping, at + bytes);
+}
+
+uint32_t plait_events_name(const char* name) {
+  if (!plait_events_active()) return 0;
+  if (plait_local.inside) return __atomic_fetch_add(&next_file, 1, __ATOMIC_RELAXED); /* in a handler: no name */
+  plait_local.inside = 1;
+  if (plait_live->generation == 0) plait_events_forked();
+  const uint32_t number = __atomic_fetch_add(&next_file, 1, __ATOMIC_RELAXED);
+  if (plait_events_active()) {
+    plait_lock();
+    keep_name(number, name);
+    plait_unlock();
+  }
+  plait_local.inside = 0;
+  return number;
+}
+
+uint64_t plait_events_operation(void) { return __atomic_fetch_add(&next_operation, 1, __ATOMIC_RELAXED); }
+
+void plait_events_missed(enum plait_missed reason, int64_t events, int64_t read_bytes, int64_t written_bytes) {
+  if (!plait_events_active() || (unsigned)reason >= PLAIT_TRACE_MISSED) return;
+  if (plait_live->generation == 0) plait_events_forked();
+  if (!plait_events_active()) return;
+  int64_t* counts = plait_this_process.block->missed[reason];
+  __atomic_fetch_add(&counts[0], events, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&counts[1], read_bytes, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&counts[2], written_bytes, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,90 @@
+#define _GNU_SOURCE
+#include <sched.h>
+#include <time.h>
+
+#include "base/events/internal.h"
+
+enum { FIRST_CHUNK = 1 << 10, LARGEST_CHUNK = 1 << 16, SAMPLE_INTERVAL = 1000000 };
+
+/* What an event moves is missing with it. */
+static void count_missed(enum plait_missed reason, const struct plait_event* event) {
+  const int64_t moved = event->result > 0 ? event->result : 0;
+  plait_events_missed(reason, 1, event->kind == PLAIT_EVENT_READ ? moved : 0,
+                      event->kind == PLAIT_EVENT_WRITE ? moved : 0);
+}
+
+/* A chunk with room; a thread's first ones are small, since most threads are short.  returns  whether there is one. */
+static int renew(struct plait_thread* state, int64_t base) {
+  if (state->next_size == 0) state->next_size = FIRST_CHUNK;
+  plait_file_release(&state->mapping);
+  if (plait_file_chunk(&state->mapping, &state->place, state->next_size, PLAIT_CHUNK_EVENTS, plait_this_process.id,
+                       state->thread, plait_this_process.image) != 0)
+    return 0;
+  state->next_size = state->next_size * 8 < LARGEST_CHUNK ? state->next_size * 8 : LARGEST_CHUNK;
+  struct plait_chunk* chunk = state->mapping.chunk;
+  chunk->base = base;
+  chunk->first = base;
+  chunk->last = base;
+  state->greatest = base;
+  state->fresh = 0;
+  plait_delta_begin(&state->delta, base);
+  return 1;
+}
+
+/* Looks at the CPU time now and then: it costs a system call. */
+static void sample(struct plait_thread* state, int64_t now) {
+  struct timespec used;
+  state->sampled = now;
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0)
+    state->cpu = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+static void keep(struct plait_thread* state, const struct plait_event* event) {
+  const int64_t end = event->duration > 0 ? event->start + event->duration : event->start;
+  if (end - state->sampled >= SAMPLE_INTERVAL) sample(state, end);
+  struct plait_mapping* mapping = &state->mapping;
+  if (mapping->end - mapping->at < PLAIT_TRACE_LONGEST && !renew(state, event->start)) {
+    count_missed(PLAIT_MISSED_MEMORY, event);
+    return;
+  }
+  struct plait_chunk* chunk = mapping->chunk;
+  unsigned char* at = mapping->at;
+  if (state->fresh) { /* in a chunk that another thread began */
+    *at++ = PLAIT_TAG_RENEW;
+    at = plait_put_varint(at, plait_this_process.id);
+    at = plait_put_varint(at, state->thread);
+    plait_delta_begin(&state->delta, chunk->base);
+    state->fresh = 0;
+  }
+  at = plait_delta_put(&state->delta, at, event, state->cpu);
+  /* The front's bounds first, so that they hold for all that is valid whenever the process may be killed. */
+  if (event->start < chunk->first) chunk->first = event->start;
+  if (event->start >= state->greatest) {
+    state->greatest = event->start;
+    chunk->last = event->start;
+  } else if ((uint64_t)state->greatest - (uint64_t)event->start > chunk->back) {
+    chunk->back = (uint64_t)state->greatest - (uint64_t)event->start;
+  }
+  ++chunk->events;
+  plait_file_publish(mapping, at);
+}
+
+int plait_events_active(void) { return __atomic_load_n(&plait_on, __ATOMIC_RELAXED); }
+
+void plait_events_put(const struct plait_event* event) {
+  if (!plait_events_active()) return;
+  if (plait_local.inside) {
+    count_missed(PLAIT_MISSED_CALL, event); /* a signal handler's */
+    return;
+  }
+  plait_local.inside = 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  struct plait_thread* state = plait_local.state;
+  if (state == NULL || state->generation != plait_live->generation) state = plait_thread_state();
+  if (state != NULL)
+    keep(state, event);
+  else
+    count_missed(PLAIT_MISSED_MEMORY, event);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  plait_local.inside = 0;
+}

@@ -1,0 +1,81 @@
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stddef.h>
+
+#include "base/events/internal.h"
+
+__thread struct plait_local plait_local __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t ending;
+static int has_key;
+static struct plait_thread* all;  /* every state ever made; a process has as many as it had threads at one time */
+static struct plait_thread* idle; /* those whose thread ended; the next thread goes on in their chunk */
+
+/* A thread ends. */
+static void give_up(void* value) {
+  struct plait_thread* state = value;
+  if (plait_local.state != state) return;
+  plait_local.inside = 1;
+  plait_local.state = NULL;
+  plait_lock();
+  state->next_idle = idle;
+  idle = state;
+  plait_unlock();
+  plait_local.inside = 0;
+}
+
+int plait_threads_begin(void) {
+  if (has_key) return 0;
+  const int error = pthread_key_create(&ending, give_up);
+  has_key = error == 0;
+  return error;
+}
+
+/* A state that is nobody's, or a new one. */
+static struct plait_thread* adopt(void) {
+  plait_lock();
+  struct plait_thread* state = idle;
+  if (state != NULL) idle = state->next_idle;
+  plait_unlock();
+  if (state == NULL) {
+    state = plait_file_memory(sizeof *state);
+    if (state == NULL) return NULL;
+    plait_lock();
+    state->next = all;
+    all = state;
+    plait_unlock();
+  }
+  state->fresh = 1;
+  state->sampled = 0;
+  state->cpu = -1;
+  state->thread = (uint32_t)plait_thread_id();
+  (void)pthread_setspecific(ending, state);
+  plait_local.state = state;
+  return state;
+}
+
+struct plait_thread* plait_thread_state(void) {
+  if (plait_live->generation == 0) plait_events_forked(); /* nobody told us */
+  struct plait_thread* state = plait_local.state;
+  if (state == NULL) state = adopt();
+  if (state == NULL || !plait_on) return NULL;
+  if (state->generation != plait_live->generation) { /* its chunk belongs to what ended */
+    plait_file_release(&state->mapping);
+    state->place = (struct plait_place){0, 0, 0};
+    state->next_size = 0;
+    state->thread = (uint32_t)plait_thread_id(); /* another one in the child of a fork */
+    state->generation = plait_live->generation;
+  }
+  return state;
+}
+
+void plait_threads_forget(void) {
+  idle = NULL;
+  for (struct plait_thread* state = all; state != NULL; state = state->next) {
+    plait_file_release(&state->mapping);
+    state->generation = 0;
+    if (state == plait_local.state) continue;
+    state->next_idle = idle; /* its thread is not in this process */
+    idle = state;
+  }
+}

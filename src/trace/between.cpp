@@ -1,0 +1,50 @@
+#include "trace/between.hpp"
+
+#include <utility>
+
+#include "trace/binary/reader.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+class Between : public Reader {
+ public:
+  Between(std::unique_ptr<Reader> reader, std::int64_t begin, std::int64_t end)
+      : reader_(std::move(reader)), begin_(begin), end_(end) {}
+
+  std::size_t read(std::span<Event> room) override {
+    std::size_t kept = 0;
+    while (kept == 0 && !past_) {
+      const std::size_t count = reader_->read(room);
+      if (count == 0) break;
+      for (std::size_t i = 0; i < count; ++i) {
+        past_ = past_ || room[i].start >= end_;
+        if (room[i].start >= begin_ && room[i].start < end_) room[kept++] = room[i];
+      }
+    }
+    return kept;
+  }
+
+  const Description& description() const override { return reader_->description(); }
+  std::int64_t bytes_read() const override { return reader_->bytes_read(); }
+  std::int64_t bytes_in_all() const override { return reader_->bytes_in_all(); }
+
+ private:
+  std::unique_ptr<Reader> reader_;
+  std::int64_t begin_;
+  std::int64_t end_;
+  bool past_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> between(std::unique_ptr<Reader> reader, std::int64_t begin, std::int64_t end) {
+  if (auto* indexed = dynamic_cast<binary::BinaryReader*>(reader.get())) {
+    indexed->between(begin, end);
+    return reader;
+  }
+  return std::make_unique<Between>(std::move(reader), begin, end);
+}
+
+}  // namespace plait::trace

@@ -1,0 +1,36 @@
+/// What a reader remarks, without end to no one's use.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/text.hpp"
+#include "plait/trace.hpp"
+
+namespace plait::trace::binary {
+
+/// Remarks of one kind: the first ones in words, the others as a number.
+class Remarks {
+ public:
+  explicit Remarks(std::string others) : others_(std::move(others)) {}
+
+  void add(Description& to, const std::string& remark) {
+    if (++count_ <= kMost) return to.notes.push_back(remark);
+    const std::string more = base::text(others_, ": ", count_ - kMost, " more");
+    if (count_ == kMost + 1) {
+      place_ = to.notes.size();
+      to.notes.push_back(more);
+    } else {
+      to.notes[place_] = more;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMost = 8;
+
+  std::string others_;
+  std::size_t count_ = 0;
+  std::size_t place_ = 0;
+};
+
+}  // namespace plait::trace::binary

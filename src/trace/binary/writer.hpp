@@ -1,0 +1,57 @@
+/// Writing binary traces whose events come in order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/events/delta.h"
+#include "base/events/format.h"
+#include "plait/trace.hpp"
+#include "trace/sink.hpp"
+
+namespace plait::trace::binary {
+
+/// One stream of chunks in which all threads take turns, each as a context of its own.
+/// memory   two chunks, and a state for each thread of the present one.
+class BinaryWriter : public Writer {
+ public:
+  explicit BinaryWriter(std::unique_ptr<Sink> sink);
+
+  void add(const Process& process) override;
+  void add(const File& file) override;
+  void write(std::span<const Event> events) override;
+  void finish(const Description& description) override;
+
+ private:
+  /// A chunk that is being filled.
+  struct Filling {
+    plait_chunk front{};
+    std::vector<unsigned char> bytes;
+    std::size_t used = 0;
+  };
+
+  void begin(Filling& chunk, std::uint32_t kind);
+  void end(Filling& chunk);
+  void put(const Event& event);
+  void record(std::uint64_t type, const std::string& fields);
+  void write_index();
+
+  std::unique_ptr<Sink> sink_;
+  Filling events_;
+  Filling tables_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // process and thread: their context
+  std::vector<std::unique_ptr<plait_delta>> contexts_;
+  std::size_t in_use_ = 0;  // of contexts_
+  std::uint32_t current_ = 0;
+  std::pair<std::uint32_t, std::uint32_t> current_thread_;
+  std::int64_t greatest_ = 0;
+  std::vector<plait_index_entry> index_;
+};
+
+std::unique_ptr<Writer> create(std::unique_ptr<Sink> sink, const WriteOptions& options);
+
+}  // namespace plait::trace::binary

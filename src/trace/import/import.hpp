@@ -1,0 +1,95 @@
+/// What readers of other tools' traces share: order, counts of what was not understood, and numbers in texts.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "trace/source.hpp"
+
+namespace plait::trace {
+
+/// Times, offsets and lengths beyond this are cut to it, so that the sum of two never overflows.
+constexpr std::int64_t kMostValue = (std::int64_t{1} << 62) - 1;
+
+/// A reader whose input comes nearly in the order of start: it holds back `slack` events, and more while an earlier
+/// one may still come, `window` at most.  An event that comes later than that is moved to where the trace is, with
+/// its end kept, and counted in the notes.
+class Import : public Reader {
+ public:
+  std::size_t read(std::span<Event> room) final;
+  const Description& description() const final { return description_; }
+  std::int64_t bytes_read() const final { return source_->bytes_read(); }
+  std::int64_t bytes_in_all() const final { return source_->size(); }
+
+ protected:
+  Import(std::unique_ptr<Source> source, std::string_view format, std::size_t slack, std::size_t window);
+
+  /// Takes the next line or record; false at the end of the input.
+  virtual bool advance() = 0;
+  /// After the last: notes and what is missing.
+  virtual void finish() {}
+  /// No event that starts before this comes any more.
+  virtual std::int64_t horizon() const { return std::numeric_limits<std::int64_t>::max(); }
+
+  Source& source() { return *source_; }
+  void put(const Event& event);
+  /// Counts what was not understood; the first is shown.
+  void not_understood(std::string_view text, std::int64_t number);
+  void note(std::string text) { description_.notes.push_back(std::move(text)); }
+  /// Adds a process without anything to say about it.
+  void add_process(std::uint32_t number);
+
+  Description description_;
+
+ private:
+  struct Waiting {
+    Event event;
+    std::uint64_t sequence;
+    bool operator>(const Waiting& other) const {
+      return event.start != other.event.start ? event.start > other.event.start : sequence > other.sequence;
+    }
+  };
+
+  Event pop();
+  void end();
+
+  std::unique_ptr<Source> source_;
+  std::size_t slack_;
+  std::size_t window_;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
+  std::uint64_t sequence_ = 0;
+  std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t late_ = 0;
+  std::int64_t unknown_ = 0;
+  std::string first_unknown_;
+  bool ended_ = false;
+  bool told_ = false;
+};
+
+/// The little-endian number of unsigned type Number at a place in a record, which must hold it.
+template <typename Number>
+Number get(std::string_view bytes, std::size_t at) {
+  std::uint64_t value = 0;
+  for (std::size_t k = 0; k < sizeof(Number); ++k)
+    value |= std::uint64_t{static_cast<unsigned char>(bytes[at + k])} << (8 * k);
+  return static_cast<Number>(value);
+}
+/// The whole of `text` as a decimal number, cut to kMostValue; nothing where it is none or negative.
+std::optional<std::int64_t> whole_number(std::string_view text);
+/// A decimal number with or without a fraction, times `unit`, cut to kMostValue.  Exact: no floating point.
+std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t unit);
+/// The words of a line between blanks.
+std::vector<std::string_view> words_of(std::string_view line);
+/// Without blanks at the ends.
+std::string_view trimmed(std::string_view text);
+/// `text` shortened and with its unprintable bytes shown, for a message.
+std::string shown(std::string_view text);
+
+}  // namespace plait::trace

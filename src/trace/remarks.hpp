@@ -1,0 +1,77 @@
+/// Remarks: the comments in which text formats hold what is known beside events, `KEYWORD KEY=VALUE ...`, one a line.
+///
+///   process NUMBER parent= rank= cpu= host= command=      file PROCESS NUMBER NAME
+///   missed events= read= written= reason=    note TEXT    end zero= rounded= complete=
+///
+/// Numbers are decimal, times ns.  Control characters, '%' and, within a word, blanks are written as %XX.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "plait/trace.hpp"
+#include "trace/words.hpp"
+
+namespace plait::trace {
+
+/// Words of a text and `KEY=VALUE` pairs, one after the other.
+class Pairs {
+ public:
+  explicit Pairs(std::string_view text) : text_(text) {}
+  /// The next word; empty at the end.
+  std::string_view word();
+  /// The next pair; the value of a word without '=' is empty.  false: the end.
+  bool next(std::string_view& key, std::string_view& value);
+  /// What is left behind one blank.
+  std::string_view rest();
+
+ private:
+  std::string_view text_;
+};
+
+/// Puts a remark together.
+class Remark {
+ public:
+  explicit Remark(std::string_view keyword) : text_(keyword) {}
+  void word(std::string_view raw);
+  void line(std::string_view raw);  ///< to the end; blanks stay
+  void pair(std::string_view key, std::string_view raw);
+  void number(std::string_view key, std::int64_t value);
+  void natural(std::string_view key, std::uint64_t value);
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string remark_text(const Process& process);
+std::string remark_text(const File& file);
+std::string remark_text(const Missed& missed);
+std::string note_text(std::string_view note);
+/// `tick`: of the times in the trace; Description::tick is told where it differs.
+std::string end_text(const Description& description, std::int64_t tick);
+
+/// What a line of remarks was.
+enum class Remarked : std::uint8_t { kYes, kEnd, kNone, kWrong };
+
+/// Puts what a remark says into the description.  kNone: another keyword.  kWrong: cannot be understood.
+Remarked take_remark(std::string_view keyword, Pairs pairs, Description& description);
+
+template <typename T>
+bool parse_natural(std::string_view text, T& to) {
+  const auto number = natural_of(text, std::numeric_limits<T>::max());
+  if (number) to = static_cast<T>(*number);
+  return number.has_value();
+}
+
+inline bool parse_number(std::string_view text, std::int64_t& to) {
+  const auto number = number_of(text);
+  if (number) to = *number;
+  return number.has_value();
+}
+
+}  // namespace plait::trace

@@ -1,0 +1,31 @@
+/// What reached a device for what was asked for.
+#pragma once
+
+#include <vector>
+
+#include "trace/report/call.hpp"
+
+namespace plait::trace::report {
+
+/// Sees the events of both levels.  memory: 4 MiB; an operation is joined while it is one of the last quarter of a
+/// million or so.
+class Amplifier {
+ public:
+  void add(std::span<const Call> calls);
+  void result(Report& report) const;
+
+ private:
+  struct Seen {
+    std::uint64_t operation = 0;
+    std::uint32_t process = 0;
+    std::uint32_t levels = 0;
+  };
+  static constexpr std::size_t kSlots = std::size_t{1} << 18;
+
+  std::vector<Seen> seen_;
+  Amplification sums_;
+  bool logical_ = false;
+  bool physical_ = false;
+};
+
+}  // namespace plait::trace::report

@@ -1,0 +1,140 @@
+#include "trace/report/analysis.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "trace/report/amplification.hpp"
+#include "trace/report/level.hpp"
+#include "trace/report/lookup.hpp"
+
+namespace plait::trace::report {
+
+namespace {
+
+constexpr std::size_t kBatch = 2048;
+constexpr int kTellEvery = 64;  // batches
+
+bool has_open(const Event& event) { return event.file != 0 && event.kind < Kind::kStart; }
+
+bool is_data(const Event& event) { return event.kind == Kind::kRead || event.kind == Kind::kWrite; }
+
+/// Whether every process that moved data has CPU time.
+bool cpu_is_known(const std::vector<ProcessRow>& processes) {
+  bool any = false;
+  for (const ProcessRow& row : processes) {
+    if (row.data[kReads].count + row.data[kWrites].count == 0) continue;
+    any = true;
+    if (row.cpu <= 0) return false;
+  }
+  return any;
+}
+
+class Reading {
+ public:
+  Reading(Reader& reader, const Options& options)
+      : reader_(reader), options_(options), lookup_(reader.description()), filter_(lookup_, options.file) {
+    if (!options.logical.has_value() || *options.logical) logical_.emplace(lookup_, true);
+    if (!options.logical.has_value() || !*options.logical) physical_.emplace(lookup_, false);
+  }
+
+  void run() {
+    std::vector<Event> room(kBatch);
+    for (int batch = 0;; ++batch) {
+      const std::size_t count = reader_.read(room);
+      lookup_.update();
+      take(std::span<const Event>(room).first(count));
+      if (options_.progress && (batch % kTellEvery == 0 || count == 0))
+        options_.progress(reader_.bytes_read(), reader_.bytes_in_all());
+      if (count == 0) break;
+    }
+  }
+
+  Report result() {
+    Report report;
+    report.description = reader_.description();
+    report.totals.events = events_;
+    report.totals.wall = last_;
+    if (logical_ && physical_) (has_logical_ || !has_physical_ ? physical_ : logical_).reset();
+    report.logical = logical_.has_value();
+    const Level& level = logical_ ? *logical_ : *physical_;
+    level.processes().result(report);
+    choose_clock(report);
+    level.result(report);
+    amplifier_.result(report);
+    if (late_ > 0) report.notes.push_back(std::to_string(late_) + " events were out of the order of their starts");
+    return report;
+  }
+
+ private:
+  void take(std::span<const Event> events) {
+    calls_.clear();
+    for (const Event& event : events) {
+      ++events_;
+      if (options_.process && event.process != *options_.process) continue;
+      Call call;
+      call.event = event;
+      if (!begun_) origin_ = event.start;
+      begun_ = true;
+      call.start = event.start - origin_;
+      if (call.start < 0) {
+        call.start = 0;
+        ++late_;
+      }
+      call.end = call.start + std::max<std::int64_t>(event.duration, 0);
+      call.process = lookup_.process(event.process);
+      if (has_open(event)) {
+        call.open = lookup_.open(event.process, event.file);
+        call.name = lookup_.name(call.open);
+      }
+      if (!filter_.passes(call)) continue;
+      last_ = std::max(last_, call.end);
+      call.moved = event.moved();
+      if (is_data(event)) ((event.flags & flag::kLogical) != 0 ? has_logical_ : has_physical_) = true;
+      calls_.push_back(call);
+    }
+    amplifier_.add(calls_);
+    if (has_logical_ && !options_.logical.has_value()) physical_.reset();
+    if (logical_) logical_->add(calls_);
+    if (physical_) physical_->add(calls_);
+  }
+
+  void choose_clock(Report& report) const {
+    const bool known = cpu_is_known(report.processes);
+    if (options_.cpu.value_or(false) && !known)
+      throw Error(ErrorKind::kArgument,
+                  "the trace does not tell the CPU time of every process that moved data; use the wall clock");
+    report.cpu_clock = options_.cpu.value_or(known);
+    report.timeline.cpu = report.cpu_clock;
+    report.totals.cpu = kUnknown;
+    if (!known) return;
+    report.totals.cpu = 0;
+    for (const ProcessRow& row : report.processes) report.totals.cpu += std::max<std::int64_t>(row.cpu, 0);
+  }
+
+  Reader& reader_;
+  const Options& options_;
+  Lookup lookup_;
+  Filter filter_;
+  std::optional<Level> logical_;
+  std::optional<Level> physical_;
+  Amplifier amplifier_;
+  std::vector<Call> calls_;
+  bool begun_ = false;
+  bool has_logical_ = false;
+  bool has_physical_ = false;
+  std::int64_t origin_ = 0;
+  std::int64_t last_ = 0;
+  std::int64_t events_ = 0;
+  std::int64_t late_ = 0;
+};
+
+}  // namespace
+
+Report analyse(Reader& reader, const Options& options) {
+  Reading reading(reader, options);
+  reading.run();
+  return reading.result();
+}
+
+}  // namespace plait::trace::report

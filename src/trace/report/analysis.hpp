@@ -1,0 +1,28 @@
+/// Reading a trace once and telling what it means.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "plait/trace.hpp"
+#include "trace/report/report.hpp"
+
+namespace plait::trace::report {
+
+struct Options {
+  std::optional<bool> logical;  ///< the level that counts; none: logical where the trace has such reads and writes
+  std::optional<bool> cpu;      ///< the clock; none: CPU time where every process that moved data has it
+  std::string file;             ///< only files whose names this pattern of the shell matches; empty: all
+  std::optional<std::uint32_t> process;  ///< only this process
+  /// Told the bytes read and in all (0: not known), now and then; it may throw to end the reading.
+  std::function<void(std::int64_t, std::int64_t)> progress;
+};
+
+/// Reads what is left of a trace.  errors  the reader's; kArgument: CPU time is asked for and the trace has none.
+/// memory  bounded: some 30 MiB, and some ten bytes a name, 30 an open, 150 a process.
+/// cost    some 0.3 us an event.
+Report analyse(Reader& reader, const Options& options = {});
+
+}  // namespace plait::trace::report

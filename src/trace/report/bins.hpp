@@ -1,0 +1,142 @@
+/// Sums over time whose resolution follows the length of the trace: a fixed number of bins whose width doubles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace plait::trace::report {
+
+/// One axis that is cut into at most `most` cells of equal width, a power of two times the unit.
+class Axis {
+ public:
+  explicit Axis(std::size_t most) : most_(most) {}
+  /// How many times the cells must be merged by two until `value` >= 0 lies on the axis.
+  int needed(std::int64_t value) const {
+    int times = 0;
+    while (static_cast<std::uint64_t>(value) >> (shift_ + times) >= most_) ++times;
+    return times;
+  }
+  void widen() { ++shift_; }
+  std::size_t cell(std::int64_t value) const { return static_cast<std::size_t>(value >> shift_); }
+  std::int64_t width() const { return std::int64_t{1} << shift_; }
+  std::int64_t begin(std::size_t cell) const { return static_cast<std::int64_t>(cell) << shift_; }
+  std::size_t most() const { return most_; }
+
+ private:
+  std::size_t most_;
+  int shift_ = 0;
+};
+
+/// Several sums a bin, along one axis.
+template <typename Value>
+class Bins {
+ public:
+  Bins(std::size_t most, std::size_t series) : axis_(most), sums_(series, std::vector<Value>(most)) {}
+
+  /// Makes room for `at` >= 0; the bin it lies in.
+  std::size_t reach(std::int64_t at) {
+    if (at > last_) {
+      last_ = at;
+      while (axis_.needed(at) > 0) widen();
+    }
+    return axis_.cell(at);
+  }
+  void add(std::size_t series, std::int64_t at, Value value) { sums_[series][reach(at)] += value; }
+  /// Spreads the length of from..to over the bins: adds to each how much of it lies there.
+  void cover(std::size_t series, std::int64_t from, std::int64_t to) {
+    spread(from, to, [&](std::size_t bin, std::int64_t length) { sums_[series][bin] += static_cast<Value>(length); });
+  }
+  /// Calls `each` with every bin that from..to touches and how much of it lies there.
+  template <typename Each>
+  void spread(std::int64_t from, std::int64_t to, Each&& each) {
+    if (to <= from) return;
+    reach(to - 1);
+    while (from < to) {
+      const std::size_t bin = axis_.cell(from);
+      const std::int64_t stop = axis_.begin(bin + 1) < to ? axis_.begin(bin + 1) : to;
+      each(bin, stop - from);
+      from = stop;
+    }
+  }
+
+  Value& at(std::size_t series, std::size_t bin) { return sums_[series][bin]; }
+  const std::vector<Value>& sums(std::size_t series) const { return sums_[series]; }
+  std::int64_t width() const { return axis_.width(); }
+  /// Bins up to the last that was reached.
+  std::size_t used() const { return last_ < 0 ? 0 : axis_.cell(last_) + 1; }
+
+ private:
+  void widen() {
+    for (std::vector<Value>& sums : sums_) {
+      const std::size_t half = sums.size() / 2;
+      for (std::size_t bin = 0; bin < half; ++bin) sums[bin] = sums[2 * bin] + sums[2 * bin + 1];
+      for (std::size_t bin = half; bin < sums.size(); ++bin) sums[bin] = Value{};
+    }
+    axis_.widen();
+  }
+
+  Axis axis_;
+  std::int64_t last_ = -1;
+  std::vector<std::vector<Value>> sums_;
+};
+
+/// One sum a cell of a picture of two axes.
+class Grid {
+ public:
+  Grid(std::size_t columns, std::size_t rows) : columns_(columns), rows_(rows), sums_(columns * rows) {}
+
+  std::size_t column(std::int64_t at) {
+    if (at > last_column_) {
+      last_column_ = at;
+      while (columns_.needed(at) > 0) widen_columns();
+    }
+    return columns_.cell(at);
+  }
+  std::size_t row(std::int64_t at) {
+    if (at > last_row_) {
+      last_row_ = at;
+      while (rows_.needed(at) > 0) widen_rows();
+    }
+    return rows_.cell(at);
+  }
+  std::int64_t& cell(std::size_t row, std::size_t column) { return sums_[row * columns_.most() + column]; }
+  const Axis& columns() const { return columns_; }
+  const Axis& rows() const { return rows_; }
+  std::size_t used_columns() const { return last_column_ < 0 ? 0 : columns_.cell(last_column_) + 1; }
+  std::size_t used_rows() const { return last_row_ < 0 ? 0 : rows_.cell(last_row_) + 1; }
+  /// The used part, row by row, as if `columns` and `rows` were used.
+  std::vector<std::int64_t> used(std::size_t rows, std::size_t columns) const {
+    std::vector<std::int64_t> result;
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t column = 0; column < columns; ++column)
+        result.push_back(sums_[row * columns_.most() + column]);
+    return result;
+  }
+
+ private:
+  void widen_columns() {
+    const std::size_t most = columns_.most();
+    for (std::size_t row = 0; row < rows_.most(); ++row) {
+      std::int64_t* sums = &sums_[row * most];
+      for (std::size_t column = 0; column < most; ++column)
+        sums[column] = column < most / 2 ? sums[2 * column] + sums[2 * column + 1] : 0;
+    }
+    columns_.widen();
+  }
+  void widen_rows() {
+    const std::size_t most = columns_.most();
+    for (std::size_t row = 0; row < rows_.most(); ++row)
+      for (std::size_t column = 0; column < most; ++column)
+        cell(row, column) = row < rows_.most() / 2 ? cell(2 * row, column) + cell(2 * row + 1, column) : 0;
+    rows_.widen();
+  }
+
+  Axis columns_;
+  Axis rows_;
+  std::int64_t last_column_ = -1;
+  std::int64_t last_row_ = -1;
+  std::vector<std::int64_t> sums_;
+};
+
+}  // namespace plait::trace::report

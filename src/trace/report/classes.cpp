@@ -1,0 +1,93 @@
+#include "trace/report/classes.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace plait::trace::report {
+
+namespace {
+
+// Shares are integers over 100, so that the same trace gives the same answer everywhere.
+constexpr std::int64_t kOnce = 110;      // moved once: up to 1.10 times the extent
+constexpr std::int64_t kSeveral = 300;   // again and again: from 3 times the extent
+constexpr std::int64_t kLittle = 5;      // read back: up to 0.05 of what was written
+constexpr std::int64_t kPauses = 2;      // pauses are long: twice the time of the rounds between them
+constexpr std::int64_t kRounds = 3;      // what is written this often is written again and again
+constexpr std::int64_t kLikeSizes = 95;  // files of a group: from 0.95 of the largest
+
+/// a * by <= b * 100 without overflow.
+bool at_most(std::int64_t a, std::int64_t by, std::int64_t b) {
+  return static_cast<double>(a) * static_cast<double>(by) <= static_cast<double>(b) * 100.0;
+}
+
+}  // namespace
+
+Class class_of(const FileRow& file) {
+  const std::int64_t read = file.data[kReads].bytes;
+  const std::int64_t written = file.data[kWrites].bytes;
+  const std::int64_t extent = file.extent;
+  if (extent == 0) return Class::kOther;
+  // Processes that each read the whole file read it once each.
+  const std::int64_t shared = extent * std::max<std::int64_t>(file.processes, 1);
+  const bool read_back = !at_most(file.read_back, 100, written / 100 * kLittle);
+  if (written == 0 && at_most(shared, kSeveral, read)) return Class::kSwapping;
+  if (written > 0 && file.alternations >= kRounds - 1 && at_most(extent, 50, file.read_back) &&
+      at_most(extent, kSeveral, read + written))
+    return Class::kSwapping;
+  if (!read_back && file.rewrites >= kRounds - 1 && at_most(extent, 250, written) &&
+      file.write_pauses >= kPauses * file.write_rounds)
+    return Class::kCheckpoint;
+  if (!read_back && at_most(written, 100, extent / 100 * kOnce + extent % 100) &&
+      at_most(read, 100, shared / 100 * kOnce + shared % 100))
+    return Class::kRequired;
+  return Class::kOther;
+}
+
+std::string pattern_of(const std::string& name) {
+  std::string pattern;
+  for (const char letter : name) {
+    const bool digit = letter >= '0' && letter <= '9';
+    if (!digit) pattern += letter;
+    if (digit && (pattern.empty() || pattern.back() != '#')) pattern += '#';
+  }
+  return pattern;
+}
+
+void find_checkpoint_groups(std::vector<FileRow>& files) {
+  std::map<std::string, std::vector<FileRow*>> groups;
+  for (FileRow& file : files) {
+    if (file.what != Class::kRequired || file.data[kWrites].bytes == 0 || file.data[kReads].bytes > 0) continue;
+    std::string pattern = pattern_of(file.name);
+    if (pattern.find('#') != std::string::npos) groups[std::move(pattern)].push_back(&file);
+  }
+  for (auto& [pattern, group] : groups) {
+    if (static_cast<std::int64_t>(group.size()) < kRounds) continue;
+    std::sort(group.begin(), group.end(), [](const FileRow* a, const FileRow* b) { return a->begin < b->begin; });
+    std::int64_t largest = 0;
+    for (const FileRow* file : group) largest = std::max(largest, file->data[kWrites].bytes);
+    bool alike = true;
+    std::int64_t rounds = 1;
+    std::int64_t pauses = 0;
+    std::int64_t round = group.front()->begin;
+    std::int64_t time = 0;
+    std::int64_t until = group.front()->end;
+    for (const FileRow* file : group) {
+      alike = alike && at_most(largest, kLikeSizes, file->data[kWrites].bytes);
+      if (file->begin > until) {  // the files of one round, of several processes, overlap
+        ++rounds;
+        pauses += file->begin - until;
+        time += until - round;
+        round = file->begin;
+      }
+      until = std::max(until, file->end);
+    }
+    time += until - round;
+    if (!alike || rounds < kRounds || pauses < kPauses * time) continue;
+    for (FileRow* file : group) {
+      file->what = Class::kCheckpoint;
+      file->group = pattern;
+    }
+  }
+}
+
+}  // namespace plait::trace::report

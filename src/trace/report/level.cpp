@@ -1,0 +1,109 @@
+#include "trace/report/level.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/report/files.hpp"
+#include "trace/report/offsets.hpp"
+#include "trace/report/ranks.hpp"
+#include "trace/report/rates.hpp"
+#include "trace/report/sizes.hpp"
+#include "trace/report/timeline.hpp"
+#include "trace/report/totals.hpp"
+
+namespace plait::trace::report {
+
+bool Filter::passes(const Call& call) {
+  if (pattern_.empty()) return true;
+  if (call.name == kNoFile) return call.event.kind >= Kind::kStart;
+  if (call.name >= known_.size()) known_.resize(lookup_.names(), -1);
+  signed char& known = known_[call.name];
+  if (known < 0) known = ::fnmatch(pattern_.c_str(), lookup_.text(call.name).c_str(), 0) == 0 ? 1 : 0;
+  return known == 1;
+}
+
+Level::Level(const Lookup& lookup, bool logical)
+    : lookup_(lookup), logical_(logical), processes_(std::make_unique<ProcessesAnalyser>(lookup)) {
+  analysers_.push_back(std::make_unique<TotalsAnalyser>());
+  analysers_.push_back(std::make_unique<SizesAnalyser>());
+  analysers_.push_back(std::make_unique<FilesAnalyser>(lookup));
+  analysers_.push_back(std::make_unique<TimelineAnalyser>());
+  analysers_.push_back(std::make_unique<RanksAnalyser>());
+  analysers_.push_back(std::make_unique<OffsetsAnalyser>(lookup));
+  analysers_.push_back(std::make_unique<RatesAnalyser>(lookup));
+}
+
+bool Level::counts(const Event& event) const {
+  const bool logical = (event.flags & flag::kLogical) != 0;
+  if (event.kind == Kind::kRead || event.kind == Kind::kWrite) return logical == logical_;
+  return logical || !logical_ || event.kind >= Kind::kStart;
+}
+
+void Level::place(Call& call) {
+  const Event& event = call.event;
+  if (event.offset < 0 || call.open == kNoFile) {
+    call.place = Place::kConsecutive;  // a stream goes on where it was
+    return;
+  }
+  Open& open = opens_[call.open];
+  if (open.end < 0) {
+    call.place = event.offset == 0 ? Place::kConsecutive : Place::kSequential;
+  } else {
+    call.place = event.offset == open.end  ? Place::kConsecutive
+                 : event.offset > open.end ? Place::kSequential
+                                           : Place::kRandom;
+  }
+  open.end = event.offset + call.moved;
+}
+
+void Level::clear_of_earlier(Call& call) {
+  if (call.process >= until_.size()) until_.resize(call.process + std::size_t{1});
+  Until& until = until_[call.process];
+  call.fresh = std::min(std::max(call.start, until.any), call.end);
+  call.fresh_wait = call.end;
+  until.any = std::max(until.any, call.end);
+  if ((call.event.flags & flag::kAsynchronous) != 0) return;
+  call.fresh_wait = std::min(std::max(call.start, until.waiting), call.end);
+  until.waiting = std::max(until.waiting, call.end);
+}
+
+void Level::first_of(Call& call) {
+  const Kind kind = call.event.kind;
+  if (kind == Kind::kMetadata || (kind == Kind::kOpen && call.event.result < 0)) return;
+  Open& open = opens_[call.open];
+  call.opens = !open.seen;
+  open.seen = true;
+  if (open.paired) return;
+  open.paired = true;
+  const std::uint64_t key = std::uint64_t{call.process} << 32 | call.name;
+  const std::size_t before = pairs_.size();
+  pairs_.get(key, 0);
+  call.first_of_pair = pairs_.size() > before;
+}
+
+void Level::add(std::span<const Call> calls) {
+  calls_.clear();
+  opens_.resize(lookup_.opens());
+  for (const Call& given : calls) {
+    if (!counts(given.event)) continue;
+    Call call = given;
+    call.io = call.event.kind < Kind::kStart;
+    if (call.io) clear_of_earlier(call);
+    if (call.open != kNoFile) first_of(call);
+    if (call.event.result >= 0 && call.event.kind <= Kind::kWrite) {
+      call.direction = call.event.kind == Kind::kRead ? kReads : kWrites;
+      place(call);
+    }
+    calls_.push_back(call);
+  }
+  processes_->add(calls_);
+  for (const auto& analyser : analysers_) analyser->add(calls_);
+}
+
+void Level::result(Report& report) const {
+  for (const auto& analyser : analysers_) analyser->result(report);
+}
+
+}  // namespace plait::trace::report

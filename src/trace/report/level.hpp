@@ -1,0 +1,60 @@
+/// The events of one level, and all that is added up of them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/report/call.hpp"
+#include "trace/report/lookup.hpp"
+#include "trace/report/processes.hpp"
+
+namespace plait::trace::report {
+
+/// What is told apart by a pattern of file names: calls on other files do not pass, calls on none do where there is no
+/// pattern, or where they tell of the process.
+class Filter {
+ public:
+  Filter(const Lookup& lookup, std::string pattern) : lookup_(lookup), pattern_(std::move(pattern)) {}
+  bool passes(const Call& call);
+
+ private:
+  const Lookup& lookup_;
+  std::string pattern_;
+  std::vector<signed char> known_;  // of names: -1 not yet
+};
+
+class Level {
+ public:
+  Level(const Lookup& lookup, bool logical);
+  void add(std::span<const Call> calls);
+  const ProcessesAnalyser& processes() const { return *processes_; }
+  void result(Report& report) const;
+
+ private:
+  bool counts(const Event& event) const;
+  void place(Call& call);
+  void clear_of_earlier(Call& call);
+  void first_of(Call& call);
+
+  struct Open {
+    std::int64_t end = -1;  // where the last access ended
+    bool seen = false;
+    bool paired = false;
+  };
+  struct Until {
+    std::int64_t any = 0;
+    std::int64_t waiting = 0;
+  };
+
+  const Lookup& lookup_;
+  bool logical_;
+  std::vector<Open> opens_;
+  std::vector<Until> until_;  // of processes
+  FlatMap pairs_;             // of process << 32 | name
+  std::vector<Call> calls_;
+  std::unique_ptr<ProcessesAnalyser> processes_;
+  std::vector<std::unique_ptr<Analyser>> analysers_;
+};
+
+}  // namespace plait::trace::report

@@ -1,0 +1,56 @@
+/// The processes, opens and names of a trace as dense numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "trace/report/flat_map.hpp"
+
+namespace plait::trace::report {
+
+/// Grows with the description of the trace that is read.  A name that was opened several times is one name; an open
+/// without a name has its own.
+/// memory  some 30 bytes an open, beside the description's own.
+class Lookup {
+ public:
+  explicit Lookup(const Description& description) : description_(description) {}
+
+  /// Takes in what the description has got since the last call.
+  void update();
+  /// The number of a process, which is taken in where the description does not have it.
+  std::uint32_t process(std::uint32_t number);
+  /// The number of an open, likewise.
+  std::uint32_t open(std::uint32_t process, std::uint32_t file);
+
+  std::size_t processes() const { return processes_.size(); }
+  std::size_t opens() const { return names_of_opens_.size(); }
+  std::size_t names() const { return names_.size(); }
+  std::uint32_t name(std::uint32_t open) const { return names_of_opens_[open]; }
+  const Process& process_at(std::uint32_t process) const { return processes_[process]; }
+  const std::string& text(std::uint32_t name) const;
+
+ private:
+  std::uint32_t find_name(const std::string& text, std::uint32_t file);
+
+  const Description& description_;
+  std::size_t files_seen_ = 0;
+  std::size_t processes_seen_ = 0;
+  std::vector<Process> processes_;
+  FlatMap process_numbers_;
+  FlatMap open_numbers_;  // of process << 32 | file
+  std::vector<std::uint32_t> names_of_opens_;
+  FlatMap name_numbers_;  // of hashes
+  // Where the text of a name stands: in the description's files, or, from kOwn on, in own_names_.
+  static constexpr std::uint32_t kOwn = std::uint32_t{1} << 31;
+  std::vector<std::uint32_t> names_;
+  std::vector<std::string> own_names_;
+  std::uint64_t last_open_key_ = UINT64_MAX;
+  std::uint32_t last_open_ = 0;
+  std::uint32_t last_process_number_ = 0;
+  std::uint32_t last_process_ = FlatMap::kNone;
+};
+
+}  // namespace plait::trace::report

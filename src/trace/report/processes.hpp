@@ -1,0 +1,37 @@
+/// What each process did, and when it waited.
+#pragma once
+
+#include <vector>
+
+#include "trace/report/call.hpp"
+#include "trace/report/lookup.hpp"
+
+namespace plait::trace::report {
+
+/// memory: some 150 bytes a process.
+class ProcessesAnalyser final : public Analyser {
+ public:
+  explicit ProcessesAnalyser(const Lookup& lookup) : lookup_(lookup) {}
+  void add(std::span<const Call> calls) override;
+  void result(Report& report) const override;
+
+ private:
+  struct State {
+    std::array<Traffic, 2> data{};
+    std::int64_t begin = -1;
+    std::int64_t end = 0;
+    std::int64_t cpu = kUnknown;
+    std::int64_t opens = 0;
+    std::int64_t files = 0;
+    std::int64_t io = 0;
+    std::int64_t waited = 0;
+    std::int64_t hidden = 0;
+    std::int64_t last = 0;      // start of the last event that told its CPU time
+    std::int64_t behind = -1;   // an asynchronous request runs until then
+  };
+
+  const Lookup& lookup_;
+  std::vector<State> states_;
+};
+
+}  // namespace plait::trace::report

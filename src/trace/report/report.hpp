@@ -1,0 +1,178 @@
+/// What a trace means: the numbers of a report.
+///
+/// Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), sections 3 and 5: tables 1 and 2,
+/// figures 3 and 4, the types of I/O and the cycles; widened by what is asked of reports today.
+/// Times in ns since the first event, sizes in bytes.  docs/reference/trace-report.md tells what each number means.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plait/trace.hpp"
+
+namespace plait::trace::report {
+
+/// The directions of data, as indices.
+constexpr int kReads = 0;
+constexpr int kWrites = 1;
+
+/// Where an access begins, seen from the end of the one before it on the same open.
+struct Order {
+  std::int64_t consecutive = 0;  ///< there
+  std::int64_t sequential = 0;   ///< further on
+  std::int64_t random = 0;       ///< before it
+  std::int64_t count() const { return consecutive + sequential + random; }
+};
+
+/// Requests and bytes of one direction.
+struct Traffic {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+};
+
+struct Totals {
+  std::int64_t events = 0;  ///< of every kind and level
+  std::int64_t wall = 0;    ///< from the first event to the last end
+  std::int64_t cpu = kUnknown;
+  std::array<Traffic, 2> data{};
+  std::int64_t asynchronous_bytes = 0;
+  std::int64_t small = 0;  ///< requests of less than 1 MiB
+  std::int64_t small_time = 0;
+  std::int64_t data_time = 0;  ///< durations of the reads and writes, added up
+  std::array<std::int64_t, 2> positioned{};
+  std::array<std::int64_t, 2> unaligned{};  ///< of the positioned ones: the offset is no multiple of kAlignment
+  std::array<Order, 2> order{};
+};
+constexpr std::int64_t kSmall = std::int64_t{1} << 20;
+constexpr std::int64_t kAlignment = 4096;
+
+struct CallRow {
+  Kind kind{};
+  Interface interface {};
+  std::int64_t count = 0;
+  std::int64_t failed = 0;
+  std::int64_t time = 0;
+  std::int64_t bytes = 0;
+};
+
+struct SizeBin {
+  std::int64_t from = 0;  ///< inclusive
+  std::int64_t to = 0;    ///< exclusive
+  Traffic traffic;
+};
+struct CommonSize {
+  std::int64_t bytes = 0;
+  int direction = 0;
+  std::int64_t count = 0;
+};
+
+struct ProcessRow {
+  Process process;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t cpu = kUnknown;
+  std::array<Traffic, 2> data{};
+  std::int64_t opens = 0;
+  std::int64_t files = 0;
+  std::int64_t io = 0;      ///< in which some call of the process ran
+  std::int64_t waited = 0;  ///< the same, without what ran asynchronously
+  std::int64_t hidden = kUnknown;
+};
+
+/// What a file's data are for (section 5.1).
+enum class Class : std::uint8_t { kRequired, kCheckpoint, kSwapping, kOther };
+constexpr int kClasses = 4;
+
+struct FileRow {
+  std::string name;
+  std::array<Traffic, 2> data{};
+  std::array<Order, 2> order{};
+  std::int64_t opens = 0;
+  std::int64_t processes = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t extent = 0;
+  std::int64_t read_back = 0;     ///< bytes read after the first write
+  std::int64_t rewrites = 0;      ///< times that writing began again before where it had been
+  std::int64_t write_pauses = 0;  ///< time between one round of writing and the next
+  std::int64_t write_rounds = 0;  ///< time of those rounds
+  std::int64_t alternations = 0;  ///< changes from writing to reading
+  Class what = Class::kOther;
+  std::string group;  ///< a pattern that checkpoint files of several names share; empty: none
+};
+
+struct Timeline {
+  bool cpu = false;
+  std::int64_t width = 0;
+  std::array<std::vector<std::int64_t>, 2> bytes;
+  std::array<std::vector<std::int64_t>, 2> counts;
+  std::vector<double> busy;
+};
+
+struct Cycle {
+  double period = 0;  ///< ns
+  double strength = 0;
+  double regularity = 0;
+  std::int64_t count = 0;
+  double first = 0;  ///< ns
+  double last = 0;
+  double bytes = 0;  ///< a cycle
+  std::string what;
+};
+
+struct ClassSum {
+  std::int64_t bytes = 0;
+  std::int64_t files = 0;
+};
+
+struct Ranks {
+  std::vector<std::uint32_t> rows;  ///< the process (index in Report::processes) that a row begins with
+  std::int64_t merged = 1;          ///< processes a row
+  std::int64_t columns = 0;
+  std::int64_t width = 0;
+  std::vector<std::int64_t> bytes;  ///< rows x columns
+  std::vector<std::int64_t> times;
+};
+
+struct Offsets {
+  std::string file;
+  std::int64_t since = 0;  ///< accesses before this time are not in the picture
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::int64_t columns = 0;
+  std::int64_t rows = 0;
+  std::array<std::vector<std::int64_t>, 2> bytes;  ///< rows x columns
+};
+
+struct Amplification {
+  std::int64_t logical = 0;
+  std::int64_t physical = 0;
+  std::int64_t joined = 0;
+};
+
+struct Report {
+  Description description;
+  bool logical = true;
+  bool cpu_clock = false;
+  Totals totals;
+  std::int64_t data_bytes = 0;
+  std::vector<CallRow> calls;
+  std::array<std::vector<SizeBin>, 2> sizes;
+  std::vector<CommonSize> common;
+  std::vector<ProcessRow> processes;  ///< all that did something, by rank and number
+  std::vector<FileRow> files;         ///< by bytes, heaviest first
+  std::int64_t files_in_all = 0;
+  ClassSum files_left_out;
+  Timeline timeline;
+  std::vector<Cycle> cycles;
+  std::array<ClassSum, kClasses> classes{};
+  Ranks ranks;
+  std::vector<Offsets> offsets;
+  std::optional<Amplification> amplification;
+  std::vector<std::string> notes;
+};
+
+}  // namespace plait::trace::report

@@ -1,0 +1,35 @@
+/// How large the requests were.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "trace/report/call.hpp"
+#include "trace/report/flat_map.hpp"
+
+namespace plait::trace::report {
+
+/// Bins of powers of two, and the sizes that are frequent.  memory: kMost different sizes a direction; when there are
+/// more, the rarest are forgotten, and what is said of a size that was rare for long is then a lower bound.
+class SizesAnalyser final : public Analyser {
+ public:
+  static constexpr std::size_t kMost = std::size_t{1} << 16;
+  static constexpr std::size_t kShown = 8;
+
+  void add(std::span<const Call> calls) override;
+  void result(Report& report) const override;
+
+ private:
+  struct Common {
+    FlatMap places;  // of sizes, in the two below
+    std::vector<std::int64_t> sizes;
+    std::vector<std::int64_t> counts;
+    std::int64_t last = -1;  // the place of the size seen last
+  };
+  static void forget_the_rare(Common& common);
+
+  std::array<std::array<Traffic, 65>, 2> bins_{};  // by the number of bits of the size
+  std::array<Common, 2> common_;
+};
+
+}  // namespace plait::trace::report

@@ -1,0 +1,62 @@
+#include "trace/report/totals.hpp"
+
+#include <algorithm>
+
+namespace plait::trace::report {
+
+namespace {
+
+void count(Order& order, Place place) {
+  if (place == Place::kConsecutive) ++order.consecutive;
+  if (place == Place::kSequential) ++order.sequential;
+  if (place == Place::kRandom) ++order.random;
+}
+
+}  // namespace
+
+void TotalsAnalyser::add(std::span<const Call> calls) {
+  for (const Call& call : calls) {
+    const Event& event = call.event;
+    const std::size_t kind = std::min(static_cast<std::size_t>(event.kind), kKinds - 1);
+    const std::size_t interface = std::min(static_cast<std::size_t>(event.interface), kInterfaces - 1);
+    CallRow& row = calls_[kind * kInterfaces + interface];
+    const std::int64_t time = call.end - call.start;
+    ++row.count;
+    row.failed += event.result < 0 ? 1 : 0;
+    row.time += time;
+    if (!call.is_data()) continue;
+    row.bytes += call.moved;
+    const auto way = static_cast<std::size_t>(call.direction);
+    ++totals_.data[way].count;
+    totals_.data[way].bytes += call.moved;
+    totals_.data_time += time;
+    if ((event.flags & flag::kAsynchronous) != 0) totals_.asynchronous_bytes += call.moved;
+    if (call.moved < kSmall) {
+      ++totals_.small;
+      totals_.small_time += time;
+    }
+    if (event.offset >= 0) {
+      ++totals_.positioned[way];
+      totals_.unaligned[way] += event.offset % kAlignment != 0 ? 1 : 0;
+    }
+    count(totals_.order[way], call.place);
+  }
+}
+
+void TotalsAnalyser::result(Report& report) const {
+  const Totals before = report.totals;  // what the reading itself has counted
+  report.totals = totals_;
+  report.totals.events = before.events;
+  report.totals.wall = before.wall;
+  report.totals.cpu = before.cpu;
+  for (std::size_t kind = 0; kind < kKinds; ++kind)
+    for (std::size_t interface = 0; interface < kInterfaces; ++interface) {
+      CallRow row = calls_[kind * kInterfaces + interface];
+      if (row.count == 0) continue;
+      row.kind = static_cast<Kind>(kind);
+      row.interface = static_cast<Interface>(interface);
+      report.calls.push_back(row);
+    }
+}
+
+}  // namespace plait::trace::report

@@ -1,0 +1,95 @@
+/// What records of the 1992 format leave out, and where it is taken from.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "plait/trace.hpp"
+
+namespace plait::trace::text1992 {
+
+/// Bits of the field recordType (Miller 1992, appendix, iotrace.h).  The data type, 0x03, and the bits 0x08, 0x10, 0x20
+/// and 0x80 are those of Event::flags.
+namespace record_type {
+constexpr unsigned kWrite = 0x40;
+constexpr unsigned kComment = 0xff;
+constexpr unsigned kFlags = 0xbb;  ///< the bits that Event::flags shares
+constexpr unsigned kUndefined = 0x04;
+}  // namespace record_type
+
+/// Bits of the field compression.
+namespace compression {
+constexpr unsigned kOffsetInBlocks = 0x01;
+constexpr unsigned kLengthInBlocks = 0x02;
+constexpr unsigned kNoLength = 0x04;
+constexpr unsigned kNoProcess = 0x08;
+constexpr unsigned kNoOperation = 0x20;
+constexpr unsigned kNoBlock = 0x40;
+constexpr unsigned kNoFile = 0x80;
+constexpr unsigned kDefined = 0xef;
+}  // namespace compression
+
+/// What the records of a file have in common that the format has no field for; told in comments, where it changes.
+struct Manner {
+  std::uint32_t thread = 0;
+  std::uint16_t flags = 0;  ///< those that recordType has no bit for
+  Interface interface = Interface::kUnknown;
+  bool cpu = true;       ///< whether the CPU time is known
+  bool offset = true;    ///< and the offset
+  bool duration = true;  ///< and the duration
+
+  bool operator==(const Manner&) const = default;
+};
+
+/// The last record of a file, as it stands in the trace.
+struct FileState {
+  std::uint32_t number = 0;
+  Manner manner;
+  std::uint64_t operation = 0;
+  std::int64_t length = 0;
+  std::int64_t next = 0;  ///< the byte behind it; -1: past what numbers hold
+};
+
+/// The last record of a process.
+struct ProcessState {
+  std::uint32_t number = 0;
+  std::uint32_t file = 0;
+  std::int64_t cpu = 0;  ///< ticks
+  Manner manner;
+  bool has_record = false;
+  bool dropped = false;          ///< whether a file has been dropped
+  std::vector<FileState> files;  ///< the last used in front
+};
+
+/// Files kept for a process; of more, the one that was not used for longest is dropped, in reading and in writing
+/// alike.
+constexpr std::size_t kFiles = 32;
+
+/// What readers and writers both keep while records pass.  memory: some 100 B a process and some 50 B a file kept.
+class State {
+ public:
+  std::int64_t start = 0;  ///< ticks; of the last record
+  std::uint32_t last_process = 0;
+  bool has_record = false;
+
+  ProcessState& process(std::uint32_t number) {
+    if (current_ != nullptr && current_->number == number) return *current_;
+    current_ = &processes_[number];  // references into the map stay valid
+    current_->number = number;
+    return *current_;
+  }
+
+  /// Brings a file to the front; one that is not kept is added, with the manner of the process's last record.
+  /// known  set to whether it was kept.
+  static FileState& touch(ProcessState& process, std::uint32_t number, bool& known);
+
+  /// Notes a record that has passed.
+  void pass(ProcessState& process, FileState& file, std::int64_t offset, std::int64_t length, std::uint64_t operation);
+
+ private:
+  std::unordered_map<std::uint32_t, ProcessState> processes_;
+  ProcessState* current_ = nullptr;
+};
+
+}  // namespace plait::trace::text1992

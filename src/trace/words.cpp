@@ -1,0 +1,158 @@
+#include "trace/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+namespace plait::trace {
+
+namespace {
+
+constexpr std::array<std::string_view, 16> kKinds{"read", "write",     "open", "close", "seek",     "truncate",
+                                                  "sync", "duplicate", "map",  "unmap", "metadata", "start",
+                                                  "fork", "exec",      "exit", "phase"};
+constexpr std::array<std::string_view, 13> kInterfaces{"unknown",   "posix", "vector", "stdio", "mmap",  "copy",  "aio",
+                                                       "posix-aio", "uring", "mpi-io", "plait", "block", "loader"};
+constexpr std::array<std::pair<std::uint16_t, std::string_view>, 10> kFlags{{{flag::kLogical, "logical"},
+                                                                             {flag::kAsynchronous, "asynchronous"},
+                                                                             {flag::kReadAheadHit, "read-ahead-hit"},
+                                                                             {flag::kCacheMiss, "cache-miss"},
+                                                                             {flag::kDirect, "direct"},
+                                                                             {flag::kCollective, "collective"},
+                                                                             {flag::kAtPosition, "at-position"},
+                                                                             {flag::kCreate, "create"},
+                                                                             {flag::kReadOnly, "read-only"},
+                                                                             {flag::kAppend, "append"}}};
+constexpr std::array<std::string_view, 4> kDataTypes{"", "meta-data", "read-ahead", "virtual-memory"};
+
+bool same_word(std::string_view one, std::string_view other) {
+  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                    [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); });
+}
+
+template <std::size_t N>
+std::optional<std::uint8_t> number_in(const std::array<std::string_view, N>& words, std::string_view word) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (same_word(word, words[i])) return static_cast<std::uint8_t>(i);
+  if (const auto number = natural_of(word, 255)) return static_cast<std::uint8_t>(*number);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view kind_word(Kind kind) {
+  const auto number = static_cast<std::size_t>(kind);
+  return number < kKinds.size() ? kKinds[number] : std::string_view();
+}
+
+std::optional<Kind> kind_of(std::string_view word) {
+  if (same_word(word, "r")) return Kind::kRead;
+  if (same_word(word, "w")) return Kind::kWrite;
+  if (const auto number = number_in(kKinds, word)) return static_cast<Kind>(*number);
+  return std::nullopt;
+}
+
+std::string_view interface_word(Interface interface) {
+  const auto number = static_cast<std::size_t>(interface);
+  return number < kInterfaces.size() ? kInterfaces[number] : std::string_view();
+}
+
+std::optional<Interface> interface_of(std::string_view word) {
+  if (word.empty()) return Interface::kUnknown;
+  if (const auto number = number_in(kInterfaces, word)) return static_cast<Interface>(*number);
+  return std::nullopt;
+}
+
+void append_flags(std::string& text, std::uint16_t flags) {
+  auto add = [&, first = true](std::string_view word) mutable {
+    if (!first) text += '|';
+    first = false;
+    text += word;
+  };
+  unsigned left = flags;
+  for (const auto& [bit, word] : kFlags) {
+    if ((left & bit) == 0) continue;
+    add(word);
+    left &= ~static_cast<unsigned>(bit);
+  }
+  if (const unsigned type = left & flag::kDataType; type != 0) {
+    add(kDataTypes[type]);
+    left &= ~type;
+  }
+  if (left == 0) return;
+  std::array<char, 8> digits{};
+  const auto end = std::to_chars(digits.begin(), digits.end(), left, 16).ptr;
+  add("0x" + std::string(digits.begin(), end));
+}
+
+std::optional<std::uint16_t> flags_of(std::string_view words) {
+  unsigned flags = 0;
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find('|'));
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+    const auto known = std::find_if(kFlags.begin(), kFlags.end(), [&](const auto& one) { return one.second == word; });
+    const auto type = std::find(kDataTypes.begin() + 1, kDataTypes.end(), word);
+    if (known != kFlags.end()) {
+      flags |= known->first;
+    } else if (type != kDataTypes.end()) {
+      flags |= static_cast<unsigned>(type - kDataTypes.begin());
+    } else {
+      const bool hexadecimal = word.starts_with("0x");
+      const std::string_view digits = word.substr(hexadecimal ? 2 : 0);
+      std::uint16_t number = 0;
+      const auto done = std::from_chars(digits.begin(), digits.end(), number, hexadecimal ? 16 : 10);
+      if (done.ec != std::errc() || done.ptr != digits.end()) return std::nullopt;
+      flags |= number;
+    }
+  }
+  return static_cast<std::uint16_t>(flags);
+}
+
+void append_escaped(std::string& text, std::string_view raw, std::string_view also) {
+  static constexpr std::string_view kDigits = "0123456789ABCDEF";
+  for (const char letter : raw) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (code >= 0x20 && code != 0x7f && letter != '%' && also.find(letter) == std::string_view::npos) {
+      text += letter;
+      continue;
+    }
+    text += '%';
+    text += kDigits[code >> 4];
+    text += kDigits[code & 15];
+  }
+}
+
+std::string unescaped(std::string_view text) {
+  std::string raw;
+  raw.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned code = 0;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(text.data() + i + 1, text.data() + i + 3, code, 16).ptr == text.data() + i + 3) {
+      raw += static_cast<char>(code);
+      i += 2;
+    } else {
+      raw += text[i];
+    }
+  }
+  return raw;
+}
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto done = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || done.ec != std::errc() || done.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint64_t> natural_of(std::string_view text, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const auto done = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || done.ec != std::errc() || done.ptr != text.data() + text.size() || number > most)
+    return std::nullopt;
+  return number;
+}
+
+}  // namespace plait::trace

@@ -1,0 +1,181 @@
+// The binary trace format: what is written is read again, and what is damaged is said to be.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "folder.hpp"
+#include "plait/error.hpp"
+#include "plait/trace.hpp"
+#include "trace_binary_case.hpp"
+
+namespace {
+
+using namespace plait::trace;
+using plait_test::binary::all_of;
+using plait_test::binary::reader_of;
+using plait_test::binary::wild_events;
+
+using TraceBinary = plait_test::InFolder;
+
+std::string written(const std::vector<Event>& events, const Description& description) {
+  std::string bytes;
+  const auto writer = find_format("plait").create(sink_to(bytes), {});
+  for (const Process& process : description.processes) writer->add(process);
+  for (const File& file : description.files) writer->add(file);
+  writer->write(events);
+  writer->finish(description);
+  return bytes;
+}
+
+Description full_description() {
+  Description d;
+  d.zero = 1700000000123456789;
+  d.tick = 10000;
+  d.complete = false;
+  d.processes = {{7, 0, 3, "node-1", "a.out --fast", 123456789}, {8, 7, -1, "", "", kUnknown}, {9, 8, 0, "n", "c", 0}};
+  d.files = {{7, 1, "/data/in"}, {8, 1, "/data/out"}, {7, 4000000000U, std::string("odd\0name\n", 9)}, {9, 0, ""}};
+  d.missed = {{"reason one", 5, -1, INT64_MAX}, {"", 0, 0, 0}};
+  d.notes = {"first", "", "third \xff"};
+  return d;
+}
+
+void expect_same(const Description& got, const Description& wanted) {
+  EXPECT_EQ(got.format, "plait");
+  EXPECT_EQ(got.zero, wanted.zero);
+  EXPECT_EQ(got.tick, wanted.tick);
+  EXPECT_EQ(got.complete, wanted.complete);
+  EXPECT_EQ(got.processes, wanted.processes);
+  EXPECT_EQ(got.files, wanted.files);
+  EXPECT_EQ(got.missed, wanted.missed);
+  EXPECT_EQ(got.notes, wanted.notes);
+}
+
+TEST_F(TraceBinary, EveryFieldComesBack) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const std::vector<Event> events = wild_events(seed * 37, seed);
+    const auto reader = reader_of("plait", written(events, full_description()));
+    EXPECT_EQ(all_of(*reader, seed + 1), events) << seed;
+    expect_same(reader->description(), full_description());
+  }
+}
+
+TEST_F(TraceBinary, ManyChunksAndThreadsComeBack) {
+  const std::vector<Event> events = wild_events(100000, 1, 3000);  // more threads than a chunk may hold
+  const std::string path = this->path("t.plait");
+  const auto writer = create_trace(path);
+  writer->write(events);
+  writer->finish({});
+  const auto reader = open_trace(path);
+  EXPECT_EQ(all_of(*reader), events);
+  EXPECT_TRUE(reader->description().complete);
+  EXPECT_EQ(reader->bytes_read(), reader->bytes_in_all());
+}
+
+TEST_F(TraceBinary, CopyIsTheSame) {
+  const std::vector<Event> events = wild_events(5000, 2);
+  const std::string bytes = written(events, full_description());
+  std::string again;
+  const auto reader = reader_of("plait", bytes);
+  const auto writer = find_format("plait").create(sink_to(again), {});
+  EXPECT_EQ(copy(*reader, *writer), 5000);
+  EXPECT_TRUE(again == bytes);
+}
+
+TEST_F(TraceBinary, EventsWithoutOrderAreSorted) {
+  std::vector<Event> events = wild_events(20000, 3);
+  std::mt19937_64 random(4);
+  std::shuffle(events.begin(), events.end(), random);
+  const auto reader = reader_of("plait", written(events, {}));
+  std::vector<Event> sorted = events;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Event& a, const Event& b) { return a.start < b.start; });
+  EXPECT_EQ(all_of(*reader), sorted);
+}
+
+TEST_F(TraceBinary, SequentialInputIsSmall) {
+  std::vector<Event> events(100000);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    events[i].start = static_cast<std::int64_t>(i) * 1500 + static_cast<std::int64_t>(i % 7) * 30;
+    events[i].duration = 800 + static_cast<std::int64_t>(i % 13) * 10;
+    events[i].offset = static_cast<std::int64_t>(i) * 4096;
+    events[i].length = events[i].result = 4096;
+  }
+  EXPECT_LT(written(events, {}).size(), events.size() * 6);
+}
+
+TEST_F(TraceBinary, WhatNoEventMayBeIsRefused) {
+  Event event;
+  event.kind = static_cast<Kind>(16);
+  EXPECT_THROW(written({event}, {}), plait::Error);
+  EXPECT_THROW(reader_of("plait", "not a trace"), plait::Error);
+  EXPECT_THROW(reader_of("plait", ""), plait::Error);
+}
+
+// Whatever is read of a damaged trace is in order, and where anything differs the description says so.
+void expect_sane(std::string_view bytes, const std::vector<Event>& events, const Description& wanted,
+                 const std::string& what) {
+  std::unique_ptr<Reader> reader;
+  try {
+    reader = reader_of("plait", bytes);
+  } catch (const plait::Error&) {
+    return;  // its header is gone
+  }
+  const std::vector<Event> found = all_of(*reader);
+  EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
+    return a.start < b.start;
+  })) << what;
+  EXPECT_LE(found.size(), bytes.size()) << what;
+  const Description& got = reader->description();
+  if (found.size() != events.size() || got.processes.size() != wanted.processes.size() ||
+      got.files.size() != wanted.files.size()) {
+    EXPECT_FALSE(got.complete) << what;
+    EXPECT_FALSE(got.notes.empty()) << what;
+  }
+}
+
+TEST_F(TraceBinary, CutAtEachLength) {
+  Description description = full_description();
+  description.complete = true;
+  description.notes.clear();
+  const std::vector<Event> events = wild_events(60, 5);
+  const std::string bytes = written(events, description);
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    expect_sane(std::string_view(bytes).substr(0, length), events, description, "cut at " + std::to_string(length));
+}
+
+TEST_F(TraceBinary, DamagedAtEachByte) {
+  Description description = full_description();
+  description.complete = true;
+  const std::vector<Event> events = wild_events(60, 6);
+  const std::string bytes = written(events, description);
+  for (const unsigned damage : {0x01U, 0x80U, 0xffU})
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ damage);
+      std::unique_ptr<Reader> reader;
+      try {
+        reader = reader_of("plait", damaged);
+      } catch (const plait::Error&) {
+        continue;
+      }
+      const std::vector<Event> found = all_of(*reader);
+      EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
+        return a.start < b.start;
+      })) << at;
+    }
+}
+
+TEST_F(TraceBinary, RandomBytesDoNoHarm) {
+  const std::string bytes = written(wild_events(2000, 7), full_description());
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 300; ++round) {
+    std::string damaged = bytes;
+    for (int i = 0; i < 20; ++i) damaged[4096 + random() % (damaged.size() - 4096)] = static_cast<char>(random());
+    const auto reader = reader_of("plait", damaged);
+    EXPECT_LE(all_of(*reader).size(), damaged.size());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,154 @@
+// Traces in CSV: Plait's own, and those that people make themselves.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "plait/error.hpp"
+#include "trace_text_case.hpp"
+
+namespace plait::trace {
+namespace {
+
+std::string message_of(std::string_view text, const ReadOptions& options = {}) {
+  try {
+    (void)read_text("csv", text, options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kArgument);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TraceCsv, NothingIsLost) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Whole whole = random_trace(seed, 200);
+    WriteOptions options;
+    options.tick = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 1000 : 1'000'000'000;
+    options.separator = seed % 4 == 0 ? ';' : seed % 4 == 1 ? '|' : seed % 4 == 2 ? '\t' : '\0';
+    std::vector<std::string> lost;
+    const std::string text = write_text("csv", whole, options, &lost);
+    EXPECT_TRUE(lost.empty());
+    ReadOptions in;
+    in.separator = options.separator;
+    const Whole again = read_text("csv", text, in);
+    ASSERT_EQ(again.events, whole.events) << "seed " << seed;
+    expect_same_description(again.description, whole.description);
+    EXPECT_TRUE(write_text("csv", again, options) == text);
+  }
+}
+
+TEST(TraceCsv, ExtremesAreKept) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  Whole whole;
+  for (const std::int64_t value : {kLeast, std::int64_t{-1}, std::int64_t{0}, kMost}) {
+    Event event;
+    event.start = event.duration = event.cpu = event.offset = event.length = event.result = value;
+    event.operation = std::numeric_limits<std::uint64_t>::max();
+    event.process = event.thread = event.file = 0xffffffffU;
+    event.kind = static_cast<Kind>(200);
+    event.interface = static_cast<Interface>(100);
+    event.flags = 0xffff;
+    whole.events.push_back(event);
+  }
+  for (const std::int64_t tick : {1LL, 1000LL, 1'000'000'000LL}) {
+    WriteOptions options;
+    options.tick = tick;
+    EXPECT_EQ(read_text("csv", write_text("csv", whole, options)).events, whole.events) << tick;
+  }
+}
+
+TEST(TraceCsv, LooksAsTheDocumentSays) {
+  Whole whole = sequential_trace(1, 4096);
+  whole.events[0].duration = 250;
+  whole.events[0].cpu = kUnknown;
+  whole.events[0].flags = flag::kLogical | flag::kDirect;
+  whole.events[0].interface = Interface::kPosix;
+  EXPECT_EQ(write_text("csv", whole),
+            "start,duration,cpu,process,thread,file,kind,interface,offset,length,result,operation,flags\n"
+            "# plait-csv version=1 tick=1\n"
+            "# process 29758 command=venus\n"
+            "# file 29758 3 data\n"
+            "0,250,,29758,0,3,read,posix,0,4096,4096,0,logical|direct\n"
+            "# end complete=yes\n");
+}
+
+// What somebody may have at hand: other names and orders, more columns, quotes, seconds.
+TEST(TraceCsv, OtherPeoplesTables) {
+  ReadOptions options;
+  options.tick = 1'000'000'000;
+  const Whole whole = read_text("csv",
+                                "# from my script\n"
+                                "Op,Size,Offset,Time,latency,user,path\r\n"
+                                "R,4096,0,0.000001,2e-6,me,\"a, \"\"b\"\"\nc\"\r\n"
+                                "write,100,4096,0.5,,you,plain\n"
+                                "READ,1,0,1,,you,plain",
+                                options);
+  ASSERT_EQ(whole.events.size(), 3U);
+  EXPECT_EQ(whole.events[0].kind, Kind::kRead);
+  EXPECT_EQ(whole.events[0].start, 1000);
+  EXPECT_EQ(whole.events[0].duration, 2000);
+  EXPECT_EQ(whole.events[0].length, 4096);
+  EXPECT_EQ(whole.events[0].result, 4096);
+  EXPECT_EQ(whole.events[0].offset, 0);
+  EXPECT_EQ(whole.events[0].flags, flag::kLogical);
+  EXPECT_EQ(whole.events[1].start, 500'000'000);
+  EXPECT_EQ(whole.events[1].duration, kUnknown);
+  EXPECT_EQ(whole.events[1].kind, Kind::kWrite);
+  EXPECT_EQ(whole.events[2].file, whole.events[1].file);
+  ASSERT_EQ(whole.description.files.size(), 2U);
+  EXPECT_EQ(whole.description.files[0].name, "a, \"b\"\nc");
+  EXPECT_EQ(whole.description.files[0].number, whole.events[0].file);
+  EXPECT_EQ(whole.description.files[1].name, "plain");
+  EXPECT_TRUE(whole.description.complete);
+  EXPECT_EQ(whole.description.notes,
+            (std::vector<std::string>{"comment: from my script", "the column 'user' is not read"}));
+}
+
+TEST(TraceCsv, OrderOfStartIsSeen) {
+  const Whole whole = read_text("csv", "start,kind,offset,length\n5,read,0,1\n3,read,0,1\n");
+  ASSERT_EQ(whole.description.notes.size(), 1U);
+  EXPECT_EQ(whole.description.notes[0], "1 events start before the one in front of them");
+}
+
+TEST(TraceCsv, WhatCannotBeIsRefusedWithItsLine) {
+  const std::string head = "start,kind,offset,length,flags,interface\n";
+  EXPECT_NE(message_of("").find("no header"), std::string::npos);
+  EXPECT_NE(message_of("a,b\n1,2\n").find("start and kind"), std::string::npos);
+  EXPECT_NE(message_of(head + "1,read,0\n").find("line 2 of the trace the test: there are 3 cells"), std::string::npos);
+  EXPECT_NE(message_of(head + "1,look,0,1,,\n").find("'look' is no kind"), std::string::npos);
+  EXPECT_NE(message_of(head + "x,read,0,1,,\n").find("start holds 'x'"), std::string::npos);
+  EXPECT_NE(message_of(head + "99999999999999999999,read,0,1,,\n").find("start holds"), std::string::npos);
+  EXPECT_NE(message_of(head + "1,read,0x1,1,,\n").find("offset holds '0x1'"), std::string::npos);
+  EXPECT_NE(message_of(head + "1,read,0,1,odd,\n").find("flags"), std::string::npos);
+  EXPECT_NE(message_of(head + "1,read,0,1,,odd\n").find("'odd' is no interface"), std::string::npos);
+  WriteOptions options;
+  options.tick = 512;
+  EXPECT_THROW(write_text("csv", {}, options), Error);
+  options.tick = 0;
+  options.separator = '1';
+  EXPECT_THROW(write_text("csv", {}, options), Error);
+}
+
+TEST(TraceCsv, CutTraceIsReadAsFarAsItGoes) {
+  const std::string text = write_text("csv", random_trace(7, 60));
+  const std::vector<Event> all = read_text("csv", text).events;
+  for (std::size_t size = text.find("tick=1\n") + 7; size < text.size(); size += 3) {
+    const Whole cut = read_text("csv", text.substr(0, size));
+    EXPECT_FALSE(cut.description.complete) << size;
+    ASSERT_LE(cut.events.size(), all.size());
+    EXPECT_TRUE(std::equal(cut.events.begin(), cut.events.end(), all.begin())) << size;
+  }
+}
+
+TEST(TraceCsv, RecognisedByContent) {
+  const Format& format = find_format("csv");
+  EXPECT_TRUE(format.recognise(write_text("csv", random_trace(1, 5))));
+  EXPECT_TRUE(format.recognise("# mine\ntime;op;offset;size\n1;r;0;1\n"));
+  EXPECT_FALSE(format.recognise("80 0 0 10 0 0 0 1D 1 0\n"));
+  EXPECT_FALSE(format.recognise("a,b\n"));
+  EXPECT_FALSE(format.recognise(""));
+}
+
+}  // namespace
+}  // namespace plait::trace

@@ -1,0 +1,91 @@
+/// Traces that are made up.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "plait/trace.hpp"
+
+namespace plait::trace {
+
+/// A whole trace.
+struct Whole {
+  std::vector<Event> events;
+  Description description;
+};
+
+/// A program that reads or writes a file from front to back.
+inline Whole sequential_trace(std::size_t events, std::int64_t bytes) {
+  Whole whole;
+  whole.description.processes.push_back({29758, 0, -1, "", "venus", kUnknown});
+  whole.description.files.push_back({29758, 3, "data"});
+  std::mt19937_64 random(1);
+  std::int64_t start = 0;
+  std::int64_t cpu = 0;
+  for (std::size_t i = 0; i < events; ++i) {
+    Event event;
+    event.start = start;
+    event.duration = static_cast<std::int64_t>(1000 * (100 + random() % 400));
+    event.cpu = cpu;
+    event.offset = static_cast<std::int64_t>(i) * bytes;
+    event.length = event.result = bytes;
+    event.process = 29758;
+    event.file = 3;
+    event.kind = Kind::kRead;
+    whole.events.push_back(event);
+    const auto gap = static_cast<std::int64_t>(1000 * (200 + random() % 1000));
+    start += event.duration + gap;
+    cpu += gap;
+  }
+  return whole;
+}
+
+/// Some of everything that an event can hold.
+inline Whole random_trace(std::uint64_t seed, std::size_t events) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t bound) { return static_cast<std::int64_t>(random() % bound); };
+  const auto one_in = [&](std::uint64_t bound) { return random() % bound == 0; };
+  Whole whole;
+  Description& description = whole.description;
+  for (std::uint32_t i = 1; i <= 3; ++i)
+    description.processes.push_back({i * 100, i == 1 ? 0 : i * 100 - 100, i == 2 ? std::int64_t{0} : -1,
+                                     i == 1 ? "a node" : "", "run 50% of\tall\n", i == 1 ? 123456789 : kUnknown});
+  for (std::uint32_t i = 1; i <= 40; ++i)
+    description.files.push_back(
+        {100 * (1 + i % 3), i, i % 5 == 0 ? "" : " name with blanks, \"quotes\"\r\n%41 " + std::to_string(i)});
+  description.missed.push_back({"no memory for a chunk", 3, 4096, -1});
+  description.notes.push_back("a note\nof two lines; 100 % sure");
+  description.zero = 1'700'000'000'123'456'789;
+  description.complete = !one_in(3);
+  std::int64_t start = one_in(2) ? -50 : below(1000);
+  std::vector<std::int64_t> cpu(3, 0);
+  for (std::size_t i = 0; i < events; ++i) {
+    Event event;
+    start += one_in(3) ? 0 : below(5'000'000);
+    event.start = start;
+    const auto process = static_cast<std::size_t>(one_in(4) ? below(3) : 0);
+    event.process = static_cast<std::uint32_t>(100 + 100 * process);
+    event.thread = static_cast<std::uint32_t>(one_in(10) ? below(5) : 1);
+    event.file = static_cast<std::uint32_t>(one_in(5) ? below(40) : below(3));
+    cpu[process] += below(1000) - (one_in(20) ? 2000 : 0);
+    if (!one_in(10)) event.cpu = std::max<std::int64_t>(cpu[process], 0);
+    if (!one_in(10)) event.duration = below(1'000'000);
+    event.kind = one_in(8) ? static_cast<Kind>(below(16)) : static_cast<Kind>(below(2));
+    event.interface = static_cast<Interface>(one_in(10) ? below(13) : 1);
+    event.flags = static_cast<std::uint16_t>(one_in(4) ? below(65536) : below(2) * 0x80);
+    const std::int64_t unit = one_in(2) ? 512 : 1;
+    event.length = one_in(3) ? 4096 : unit * below(100'000);
+    if (!one_in(10)) event.offset = one_in(20) ? below(std::uint64_t{1} << 62) : unit * below(1'000'000);
+    if (!whole.events.empty() && one_in(2) && whole.events.back().offset >= 0)
+      event.offset = whole.events.back().offset + whole.events.back().length;
+    event.result = one_in(8) ? -below(100) : event.length;
+    if (one_in(3)) event.operation = one_in(10) ? random() : static_cast<std::uint64_t>(below(50));
+    whole.events.push_back(event);
+  }
+  return whole;
+}
+
+}  // namespace plait::trace

@@ -1,0 +1,211 @@
+// Runs the target on changed inputs, for compilers without libFuzzer.  Where the library is compiled with
+// -fsanitize-coverage=trace-pc, inputs that reach new places are kept and changed further.
+//
+// usage: plait_fuzz [--seconds S] [--executions N] [--seed N] [--corpus FOLDER] FORMAT...     or a file: runs it alone
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "mutate.hpp"
+#include "target.hpp"
+#include "trace/formats.hpp"
+#include "trace_random.hpp"
+
+namespace {
+
+// Places reached, by pairs of jumps, as AFL counts them.
+constexpr std::size_t kPlaces = std::size_t{1} << 16;
+std::array<std::uint8_t, kPlaces> reached;
+std::array<std::uint8_t, kPlaces> ever;
+std::array<std::uint32_t, kPlaces> touched;  // those that are not 0
+std::size_t touched_count = 0;
+std::uintptr_t last_place = 0;
+
+std::string current;       // the input that runs
+std::string current_name;  // its format
+
+/// Keeps the input that failed.
+void keep_failure() {
+  const std::string path = "fuzz-failure-" + current_name;
+  std::ofstream(path, std::ios::binary) << current;
+  std::fprintf(stderr, "fuzz: the input of %zu bytes is in %s\n", current.size(), path.c_str());
+}
+
+extern "C" void on_signal(int number) {
+  if (number == SIGALRM) std::fprintf(stderr, "fuzz: %s does not end\n", current_name.c_str());
+  keep_failure();
+  std::_Exit(3);
+}
+
+bool has_new_places() {
+  bool fresh = false;
+  for (std::size_t i = 0; i < touched_count; ++i) {
+    std::uint8_t& times = reached[touched[i]];
+    // How often, in steps of powers of two.
+    const unsigned often = 1U << (31 - __builtin_clz(times));
+    std::uint8_t& known = ever[touched[i]];
+    fresh = fresh || (known & often) == 0;
+    known = static_cast<std::uint8_t>(known | often);
+    times = 0;
+  }
+  touched_count = 0;
+  return fresh;
+}
+
+struct Settings {
+  double seconds = 10;
+  std::uint64_t executions = UINT64_MAX;
+  std::uint64_t seed = 1;
+  std::string corpus;
+};
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void first_inputs(const std::string& name, const Settings& settings, plait::fuzz::Corpus& corpus) {
+  using namespace plait::trace;
+  const std::filesystem::path folder = std::filesystem::path(settings.corpus) / name;
+  if (!settings.corpus.empty() && std::filesystem::is_directory(folder)) {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.push_back(entry.path());
+    std::sort(paths.begin(), paths.end());
+    for (const auto& path : paths) corpus.add(content(path));
+  }
+  const Format& format = find_format(name);
+  for (std::uint64_t seed = 0; format.create != nullptr && seed < 12; ++seed) {
+    Whole whole = seed < 4 ? sequential_trace(4 + 8 * seed, 4096) : random_trace(seed, 3 * seed);
+    if (seed >= 4) whole.description.files.resize(4);
+    WriteOptions options;
+    options.tick = seed % 2 == 0 ? 1 : 0;
+    options.base = seed % 3 == 0 ? 10 : 16;
+    options.separator = seed == 5 ? ';' : '\0';
+    options.plain = seed % 5 == 0;
+    std::string text;
+    const auto writer = format.create(sink_to(text), options);
+    for (const Process& process : whole.description.processes) writer->add(process);
+    for (const File& file : whole.description.files) writer->add(file);
+    writer->write(whole.events);
+    writer->finish(whole.description);
+    corpus.add(std::move(text));
+  }
+  corpus.add("");
+}
+
+void execute(const std::string& input) {
+  current = input;
+  last_place = 0;
+  (void)LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(current.data()), current.size());
+}
+
+void fuzz(const std::string& name, const Settings& settings) {
+  current_name = name;
+  ever.fill(0);
+  plait::fuzz::Corpus corpus(settings.seed);
+  first_inputs(name, settings, corpus);
+  const double begin = now();
+  std::uint64_t executions = 0;
+  for (; executions < corpus.size() && executions < settings.executions; ++executions) {
+    alarm(20);
+    execute(corpus.input(executions));
+    (void)has_new_places();
+  }
+  while (executions < settings.executions && (executions % 64 != 0 || now() - begin < settings.seconds)) {
+    if (executions % 1024 == 0) alarm(20);
+    execute(corpus.mutated());
+    ++executions;
+    if (has_new_places()) corpus.add(current);
+  }
+  alarm(0);
+  const auto places = kPlaces - static_cast<std::size_t>(std::count(ever.begin(), ever.end(), 0));
+  const double seconds = now() - begin;
+  std::printf("fuzz: %-12s %12llu executions in %8.1f s, %8.0f a second; %5zu inputs, %6zu places; nothing failed\n",
+              name.c_str(), static_cast<unsigned long long>(executions), seconds,
+              static_cast<double>(executions) / seconds, corpus.size(), places);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+// Called at every jump of code compiled with coverage.
+extern "C" void __sanitizer_cov_trace_pc();
+extern "C" void __sanitizer_cov_trace_pc() {
+  const auto place = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  const auto mixed = (place ^ (place >> 16)) * 0x9e3779b1U;
+  const std::size_t slot = (mixed ^ last_place) % kPlaces;
+  std::uint8_t& times = reached[slot];
+  if (times == 0) touched[touched_count++] = static_cast<std::uint32_t>(slot);
+  if (times < 255) ++times;
+  last_place = mixed >> 1;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+extern "C" void __sanitizer_set_death_callback(void (*callback)());
+#endif
+
+int main(int count, char** arguments) {
+  Settings settings;
+  std::vector<std::string> names;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = arguments[i];
+    const std::string value = i + 1 < count ? arguments[i + 1] : "";
+    if (word == "--seconds" || word == "--executions" || word == "--seed" || word == "--corpus") ++i;
+    if (word == "--seconds")
+      settings.seconds = std::atof(value.c_str());
+    else if (word == "--executions")
+      settings.executions = std::strtoull(value.c_str(), nullptr, 10);
+    else if (word == "--seed")
+      settings.seed = std::strtoull(value.c_str(), nullptr, 10);
+    else if (word == "--corpus")
+      settings.corpus = value;
+    else
+      names.push_back(word);
+  }
+  // Large buffers come and go with every execution.
+  (void)mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  for (const int number : {SIGALRM, SIGILL, SIGTRAP, SIGABRT}) (void)std::signal(number, on_signal);
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_set_death_callback(keep_failure);
+#else
+  (void)std::signal(SIGSEGV, on_signal);
+#endif
+  if (names.size() == 2 && std::filesystem::is_regular_file(names[1])) {
+    current_name = names[0];
+    if (!plait::fuzz::choose(names[0])) return 2;
+    execute(content(names[1]));
+    std::printf("fuzz: nothing failed\n");
+    return 0;
+  }
+  if (names.empty())
+    for (const auto& format : plait::trace::formats())
+      if (format.open != nullptr || format.open_file != nullptr) names.emplace_back(format.name);
+  if (names.size() == 1 && names[0] == "list") {
+    for (const auto& format : plait::trace::formats())
+      if (format.open != nullptr || format.open_file != nullptr) std::printf("%s\n", std::string(format.name).c_str());
+    return 0;
+  }
+  for (const std::string& name : names) {
+    if (!plait::fuzz::choose(name)) {
+      std::fprintf(stderr, "fuzz: there is no reader of the format '%s'\n", name.c_str());
+      return 2;
+    }
+    fuzz(name, settings);
+  }
+  return 0;
+}

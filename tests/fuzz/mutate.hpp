@@ -1,0 +1,35 @@
+/// Changes of inputs, and of which inputs there are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plait::fuzz {
+
+/// Inputs that are worth changing, and the words found in them.
+class Corpus {
+ public:
+  explicit Corpus(std::uint64_t seed) : random_(seed) {}
+  void add(std::string input);
+  std::size_t size() const { return inputs_.size(); }
+  const std::string& input(std::size_t i) const { return inputs_[i]; }
+  /// One of the inputs, changed in one place or several.
+  std::string mutated();
+
+ private:
+  std::size_t below(std::size_t bound) { return bound == 0 ? 0 : static_cast<std::size_t>(random_() % bound); }
+  const std::string& some() { return inputs_[below(inputs_.size())]; }
+  void change(std::string& text);
+  void change_number(std::string& text);
+  void change_lines(std::string& text);
+
+  std::mt19937_64 random_;
+  std::vector<std::string> inputs_;
+  std::vector<std::string> words_;
+};
+
+}  // namespace plait::fuzz

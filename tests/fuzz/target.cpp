@@ -1,0 +1,158 @@
+#include "target.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "plait/trace.hpp"
+#include "trace/formats.hpp"
+
+namespace plait::fuzz {
+
+namespace {
+
+using namespace plait::trace;
+
+const Format* chosen = nullptr;
+
+/// What reading came to.
+struct Reading {
+  std::vector<Event> events;
+  Description description;
+  std::string error;
+};
+
+[[noreturn]] void fail(const std::string& what) {
+  std::fprintf(stderr, "fuzz: %s: %s\n", chosen == nullptr ? "?" : std::string(chosen->name).c_str(), what.c_str());
+  std::abort();
+}
+
+void demand(bool holds, const char* what) {
+  if (!holds) fail(what);
+}
+
+/// A file in memory, for readers that jump about.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view text) : file_(::memfd_create("trace", 0)) {
+    demand(file_ >= 0 && ::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size()),
+           "no file in memory");
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile() { ::close(file_); }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+ private:
+  int file_;
+};
+
+Reading read_all(const Format& format, std::string_view text, std::size_t room_size, const ReadOptions& options = {}) {
+  Reading found;
+  // An event takes at least some bits of a trace; what yields more than this makes events of nothing.
+  const std::size_t most = 64 * (text.size() + 16);
+  try {
+    std::unique_ptr<MemoryFile> file;
+    std::unique_ptr<Reader> reader;
+    if (format.open != nullptr) {
+      reader = format.open(std::make_unique<Source>("input", bytes_of(text)), options);
+    } else {
+      file = std::make_unique<MemoryFile>(text);
+      reader = format.open_file(file->path(), options);
+    }
+    std::vector<Event> room(room_size);
+    while (const std::size_t count = reader->read(room)) {
+      demand(count <= room.size(), "a reader filled more than the room that it was given");
+      found.events.insert(found.events.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+      demand(found.events.size() <= most, "more events than the bytes can hold");
+    }
+    demand(reader->read(room) == 0, "a reader went on behind its end");
+    found.description = reader->description();
+  } catch (const Error& error) {
+    found.error = error.what();
+    demand(!found.error.empty(), "an error says nothing");
+  }
+  return found;
+}
+
+bool same_beside_events(const Description& one, const Description& other) {
+  return one.zero == other.zero && one.complete == other.complete && one.files == other.files &&
+         one.missed == other.missed && one.notes == other.notes;
+}
+
+std::string written(const Format& format, const Reading& whole, const WriteOptions& options) {
+  std::string text;
+  const std::unique_ptr<Writer> writer = format.create(sink_to(text), options);
+  for (const Process& process : whole.description.processes) writer->add(process);
+  for (const File& file : whole.description.files) writer->add(file);
+  writer->write(whole.events);
+  writer->finish(whole.description);
+  return text;
+}
+
+/// What was read can be written, and is read back the same.
+void round_trip(const Reading& whole) {
+  for (const char* name : {"1992", "csv"}) {
+    const Format& format = find_format(name);
+    WriteOptions options;
+    options.tick = 1;
+    options.base = whole.events.size() % 2 == 0 ? 16 : 10;
+    const std::string text = written(format, whole, options);
+    const Reading again = read_all(format, text, 5);
+    if (!again.error.empty()) fail("what was written cannot be read: " + again.error + "\n" + text);
+    if (again.events != whole.events) fail(std::string("other events came back from ") + name + "\n" + text);
+    if (!same_beside_events(again.description, whole.description))
+      fail(std::string("another description came back from ") + name + "\n" + text);
+  }
+  if (whole.events.size() % 8 == 1) demand(!written(find_format("perfetto"), whole, {}).empty(), "nothing was written");
+  // Rounded and plain traces are read back as well, though not the same.
+  WriteOptions plain;
+  plain.plain = true;
+  const Reading rounded = read_all(find_format("1992"), written(find_format("1992"), whole, plain), 64);
+  if (!rounded.error.empty()) fail("what was written plain cannot be read: " + rounded.error);
+}
+
+}  // namespace
+
+bool choose(std::string_view name) {
+  for (const Format& format : formats())
+    if (format.name == name && (format.open != nullptr || format.open_file != nullptr)) {
+      chosen = &format;
+      return true;
+    }
+  return false;
+}
+
+}  // namespace plait::fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace plait::fuzz;
+  demand(chosen != nullptr, "no format was chosen");
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const Format& format : formats())
+    if (format.recognise != nullptr) (void)format.recognise(text);
+  const Reading first = read_all(*chosen, text, 256);
+  const Reading second = read_all(*chosen, text, 3);
+  demand(first.error == second.error, "a second reading ends otherwise");
+  if (!first.error.empty()) return 0;
+  demand(first.events == second.events, "a second reading gives other events");
+  demand(same_beside_events(first.description, second.description) &&
+             first.description.processes == second.description.processes,
+         "a second reading gives another description");
+  round_trip(first);
+  return 0;
+}
+
+int LLVMFuzzerInitialize(int* count, char*** arguments) {
+  for (int i = 1; i < *count; ++i)
+    if (std::strncmp((*arguments)[i], "-format=", 8) == 0 && plait::fuzz::choose((*arguments)[i] + 8)) return 0;
+  std::fprintf(stderr, "fuzz: say which reader to run, as in -format=1992\n");
+  std::exit(2);
+}
