@@ -367,6 +367,9 @@ def test_comparison_shares_its_scales(open_page: Open) -> None:
     assert surfaces.nth(0).text_content() == surfaces.nth(1).text_content().replace("end", "")
     assert shown.locator("#rows tbody tr").count() == 5
     assert "−44 %" in shown.locator("#rows tbody tr").first.inner_text().replace("\u00a0", " ")
+    targets = shown.locator("main a[href^='#']").evaluate_all("(all) => all.map((each) => each.getAttribute('href'))")
+    assert targets == ["#timeline", "#rows"]
+    assert all(shown.locator(target).count() == 1 for target in targets)
     before = surfaces.nth(0).text_content()
     plots.nth(1).focus()
     shown.keyboard.press("Home")

@@ -272,10 +272,11 @@ def comparison() -> tuple[Document, tuple[Document, Document]]:
             {
                 "severity": "good",
                 "title": "B takes half the time",
-                "text": "190 s for 379 s.",
+                "text": "190 s.",
                 "evidence": "timeline",
                 "advice": None,
-            }
+            },
+            {"severity": "low", "title": "B waits less", "text": "80 s.", "evidence": "overlap", "advice": None},
         ],
     }
     return document, (a, b)
