@@ -52,7 +52,8 @@ def bin_text(report: reports.Document, i: int) -> str:
     line = report["timeline"]
 
     def side(name: str, field: str, requests: str) -> str:
-        return f"{name} {amount(line[field][i] / line['width'])}/s ({amount(line[field][i])} in {line[requests][i]:,})"
+        made = _words.counted(line[requests][i], "request")
+        return f"{name} {amount(line[field][i] / line['width'])}/s ({amount(line[field][i])} in {made})"
 
     said = [side("read", "read_bytes", "reads"), side("wrote", "write_bytes", "writes")]
     return ", ".join([*said, f"busy {_words.share(line['busy'][i])}"]).replace("\u00a0", " ")

@@ -4,7 +4,7 @@ import { timeAxis, sideAxis } from "./axis.js";
 import { label, svg } from "./dom.js";
 import { plot } from "./plot.js";
 import { byteMarks, linear } from "./scales.js";
-import { bytes, count, moment, rate, share } from "./units.js";
+import { bytes, counted, moment, rate, share } from "./units.js";
 
 const BUSY = 30; // px of the strip for the busy share
 const GAP = 20; // px between the rates and the strip, with room for a word
@@ -175,8 +175,10 @@ function tellBin(data, time) {
   if (i < 0) return "";
   const from = data.begin + i * data.width;
   const span = `${moment(from, data.width)} to ${moment(from + data.width, data.width)}`;
-  const side = (name, moved, requests) =>
-    `${name} ${rate(moved / data.width)} (${bytes(moved)}${requests === undefined ? "" : ` in ${count(requests)}`})`;
+  const side = (name, moved, requests) => {
+    const made = requests === undefined ? "" : ` in ${counted(requests, "request")}`;
+    return `${name} ${rate(moved / data.width)} (${bytes(moved)}${made})`;
+  };
   if (data.single) return `${span}: ${side("moved", data.read_bytes[i])}`;
   const said = [
     side("read", data.read_bytes[i], data.reads?.[i]),
