@@ -52,7 +52,8 @@ def bin_text(report: reports.Document, i: int) -> str:
     line = report["timeline"]
 
     def side(name: str, field: str, requests: str) -> str:
-        return f"{name} {amount(line[field][i] / line['width'])}/s ({amount(line[field][i])} in {line[requests][i]:,})"
+        made = _words.counted(line[requests][i], "request")
+        return f"{name} {amount(line[field][i] / line['width'])}/s ({amount(line[field][i])} in {made})"
 
     said = [side("read", "read_bytes", "reads"), side("wrote", "write_bytes", "writes")]
     return ", ".join([*said, f"busy {_words.share(line['busy'][i])}"]).replace("\u00a0", " ")
@@ -259,7 +260,7 @@ def test_table_sorts_and_filters(open_page: Open) -> None:
     assert rows.count() == 0
     shown.get_by_label("Find files").fill("")
     assert rows.count() == 1000
-    assert "98,312 files with 123 GB" in text(shown, "#files .remark")
+    assert "98,312 files with 115 GiB" in text(shown, "#files .remark")
 
 
 def test_choosing_a_file_draws_its_map(open_page: Open) -> None:
@@ -310,16 +311,16 @@ def test_maps_read_out_their_cells(open_page: Open) -> None:
     shown.locator("#offsets .plot").focus()
     shown.keyboard.press("Home")
     shown.keyboard.press("ArrowUp")
-    assert f"0 B to 150 kB of the file: read {amount(one['read'][0][0])}" in readout(shown, "offsets")
+    assert f"0 B to 146 KiB of the file: read {amount(one['read'][0][0])}" in readout(shown, "offsets")
 
 
 def test_sizes_read_out_their_bins(open_page: Open) -> None:
     shown = open_page(reports.full())
     shown.locator("#sizes .plot").focus()
     shown.keyboard.press("End")
-    assert "22,700 reads (10.2 GB), 12,100 writes (5.68 GB)" in readout(shown, "sizes")
+    assert "22,700 reads (9.54 GiB), 12,100 writes (5.29 GiB)" in readout(shown, "sizes")
     shown.keyboard.press("Home")
-    assert readout(shown, "sizes") == "64 B to below 128 B: 101 writes (8.08 kB)"
+    assert readout(shown, "sizes") == "64 B to below 128 B: 101 writes (7.89 KiB)"
     shown.keyboard.press("ArrowRight")
     assert readout(shown, "sizes").endswith("none")
 
@@ -367,6 +368,9 @@ def test_comparison_shares_its_scales(open_page: Open) -> None:
     assert surfaces.nth(0).text_content() == surfaces.nth(1).text_content().replace("end", "")
     assert shown.locator("#rows tbody tr").count() == 5
     assert "−44 %" in shown.locator("#rows tbody tr").first.inner_text().replace("\u00a0", " ")
+    targets = shown.locator("main a[href^='#']").evaluate_all("(all) => all.map((each) => each.getAttribute('href'))")
+    assert targets == ["#timeline", "#rows"]
+    assert all(shown.locator(target).count() == 1 for target in targets)
     before = surfaces.nth(0).text_content()
     plots.nth(1).focus()
     shown.keyboard.press("Home")

@@ -150,7 +150,7 @@ def test_charts_have_texts_and_tables(open_page: Open) -> None:
         place.locator("details summary").click()
         assert place.locator("details table tbody tr").count() >= 3
         assert place.locator("details table caption").first.inner_text()
-    assert "read 9.34" in shown.locator("#timeline figcaption").inner_text()
+    assert "read 8.70" in shown.locator("#timeline figcaption").inner_text()
     rows = shown.locator("#timeline details tbody tr").count()
     assert 20 < rows <= 48
     shown.locator("#timeline .plot").focus()
@@ -174,8 +174,8 @@ def test_paper_has_all_tables_and_no_controls(open_page: Open) -> None:
     for control in (".controls", ".find", "nav", ".overview", ".more", ".skip"):
         assert not any(each.is_visible() for each in shown.locator(control).all()), control
     assert shown.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
-    corner = "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data]"
-    drawn = shown.locator("#ranks canvas").evaluate(f"(canvas) => ({corner})(canvas).some((value) => value > 0)")
+    data = "(canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data"
+    drawn = shown.locator("#ranks canvas").evaluate(f"(canvas) => ({data})(canvas).some((value) => value > 0)")
     assert drawn
     shown.emulate_media(media="screen")
     settle(shown)
@@ -190,18 +190,18 @@ def test_prints(open_page: Open) -> None:
     assert paper.count(b"/Type /Page\n") + paper.count(b"/Type/Page") < 30
 
 
-@pytest.mark.parametrize("width", [320, 360, 768, 3840])
 @pytest.mark.parametrize("name", ["full", "empty", "hostile", "comparison"])
-def test_fits_the_width(open_page: Open, name: str, width: int) -> None:
+def test_fits_any_width(open_page: Open, name: str) -> None:
     text = page.comparison_text(*reports.comparison()) if name == "comparison" else getattr(reports, name)()
-    shown = open_page(text, size=(width, 800))
+    shown = open_page(text, size=(360, 800))
     see_all(shown)
     for details in shown.locator("summary").all():
         details.click()
-    settle(shown)
-    assert shown.evaluate("document.documentElement.scrollWidth") <= width
-    inside = shown.locator(".plot").evaluate_all("(all) => all.every((each) => each.clientWidth > 200)")
-    assert inside
+    for width in (360, 320, 768, 3840):
+        shown.set_viewport_size({"width": width, "height": 800})
+        settle(shown)
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        assert shown.locator(".plot").evaluate_all("(all) => all.every((each) => each.clientWidth > 200)")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -61,7 +61,9 @@ def test_carries_the_report(name: str) -> None:
     np.testing.assert_allclose(
         np.asarray(ranks["seconds"], float), np.asarray(report["ranks"]["seconds"], float), rtol=1e-6
     )
-    assert [each["file"] for each in json.loads(read.raw["data-offsets"])] == [each["file"] for each in report["offsets"]]
+    assert [each["file"] for each in json.loads(read.raw["data-offsets"])] == [
+        each["file"] for each in report["offsets"]
+    ]
 
 
 def test_is_small_beside_its_data() -> None:

@@ -23,8 +23,11 @@ TEXT = {
     ".in",
     ".yml",
     ".yaml",
+    ".js",
+    ".css",
+    ".html",
 }
-CODE = {".c", ".f", ".f90", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake"}
+CODE = {".c", ".f", ".f90", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake", ".js", ".css"}
 
 
 @cache

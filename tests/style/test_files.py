@@ -7,6 +7,7 @@ import pytest
 from sources import CODE, ROOT, TEXT, files_with, read
 
 MOST_LINES = 400
+MOST_LETTERS = 120
 # Longer files, each with the length that it must not pass; an entry leaves when its file shrinks below the limit.
 LONGER: dict[str, int] = {}
 
@@ -28,6 +29,13 @@ def test_files_are_short() -> None:
     assert not long, f"files of more than {MOST_LINES} lines; split them by idea: {long}"
     spare = [path for path in LONGER if lengths.get(path, 0) <= MOST_LINES]
     assert not spare, f"no longer long, so drop them from LONGER: {spare}"
+
+
+@pytest.mark.parametrize("path", files_with({".js", ".css", ".html"}), ids=str)
+def test_lines_of_the_page_are_short(path: Path) -> None:
+    """The formatters see to this in the other languages."""
+    long = [number for number, line in enumerate(read(path).splitlines(), start=1) if len(line) > MOST_LETTERS]
+    assert not long, f"{path}: lines {long} have more than {MOST_LETTERS} letters"
 
 
 @pytest.mark.parametrize("path", files_with(TEXT), ids=str)

@@ -19,6 +19,9 @@ _MOVED = ("read_bytes", "write_bytes", "reads", "writes")
 class Comparison(Document):
     """A comparison: a dictionary of plain values, which JSON can hold."""
 
+    reports: tuple[Report, Report] | None = None
+    """The reports that were compared: the page draws their rates over time."""
+
     def json(self, indent: int | None = None) -> str:
         """Return the document as JSON."""
         return json.dumps(self, indent=indent, allow_nan=False)
@@ -27,7 +30,7 @@ class Comparison(Document):
         """Write the page of the comparison, one file that needs no network."""
         from plait.trace import page
 
-        page.write_comparison(dict(self), Path(path))
+        page.write_comparison(dict(self), Path(path), self.reports)
 
 
 def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Report, **options: Any) -> Comparison:
@@ -38,7 +41,7 @@ def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Repo
     """
     one, two = (each if isinstance(each, dict) else report(each, **options) for each in (a, b))
     rows = list(_rows(one, two))
-    return Comparison(
+    made = Comparison(
         {
             "format": "plait trace comparison",
             "version": 1,
@@ -48,6 +51,8 @@ def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Repo
             "conclusions": _conclusions(one, two, rows),
         }
     )
+    made.reports = one, two
+    return made
 
 
 def _row(section: str, name: str, a: float | str | None, b: float | str | None) -> Document:

@@ -38,9 +38,12 @@ _ALSO = {
     "rate": "timeline",
     "rates": "timeline",
     "common": "sizes",
+    "alignment": "sizes",
     "class": "classes",
     "rank": "ranks",
 }
+# The sections of a comparison; what has none of its own is in the first.
+_COMPARED = {"rows": "What changed", "timeline": "Rate over time", "trace": "The traces"}
 _SEVERITIES = {"high": ("▲", "High"), "medium": ("◆", "Medium"), "low": ("●", "Low"), "good": ("✓", "Good")}
 
 
@@ -110,9 +113,9 @@ def _lead(report: Report) -> str:
         f"{who} {' and '.join(moved) or 'moved nothing'}{took}, with {counted(one['ios'], 'request')} "
         f"of {amount(one.get('mean_io_bytes'))} on average, in {counted(files, 'file')}."
     )
-    busy = overlap.get("io_seconds")
-    if busy is not None and wall:
-        text += f" A request was running in {share(min(1.0, busy / wall))} of the time."
+    whole = (overlap.get("io_seconds") or 0) + (overlap.get("compute_seconds") or 0)
+    if whole and overlap.get("waiting_seconds") is not None:
+        text += f" It waited for I/O in {share(min(1.0, overlap['waiting_seconds'] / whole))} of its time."
     return escaped(text)
 
 
@@ -145,31 +148,38 @@ def _coverage(trace: Report) -> str:
     )
 
 
-def _conclusions(found: Sequence[Report]) -> str:
+def _conclusions(found: Sequence[Report], sections: Mapping[str, str] = SECTIONS) -> str:
     begin = '<section id="conclusions" aria-labelledby="conclusions-title" tabindex="-1">'
     if not found:
         return f'{begin}<h2 id="conclusions-title">Conclusions</h2><p>Nothing stands out in this trace.</p></section>'
-    items = "\n".join(_conclusion(each) for each in found)
+    items = "\n".join(_conclusion(each, sections) for each in found)
     return f'{begin}<h2 id="conclusions-title">Conclusions</h2>\n<ol class="conclusions">\n{items}\n</ol></section>'
 
 
-def _conclusion(each: Report) -> str:
+def _conclusion(each: Report, sections: Mapping[str, str]) -> str:
     severity = str(each.get("severity") or "low")
     mark, word = _SEVERITIES.get(severity, _SEVERITIES["low"])
     kind = severity if severity in _SEVERITIES else "low"
     arrow = '<span aria-hidden="true">→</span><span class="unseen">Advice: </span>'
     advice = f'<p class="advice">{arrow}{escaped(each["advice"])}</p>' if each.get("advice") else ""
     section = section_of(each.get("evidence"))
+    if section is not None and section not in sections:
+        section = next(iter(sections))
     proof = (
-        f'<p class="evidence" data-evidence="{section}"><a href="#{section}">{escaped(SECTIONS[section])}</a></p>'
+        f'<p class="evidence" data-evidence="{section}"><a href="#{section}">{escaped(sections[section])}</a></p>'
         if section
         else ""
     )
     return (
         f'<li class="conclusion {kind}"><div class="claim"><h3><span class="severity"><span aria-hidden="true">{mark}'
         f"</span> {word}</span> {escaped(each.get('title') or '')}</h3>"
-        f"<p>{escaped(each.get('text') or '')}</p>{advice}</div>{proof}</li>"
+        f"<p>{escaped(_sentence(each.get('text')))}</p>{advice}</div>{proof}</li>"
     )
+
+
+def _sentence(text: object) -> str:
+    said = str(text or "")
+    return said[:1].upper() + said[1:]
 
 
 def comparison_parts(comparison: Report) -> dict[str, str]:
@@ -182,7 +192,7 @@ def comparison_parts(comparison: Report) -> dict[str, str]:
     )
     return {
         "header": f'<h1>Two traces compared</h1>\n<dl class="sides">{named}</dl>',
-        "main": _conclusions(comparison.get("conclusions") or []),
+        "main": _conclusions(comparison.get("conclusions") or [], _COMPARED),
     }
 
 

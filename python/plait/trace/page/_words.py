@@ -7,7 +7,7 @@ import math
 import re
 
 NOTHING = "–"
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # Control characters, and those that turn the direction of a text: a file's name may hold them to deceive.
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
@@ -27,23 +27,14 @@ def number(value: float) -> str:
 
 
 def amount(count: float | None) -> str:
-    """Return a number of bytes in decimal units."""
+    """Return a number of bytes in binary units."""
     if count is None or not math.isfinite(count):
         return NOTHING
     step = 0
     while abs(count) >= 999.5 and step < len(_UNITS) - 1:
-        count /= 1000
+        count /= 1024
         step += 1
     return f"{number(count)}\u00a0{_UNITS[step]}"
-
-
-def size(count: float | None) -> str:
-    """Return the size of a request: in binary units where it is a whole number of them."""
-    if count is not None and count >= 1024:
-        for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-            if count % (1 << power) == 0:
-                return f"{int(count) >> power:,}\u00a0{unit}"
-    return amount(count)
 
 
 def seconds(value: float | None) -> str:

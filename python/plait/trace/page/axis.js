@@ -14,7 +14,9 @@ export function timeAxis(frame, title) {
     const at = x.at(value);
     layer.append(line(at, bottom, at, bottom + 5, "base"));
     const anchor = at > right - 20 ? "end" : at < left + 12 ? "start" : "middle";
-    layer.append(label(anchor === "end" ? Math.min(at + 14, frame.width) : at, bottom + 18, text, { "text-anchor": anchor }));
+    layer.append(
+      label(anchor === "end" ? Math.min(at + 14, frame.width) : at, bottom + 18, text, { "text-anchor": anchor }),
+    );
   }
   if (title) layer.append(label(right, bottom + 34, title, { "text-anchor": "end", class: "title" }));
 }

@@ -27,7 +27,13 @@ const said = (name, value) => {
 
 const words = (name) => plainName(name).replace(/_/g, " ");
 
-const SECTIONS = { table1: "Table 1", table2: "Table 2", trace: "Trace", sizes: "Request sizes", order: "Order of requests" };
+const SECTIONS = {
+  table1: "Table 1",
+  table2: "Table 2",
+  trace: "Trace",
+  sizes: "Request sizes",
+  order: "Order of requests",
+};
 
 const sectionName = (name) => SECTIONS[name] ?? words(name).replace(/^./, (letter) => letter.toUpperCase());
 
@@ -38,7 +44,11 @@ function rowsSection(rows) {
     { title: "Section", text: true, value: (row) => sectionName(row.section) },
     { title: "A", value: (row) => row.a, show: (row) => said(row.name, row.a) },
     { title: "B", value: (row) => row.b, show: (row) => said(row.name, row.b) },
-    { title: "Change", value: (row) => (row.change === null ? null : Math.abs(row.change)), show: (row) => changeCell(row.change) },
+    {
+      title: "Change",
+      value: (row) => (row.change === null ? null : Math.abs(row.change)),
+      show: (row) => changeCell(row.change),
+    },
   ];
   const moved = rows.filter((row) => Math.abs(row.change ?? (row.a === row.b ? 0 : 1)) >= 0.05).length;
   return section(
@@ -48,7 +58,10 @@ function rowsSection(rows) {
     table(columns, rows, {
       caption: "A, B, and the change from A to B",
       noun: "value",
-      filter: { label: "Find values by name or section", of: (row) => `${words(row.name)} ${sectionName(row.section)}` },
+      filter: {
+        label: "Find values by name or section",
+        of: (row) => `${words(row.name)} ${sectionName(row.section)}`,
+      },
     }).node,
   );
 }
@@ -56,7 +69,12 @@ function rowsSection(rows) {
 function changeCell(value) {
   if (value === null || value === undefined) return "–";
   const sign = value > 0.0005 ? "▲ " : value < -0.0005 ? "▼ " : "";
-  return el("span", { class: sign ? "changed" : "quiet" }, sign && el("span", { "aria-hidden": "true" }, sign), change(value));
+  return el(
+    "span",
+    { class: sign ? "changed" : "quiet" },
+    sign && el("span", { "aria-hidden": "true" }, sign),
+    change(value),
+  );
 }
 
 /** Both timelines on one scale of time and one of rate. */
@@ -70,7 +88,11 @@ function timelines(sides) {
   const ceiling = {
     read: top((timeline) => timeline.read_bytes),
     write: top((timeline) => timeline.write_bytes),
-    both: most(known.map(({ timeline }) => most(timeline.read_bytes.map((value, i) => value + timeline.write_bytes[i])) / timeline.width)),
+    both: most(
+      known.map(
+        ({ timeline }) => most(timeline.read_bytes.map((value, i) => value + timeline.write_bytes[i])) / timeline.width,
+      ),
+    ),
   };
   const frames = known.map(({ letter, timeline }) =>
     timelineChart({
@@ -84,12 +106,26 @@ function timelines(sides) {
       ceiling: () => ceiling,
     }),
   );
-  const pick = choice("Draw", [["mirrored", "reads up, writes down"], ["stacked", "stacked"]], state.mode, (value) => {
-    state.mode = value;
-    frames.forEach((frame) => frame.redraw());
-  });
+  const pick = choice(
+    "Draw",
+    [
+      ["mirrored", "reads up, writes down"],
+      ["stacked", "stacked"],
+    ],
+    state.mode,
+    (value) => {
+      state.mode = value;
+      frames.forEach((frame) => frame.redraw());
+    },
+  );
   const intro = "Both on the same scale of time and of rate; they zoom together.";
-  return section("timeline", "Rate over time", intro, el("div", { class: "controls" }, viewButtons(view), pick), frames.map(({ whole }) => whole));
+  return section(
+    "timeline",
+    "Rate over time",
+    intro,
+    el("div", { class: "controls" }, viewButtons(view), pick),
+    frames.map(({ whole }) => whole),
+  );
 }
 
 function tracesSection(sides) {
@@ -97,17 +133,27 @@ function tracesSection(sides) {
     "trace",
     "The traces",
     null,
-    el("div", { class: "pair" }, sides.map((side) =>
-      el("div", {}, el("h3", {}, `${side.letter}`), facts([
-        ["Trace", el("bdi", { class: "name" }, plainName(side.path))],
-        ["Format", plainName(side.format)],
-        ["Began", side.zero && plainName(side.zero)],
-        ["Elapsed", seconds(side.wall_seconds)],
-        ["CPU time", typeof side.cpu_seconds === "number" ? seconds(side.cpu_seconds) : "not known"],
-        ["Events", count(side.events)],
-        ["Covered", typeof side.coverage?.share === "number" ? share(side.coverage.share) : "not known"],
-        ["Ended", side.complete === false ? "cut off, or a process was killed" : "as its format ends"],
-      ])))),
+    el(
+      "div",
+      { class: "pair" },
+      sides.map((side) =>
+        el(
+          "div",
+          {},
+          el("h3", {}, `${side.letter}`),
+          facts([
+            ["Trace", el("bdi", { class: "name" }, plainName(side.path))],
+            ["Format", plainName(side.format)],
+            ["Began", side.zero && plainName(side.zero)],
+            ["Elapsed", seconds(side.wall_seconds)],
+            ["CPU time", typeof side.cpu_seconds === "number" ? seconds(side.cpu_seconds) : "not known"],
+            ["Events", count(side.events)],
+            ["Covered", typeof side.coverage?.share === "number" ? share(side.coverage.share) : "not known"],
+            ["Ended", side.complete === false ? "cut off, or a process was killed" : "as its format ends"],
+          ]),
+        ),
+      ),
+    ),
   );
 }
 

@@ -10,7 +10,13 @@ export function contents() {
     const title = each.querySelector("h2").textContent;
     links.set(each.id, el("a", { href: `#${each.id}` }, title));
   }
-  place.append(el("ul", {}, [...links.values()].map((link) => el("li", {}, link))));
+  place.append(
+    el(
+      "ul",
+      {},
+      [...links.values()].map((link) => el("li", {}, link)),
+    ),
+  );
   const inSight = new Set();
   const watch = new IntersectionObserver(
     (entries) => {

@@ -36,7 +36,8 @@ export function picker(text, options, call) {
 
 /** The buttons of a view; all of them, or only the way back. */
 export function viewButtons(view, all = true) {
-  const button = (name, title, call) => el("button", { type: "button", title, "aria-label": title, onclick: call }, name);
+  const button = (name, title, call) =>
+    el("button", { type: "button", title, "aria-label": title, onclick: call }, name);
   const reset = button("Show all", "Show the whole run (key 0)", () => view.reset());
   const range = el("span", { class: "range quiet" });
   const tell = () => {

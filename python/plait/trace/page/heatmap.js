@@ -20,7 +20,12 @@ export function heatmap({ view, source, label, summary, height, tell, left, cloc
     view,
     withCanvas: true,
     height,
-    margins: (width) => ({ left: left?.(width) ?? (width < 520 ? 62 : 78), right: 10, top: 8, bottom: clock ? 42 : 26 }),
+    margins: (width) => ({
+      left: left?.(width) ?? (width < 520 ? 62 : 78),
+      right: 10,
+      top: 8,
+      bottom: clock ? 42 : 26,
+    }),
     bin: () => source().width,
     rows: {
       count: () => source().rows,

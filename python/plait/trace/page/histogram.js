@@ -2,7 +2,7 @@
 
 import { el, freshId, label, onPrint, svg } from "./dom.js";
 import { logarithmic } from "./scales.js";
-import { bytes, count, counted, size } from "./units.js";
+import { bytes, count, counted } from "./units.js";
 
 const TALL = 240;
 
@@ -73,7 +73,7 @@ export function histogram(bins, what) {
 function tellSize(bin) {
   const side = (name, part) => part && `${counted(part.count, name)} (${bytes(part.bytes)})`;
   const said = [side("read", bin.read), side("write", bin.write)].filter(Boolean);
-  const range = bin.to > bin.from + 1 ? `${size(bin.from)} to below ${size(bin.to)}` : size(bin.from);
+  const range = bin.to > bin.from + 1 ? `${bytes(bin.from)} to below ${bytes(bin.to)}` : bytes(bin.from);
   return `${range}: ${said.length ? said.join(", ") : "none"}`;
 }
 
@@ -88,20 +88,26 @@ function drawBins(layer, frame, bins, what) {
   for (let power = 0; power <= powers; power += every) {
     const at = y.at(10 ** power);
     if (at < top - 4) break;
-    layer.append(line(at), label(left - 8, at + 4, what === "bytes" ? bytes(10 ** power) : count(10 ** power), { "text-anchor": "end" }));
+    layer.append(
+      line(at),
+      label(left - 8, at + 4, what === "bytes" ? bytes(10 ** power) : count(10 ** power), { "text-anchor": "end" }),
+    );
   }
   const step = (right - left) / bins.length;
   const thick = Math.min(26, step * 0.38);
   const room = Math.max(1, Math.ceil(58 / step));
   bins.forEach((bin, i) => {
     const middle = left + (i + 0.5) * step;
-    for (const [kind, x] of [["read", middle - thick], ["write", middle]]) {
+    for (const [kind, x] of [
+      ["read", middle - thick],
+      ["write", middle],
+    ]) {
       const amount = value(bin, kind);
       if (!amount) continue;
       const high = y.at(amount);
       layer.append(svg("rect", { class: `column ${kind}`, x, y: high, width: thick - 1, height: bottom - high }));
     }
-    if (i % room === 0) layer.append(label(middle, bottom + 18, size(bin.from), { "text-anchor": "middle" }));
+    if (i % room === 0) layer.append(label(middle, bottom + 18, bytes(bin.from), { "text-anchor": "middle" }));
   });
   layer.append(svg("line", { class: "base", x1: left, x2: right, y1: bottom, y2: bottom }));
   layer.append(label(right, bottom + 34, "size of the request, from", { "text-anchor": "end", class: "title" }));

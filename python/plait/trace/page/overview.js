@@ -11,7 +11,11 @@ export function overview(view, timeline) {
   const shade = [svg("rect", { class: "shade" }), svg("rect", { class: "shade" })];
   const part = svg("rect", { class: "part", y: 0.5, height: STRIP - 1 });
   const surface = svg("svg", { class: "surface", preserveAspectRatio: "none" }, path, ...shade, part);
-  const node = el("div", { class: "overview", "aria-hidden": "true", title: "Drag to choose a stretch of time" }, surface);
+  const node = el(
+    "div",
+    { class: "overview", "aria-hidden": "true", title: "Drag to choose a stretch of time" },
+    surface,
+  );
   let width = 0;
   let x = linear(view.begin, view.end, 0, 1);
 

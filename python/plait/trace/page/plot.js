@@ -33,7 +33,7 @@ function whenSeen(node, callback) {
 }
 
 /**
- * A chart over time.  `draw(frame)` fills frame.layer (SVG) and frame.canvas; `tell(time, row)` gives the text read out;
+ * A chart over time.  `draw(frame)` fills frame.layer (SVG) and frame.canvas; `tell(time, row)` gives what is read out;
  * `mark(frame)` draws over it what follows the cursor.
  */
 export function plot({ label, summary, view, height, margins, bin, draw, tell, mark, rows, withCanvas }) {
@@ -104,13 +104,15 @@ export function plot({ label, summary, view, height, margins, bin, draw, tell, m
   interact(node, view, {
     area: () => frame,
     cell: () => (typeof bin === "function" ? bin() : bin),
-    vertical: rows && ((upwards) => {
-      const by = upwards * rows.up;
-      const from = frame.row ?? (by > 0 ? -1 : rows.count());
-      frame.row = Math.min(Math.max(from + by, 0), rows.count() - 1);
-      if (view.cursor === null) view.stepBy(0, typeof bin === "function" ? bin() : bin);
-      else later(follow);
-    }),
+    vertical:
+      rows &&
+      ((upwards) => {
+        const by = upwards * rows.up;
+        const from = frame.row ?? (by > 0 ? -1 : rows.count());
+        frame.row = Math.min(Math.max(from + by, 0), rows.count() - 1);
+        if (view.cursor === null) view.stepBy(0, typeof bin === "function" ? bin() : bin);
+        else later(follow);
+      }),
     hover: (x, y) => {
       if (rows) frame.row = rows.at(frame, y);
       if (x < frame.left || x > frame.right) return view.point(null);

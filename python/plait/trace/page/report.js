@@ -28,7 +28,7 @@ function build() {
   const bins = timeline?.read_bytes?.length ?? 0;
   const begin = timeline?.begin ?? 0;
   const end = begin + bins * (timeline?.width ?? 1);
-  const view = makeView(begin, end, timeline?.width ?? 1);
+  const view = makeView(begin, end, timeline?.width ?? 1, timeline?.clock);
   const maps = island("offsets") ?? [];
   const ranks = island("ranks");
   // Maps over the same stretch of time move with the timeline; one over another clock has a view of its own.

@@ -14,7 +14,7 @@ export function linear(from, to, first, last) {
 /** A logarithmic scale from 1 upwards; 0 lies on the axis. */
 export function logarithmic(most, first, last) {
   const top = Math.log10(Math.max(10, most));
-  return { at: (value) => first + ((last - first) * (value <= 0 ? 0 : 0.06 + (0.94 * Math.log10(value)) / top)) };
+  return { at: (value) => first + (last - first) * (value <= 0 ? 0 : 0.06 + (0.94 * Math.log10(value)) / top) };
 }
 
 /** A round step that gives at most about `most` marks. */
@@ -53,22 +53,24 @@ function timeText(value, step, to) {
     if (to < 7200) return `${minutes} min`;
     return step >= 3600 ? `${Math.round(value / 3600)} h` : `${Math.floor(minutes / 60)}:${two(minutes % 60)} h`;
   }
-  const [factor, unit] = step >= 0.001 || to >= 1 ? [1, "s"] : step >= 1e-6 || to >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
+  const [factor, unit] = to >= 1 ? [1, "s"] : to >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
   const places = Math.max(0, -Math.floor(Math.log10(step * factor) + 1e-9));
   return `${(value * factor).toFixed(Math.min(9, places))} ${unit}`;
 }
 
 const two = (value) => String(value).padStart(2, "0");
 
-const PREFIXES = [[1e18, "EB"], [1e15, "PB"], [1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
+const UNITS_OF_AXES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 /** The marks of an axis of bytes: all in one unit. */
 export function byteMarks(to, most, suffix = "") {
-  const step = suffix ? roundStep(to, most) : Math.max(1, roundStep(to, most));
-  const [factor, unit] = PREFIXES.find(([factor]) => to >= factor) ?? [1, "B"];
+  const power = Math.min(UNITS_OF_AXES.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, to)) / 10 + 1e-9)));
+  const factor = 1024 ** power;
+  const round = roundStep(to / factor, most) * factor;
+  const step = suffix ? round : Math.max(1, round);
   const places = Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9));
   return multiples(0, to, step).map((value) => ({
     value,
-    text: value === 0 ? "0" : `${(value / factor).toFixed(places)} ${unit}${suffix}`,
+    text: value === 0 ? "0" : `${(value / factor).toFixed(places)} ${UNITS_OF_AXES[power]}${suffix}`,
   }));
 }

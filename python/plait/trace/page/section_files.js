@@ -22,12 +22,21 @@ function orderWord(order) {
 function fileColumns(top) {
   const moved = (row) => row.read_bytes + row.write_bytes;
   return [
-    { title: "File", head: true, text: true, value: (row) => plainName(row.name), show: (row) => el("bdi", { class: "name" }, plainName(row.name)) },
+    {
+      title: "File",
+      head: true,
+      text: true,
+      value: (row) => plainName(row.name),
+      show: (row) => el("bdi", { class: "name" }, plainName(row.name)),
+    },
     {
       title: "Moved",
       value: moved,
       show: (row) => bytes(moved(row)),
-      bar: (row) => [{ part: row.read_bytes / top, kind: "read" }, { part: row.write_bytes / top, kind: "write" }],
+      bar: (row) => [
+        { part: row.read_bytes / top, kind: "read" },
+        { part: row.write_bytes / top, kind: "write" },
+      ],
     },
     { title: "Kind", text: true, value: (row) => CLASSES[row.class] ?? "other" },
     { title: "Read", value: (row) => row.read_bytes, show: (row) => bytes(row.read_bytes) },
@@ -41,8 +50,18 @@ function fileColumns(top) {
     { title: "Processes", value: (row) => row.processes, show: (row) => count(row.processes) },
     { title: "From", value: (row) => row.begin, show: (row) => seconds(row.begin) },
     { title: "To", value: (row) => row.end, show: (row) => seconds(row.end) },
-    { title: "Reads are", text: true, value: (row) => row.order?.read?.consecutive ?? null, show: (row) => orderWord(row.order?.read) },
-    { title: "Writes are", text: true, value: (row) => row.order?.write?.consecutive ?? null, show: (row) => orderWord(row.order?.write) },
+    {
+      title: "Reads are",
+      text: true,
+      value: (row) => row.order?.read?.consecutive ?? null,
+      show: (row) => orderWord(row.order?.read),
+    },
+    {
+      title: "Writes are",
+      text: true,
+      value: (row) => row.order?.write?.consecutive ?? null,
+      show: (row) => orderWord(row.order?.write),
+    },
   ];
 }
 
@@ -59,11 +78,17 @@ export function filesSection({ report, chosen }) {
       label: "Find files by name or kind",
       of: (row) => `${plainName(row.name)} ${CLASSES[row.class] ?? "other"}`,
     },
-    pick: { chosen: (row) => chosen.file === row.name, call: (row) => chosen.pick(row.name), label: () => "Show where it was accessed" },
+    pick: {
+      chosen: (row) => chosen.file === row.name,
+      call: (row) => chosen.pick(row.name),
+      label: () => "Show where it was accessed",
+    },
   });
   chosen.listen(made.mark);
   const all = total(files.map((row) => row.read_bytes + row.write_bytes)) + (rest?.bytes ?? 0);
-  const first = files.reduce((best, row) => (row.read_bytes + row.write_bytes > best.read_bytes + best.write_bytes ? row : best));
+  const first = files.reduce((best, row) =>
+    row.read_bytes + row.write_bytes > best.read_bytes + best.write_bytes ? row : best,
+  );
   const number = files.length + (rest?.files ?? 0);
   const part = all > 0 ? (first.read_bytes + first.write_bytes) / all : 0;
   const intro =
@@ -75,7 +100,8 @@ export function filesSection({ report, chosen }) {
     "Files",
     intro,
     made.node,
-    rest?.files > 0 && el("p", { class: "remark" }, `Not listed: ${counted(rest.files, "file")} with ${bytes(rest.bytes)} in all.`),
+    rest?.files > 0 &&
+      el("p", { class: "remark" }, `Not listed: ${counted(rest.files, "file")} with ${bytes(rest.bytes)} in all.`),
   );
 }
 
@@ -90,17 +116,32 @@ function withoutMap(file, maps) {
   );
 }
 
-export function offsetsSection({ report, views, maps, chosen }) {
+export function offsetsSection({ views, maps, chosen }) {
   if (!maps.length) return section("offsets", "Where in the files", "No accesses with known positions were recorded.");
   const state = { kind: "both" };
   const place = el("div", { class: "map" });
-  const list = picker("File", maps.map((map) => [map.file, shortName(map.file)]), (name) => chosen.pick(name));
-  const kinds = [["both", "reads and writes"], ["read", "reads"], ["write", "writes"]];
+  const list = picker(
+    "File",
+    maps.map((map) => [map.file, shortName(map.file)]),
+    (name) => chosen.pick(name),
+  );
+  const kinds = [
+    ["both", "reads and writes"],
+    ["read", "reads"],
+    ["write", "writes"],
+  ];
 
   function source(map) {
     const sides = { read: state.kind !== "write" ? map.read : [], write: state.kind !== "read" ? map.write : [] };
     const top = Math.max(1, ...[sides.read, sides.write].flatMap((rows) => (rows ?? []).map((row) => most(row))));
-    return { ...map, ...sides, top, upwards: true, extent: map.rows * map.height, marks: (n) => byteMarks(map.rows * map.height, n) };
+    return {
+      ...map,
+      ...sides,
+      top,
+      upwards: true,
+      extent: map.rows * map.height,
+      marks: (n) => byteMarks(map.rows * map.height, n),
+    };
   }
   function show() {
     const map = maps.find((each) => each.file === chosen.file);
@@ -114,7 +155,8 @@ export function offsetsSection({ report, views, maps, chosen }) {
     const both = profile(map);
     const summary =
       `Up: places in the file, to the right: time. Each cell holds ${bytes(map.height)} of the file and ` +
-      `${seconds(map.width)}; in all ${bytes(total(both.read_bytes))} read and ${bytes(total(both.write_bytes))} written.`;
+      `${seconds(map.width)}; in all ${bytes(total(both.read_bytes))} read, ` +
+      `${bytes(total(both.write_bytes))} written.`;
     const frame = heatmap({
       view,
       source: () => now,
@@ -122,13 +164,17 @@ export function offsetsSection({ report, views, maps, chosen }) {
       summary,
       height: (width) => (width < 520 ? 240 : 300),
       tell: tellCell,
-      clock: clockName(report.offsets_clock ?? report.timeline?.clock ?? report.trace?.clock),
+      clock: clockName(view.clock),
     });
     const legend = el("div");
     const redraw = () => {
       now = source(map);
-      const shades = { read: ["read", "reads"], write: ["write", "writes"] };
-      const shown = state.kind === "both" ? [shades.read, shades.write] : [shades[state.kind]];
+      const shades = [
+        ["read", "reads"],
+        ["write", "writes"],
+        ["both", "both"],
+      ];
+      const shown = state.kind === "both" ? shades : shades.filter(([kind]) => kind === state.kind);
       legend.replaceChildren(scaleBar(shown, now.top, bytes));
       frame.redraw();
     };
@@ -138,7 +184,12 @@ export function offsetsSection({ report, views, maps, chosen }) {
       redraw();
     });
     const table_ = alternative("The same as a table", () => offsetTable(map));
-    place.replaceChildren(el("div", { class: "controls" }, pick, viewButtons(view, false)), frame.whole, legend, table_);
+    place.replaceChildren(
+      el("div", { class: "controls" }, pick, viewButtons(view, false)),
+      frame.whole,
+      legend,
+      table_,
+    );
   }
   chosen.listen(show);
   show();
@@ -160,7 +211,12 @@ function offsetTable(map) {
   const rows = [];
   for (let row = 0; row < map.rows; row += each) {
     const sum = (side) => total((side ?? []).slice(row, row + each).map(total));
-    rows.push({ from: row * map.height, to: Math.min(row + each, map.rows) * map.height, read: sum(map.read), write: sum(map.write) });
+    rows.push({
+      from: row * map.height,
+      to: Math.min(row + each, map.rows) * map.height,
+      read: sum(map.read),
+      write: sum(map.write),
+    });
   }
   const columns = [
     { title: "From", head: true, value: (row) => row.from, show: (row) => bytes(row.from) },
@@ -180,26 +236,40 @@ const NAMES = {
   required: ["Required", "Read once at the start, or written once for good"],
   checkpoint: ["Checkpoints", "State written again and again, to start from after a failure"],
   swapping: ["Data swapping", "Data that does not fit in memory, moved in and out each turn"],
+  other: ["Other", "None of the three"],
 };
 
 export function classesSection({ report }) {
   const kinds = Object.keys(NAMES).filter((kind) => report.classes?.[kind]);
-  if (!kinds.some((kind) => report.classes[kind].bytes > 0)) return section("classes", "What the I/O is for", "No bytes belong to any of the paper's three classes.");
-  const list = kinds.map((kind) => {
-    const { bytes: moved, share: part, files, evidence } = report.classes[kind];
-    const names = (files ?? []).slice(0, 5).map(plainName);
-    const more = (files?.length ?? 0) - names.length;
-    return el(
-      "div",
-      { class: "class" },
-      el("h3", {}, NAMES[kind][0]),
-      el("p", { class: "figure" }, share(part), el("span", { class: "unit" }, ` ${bytes(moved)}`)),
-      bar([{ part, kind }]),
-      el("p", { class: "quiet" }, `${NAMES[kind][1]}.`),
-      evidence && el("p", {}, evidence),
-      names.length > 0 &&
-        el("p", { class: "quiet" }, names.map((name, i) => [i ? ", " : "", el("bdi", { class: "name" }, name)]), more > 0 && ` and ${counted(more, "more", "more")}`),
-    );
-  });
-  return section("classes", "What the I/O is for", "The three classes of the 1992 paper, section 5.1.", el("div", { class: "classes" }, list));
+  if (!kinds.some((kind) => kind !== "other" && report.classes[kind].bytes > 0))
+    return section("classes", "What the I/O is for", "No bytes belong to any of the paper's three classes.");
+  const list = kinds
+    .filter((kind) => kind !== "other" || report.classes.other.bytes > 0)
+    .map((kind) => {
+      const { bytes: moved, share: part, files, evidence, count: number } = report.classes[kind];
+      const names = (files ?? []).slice(0, 5).map(plainName);
+      const more = (number ?? files?.length ?? 0) - names.length;
+      return el(
+        "div",
+        { class: "class" },
+        el("h3", {}, NAMES[kind][0]),
+        el("p", { class: "figure" }, share(part), el("span", { class: "unit" }, ` ${bytes(moved)}`)),
+        bar([{ part, kind }]),
+        el("p", { class: "quiet" }, `${NAMES[kind][1]}.`),
+        evidence && el("p", {}, evidence),
+        names.length > 0 &&
+          el(
+            "p",
+            { class: "quiet" },
+            names.map((name, i) => [i ? ", " : "", el("bdi", { class: "name" }, name)]),
+            more > 0 && ` and ${counted(more, "more", "more")}`,
+          ),
+      );
+    });
+  return section(
+    "classes",
+    "What the I/O is for",
+    "The three classes of the 1992 paper, section 5.1.",
+    el("div", { class: "classes" }, list),
+  );
 }

@@ -11,12 +11,13 @@ import { bytes, count, counted, moment, number, seconds, share } from "./units.j
 const MEASURES = { bytes: ["bytes moved", bytes], seconds: ["seconds of I/O", seconds] };
 
 function ranksHeight(rows) {
-  return (width) => Math.max(120, Math.min(560, rows * (rows <= 24 ? 20 : 1.1) + (width < 520 ? 80 : 60)));
+  return (width) => Math.max(96, Math.min(560, rows * (rows <= 24 ? 20 : 1.1) + (width < 520 ? 80 : 60)));
 }
 
-export function ranksSection({ report, views, ranks }) {
+export function ranksSection({ views, ranks }) {
   const rows = ranks?.rows ?? [];
-  if (!rows.length || !ranks.columns) return section("ranks", "Processes over time", "No reads or writes were recorded.");
+  if (!rows.length || !ranks.columns)
+    return section("ranks", "Processes over time", "No reads or writes were recorded.");
   const state = { what: "bytes" };
   const view = views(ranks.columns * ranks.width, ranks.width);
   const source = () => ({
@@ -42,7 +43,7 @@ export function ranksSection({ report, views, ranks }) {
     label: "Processes over time",
     summary,
     height: ranksHeight(rows.length),
-    clock: clockName(report.timeline?.clock ?? report.trace?.clock),
+    clock: clockName(view.clock),
     tell: (column, row, map) => {
       const span = `${moment(column * map.width, map.width)} to ${moment((column + 1) * map.width, map.width)}`;
       if (row === null) return span;
@@ -57,10 +58,15 @@ export function ranksSection({ report, views, ranks }) {
     frame.redraw();
   };
   redraw();
-  const pick = choice("Show", Object.entries(MEASURES).map(([key, [name]]) => [key, name]), state.what, (value) => {
-    state.what = value;
-    redraw();
-  });
+  const pick = choice(
+    "Show",
+    Object.entries(MEASURES).map(([key, [name]]) => [key, name]),
+    state.what,
+    (value) => {
+      state.what = value;
+      redraw();
+    },
+  );
   const instead = alternative("The same as a table", () => ranksTable(ranks));
   const controls = el("div", { class: "controls" }, pick, viewButtons(view, false));
   return section("ranks", "Processes over time", null, controls, frame.whole, legend, instead);
@@ -69,7 +75,12 @@ export function ranksSection({ report, views, ranks }) {
 function ranksTable(ranks) {
   const made = ranks.rows.map((row, i) => {
     const busiest = ranks.bytes[i].indexOf(most(ranks.bytes[i]));
-    return { label: row.label, bytes: total(ranks.bytes[i]), seconds: total(ranks.seconds?.[i]), busiest: busiest * ranks.width };
+    return {
+      label: row.label,
+      bytes: total(ranks.bytes[i]),
+      seconds: total(ranks.seconds?.[i]),
+      busiest: busiest * ranks.width,
+    };
   });
   const columns = [
     { title: "Row", head: true, text: true, value: (row) => plainName(row.label) },
@@ -87,10 +98,24 @@ export function processesSection({ report }) {
   const top = most(processes.map((row) => row.io_seconds)) || 1;
   const columns = [
     { title: "Process", head: true, value: (row) => row.number, show: (row) => String(row.number) },
-    ranked && { title: "Rank", value: (row) => (row.rank >= 0 ? row.rank : null), show: (row) => (row.rank >= 0 ? count(row.rank) : "–") },
-    { title: "Command", text: true, value: (row) => plainName(row.command), show: (row) => el("bdi", { class: "name" }, plainName(row.command)) },
+    ranked && {
+      title: "Rank",
+      value: (row) => (row.rank >= 0 ? row.rank : null),
+      show: (row) => (row.rank >= 0 ? count(row.rank) : "–"),
+    },
+    {
+      title: "Command",
+      text: true,
+      value: (row) => plainName(row.command),
+      show: (row) => el("bdi", { class: "name" }, plainName(row.command)),
+    },
     { title: "Host", text: true, value: (row) => plainName(row.host) },
-    { title: "In I/O", value: (row) => row.io_seconds, show: (row) => seconds(row.io_seconds), bar: (row) => row.io_seconds / top },
+    {
+      title: "In I/O",
+      value: (row) => row.io_seconds,
+      show: (row) => seconds(row.io_seconds),
+      bar: (row) => row.io_seconds / top,
+    },
     { title: "CPU", value: (row) => row.cpu_seconds, show: (row) => seconds(row.cpu_seconds) },
     { title: "Read", value: (row) => row.read_bytes, show: (row) => bytes(row.read_bytes) },
     { title: "Written", value: (row) => row.write_bytes, show: (row) => bytes(row.write_bytes) },
@@ -107,9 +132,24 @@ export function processesSection({ report }) {
     upwards: true,
     noun: "process",
     plural: "processes",
-    filter: { label: "Find processes by number, rank, command or host", of: (row) => `${row.number} ${row.rank} ${plainName(row.command)} ${plainName(row.host)}` },
+    filter: {
+      label: "Find processes by number, rank, command or host",
+      of: (row) => `${row.number} ${row.rank} ${plainName(row.command)} ${plainName(row.host)}`,
+    },
   });
-  return section("processes", "Processes", null, made.node);
+  const rest = report.processes_left_out;
+  return section(
+    "processes",
+    "Processes",
+    null,
+    made.node,
+    rest?.processes > 0 &&
+      el(
+        "p",
+        { class: "remark" },
+        `Not listed: ${counted(rest.processes, "process", "processes")} with ${bytes(rest.bytes)} in all.`,
+      ),
+  );
 }
 
 export function stragglersSection({ report }) {
@@ -117,16 +157,31 @@ export function stragglersSection({ report }) {
   if (rows.length < 2) return section("stragglers", "Stragglers", text || "One process alone has none to wait for.");
   const top = most(rows.map((row) => row.io_seconds)) || 1;
   const columns = [
-    { title: "Process", head: true, value: (row) => row.process, show: (row) => (row.rank >= 0 ? `rank ${row.rank} (${row.process})` : String(row.process)) },
-    { title: "In I/O", value: (row) => row.io_seconds, show: (row) => seconds(row.io_seconds), bar: (row) => row.io_seconds / top },
-    { title: "To the median", value: (row) => row.ratio, show: (row) => (row.ratio === null ? "–" : `× ${number(row.ratio)}`) },
+    {
+      title: "Process",
+      head: true,
+      value: (row) => row.process,
+      show: (row) => (row.rank >= 0 ? `rank ${row.rank} (${row.process})` : String(row.process)),
+    },
+    {
+      title: "In I/O",
+      value: (row) => row.io_seconds,
+      show: (row) => seconds(row.io_seconds),
+      bar: (row) => row.io_seconds / top,
+    },
+    {
+      title: "To the median",
+      value: (row) => row.ratio,
+      show: (row) => (row.ratio === null ? "–" : `× ${number(row.ratio)}`),
+    },
     { title: "Moved", value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
   ];
   return section(
     "stragglers",
     "Stragglers",
     text,
-    table(columns, rows, { caption: "Time in I/O of each process", sort: 1, noun: "process", plural: "processes" }).node,
+    table(columns, rows, { caption: "Time in I/O of each process", sort: 1, noun: "process", plural: "processes" })
+      .node,
     el("p", { class: "quiet" }, `Imbalance, 1 less the mean over the longest: ${share(imbalance)}.`),
   );
 }
@@ -136,21 +191,26 @@ export function overlapSection({ report }) {
   if (!overlap) return section("overlap", "I/O and computation", "Not known for this trace.");
   const whole = (overlap.io_seconds ?? 0) + (overlap.compute_seconds ?? 0) || 1;
   const rows = [
-    ["A request was running", overlap.io_seconds, "busy"],
-    ["No request was running", overlap.compute_seconds, "idle"],
+    ["Some call for I/O ran", overlap.io_seconds, "busy"],
+    ["of that, a call that the program waited for", overlap.waiting_seconds, "write"],
+    ["No call for I/O ran", overlap.compute_seconds, "idle"],
     ["Computed while own asynchronous requests ran", overlap.hidden_seconds, "both"],
-  ];
+  ].filter(([, value]) => value !== undefined);
   const columns = [
     { title: "", head: true, text: true, value: ([name]) => name },
-    { title: "Time", value: ([, value]) => value, show: ([, value]) => seconds(value), bar: ([, value, kind]) => [{ part: value / whole, kind }] },
+    {
+      title: "Time",
+      value: ([, value]) => value,
+      show: ([, value]) => seconds(value),
+      bar: ([, value, kind]) => [{ part: value / whole, kind }],
+    },
     { title: "Share", value: ([, value]) => value, show: ([, value]) => share(value / whole) },
   ];
   return section(
     "overlap",
     "I/O and computation",
     overlap.text,
-    table(columns, rows, { caption: "Time with and without I/O", sortable: false }).node,
+    table(columns, rows, { caption: "Time of the processes, added up", sortable: false }).node,
     el("p", { class: "quiet" }, `Asked for asynchronously: ${share(overlap.asynchronous_share)} of the bytes.`),
   );
 }
-

@@ -5,7 +5,7 @@ import { most } from "./data.js";
 import { el } from "./dom.js";
 import { histogram } from "./histogram.js";
 import { bar, table } from "./table.js";
-import { bytes, count, share, size } from "./units.js";
+import { bytes, count, share } from "./units.js";
 
 /** Bins of both directions, from the smallest to the largest, empty ones between included. */
 export function joinBins(sizes) {
@@ -40,17 +40,24 @@ export function sizesSection({ report }) {
   const first = common[0];
   const verbs = { read: "reads", write: "writes" };
   const intro =
-    first && `The most frequent request: ${verbs[first.kind] ?? first.kind} of ${size(first.bytes)}, ${share(first.share)} of all requests.`;
+    first &&
+    `The most frequent request: ${verbs[first.kind] ?? first.kind} of ${bytes(first.bytes)}, ` +
+      `${share(first.share)} of all requests.`;
   const columns = [
-    { title: "Size", head: true, value: (row) => row.bytes, show: (row) => size(row.bytes) },
+    { title: "Size", head: true, value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
     { title: "Kind", text: true, value: (row) => row.kind },
     { title: "Requests", value: (row) => row.count, show: (row) => count(row.count) },
-    { title: "Share", value: (row) => row.share, show: (row) => share(row.share), bar: (row) => [{ part: row.share / top, kind: row.kind }] },
+    {
+      title: "Share",
+      value: (row) => row.share,
+      show: (row) => share(row.share),
+      bar: (row) => [{ part: row.share / top, kind: row.kind }],
+    },
   ];
   const each = (kind, field, show) => (row) => (row[kind] ? show(row[kind][field]) : "0");
   const binColumns = [
-    { title: "From", head: true, value: (row) => row.from, show: (row) => size(row.from) },
-    { title: "Below", value: (row) => row.to, show: (row) => size(row.to) },
+    { title: "From", head: true, value: (row) => row.from, show: (row) => bytes(row.from) },
+    { title: "Below", value: (row) => row.to, show: (row) => bytes(row.to) },
     { title: "Reads", value: (row) => row.read?.count ?? 0, show: each("read", "count", count) },
     { title: "Read", value: (row) => row.read?.bytes ?? 0, show: each("read", "bytes", bytes) },
     { title: "Writes", value: (row) => row.write?.count ?? 0, show: each("write", "count", count) },
@@ -64,13 +71,22 @@ export function sizesSection({ report }) {
     el(
       "div",
       { class: "controls" },
-      choice("Count", [["count", "requests"], ["bytes", "bytes"]], state.what, (value) => {
-        state.what = value;
-        chart.redraw();
-      }),
+      choice(
+        "Count",
+        [
+          ["count", "requests"],
+          ["bytes", "bytes"],
+        ],
+        state.what,
+        (value) => {
+          state.what = value;
+          chart.redraw();
+        },
+      ),
     ),
     chart.node,
-    common.length && table(columns, common, { caption: "The most frequent sizes", noun: "size" }).node,
+    alignment(report.alignment),
+    common.length > 0 && table(columns, common, { caption: "The most frequent sizes", noun: "size" }).node,
     el(
       "details",
       { class: "alternative" },
@@ -78,6 +94,14 @@ export function sizesSection({ report }) {
       table(binColumns, filled, { caption: "Requests by size", noun: "size" }).node,
     ),
   );
+}
+
+/** Says how many requests begin inside a block. */
+function alignment(found) {
+  if (!found) return null;
+  const side = (name, part) => part?.count > 0 && `${share(part.unaligned / part.count)} of the ${name}`;
+  const said = [side("reads", found.read), side("writes", found.write)].filter(Boolean);
+  return said.length > 0 && el("p", {}, `${said.join(" and ")} begin at no multiple of ${count(found.block)} bytes.`);
 }
 
 const ORDER = [
@@ -108,6 +132,7 @@ export function orderSection({ report }) {
     "order",
     "Order of requests",
     `Each request begins ${ORDER.map(([kind, text]) => `${text} (${kind})`).join(", ")}.`,
-    table(columns, rows, { caption: "Order of requests: shares of their number, which sum to 1", sortable: false }).node,
+    table(columns, rows, { caption: "Order of requests: shares of their number, which sum to 1", sortable: false })
+      .node,
   );
 }

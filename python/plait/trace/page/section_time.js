@@ -46,7 +46,11 @@ export function timelineTable(timeline, from, to, caption) {
     { title: "Writes", value: (row) => row.writes, show: (row) => count(row.writes) },
   ];
   if (timeline.busy?.length) {
-    columns.push({ title: "Busy", value: (row) => row.busy, show: (row) => share(row.bins ? row.busy / row.bins : null) });
+    columns.push({
+      title: "Busy",
+      value: (row) => row.busy,
+      show: (row) => share(row.bins ? row.busy / row.bins : null),
+    });
   }
   return table(columns, rows, { caption, sortable: false, noun: "row", few: ROWS }).node;
 }
@@ -66,13 +70,12 @@ export function timeSection({ report, view, maps, ranks, linked }) {
   if (!whole?.read_bytes?.length) return section("timeline", "Rate over time", "No reads or writes were recorded.");
   const state = { data: whole, mode: "mirrored", marked: false };
   const strongest = report.cycles?.[0];
-  const clock = whole.clock ?? report.trace?.clock;
   const frame = timelineChart({
     view,
     shown: () => state.data,
     mode: () => state.mode,
     cycle: () => (state.marked ? strongest : null),
-    clock: clockName(clock),
+    clock: clockName(view.clock),
     summary: timelineSummary(whole),
   });
   const inView = el("p", { class: "inview", id: "in-view", "aria-live": "polite" });
@@ -102,7 +105,9 @@ export function timeSection({ report, view, maps, ranks, linked }) {
   const instead = alternative("The same as a table", () => {
     const place = el("div");
     const fill = () =>
-      place.replaceChildren(timelineTable(whole, view.from, view.to, "Rate over time, in the stretch that the chart shows"));
+      place.replaceChildren(
+        timelineTable(whole, view.from, view.to, "Rate over time, in the stretch that the chart shows"),
+      );
     view.listen((what) => what === "range" && fill());
     fill();
     return place;
@@ -119,9 +124,22 @@ export function timeSection({ report, view, maps, ranks, linked }) {
       "div",
       { class: "controls" },
       viewButtons(view),
-      choice("Draw", [["mirrored", "reads up, writes down"], ["stacked", "stacked"]], state.mode, redraw((value) => (state.mode = value))),
+      choice(
+        "Draw",
+        [
+          ["mirrored", "reads up, writes down"],
+          ["stacked", "stacked"],
+        ],
+        state.mode,
+        redraw((value) => (state.mode = value)),
+      ),
       list?.node,
-      strongest && tick(`turns of the cycle of ${seconds(strongest.period_seconds)}`, false, redraw((on) => (state.marked = on))),
+      strongest &&
+        tick(
+          `turns of the cycle of ${seconds(strongest.period_seconds)}`,
+          false,
+          redraw((on) => (state.marked = on)),
+        ),
     ),
     frame.whole,
     overview(view, whole),
@@ -138,14 +156,19 @@ export function cyclesSection({ report }) {
   const best = cycles[0];
   const intro =
     `The strongest cycle takes ${seconds(best.period_seconds)} and repeats ${count(best.count)} times, moving ` +
-    `${bytes(best.bytes_per_cycle)} each. It explains ${share(best.strength)} of the variation of the rate.`;
+    `${bytes(best.bytes_per_cycle)} each. ${share(best.strength)} of the rate's variation repeats.`;
   const columns = [
     { title: "Of", head: true, text: true, value: (row) => row.what, show: (row) => shortName(row.what) },
     { title: "Period", value: (row) => row.period_seconds, show: (row) => seconds(row.period_seconds) },
     { title: "Turns", value: (row) => row.count, show: (row) => count(row.count) },
     { title: "Bytes a turn", value: (row) => row.bytes_per_cycle, show: (row) => bytes(row.bytes_per_cycle) },
     { title: "Strength", value: (row) => row.strength, show: (row) => share(row.strength), bar: (row) => row.strength },
-    { title: "Regularity", value: (row) => row.regularity, show: (row) => share(row.regularity), bar: (row) => row.regularity },
+    {
+      title: "Regularity",
+      value: (row) => row.regularity,
+      show: (row) => share(row.regularity),
+      bar: (row) => row.regularity,
+    },
     { title: "First", value: (row) => row.first, show: (row) => seconds(row.first) },
     { title: "Last", value: (row) => row.last, show: (row) => seconds(row.last) },
   ];
@@ -154,6 +177,11 @@ export function cyclesSection({ report }) {
     "Cycles",
     intro,
     table(columns, cycles, { caption: "Cycles, the strongest first", noun: "cycle" }).node,
-    el("p", { class: "quiet" }, "Strength: share of the rate's variance that repeats. Regularity: 1 less the relative deviation of the bursts' distances."),
+    el(
+      "p",
+      { class: "quiet" },
+      "Strength: how much of the rate's variation repeats. " +
+        "Regularity: 1 less the relative deviation of the turns' lengths.",
+    ),
   );
 }

@@ -13,24 +13,43 @@ export function callsSection({ report }) {
   const columns = [
     { title: "Call", head: true, text: true, value: (row) => row.kind },
     { title: "Interface", text: true, value: (row) => row.interface },
-    { title: "Time", value: (row) => row.seconds, show: (row) => seconds(row.seconds), bar: (row) => row.seconds / top },
+    {
+      title: "Time",
+      value: (row) => row.seconds,
+      show: (row) => seconds(row.seconds),
+      bar: (row) => row.seconds / top,
+    },
     { title: "Calls", value: (row) => row.count, show: (row) => count(row.count) },
     { title: "Failed", value: (row) => row.failed, show: (row) => count(row.failed) },
     { title: "Moved", value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
-    { title: "Mean time", value: (row) => (row.count ? row.seconds / row.count : null), show: (row) => seconds(row.count ? row.seconds / row.count : null) },
+    {
+      title: "Mean time",
+      value: (row) => (row.count ? row.seconds / row.count : null),
+      show: (row) => seconds(row.count ? row.seconds / row.count : null),
+    },
   ];
-  return section("calls", "Calls", null, table(columns, calls, { caption: "Calls by kind and interface", sort: 2, noun: "row" }).node);
+  return section(
+    "calls",
+    "Calls",
+    null,
+    table(columns, calls, { caption: "Calls by kind and interface", sort: 2, noun: "row" }).node,
+  );
 }
 
-const mega = (value) => (value === null || value === undefined ? "–" : number(value / 1e6));
-const kilo = (value) => (value === null || value === undefined ? "–" : number(value / 1e3));
+const mega = (value) => (value === null || value === undefined ? "–" : number(value / 2 ** 20));
+const kilo = (value) => (value === null || value === undefined ? "–" : number(value / 2 ** 10));
 
 /** Tables 1 and 2 in the columns of the paper. */
 export function tablesSection({ report, name }) {
   const { table1: one, table2: two } = report;
   if (!one && !two) return null;
   const clock = report.trace?.clock === "cpu" ? "CPU time" : "elapsed time, as the trace has no CPU times";
-  const cell = (title, unit, field, show) => ({ title, unit, value: (row) => row[field], show: (row) => show(row[field]) });
+  const cell = (title, unit, field, show) => ({
+    title,
+    unit,
+    value: (row) => row[field],
+    show: (row) => show(row[field]),
+  });
   const program = { title: "Program", head: true, text: true, value: () => name };
   const first = [
     program,
@@ -48,13 +67,13 @@ export function tablesSection({ report, name }) {
     cell("Writes", "(MB/s)", "write_bytes_per_second", mega),
     cell("Reads", "(IOs/s)", "reads_per_second", number),
     cell("Writes", "(IOs/s)", "writes_per_second", number),
-    cell("Avg I/O size", "(kB)", "mean_io_bytes", kilo),
+    cell("Avg I/O size", "(KB)", "mean_io_bytes", kilo),
     cell("Read/write ratio", "(data)", "read_write_ratio", number),
   ];
   return section(
     "tables",
     "Tables 1 and 2",
-    `In the columns of the 1992 paper. Rates are for each second of ${clock}; 1 MB is 1,000,000 bytes.`,
+    `In the columns of the 1992 paper. Rates are for each second of ${clock}; MB are of 2²⁰ bytes, KB of 2¹⁰.`,
     one && table(first, [one], { caption: "Table 1. Characteristics of the program" }).node,
     two && table(second, [two], { caption: "Table 2. Request rates and data rates" }).node,
   );
@@ -97,7 +116,10 @@ export function traceSection({ report }) {
       ["Format", plainName(trace.format)],
       ["Began", trace.zero && plainName(trace.zero)],
       ["Elapsed", seconds(trace.wall_seconds)],
-      ["CPU time", trace.cpu_seconds === null || trace.cpu_seconds === undefined ? "not known" : seconds(trace.cpu_seconds)],
+      [
+        "CPU time",
+        trace.cpu_seconds === null || trace.cpu_seconds === undefined ? "not known" : seconds(trace.cpu_seconds),
+      ],
       ["Events", count(trace.events)],
       ["Covered", trace.coverage?.share === null ? "not known" : share(trace.coverage?.share)],
       ["Ended", trace.complete === false ? "cut off, or a process was killed" : "as its format ends"],
@@ -107,7 +129,15 @@ export function traceSection({ report }) {
     ]),
     missed.length > 0 && table(columns, missed, { caption: "Missing from the trace", noun: "row" }).node,
     trace.notes?.length > 0 &&
-      el("details", { class: "alternative", open: trace.notes.length <= 12 }, el("summary", {}, counted(trace.notes.length, "note")),
-        el("ul", { class: "notes" }, trace.notes.map((note) => el("li", {}, plainName(note))))),
+      el(
+        "details",
+        { class: "alternative", open: trace.notes.length <= 12 },
+        el("summary", {}, counted(trace.notes.length, "note")),
+        el(
+          "ul",
+          { class: "notes" },
+          trace.notes.map((note) => el("li", {}, plainName(note))),
+        ),
+      ),
   );
 }

@@ -6,12 +6,32 @@ import { count, counted } from "./units.js";
 const FEW = 20; // rows shown before somebody asks for all, where a table says no other number
 
 /**
- * A table of `rows`.  A column is {title, value(row), show?(row), text?, head?, bar?, note?}: `value` sorts, `show` gives
- * text or nodes, `text` columns stand left and sort from A, `head` names the row, `bar` is a length from 0 to 1.
- * Options: caption, sort (column number), upwards, filter {label, of(row)}, pick {chosen(row), call(row), label(row)}, noun.
+ * A table of `rows`.  A column is {title, unit?, value(row), show?(row), text?, head?, bar?}: `value` sorts, `show` is
+ * what is shown, `text` columns stand left and sort from A, `head` names the row, `bar` is a length from 0 to 1.
+ * Options: caption, noun and plural of a row, sort (column number), upwards, sortable, few (rows shown at first),
+ * filter {label, of(row)}, pick {chosen(row), call(row), label(row)}.
  */
-export function table(columns, rows, { caption, sort = null, upwards = false, filter = null, pick = null, noun = "row", plural = `${noun}s`, sortable = true, few = FEW }) {
-  const state = { column: sort, down: sort === null ? true : !upwards && !columns[sort].text, words: "", all: rows.length <= few };
+export function table(
+  columns,
+  rows,
+  {
+    caption,
+    sort = null,
+    upwards = false,
+    filter = null,
+    pick = null,
+    noun = "row",
+    plural = `${noun}s`,
+    sortable = true,
+    few = FEW,
+  },
+) {
+  const state = {
+    column: sort,
+    down: sort === null ? true : !upwards && !columns[sort].text,
+    words: "",
+    all: rows.length <= few,
+  };
   const body = el("tbody");
   const status = el("p", { class: "status", "aria-live": "polite" });
   const headings = columns.map((column, i) => heading(column, i));
@@ -21,7 +41,15 @@ export function table(columns, rows, { caption, sort = null, upwards = false, fi
     "table",
     {},
     el("caption", {}, text),
-    el("thead", {}, el("tr", {}, headings.map((each) => each.cell))),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        headings.map((each) => each.cell),
+      ),
+    ),
     body,
   );
   text.textContent = caption;
@@ -46,7 +74,11 @@ export function table(columns, rows, { caption, sort = null, upwards = false, fi
     return { cell: el("th", { scope: "col", class: kind }, inner), column };
   }
   function line(row) {
-    return el("tr", {}, columns.map((column) => cellOf(column, row)));
+    return el(
+      "tr",
+      {},
+      columns.map((column) => cellOf(column, row)),
+    );
   }
   function cellOf(column, row) {
     const shown = column.show ? column.show(row) : column.value(row);
@@ -71,7 +103,8 @@ export function table(columns, rows, { caption, sort = null, upwards = false, fi
     fillBody(state.all || isPrinting());
     more.hidden = kept.length <= few;
     more.textContent = state.all ? `Show the first ${few}` : `Show all ${counted(kept.length, noun, plural)}`;
-    if (filter) status.textContent = words.length ? `${count(kept.length)} of ${counted(rows.length, noun, plural)}` : "";
+    if (filter)
+      status.textContent = words.length ? `${count(kept.length)} of ${counted(rows.length, noun, plural)}` : "";
   }
   /** Puts rows into the table; most are made when they are first shown, so that a page of many rows opens fast. */
   function fillBody(all) {
@@ -94,13 +127,25 @@ export function table(columns, rows, { caption, sort = null, upwards = false, fi
   }
   arrange();
   onPrint((printing) => fillBody(printing || state.all));
-  const node = el("div", { class: "table" }, filter && finder(filter, status, (words) => ((state.words = words), arrange())), scroll, more);
+  const node = el(
+    "div",
+    { class: "table" },
+    filter && finder(filter, status, (words) => ((state.words = words), arrange())),
+    scroll,
+    more,
+  );
   return { node, mark };
 }
 
 function finder(filter, status, call) {
   const id = freshId("filter");
-  const input = el("input", { id, type: "search", autocomplete: "off", spellcheck: "false", oninput: () => call(input.value) });
+  const input = el("input", {
+    id,
+    type: "search",
+    autocomplete: "off",
+    spellcheck: "false",
+    oninput: () => call(input.value),
+  });
   return el("div", { class: "find" }, el("label", { for: id }, filter.label), input, status);
 }
 
@@ -130,5 +175,9 @@ export function bar(parts) {
 /** A list of terms and what they are. */
 export function facts(pairs) {
   const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return el("dl", { class: "facts" }, known.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value))));
+  return el(
+    "dl",
+    { class: "facts" },
+    known.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value))),
+  );
 }

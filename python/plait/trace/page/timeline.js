@@ -4,7 +4,7 @@ import { timeAxis, sideAxis } from "./axis.js";
 import { label, svg } from "./dom.js";
 import { plot } from "./plot.js";
 import { byteMarks, linear } from "./scales.js";
-import { bytes, count, moment, rate, share } from "./units.js";
+import { bytes, counted, moment, rate, share } from "./units.js";
 
 const BUSY = 30; // px of the strip for the busy share
 const GAP = 20; // px between the rates and the strip, with room for a word
@@ -64,17 +64,30 @@ function drawTimeline(frame, data, mode, cycle, clock, ceiling) {
   if (up + down <= 0) up = 1;
   const y = linear(-down, up, low, top);
   const step = byteMarks(Math.max(up, down), Math.max(2, ((low - top) * Math.max(up, down)) / (up + down) / 42), "/s");
-  sideAxis(frame, step.filter((mark) => mark.value <= up), y.at);
-  sideAxis(frame, step.filter((mark) => mark.value > 0 && mark.value <= down), (value) => y.at(-value));
+  sideAxis(
+    frame,
+    step.filter((mark) => mark.value <= up),
+    y.at,
+  );
+  sideAxis(
+    frame,
+    step.filter((mark) => mark.value > 0 && mark.value <= down),
+    (value) => y.at(-value),
+  );
   layer.append(svg("line", { class: "base", x1: left, x2: right, y1: y.at(0), y2: y.at(0) }));
 
   const zero = () => y.at(0);
   const read = (i) => y.at(data.read_bytes[i] / data.width);
   const write = (i) =>
-    mode === "stacked" ? y.at((data.read_bytes[i] + data.write_bytes[i]) / data.width) : y.at(-data.write_bytes[i] / data.width);
-  layer.append(svg("path", { class: data.single ? "area both" : "area read", d: steps(frame, data, first, end, zero, read) }));
+    mode === "stacked"
+      ? y.at((data.read_bytes[i] + data.write_bytes[i]) / data.width)
+      : y.at(-data.write_bytes[i] / data.width);
+  layer.append(
+    svg("path", { class: data.single ? "area both" : "area read", d: steps(frame, data, first, end, zero, read) }),
+  );
   const base = mode === "stacked" ? read : zero;
-  if (!data.single) layer.append(svg("path", { class: `area write ${mode}`, d: steps(frame, data, first, end, base, write) }));
+  if (!data.single)
+    layer.append(svg("path", { class: `area write ${mode}`, d: steps(frame, data, first, end, base, write) }));
   if (cycle) drawCycle(frame, cycle, low);
   nameSides(frame, data, mode, y, low);
   const over = data.begin + data.width * data.read_bytes.length;
@@ -86,7 +99,8 @@ function drawTimeline(frame, data, mode, cycle, clock, ceiling) {
 function nameSides(frame, data, mode, y, low) {
   const at = { class: "side", "text-anchor": "end" };
   if (data.single) frame.layer.append(label(frame.right - 4, frame.top - 5, "reads and writes", at));
-  else if (mode === "stacked") frame.layer.append(label(frame.right - 4, frame.top - 5, "writes (hatched) on reads", at));
+  else if (mode === "stacked")
+    frame.layer.append(label(frame.right - 4, frame.top - 5, "writes (hatched) on reads", at));
   else {
     frame.layer.append(label(frame.right - 4, frame.top - 5, "reads ↑", { ...at, class: "side read" }));
     if (y.from < 0) frame.layer.append(label(frame.right - 4, low + 14, "writes ↓", { ...at, class: "side write" }));
@@ -96,14 +110,29 @@ function nameSides(frame, data, mode, y, low) {
 /** Where a run ends that is shorter than the axis. */
 function drawEnd(frame, over, low) {
   const at = frame.x.at(over);
-  frame.layer.append(svg("line", { class: "turn", x1: at, x2: at, y1: frame.top, y2: low }), label(at + 4, frame.top + 10, "end"));
+  frame.layer.append(
+    svg("line", { class: "turn", x1: at, x2: at, y1: frame.top, y2: low }),
+    label(at + 4, frame.top + 10, "end"),
+  );
 }
 
 function drawBusy(frame, data, first, end, top, bottom) {
   const at = (value) => bottom - (bottom - top) * Math.min(1, Math.max(0, value));
-  frame.layer.append(svg("rect", { class: "strip", x: frame.left, y: top, width: frame.right - frame.left, height: bottom - top }));
   frame.layer.append(
-    svg("path", { class: "area busy", d: steps(frame, data, first, end, () => bottom, (i) => at(data.busy[i])) }),
+    svg("rect", { class: "strip", x: frame.left, y: top, width: frame.right - frame.left, height: bottom - top }),
+  );
+  frame.layer.append(
+    svg("path", {
+      class: "area busy",
+      d: steps(
+        frame,
+        data,
+        first,
+        end,
+        () => bottom,
+        (i) => at(data.busy[i]),
+      ),
+    }),
   );
   frame.layer.append(label(frame.left - 8, (top + bottom) / 2 + 4, "busy", { "text-anchor": "end" }));
 }
@@ -135,7 +164,9 @@ function markBin(frame, data) {
   const inside = (time) => Math.min(Math.max(frame.x.at(time), frame.left), frame.right);
   const a = inside(data.begin + i * data.width);
   const b = inside(data.begin + (i + 1) * data.width);
-  frame.over.prepend(svg("rect", { class: "bin", x: a, width: Math.max(1, b - a), y: frame.top, height: frame.bottom - frame.top }));
+  frame.over.prepend(
+    svg("rect", { class: "bin", x: a, width: Math.max(1, b - a), y: frame.top, height: frame.bottom - frame.top }),
+  );
 }
 
 /** What one bin says, as text. */
@@ -144,10 +175,15 @@ function tellBin(data, time) {
   if (i < 0) return "";
   const from = data.begin + i * data.width;
   const span = `${moment(from, data.width)} to ${moment(from + data.width, data.width)}`;
-  const side = (name, moved, requests) =>
-    `${name} ${rate(moved / data.width)} (${bytes(moved)}${requests === undefined ? "" : ` in ${count(requests)}`})`;
+  const side = (name, moved, requests) => {
+    const made = requests === undefined ? "" : ` in ${counted(requests, "request")}`;
+    return `${name} ${rate(moved / data.width)} (${bytes(moved)}${made})`;
+  };
   if (data.single) return `${span}: ${side("moved", data.read_bytes[i])}`;
-  const said = [side("read", data.read_bytes[i], data.reads?.[i]), side("wrote", data.write_bytes[i], data.writes?.[i])];
+  const said = [
+    side("read", data.read_bytes[i], data.reads?.[i]),
+    side("wrote", data.write_bytes[i], data.writes?.[i]),
+  ];
   if (data.busy?.length) said.push(`busy ${share(data.busy[i])}`);
   return `${span}: ${said.join(", ")}`;
 }

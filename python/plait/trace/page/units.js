@@ -1,7 +1,7 @@
 // Numbers as people read them; _words.py says the same where the page is written.
 
 export const NOTHING = "–";
-const UNITS = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const BLANK = "\u00a0";
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 const grouped = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 0 });
@@ -21,27 +21,17 @@ export const count = (value) => (known(value) ? grouped(value) : NOTHING);
 function scaled(value) {
   let step = 0;
   while (Math.abs(value) >= 999.5 && step < UNITS.length - 1) {
-    value /= 1000;
+    value /= 1024;
     step += 1;
   }
   return [value, UNITS[step]];
 }
 
-/** An amount of bytes, in decimal units. */
+/** An amount of bytes, in binary units. */
 export function bytes(value) {
   if (!known(value)) return NOTHING;
   const [rest, unit] = scaled(value);
   return number(rest) + BLANK + unit;
-}
-
-/** The size of a request: in binary units where it is a whole number of them. */
-export function size(value) {
-  if (known(value) && value >= 1024) {
-    for (const [power, unit] of [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"]]) {
-      if (value % power === 0) return grouped(value / power) + BLANK + unit;
-    }
-  }
-  return bytes(value);
 }
 
 export const rate = (value) => (known(value) ? `${bytes(value)}/s` : NOTHING);
@@ -59,7 +49,10 @@ export function seconds(value) {
     return `${Math.floor(whole / 60)}${BLANK}min${BLANK}${whole % 60}${BLANK}s`;
   }
   if (length >= 1 || length === 0) return `${number(value)}${BLANK}s`;
-  for (const [factor, unit] of [[1e3, "ms"], [1e6, "µs"]]) {
+  for (const [factor, unit] of [
+    [1e3, "ms"],
+    [1e6, "µs"],
+  ]) {
     if (length * factor >= 0.9995) return number(value * factor) + BLANK + unit;
   }
   return `${number(value * 1e9)}${BLANK}ns`;

@@ -1,11 +1,11 @@
 // The stretch of time that charts show, and the moment pointed at: charts that share a view move together.
 
-/** A view of [begin, end]; `step` is the finest bin that somebody shows. */
-export function makeView(begin, end, step) {
+/** A view of [begin, end]; `step` is the finest bin that somebody shows, `clock` "cpu" or "wall". */
+export function makeView(begin, end, step, clock = "wall") {
   const whole = end > begin ? end - begin : 1;
   const least = Math.min(whole, Math.max(step * 2, whole * 1e-6));
   const listeners = [];
-  const view = { begin, end: begin + whole, from: begin, to: begin + whole, step, cursor: null };
+  const view = { begin, end: begin + whole, from: begin, to: begin + whole, clock, cursor: null };
   const tell = (what) => listeners.forEach((listener) => listener(what));
 
   view.listen = (listener) => listeners.push(listener);

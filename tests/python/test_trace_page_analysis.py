@@ -1,0 +1,93 @@
+"""From a trace to the page: what the analysis counts is what a browser shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from trace_page_browser import Open, Opened, browser, settle
+
+import plait.trace
+from plait.trace import EVENT, Flag, Interface, Kind, page
+
+TURNS = 40
+SIZE = 1 << 16
+
+
+def make_trace(path: Path, pause: int) -> None:
+    """Two processes that read four times and write once in each turn, `pause` ns long."""
+    rows = []
+    for turn in range(TURNS):
+        for i in range(5):
+            for process in (1, 2):
+                kind = Kind.WRITE if i == 4 else Kind.READ
+                start = turn * pause + i * 1_000_000 + process * 1000
+                place = (turn % 8) * 5 * SIZE + i * SIZE
+                rows.append(
+                    (start, 400_000, -1, place, SIZE, SIZE, 0, process, 1, 1, kind, Interface.POSIX, Flag.LOGICAL)
+                )
+    with plait.trace.create(path) as writer:
+        for process in (1, 2):
+            writer.add_process(process, rank=process - 1, host="node<1>", command="/opt/solver --quick")
+            writer.add_file(process, 1, f"part<{process}>.dat")
+        writer.write(np.array(rows, dtype=EVENT))
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture
+def open_page(running: Any, tmp_path: Path) -> Iterator[Open]:
+    opened = Opened(running, tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_page_of_a_trace(open_page: Open, tmp_path: Path) -> None:
+    make_trace(tmp_path / "run.plait", 25_000_000)
+    report = plait.trace.report(tmp_path / "run.plait")
+    target = tmp_path / "run.html"
+    report.html(target)
+    shown = open_page(target.read_text(encoding="utf-8"))
+    assert shown.locator("h1").inner_text() == "solver"
+    lead = shown.locator(".lead").inner_text().replace("\u00a0", " ")
+    assert lead.startswith("2 processes read 20 MiB and wrote 5 MiB in ")
+    assert "with 400 requests of 64 KiB on average, in 2 files." in lead
+    assert shown.locator("#files tbody tr").count() == 2
+    assert "part<1>.dat" in shown.locator("#files tbody").inner_text()
+    for section in shown.locator("main section[id]").all():
+        section.scroll_into_view_if_needed()
+        settle(shown)
+    assert shown.locator("#ranks canvas").count() == 1
+    assert shown.locator("#offsets canvas").count() == 1
+    assert "read 20" in shown.locator("#in-view").inner_text()
+    known = shown.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
+    links = shown.locator(".evidence a").evaluate_all("(all) => all.map((each) => each.getAttribute('href').slice(1))")
+    assert len(links) == len(report["conclusions"])
+    assert set(links) <= set(known)
+
+
+def test_page_of_a_comparison(open_page: Open, tmp_path: Path) -> None:
+    make_trace(tmp_path / "a.plait", 25_000_000)
+    make_trace(tmp_path / "b.plait", 50_000_000)
+    compared = plait.trace.compare(tmp_path / "a.plait", tmp_path / "b.plait")
+    compared.html(tmp_path / "changes.html")
+    shown = open_page((tmp_path / "changes.html").read_text(encoding="utf-8"))
+    assert shown.locator("#timeline .plot").count() == 2
+    settle(shown)
+    assert shown.locator("#rows tbody tr").count() == min(20, len(compared["rows"]))
+    assert "a.plait" in shown.locator(".sides").inner_text()
+
+
+def test_page_of_a_trace_without_events(open_page: Open, tmp_path: Path) -> None:
+    with plait.trace.create(tmp_path / "none.plait"):
+        pass
+    shown = open_page(page.page_text(plait.trace.report(tmp_path / "none.plait")))
+    assert shown.locator("h1").inner_text() == "none.plait"
+    assert "No reads or writes" in shown.locator("#timeline").inner_text()
