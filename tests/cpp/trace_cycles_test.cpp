@@ -80,7 +80,9 @@ TEST_P(Regular, IsFoundAtItsPeriod) {
     EXPECT_NEAR(static_cast<double>(best.count), count, count >= 10 ? 1 + count * 0.02 : 1) << shown(found);
     EXPECT_LE(best.strength, 1.0);
     EXPECT_GT(best.regularity, 0.7);
-    if (count >= 10) EXPECT_NEAR(best.bytes, 60 * 65536.0, 60 * 65536.0 * 0.15);
+    if (count >= 10) {
+      EXPECT_NEAR(best.bytes, 60 * 65536.0, 60 * 65536.0 * 0.15);
+    }
   }
 }
 
