@@ -68,8 +68,8 @@ def written(tmp_path: Path) -> Path:
     path = tmp_path / "run.plait"
     with trace.create(path) as writer:
         for number, rank in ((7, 0), (8, 1)):
-            writer.add_process(trace.Process(number=number, parent=0, rank=rank, host="n", command="a.out", cpu=trace.UNKNOWN))
-            writer.add_file(trace.TracedFile(process=number, number=1, name="shared.dat"))
+            writer.add_process(number, rank=rank, host="n", command="a.out")
+            writer.add_file(number, 1, "shared.dat")
         writer.write(events)
     return path
 
@@ -207,7 +207,7 @@ def test_missing_bytes_come_first(tmp_path: Path) -> None:
     events["process"] = 1
     with trace.create(tmp_path / "part.plait") as writer:
         writer.write(events)
-        writer.missed.append(trace.Missed(reason="mapped", events=0, read_bytes=250, written_bytes=0))
+        writer.finish(missed=[trace.Missed("mapped", read_bytes=250)])
     report = trace.report(tmp_path / "part.plait")
     assert report["trace"]["coverage"]["share"] == 0.75
     assert report["conclusions"][0]["evidence"] == "trace"
