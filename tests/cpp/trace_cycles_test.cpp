@@ -59,16 +59,15 @@ std::string shown(const std::vector<Cycle>& cycles) {
 }
 
 bool has(const std::vector<Cycle>& cycles, double seconds, double tolerance) {
-  return std::any_of(cycles.begin(), cycles.end(), [&](const Cycle& cycle) {
-    return std::abs(cycle.period / kSecond / seconds - 1) <= tolerance;
-  });
+  return std::any_of(cycles.begin(), cycles.end(),
+                     [&](const Cycle& cycle) { return std::abs(cycle.period / kSecond / seconds - 1) <= tolerance; });
 }
 
 class Regular : public testing::TestWithParam<std::tuple<int, double, double>> {};
 
 TEST_P(Regular, IsFoundAtItsPeriod) {
   const auto [count, duty, jitter] = GetParam();
-  for (unsigned seed = 1; seed <= 3; ++seed) {
+  for (unsigned seed = 1; seed <= 2; ++seed) {
     Requests requests(seed);
     constexpr double kPeriod = 3.75;
     for (int cycle = 0; cycle < count; ++cycle)
@@ -119,7 +118,7 @@ TEST(Cycles, AreNotSeenInASteadyRate) {
 TEST(Cycles, AreNotSeenInNoise) {
   int seen = 0;
   std::string text;
-  for (unsigned seed = 1; seed <= 60; ++seed) {
+  for (unsigned seed = 1; seed <= 36; ++seed) {
     Requests requests(seed);
     const int count = seed % 3 == 0 ? 200 : seed % 3 == 1 ? 2000 : 20000;
     for (int i = 0; i < count; ++i) requests.add(requests.uniform(0, 100));

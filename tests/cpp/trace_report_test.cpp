@@ -138,7 +138,8 @@ TEST_P(Random, FilesOfOneNameAreOne) {
   std::map<std::string, std::int64_t> bytes;
   for (const Event& event : made.events) {
     if (is_data(event) && !is_logical(event)) continue;
-    if (!is_logical(event) || event.kind == Kind::kMetadata || (event.kind == Kind::kOpen && event.result < 0)) continue;
+    if (!is_logical(event) || event.kind == Kind::kMetadata || (event.kind == Kind::kOpen && event.result < 0))
+      continue;
     const std::string name = name_of(made, event);
     processes[name].insert(event.process);
     opens[name].insert({event.process, event.file});

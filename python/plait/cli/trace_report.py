@@ -60,7 +60,11 @@ def _reading(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of plait.trace.report."""
     names = ("clock", "level", "file", "process", "separator", "comment", "block")
     base = int(options["base"] or 0)
-    return {name: options[name] for name in names} | {"format": options["format_"], "base": base, "tick": options["tick"] or 0}
+    return {name: options[name] for name in names} | {
+        "format": options["format_"],
+        "base": base,
+        "tick": options["tick"] or 0,
+    }
 
 
 def _analyse(path: str, options: dict[str, Any]) -> analysis.Report:

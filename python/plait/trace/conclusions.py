@@ -263,7 +263,11 @@ def _cycles(report: Document, _: Document) -> Iterator[Document]:
     if others:
         text += f" Further periods: {', '.join(others)}."
     yield _conclusion(
-        "low", "I/O comes in cycles", text, "cycles", "Plan the next burst while the program computes: it comes on time."
+        "low",
+        "I/O comes in cycles",
+        text,
+        "cycles",
+        "Plan the next burst while the program computes: it comes on time.",
     )
 
 

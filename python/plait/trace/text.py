@@ -24,7 +24,9 @@ _HEIGHT = 3  # rows of a chart over time
 def as_text(report: Document, width: int = 100, top: int = 10) -> str:
     """Return the report as plain text."""
     out = io.StringIO()
-    Console(file=out, width=width, no_color=True, highlight=False, force_terminal=False).print(rendered(report, width, top))
+    Console(file=out, width=width, no_color=True, highlight=False, force_terminal=False).print(
+        rendered(report, width, top)
+    )
     return out.getvalue()
 
 
@@ -52,7 +54,10 @@ def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, Ren
         yield "Files", _files(report, width, top)
     yield "Types of I/O", _classes(report["classes"])
     if report["cycles"]:
-        yield f"Cycles, in seconds of {'CPU' if report['timeline']['clock'] == 'cpu' else 'wall'} time", _cycles(report, top)
+        yield (
+            f"Cycles, in seconds of {'CPU' if report['timeline']['clock'] == 'cpu' else 'wall'} time",
+            _cycles(report, top),
+        )
     yield "Processes", _processes(report, top)
     yield "Overlap and balance", _overlap(report)
 
@@ -158,7 +163,11 @@ def resampled(values: Sequence[float], columns: int) -> list[float]:
 def bars(values: Sequence[float], height: int = _HEIGHT) -> list[str]:
     """Return the rows of a chart of bars, the highest first; what is not nothing is at least a line."""
     most = max(values, default=0.0)
-    levels = [max(1, round(value / most * height * 8)) if value > 0 else 0 for value in values] if most else [0] * len(values)
+    levels = (
+        [max(1, round(value / most * height * 8)) if value > 0 else 0 for value in values]
+        if most
+        else [0] * len(values)
+    )
     return ["".join(_STEPS[min(8, max(0, level - 8 * row))] for level in levels) for row in range(height - 1, -1, -1)]
 
 
@@ -202,7 +211,11 @@ def _sizes(sizes: Document, width: int) -> RenderableType:
 
 def _order(order: Document) -> RenderableType:
     rows = [
-        [f"{kind}s", *[words.share(known[name]) for name in ("consecutive", "sequential", "random")], f"{known['count']:,}"]
+        [
+            f"{kind}s",
+            *[words.share(known[name]) for name in ("consecutive", "sequential", "random")],
+            f"{known['count']:,}",
+        ]
         for kind, known in order.items()
         if known["count"]
     ]
@@ -221,7 +234,9 @@ def _calls(calls: list[Document], top: int) -> RenderableType:
         ]
         for one in shown[:top]
     ]
-    return _with_rest(table(["call", "count", "failed", "time", "bytes"], rows), len(calls) - top, "kind of call", "kinds of calls")
+    return _with_rest(
+        table(["call", "count", "failed", "time", "bytes"], rows), len(calls) - top, "kind of call", "kinds of calls"
+    )
 
 
 def _with_rest(made: Table, left: int, one: str, several: str) -> RenderableType:

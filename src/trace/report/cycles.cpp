@@ -133,7 +133,9 @@ std::vector<Candidate> search_all(std::vector<double> values, std::size_t quarti
   std::vector<Candidate> found;
   double scale = 1;
   while (values.size() >= 2 * kFrom) {
-    const auto lags = [&](double number) { return static_cast<std::size_t>(static_cast<double>(values.size()) / number); };
+    const auto lags = [&](double number) {
+      return static_cast<std::size_t>(static_cast<double>(values.size()) / number);
+    };
     const std::vector<double> level = quartile > 0 ? limited(values, quartile) : values;
     search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kLags)), found);
     if (values.size() > kFewValues / 2 && values.size() <= kFewValues)
