@@ -113,7 +113,8 @@ def _file_rows(a: Document, b: Document) -> Iterator[Document]:
     one, two = ({file["name"]: file for file in each["files"]} for each in (a, b))
 
     def weight(name: str) -> int:
-        return max(file["read_bytes"] + file["write_bytes"] for file in (one.get(name), two.get(name)) if file)
+        known: int = max(file["read_bytes"] + file["write_bytes"] for file in (one.get(name), two.get(name)) if file)
+        return known
 
     complete = [not each["files_left_out"]["files"] for each in (a, b)]
     for name in sorted({*one, *two}, key=lambda name: (-weight(name), name))[:_FILES]:
@@ -170,7 +171,7 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
     for kind in ("read", "write"):
         row = known[("order", f"{kind} random")]
         if abs(row["b"] - row["a"]) >= CHANGED:
-            text = f"{words.share(row['a'])} of the {kind}s begin before the end of the access before in A, {words.share(row['b'])} in B."
+            text = f"{words.share(row['a'])} of the {kind}s go back in A, {words.share(row['b'])} in B."
             say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
     tell("cycles", "all period_seconds", "{more} time a cycle", None, words.seconds)
     if not found:

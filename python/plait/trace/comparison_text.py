@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from plait.trace import words
-from plait.trace.text import conclusion_lines, short, number, table
+from plait.trace.text import conclusion_lines, number, short, table
 
 Document = dict[str, Any]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -67,7 +68,8 @@ def _headline(report: Document) -> RenderableType:
     share = trace["coverage"]["share"]
     coverage = Text(f"Coverage: {trace['coverage']['text']}", style="green" if share == 1.0 else "bold red")
     lines = [coverage]
-    about = f"{words.shown(trace['path'])}: {words.count(trace['events'], 'event')} in {words.seconds(trace['wall_seconds'])}"
+    about = f"{words.shown(trace['path'])}: {words.count(trace['events'], 'event')}"
+    about += f" in {words.seconds(trace['wall_seconds'])}"
     if trace["cpu_seconds"] is not None:
         about += f" ({words.seconds(trace['cpu_seconds'])} of CPU time)"
     about += f", format {trace['format']}, {trace['level']} requests"
@@ -81,6 +83,7 @@ def _headline(report: Document) -> RenderableType:
 
 
 def conclusion_lines(known: list[Document]) -> RenderableType:
+    """Return one paragraph a conclusion."""
     lines: list[RenderableType] = []
     for one in known:
         text = Text()
@@ -157,7 +160,7 @@ def resampled(values: Sequence[float], columns: int) -> list[float]:
     if count <= columns:
         return list(values)
     edges = [at * count // columns for at in range(columns + 1)]
-    return [sum(values[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
+    return [sum(values[a:b]) / (b - a) for a, b in itertools.pairwise(edges)]
 
 
 def bars(values: Sequence[float], height: int = _HEIGHT) -> list[str]:
@@ -326,7 +329,8 @@ def _overlap(report: Document) -> RenderableType:
     if known is not None and known["ratio"] is not None:
         lines.append(
             Text(
-                f"{words.size(known['physical_bytes'])} reached devices for {words.size(known['logical_bytes'])} asked for: "
+                f"{words.size(known['physical_bytes'])} reached devices for "
+                f"{words.size(known['logical_bytes'])} asked for: "
                 f"{words.times(known['ratio'])}; {words.count(known['joined'], 'operation')} seen on both levels."
             )
         )
