@@ -170,6 +170,20 @@ def test_compressed_trace(written: Path, tmp_path: Path) -> None:
     assert trace.report(packed)["table1"] == trace.report(written)["table1"]
 
 
+@pytest.mark.parametrize("name", ["run.csv", "run.plait"])
+def test_other_formats_say_the_same(tmp_path: Path, name: str) -> None:
+    with trace.open("workload:upw") as source, trace.create(tmp_path / name) as target:
+        events = source.read()
+        for process in source.processes:
+            target.add_process(**process._asdict())
+        for file in source.files:
+            target.add_file(*file)
+        target.write(events)
+    report, known = trace.report(tmp_path / name), trace.report("workload:upw")
+    for section in ("table1", "table2", "calls", "sizes", "order", "files", "timeline", "cycles", "classes"):
+        assert report[section] == known[section]
+
+
 def test_empty_trace(tmp_path: Path) -> None:
     with trace.create(tmp_path / "empty.plait"):
         pass

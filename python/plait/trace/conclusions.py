@@ -41,6 +41,7 @@ def conclusions(report: Document, totals: Document) -> list[Document]:
 
 
 def _conclusion(severity: str, title: str, text: str, evidence: str, advice: str | None = None) -> Document:
+    text = text[:1].upper() + text[1:]
     return {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
 
 
