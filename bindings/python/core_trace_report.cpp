@@ -32,8 +32,8 @@ nb::object text(const std::string& bytes) {
 }
 
 const char* name_of(trace::Kind kind) {
-  constexpr const char* kNames[] = {"read",  "write",     "open", "close", "seek",     "truncate", "sync", "duplicate",
-                                    "map",   "unmap",     "metadata", "start", "fork", "exec",     "exit", "phase"};
+  constexpr const char* kNames[] = {"read", "write", "open",     "close", "seek", "truncate", "sync", "duplicate",
+                                    "map",  "unmap", "metadata", "start", "fork", "exec",     "exit", "phase"};
   return kNames[static_cast<std::size_t>(kind) & 15];
 }
 
@@ -322,7 +322,8 @@ nb::dict document(const Report& report) {
   result["calls"] = calls(report);
   result["sizes"] = sizes(report);
   nb::dict orders;
-  for (const int way : {kReads, kWrites}) orders[way_of(way)] = order(report.totals.order[static_cast<std::size_t>(way)]);
+  for (const int way : {kReads, kWrites})
+    orders[way_of(way)] = order(report.totals.order[static_cast<std::size_t>(way)]);
   result["order"] = std::move(orders);
   result["processes"] = processes(report);
   result["files"] = files(report);

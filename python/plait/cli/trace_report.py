@@ -37,20 +37,25 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def _options(command: Command) -> Command:
     """Give a command the options that say how a trace is read and what is looked at."""
+    file = click.Path(dir_okay=False, allow_dash=True)
+    page = click.Path(dir_okay=False, path_type=Path)
+    clock = "Seconds that the tables count.  [default: cpu where the trace has it]"
+    level = "Requests that count.  [default: logical where there are any]"
+    json_ = "Write the document as JSON; - writes it to standard output instead of the text."
     made = [
-        click.option("--clock", type=click.Choice(["cpu", "wall"]), help="Seconds that the tables count.  [default: cpu where the trace has it]"),
-        click.option("--level", type=click.Choice(["logical", "physical"]), help="Requests that count.  [default: logical where there are any]"),
+        click.option("--clock", type=click.Choice(["cpu", "wall"]), help=clock),
+        click.option("--level", type=click.Choice(["logical", "physical"]), help=level),
         click.option("--file", "file", metavar="GLOB", help="Look only at files whose names match."),
         click.option("--process", type=click.IntRange(min=0), metavar="N", help="Look only at this process."),
-        click.option("--from", "format_", metavar="FORMAT", default="", help="Format of the trace.  [default: found out]"),
+        click.option("--from", "format_", metavar="FORMAT", default="", help="Trace's format.  [default: found out]"),
         click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of the numbers."),
         click.option("--separator", default="", metavar="CHAR", help="1992 and csv: what stands between two fields."),
         click.option("--comment", default="", metavar="TEXT", help="1992: what comment lines begin with."),
-        click.option("--tick", type=click.IntRange(min=1), default=None, metavar="NS", help="Nanoseconds of a unit of time."),
-        click.option("--block", type=click.IntRange(min=1), default=512, show_default=True, help="1992: bytes of a block."),
-        click.option("--json", "json_", type=click.Path(dir_okay=False, allow_dash=True), metavar="FILE", help="Write the document as JSON; - writes it to standard output instead of the text."),
-        click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a page that needs no network."),
-    ]  # fmt: skip
+        click.option("--tick", type=click.IntRange(min=1), metavar="NS", help="Nanoseconds of a unit of time."),
+        click.option("--block", type=click.IntRange(min=1), default=512, show_default=True, help="1992: its bytes."),
+        click.option("--json", "json_", type=file, metavar="FILE", help=json_),
+        click.option("--html", type=page, metavar="FILE", help="Write a page that needs no network."),
+    ]
     for option in reversed(made):
         command = option(command)
     return command
@@ -60,7 +65,11 @@ def _reading(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of plait.trace.report."""
     names = ("clock", "level", "file", "process", "separator", "comment", "block")
     base = int(options["base"] or 0)
-    return {name: options[name] for name in names} | {"format": options["format_"], "base": base, "tick": options["tick"] or 0}
+    return {name: options[name] for name in names} | {
+        "format": options["format_"],
+        "base": base,
+        "tick": options["tick"] or 0,
+    }
 
 
 def _analyse(path: str, options: dict[str, Any]) -> analysis.Report:

@@ -190,7 +190,9 @@ def _coverage(known: Document, seen: int, events: int, part: bool) -> Document:
     else:
         share = None
         kinds = [f"it lacks {words.size(lost)}"] if lost else []
-        kinds += [f"it lacks {words.count(sum(one['events'] for one in untold), 'event')} of unknown size"] * bool(untold)
+        kinds += [f"it lacks {words.count(sum(one['events'] for one in untold), 'event')} of unknown size"] * bool(
+            untold
+        )
         kinds += ["it was cut off"] * (not known["complete"])
         reasons = f" ({_reasons(missed)})" if missed else ""
         text = f"Not known what share of the bytes the trace holds: {' and '.join(kinds)}{reasons}."
@@ -237,7 +239,9 @@ def _by_weight(processes: list[Document]) -> list[Document]:
 
 def _shown_processes(processes: list[Document]) -> list[Document]:
     """By rank and number; where there are very many, those that spent most in I/O."""
-    return sorted(_by_weight(processes)[:_MOST_PROCESSES], key=lambda one: (one["rank"] < 0, one["rank"], one["number"]))
+    return sorted(
+        _by_weight(processes)[:_MOST_PROCESSES], key=lambda one: (one["rank"] < 0, one["rank"], one["number"])
+    )
 
 
 def _processes_left_out(processes: list[Document]) -> Document:
@@ -299,7 +303,9 @@ def _evidence(kind: str, count: int, files: list[Document]) -> str:
     read, written = heaviest["read_bytes"], heaviest["write_bytes"]
     of_them = f"{words.count(count, 'file')}; " + ("the heaviest, " if count > 1 else "")
     if kind == "required":
-        how = " and ".join([f"{words.size(read)} read"] * bool(read) + [f"{words.size(written)} written"] * bool(written))
+        how = " and ".join(
+            [f"{words.size(read)} read"] * bool(read) + [f"{words.size(written)} written"] * bool(written)
+        )
         return f"{of_them}{name}: {how} once, of {words.size(extent)}."
     if kind == "checkpoint" and heaviest["pattern"]:
         group = [one for one in files if one["pattern"] == heaviest["pattern"]]
@@ -376,7 +382,11 @@ def _stragglers(processes: list[Document]) -> Document:
     else:
         first = rows[0]
         text = f"{_label(first['process'], first['rank']).capitalize()} spent most in I/O: {words.seconds(longest)}"
-        text += f", {words.times(first['ratio'])} the median of {words.count(len(some), 'process')}." if first["ratio"] else "."
+        text += (
+            f", {words.times(first['ratio'])} the median of {words.count(len(some), 'process')}."
+            if first["ratio"]
+            else "."
+        )
     return {"rows": rows, "imbalance": imbalance, "text": text}
 
 

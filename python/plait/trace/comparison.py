@@ -118,7 +118,8 @@ def _file_rows(a: Document, b: Document) -> Iterator[Document]:
     one, two = ({file["name"]: file for file in each["files"]} for each in (a, b))
 
     def weight(name: str) -> int:
-        return max(file["read_bytes"] + file["write_bytes"] for file in (one.get(name), two.get(name)) if file)
+        known: int = max(file["read_bytes"] + file["write_bytes"] for file in (one.get(name), two.get(name)) if file)
+        return known
 
     complete = [not each["files_left_out"]["files"] for each in (a, b)]
     for name in sorted({*one, *two}, key=lambda name: (-weight(name), name))[:_FILES]:
@@ -143,12 +144,19 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
 
     weak = [letter for letter, each in (("A", a), ("B", b)) if each["trace"]["coverage"]["share"] != 1.0]
     if weak:
-        texts = " ".join(f"{letter}: {each['trace']['coverage']['text']}" for letter, each in (("A", a), ("B", b)) if letter in weak)
+        texts = " ".join(
+            f"{letter}: {each['trace']['coverage']['text']}" for letter, each in (("A", a), ("B", b)) if letter in weak
+        )
         say("high", "Not everything is in the traces", texts, "trace")
     for what, name in (("clock", "clocks"), ("level", "levels")):
         one, two = a["trace"][what], b["trace"][what]
         if one != two:
-            say("high", f"Different {name}", f"The tables of A are by {one}, those of B by {two}: do not compare them.", "trace")
+            say(
+                "high",
+                f"Different {name}",
+                f"The tables of A are by {one}, those of B by {two}: do not compare them.",
+                "trace",
+            )
     known = {(row["section"], row["name"]): row for row in rows}
 
     def tell(section: str, name: str, title: str, worse_if_more: bool | None, text: Any) -> None:
@@ -168,10 +176,15 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
     for kind in ("read", "write"):
         row = known[("order", f"{kind} random")]
         if abs(row["b"] - row["a"]) >= CHANGED:
-            text = f"{words.share(row['a'])} of the {kind}s begin before the end of the access before in A, {words.share(row['b'])} in B."
+            text = f"{words.share(row['a'])} of the {kind}s go back in A, {words.share(row['b'])} in B."
             say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
     tell("cycles", "all period_seconds", "{more} time a cycle", None, words.seconds)
     if not found:
-        say("good", "Much the same", f"Time, data, requests and their order differ by less than {words.share(CHANGED)}.", "table1")
+        say(
+            "good",
+            "Much the same",
+            f"Time, data, requests and their order differ by less than {words.share(CHANGED)}.",
+            "table1",
+        )
     order = {"high": 0, "medium": 1, "low": 2, "good": 3}
     return sorted(found, key=lambda one: order[one["severity"]])

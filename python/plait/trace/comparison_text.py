@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from plait.trace import words
-from plait.trace.text import conclusion_lines, short, number, table
+from plait.trace.text import conclusion_lines, number, short, table
 
 Document = dict[str, Any]
 
@@ -38,13 +38,27 @@ def rendered_comparison(comparison: Document, width: int, everything: bool) -> R
         whole = trace["coverage"]["share"] == 1.0
         line = f"{letter.upper()}: {words.shown(trace['path'])}. Coverage: {trace['coverage']['text']}"
         parts.append(Text(line, style="green" if whole else "bold red"))
-    parts += [Text(""), Text("Conclusions", style="bold"), Padding(conclusion_lines(comparison["conclusions"]), (0, 0, 0, 2), expand=False)]
+    parts += [
+        Text(""),
+        Text("Conclusions", style="bold"),
+        Padding(conclusion_lines(comparison["conclusions"]), (0, 0, 0, 2), expand=False),
+    ]
     room = max(20, width - 44)
     rows = [
-        [row["section"], short(row["name"], room), _value(row["name"], row["a"]), _value(row["name"], row["b"]), _change(row)]
+        [
+            row["section"],
+            short(row["name"], room),
+            _value(row["name"], row["a"]),
+            _value(row["name"], row["b"]),
+            _change(row),
+        ]
         for row in comparison["rows"]
         if everything or row["a"] != row["b"]
     ]
     parts += [Text(""), Text("Changes" if not everything else "All rows", style="bold")]
-    parts.append(Padding(table(["section", "what", "A", "B", "change"], rows, 2), (0, 0, 0, 2), expand=False) if rows else Text("  none"))
+    parts.append(
+        Padding(table(["section", "what", "A", "B", "change"], rows, 2), (0, 0, 0, 2), expand=False)
+        if rows
+        else Text("  none")
+    )
     return Group(*parts)

@@ -41,6 +41,7 @@ def conclusions(report: Document, totals: Document) -> list[Document]:
 
 
 def _conclusion(severity: str, title: str, text: str, evidence: str, advice: str | None = None) -> Document:
+    text = text[:1].upper() + text[1:]
     return {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
 
 
@@ -253,17 +254,22 @@ def _cycles(report: Document, _: Document) -> Iterator[Document]:
     found = every or [one for one in report["cycles"] if one["what"] in ("reads", "writes")]
     if not found:
         return
-    first, clock = found[0], report["timeline"]["clock"]
+    first, clock = found[0], report["timeline"]["clock"].replace("cpu", "CPU")
     what = "" if first["what"] == "all" else f" of {first['what']}"
     text = (
-        f"The data rate{what} repeats every {words.seconds(first['period_seconds'])} of {clock.replace('cpu', 'CPU')} time, "
-        f"{first['count']} times, with {words.size(first['bytes_per_cycle'])} each (correlation {first['strength']:.2f})."
+        f"The data rate{what} repeats every {words.seconds(first['period_seconds'])} of {clock} time, "
+        f"{first['count']} times, with {words.size(first['bytes_per_cycle'])} each "
+        f"(correlation {first['strength']:.2f})."
     )
     others = [words.seconds(one["period_seconds"]) for one in found[1:3]]
     if others:
         text += f" Further periods: {', '.join(others)}."
     yield _conclusion(
-        "low", "I/O comes in cycles", text, "cycles", "Plan the next burst while the program computes: it comes on time."
+        "low",
+        "I/O comes in cycles",
+        text,
+        "cycles",
+        "Plan the next burst while the program computes: it comes on time.",
     )
 
 

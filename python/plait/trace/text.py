@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,7 +25,9 @@ _HEIGHT = 3  # rows of a chart over time
 def as_text(report: Document, width: int = 100, top: int = 10) -> str:
     """Return the report as plain text."""
     out = io.StringIO()
-    Console(file=out, width=width, no_color=True, highlight=False, force_terminal=False).print(rendered(report, width, top))
+    Console(file=out, width=width, no_color=True, highlight=False, force_terminal=False).print(
+        rendered(report, width, top)
+    )
     return out.getvalue()
 
 
@@ -52,7 +55,10 @@ def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, Ren
         yield "Files", _files(report, width, top)
     yield "Types of I/O", _classes(report["classes"])
     if report["cycles"]:
-        yield f"Cycles, in seconds of {'CPU' if report['timeline']['clock'] == 'cpu' else 'wall'} time", _cycles(report, top)
+        yield (
+            f"Cycles, in seconds of {'CPU' if report['timeline']['clock'] == 'cpu' else 'wall'} time",
+            _cycles(report, top),
+        )
     yield "Processes", _processes(report, top)
     yield "Overlap and balance", _overlap(report)
 
@@ -62,7 +68,8 @@ def _headline(report: Document) -> RenderableType:
     share = trace["coverage"]["share"]
     coverage = Text(f"Coverage: {trace['coverage']['text']}", style="green" if share == 1.0 else "bold red")
     lines = [coverage]
-    about = f"{words.shown(trace['path'])}: {words.count(trace['events'], 'event')} in {words.seconds(trace['wall_seconds'])}"
+    about = f"{words.shown(trace['path'])}: {words.count(trace['events'], 'event')}"
+    about += f" in {words.seconds(trace['wall_seconds'])}"
     if trace["cpu_seconds"] is not None:
         about += f" ({words.seconds(trace['cpu_seconds'])} of CPU time)"
     about += f", format {trace['format']}, {trace['level']} requests"
@@ -76,6 +83,7 @@ def _headline(report: Document) -> RenderableType:
 
 
 def conclusion_lines(known: list[Document]) -> RenderableType:
+    """Return one paragraph a conclusion."""
     lines: list[RenderableType] = []
     for one in known:
         text = Text()
@@ -152,13 +160,17 @@ def resampled(values: Sequence[float], columns: int) -> list[float]:
     if count <= columns:
         return list(values)
     edges = [at * count // columns for at in range(columns + 1)]
-    return [sum(values[a:b]) / (b - a) for a, b in zip(edges, edges[1:], strict=False)]
+    return [sum(values[a:b]) / (b - a) for a, b in itertools.pairwise(edges)]
 
 
 def bars(values: Sequence[float], height: int = _HEIGHT) -> list[str]:
     """Return the rows of a chart of bars, the highest first; what is not nothing is at least a line."""
     most = max(values, default=0.0)
-    levels = [max(1, round(value / most * height * 8)) if value > 0 else 0 for value in values] if most else [0] * len(values)
+    levels = (
+        [max(1, round(value / most * height * 8)) if value > 0 else 0 for value in values]
+        if most
+        else [0] * len(values)
+    )
     return ["".join(_STEPS[min(8, max(0, level - 8 * row))] for level in levels) for row in range(height - 1, -1, -1)]
 
 
@@ -202,7 +214,11 @@ def _sizes(sizes: Document, width: int) -> RenderableType:
 
 def _order(order: Document) -> RenderableType:
     rows = [
-        [f"{kind}s", *[words.share(known[name]) for name in ("consecutive", "sequential", "random")], f"{known['count']:,}"]
+        [
+            f"{kind}s",
+            *[words.share(known[name]) for name in ("consecutive", "sequential", "random")],
+            f"{known['count']:,}",
+        ]
         for kind, known in order.items()
         if known["count"]
     ]
@@ -221,7 +237,9 @@ def _calls(calls: list[Document], top: int) -> RenderableType:
         ]
         for one in shown[:top]
     ]
-    return _with_rest(table(["call", "count", "failed", "time", "bytes"], rows), len(calls) - top, "kind of call", "kinds of calls")
+    return _with_rest(
+        table(["call", "count", "failed", "time", "bytes"], rows), len(calls) - top, "kind of call", "kinds of calls"
+    )
 
 
 def _with_rest(made: Table, left: int, one: str, several: str) -> RenderableType:
@@ -311,7 +329,8 @@ def _overlap(report: Document) -> RenderableType:
     if known is not None and known["ratio"] is not None:
         lines.append(
             Text(
-                f"{words.size(known['physical_bytes'])} reached devices for {words.size(known['logical_bytes'])} asked for: "
+                f"{words.size(known['physical_bytes'])} reached devices for "
+                f"{words.size(known['logical_bytes'])} asked for: "
                 f"{words.times(known['ratio'])}; {words.count(known['joined'], 'operation')} seen on both levels."
             )
         )

@@ -109,8 +109,7 @@ class Grid {
   std::vector<std::int64_t> used(std::size_t rows, std::size_t columns) const {
     std::vector<std::int64_t> result;
     for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t column = 0; column < columns; ++column)
-        result.push_back(sums_[row * columns_.most() + column]);
+      for (std::size_t column = 0; column < columns; ++column) result.push_back(sums_[row * columns_.most() + column]);
     return result;
   }
 

@@ -20,7 +20,10 @@ constexpr double kValley = 0.2;       // how much less alike the rate is at shor
 constexpr double kFundamental = 0.7;  // of the correlation, at a part of the lag: that part is the period
 constexpr double kFound = 0.7;        // share of the cycles that are recognised
 constexpr double kSame = 0.06;        // relative difference of equal periods
-constexpr double kSlow = 1.2;         // least number of lags in the values, over 2
+constexpr double kLags = 2.4;         // least number of lags in the values
+constexpr double kLeastLags = 2.02;   // of a few cycles, the last of which may end with its burst
+constexpr double kMostLags = 8;       // where a few cycles are looked for
+constexpr std::size_t kFewValues = 1024;
 
 struct Candidate {
   double period = 0;  // values of the finest scale
@@ -29,16 +32,16 @@ struct Candidate {
   double scale = 1;
 };
 
-/// Large bursts must not hide the rest: nothing stays above twice the upper quartile of what is not zero.
-std::vector<double> limited(const std::vector<double>& rate) {
+/// Large bursts must not hide the rest: nothing stays above twice this quartile of what is not zero.
+std::vector<double> limited(const std::vector<double>& rate, std::size_t quartile) {
   std::vector<double> some;
   for (const double value : rate)
     if (value > 0) some.push_back(value);
   if (some.empty()) return rate;
-  const auto quartile = some.begin() + static_cast<std::ptrdiff_t>(some.size() * 3 / 4);
-  std::nth_element(some.begin(), quartile, some.end());
+  const auto place = some.begin() + static_cast<std::ptrdiff_t>(some.size() * quartile / 4);
+  std::nth_element(some.begin(), place, some.end());
   std::vector<double> result = rate;
-  for (double& value : result) value = std::min(value, 2 * *quartile);
+  for (double& value : result) value = std::min(value, 2 * *place);
   return result;
 }
 
@@ -61,10 +64,10 @@ std::vector<double> mean(const std::vector<double>& values, std::size_t reach) {
   return result;
 }
 
-/// Smoothed over some `reach` values, without the changes that are slower than the lags.
-std::vector<double> prepared(const std::vector<double>& values, std::size_t reach) {
+/// Smoothed over some `reach` values, without the changes that are slower than `lags`.
+std::vector<double> prepared(const std::vector<double>& values, std::size_t reach, std::size_t lags) {
   std::vector<double> result = mean(mean(values, reach), reach);
-  const std::vector<double> slow = mean(result, kTo);
+  const std::vector<double> slow = mean(result, lags);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] -= slow[i];
   return result;
 }
@@ -93,18 +96,17 @@ bool is_multiple(const std::vector<double>& likes, double lag, double height) {
   return false;
 }
 
-/// What one scale has to say.  `scale`: values of the finest one in a value of this one.
-void search(const std::vector<double>& values, double scale, bool finest, std::vector<Candidate>& found) {
+/// What the lags from..to have to say on one scale.  `scale`: values of the finest one in a value of this one.
+void search(const std::vector<double>& values, double scale, std::size_t from, std::size_t to,
+            std::vector<Candidate>& found) {
+  if (to <= from) return;
   for (const std::size_t reach : {std::size_t{1}, std::size_t{4}}) {
-    const std::vector<double> ready = prepared(values, reach);
-    const auto most = static_cast<std::size_t>(static_cast<double>(ready.size()) / (2 * kSlow));
-    const std::size_t to = std::min(kTo, most);
-    if (to <= kFrom) return;
+    const std::vector<double> ready = prepared(values, reach, std::max(to, kTo));
     std::vector<double> likes(to + 2);
     for (std::size_t lag = 1; lag < likes.size(); ++lag) likes[lag] = correlation(ready, lag);
     likes[0] = 1;
     const auto independent = static_cast<double>(2 * reach + 1);
-    for (std::size_t lag = finest ? kFrom / 2 : kFrom; lag <= to; ++lag) {
+    for (std::size_t lag = from; lag <= to; ++lag) {
       if (likes[lag] < likes[lag - 1] || likes[lag] <= likes[lag + 1]) continue;
       const auto [period, height] = summit(likes, lag);
       const double noise = kDeviations * std::sqrt(independent / static_cast<double>(ready.size() - lag));
@@ -126,11 +128,18 @@ void search(const std::vector<double>& values, double scale, bool finest, std::v
   }
 }
 
-std::vector<Candidate> search_all(std::vector<double> values) {
+/// Over all scales.  `quartile`: of the rate on each scale, twice which nothing passes; 0: no limit.
+std::vector<Candidate> search_all(std::vector<double> values, std::size_t quartile) {
   std::vector<Candidate> found;
   double scale = 1;
   while (values.size() >= 2 * kFrom) {
-    search(values, scale, scale == 1, found);
+    const auto lags = [&](double number) {
+      return static_cast<std::size_t>(static_cast<double>(values.size()) / number);
+    };
+    const std::vector<double> level = quartile > 0 ? limited(values, quartile) : values;
+    search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kLags)), found);
+    if (values.size() > kFewValues / 2 && values.size() <= kFewValues)
+      search(level, scale, lags(kMostLags), lags(kLeastLags), found);
     values = halved(values);
     scale *= 2;
   }
@@ -211,15 +220,14 @@ Cycle cycle_of(const Candidate& candidate, const std::vector<double>& rate, doub
 }  // namespace
 
 std::vector<Cycle> find_cycles(const std::vector<double>& rate, double width) {
-  const std::vector<double> base = limited(rate);
-  const double all = variance(base);
-  if (all <= 0) return {};
-  std::vector<Candidate> found = sifted(search_all(base));
+  if (variance(rate) <= 0) return {};
+  std::vector<Candidate> found = sifted(search_all(rate, 3));
+  if (found.empty()) found = sifted(search_all(rate, 1));
   const std::size_t direct = found.size();
   for (std::size_t at = 0; at < direct; ++at) {
     const std::vector<double> rest = without(rate, found[at].period);
     const double share = std::min(variance(rest) / variance(rate), 1.0);
-    for (Candidate& longer : sifted(search_all(rest))) {
+    for (Candidate& longer : sifted(search_all(rest, 0))) {
       longer.strength *= share;
       bool known = longer.period < 1.8 * found[at].period || longer.strength < 0.02;
       for (const Candidate& other : found) known = known || std::abs(longer.period / other.period - 1) < kSame;

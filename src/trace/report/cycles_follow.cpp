@@ -73,22 +73,24 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
   return places;
 }
 
-/// The beginning of a cycle: where least happens in the `length` values from `at` on.
-std::size_t quietest(const std::vector<double>& padded, std::size_t at, std::size_t length) {
-  const std::size_t reach = length / 8;
-  double sum = 0;
-  for (std::size_t i = 0; i < reach; ++i) sum += padded[at + i];
-  double least = sum;
+/// The beginning of a cycle: a little before the steepest rise in the `length` values from `at` on.
+std::size_t begin_of(const std::vector<double>& padded, std::size_t at, std::size_t length) {
+  const std::size_t reach = std::max<std::size_t>(length / 8, 1);
+  const auto value = [&](std::size_t i) { return padded[at + i % length]; };
+  double most = -1;
   std::size_t place = 0;
-  for (std::size_t i = 0; i + reach < length; ++i) {
-    sum += padded[at + i + reach] - padded[at + i];
-    if (sum < least) {
-      least = sum;
-      place = i + 1;
+  for (std::size_t i = 0; i < length; ++i) {
+    double rise = 0;
+    for (std::size_t j = 0; j < reach; ++j) rise += value(i + j) - value(i + length - 1 - j);
+    if (rise > most) {
+      most = rise;
+      place = i;
     }
   }
-  place += at + reach / 2;
-  return place + length <= padded.size() ? place : place - std::min(length, place);
+  place += at;
+  const std::size_t lead = length / 16;
+  if (place + length > padded.size()) place -= std::min(length, place);
+  return place - std::min(lead, place);
 }
 
 }  // namespace
@@ -118,9 +120,10 @@ double correlation(const std::vector<double>& values, std::size_t lag) {
 Followed follow(const std::vector<double>& values, double period) {
   Followed result;
   const auto length = static_cast<std::size_t>(std::lround(period));
-  const std::size_t margin = length / 4;  // of a cycle that is cut off at an end
+  const std::size_t margin = length / 4;  // before a burst at the very start
   if (length < 4 || values.size() < 2 * length) return result;
-  std::vector<double> padded(values.size() + 2 * margin, 0.0);
+  // The last cycle may end with its burst.
+  std::vector<double> padded(margin + values.size() + length, 0.0);
   std::copy(values.begin(), values.end(), padded.begin() + static_cast<std::ptrdiff_t>(margin));
 
   // The sum over a stretch of the products of each value with the one a period later, moved along.
@@ -136,7 +139,7 @@ Followed follow(const std::vector<double>& values, double period) {
       anchor = at + 1 - length;
     }
   }
-  anchor = quietest(padded, anchor, length);
+  anchor = begin_of(padded, anchor, length);
   const std::vector<double> pattern(padded.begin() + static_cast<std::ptrdiff_t>(anchor),
                                     padded.begin() + static_cast<std::ptrdiff_t>(anchor + length));
   const auto start = static_cast<double>(anchor);

@@ -9,8 +9,8 @@
 
 namespace plait::trace::report {
 
-/// Everything is kept of kKept files.  When there are more, the lighter half makes room: it stays in the sums, and a file
-/// of it that comes again begins anew.  memory: some 250 bytes a file kept, 12 bytes a name.
+/// Everything is kept of kKept files.  When there are more, the lighter half makes room: it stays in the sums, and a
+/// file of it that comes again begins anew.  memory: some 250 bytes a file kept, 12 bytes a name.
 class FilesAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kKept = std::size_t{1} << 16;

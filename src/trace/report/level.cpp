@@ -93,7 +93,7 @@ void Level::add(std::span<const Call> calls) {
     if (call.io) clear_of_earlier(call);
     if (call.open != kNoFile) first_of(call);
     if (call.event.result >= 0 && call.event.kind <= Kind::kWrite) {
-      call.direction = call.event.kind == Kind::kRead ? kReads : kWrites;
+      call.direction = static_cast<std::int8_t>(call.event.kind == Kind::kRead ? kReads : kWrites);
       place(call);
     }
     calls_.push_back(call);

@@ -22,9 +22,9 @@ void Lookup::update() {
       continue;
     }
     const std::string& text = file.name;
-    names_of_opens_.push_back(
-        text.empty() ? find_name(base::text("file ", file.number, " of process ", file.process), kOwn)
-                     : find_name(text, static_cast<std::uint32_t>(files_seen_)));
+    names_of_opens_.push_back(text.empty()
+                                  ? find_name(base::text("file ", file.number, " of process ", file.process), kOwn)
+                                  : find_name(text, static_cast<std::uint32_t>(files_seen_)));
   }
 }
 
@@ -46,7 +46,8 @@ std::uint32_t Lookup::open(std::uint32_t process, std::uint32_t file) {
   const auto fresh = static_cast<std::uint32_t>(names_of_opens_.size());
   last_open_key_ = key;
   last_open_ = open_numbers_.get(key, fresh);
-  if (last_open_ == fresh) names_of_opens_.push_back(find_name(base::text("file ", file, " of process ", process), kOwn));
+  if (last_open_ == fresh)
+    names_of_opens_.push_back(find_name(base::text("file ", file, " of process ", process), kOwn));
   return last_open_;
 }
 

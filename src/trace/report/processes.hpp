@@ -26,8 +26,8 @@ class ProcessesAnalyser final : public Analyser {
     std::int64_t io = 0;
     std::int64_t waited = 0;
     std::int64_t hidden = 0;
-    std::int64_t last = 0;      // start of the last event that told its CPU time
-    std::int64_t behind = -1;   // an asynchronous request runs until then
+    std::int64_t last = 0;     // start of the last event that told its CPU time
+    std::int64_t behind = -1;  // an asynchronous request runs until then
   };
 
   const Lookup& lookup_;

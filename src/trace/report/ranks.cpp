@@ -38,7 +38,8 @@ void RanksAnalyser::result(Report& report) const {
   ranks.bytes = bytes_.used(rows, columns);
   ranks.times = times_.used(rows, columns);
   ranks.rows.resize(rows);
-  for (std::size_t row = 0; row < rows; ++row) ranks.rows[row] = static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(ranks.merged);
+  for (std::size_t row = 0; row < rows; ++row)
+    ranks.rows[row] = static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(ranks.merged);
 }
 
 }  // namespace plait::trace::report

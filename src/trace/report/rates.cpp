@@ -63,9 +63,8 @@ void Rate::spread(std::int64_t to, std::int64_t usual) {
   if (usual > 0) reach = std::min(reach, 64 * usual);
   const std::int64_t stop = std::min(to, last_ + std::max<std::int64_t>(reach, 1));
   const double rate = held_ / static_cast<double>(stop - last_);
-  bins_.spread(last_, stop, [&](std::size_t bin, std::int64_t part) {
-    bins_.at(0, bin) += rate * static_cast<double>(part);
-  });
+  bins_.spread(last_, stop,
+               [&](std::size_t bin, std::int64_t part) { bins_.at(0, bin) += rate * static_cast<double>(part); });
   held_ = 0;
 }
 
@@ -141,8 +140,9 @@ void RatesAnalyser::result(Report& report) const {
   if (names_.size() > 1)  // of the only file all has been said
     for (std::size_t at = 0; at < names_.size(); ++at) search(rates.files[at], lookup_.text(names_[at]));
   // What is about as strong stays in this order.
-  std::stable_sort(report.cycles.begin(), report.cycles.end(),
-                   [](const Cycle& a, const Cycle& b) { return std::lround(20 * a.strength) > std::lround(20 * b.strength); });
+  std::stable_sort(report.cycles.begin(), report.cycles.end(), [](const Cycle& a, const Cycle& b) {
+    return std::lround(20 * a.strength) > std::lround(20 * b.strength);
+  });
 }
 
 }  // namespace plait::trace::report

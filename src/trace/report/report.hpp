@@ -1,8 +1,8 @@
 /// What a trace means: the numbers of a report.
 ///
-/// Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), sections 3 and 5: tables 1 and 2,
-/// figures 3 and 4, the types of I/O and the cycles; widened by what is asked of reports today.
-/// Times in ns since the first event, sizes in bytes.  docs/reference/trace-report.md tells what each number means.
+/// Source: E. L. Miller, "Input/Output Behavior of Supercomputing Applications" (1992), sections 3 and 5: tables 1 and
+/// 2, figures 3 and 4, the types of I/O and the cycles; widened by what is asked of reports today. Times in ns since
+/// the first event, sizes in bytes.  docs/reference/trace-report.md tells what each number means.
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ constexpr std::int64_t kAlignment = 4096;
 
 struct CallRow {
   Kind kind{};
-  Interface interface {};
+  Interface interface{};
   std::int64_t count = 0;
   std::int64_t failed = 0;
   std::int64_t time = 0;

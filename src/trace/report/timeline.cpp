@@ -45,8 +45,10 @@ void TimelineAnalyser::result(Report& report) const {
   line.width = bins.width();
   const std::size_t used = bins.used();
   for (std::size_t way = 0; way < 2; ++way) {
-    line.bytes[way].assign(bins.sums(kBytes + way).begin(), bins.sums(kBytes + way).begin() + static_cast<std::ptrdiff_t>(used));
-    line.counts[way].assign(bins.sums(kCounts + way).begin(), bins.sums(kCounts + way).begin() + static_cast<std::ptrdiff_t>(used));
+    line.bytes[way].assign(bins.sums(kBytes + way).begin(),
+                           bins.sums(kBytes + way).begin() + static_cast<std::ptrdiff_t>(used));
+    line.counts[way].assign(bins.sums(kCounts + way).begin(),
+                            bins.sums(kCounts + way).begin() + static_cast<std::ptrdiff_t>(used));
   }
   for (std::size_t bin = 0; bin < used; ++bin) {
     const auto busy = static_cast<double>(bins.sums(kBusy)[bin]);

@@ -1,0 +1,317 @@
+// Reports of traces against sums made event by event.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace_report_case.hpp"
+
+namespace plait::trace::report {
+namespace {
+
+bool is_data(const Event& event) { return event.kind <= Kind::kWrite; }
+bool is_logical(const Event& event) { return (event.flags & flag::kLogical) != 0; }
+
+/// The data events that moved something or nothing without failing, of one level.
+std::vector<Event> data_of(const Case& made, bool logical) {
+  std::vector<Event> result;
+  for (const Event& event : made.events)
+    if (is_data(event) && event.result >= 0 && is_logical(event) == logical) result.push_back(event);
+  return result;
+}
+
+std::string name_of(const Case& made, const Event& event) {
+  for (const File& file : made.known.files)
+    if (file.process == event.process && file.number == event.file && !file.name.empty()) return file.name;
+  return "file " + std::to_string(event.file) + " of process " + std::to_string(event.process);
+}
+
+std::int64_t sum(const std::vector<std::int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+/// Time covered by intervals.
+std::int64_t covered(std::vector<std::pair<std::int64_t, std::int64_t>> parts) {
+  std::sort(parts.begin(), parts.end());
+  std::int64_t total = 0;
+  std::int64_t until = INT64_MIN;
+  for (const auto& [begin, end] : parts) {
+    total += std::max<std::int64_t>(end - std::max(begin, until), 0);
+    until = std::max(until, end);
+  }
+  return total;
+}
+
+class Random : public testing::TestWithParam<int> {
+ protected:
+  Case made = random_case(static_cast<unsigned>(GetParam()), 3000, GetParam() % 2 == 1);
+  Report report = made.report();
+  std::vector<Event> data = data_of(made, true);
+};
+
+TEST_P(Random, TotalsAreTheSumsOfTheEvents) {
+  std::array<Traffic, 2> sums{};
+  for (const Event& event : data) {
+    Traffic& traffic = sums[event.kind == Kind::kRead ? kReads : kWrites];
+    ++traffic.count;
+    traffic.bytes += event.moved();
+  }
+  std::array<Traffic, 2> from_sizes{};
+  for (std::size_t way = 0; way < 2; ++way) {
+    EXPECT_EQ(report.totals.data[way].count, sums[way].count);
+    EXPECT_EQ(report.totals.data[way].bytes, sums[way].bytes);
+    EXPECT_EQ(sum(report.timeline.bytes[way]), sums[way].bytes);
+    EXPECT_EQ(sum(report.timeline.counts[way]), sums[way].count);
+    EXPECT_EQ(report.totals.order[way].count(), sums[way].count);
+    for (const SizeBin& bin : report.sizes[way]) {
+      from_sizes[way].count += bin.traffic.count;
+      from_sizes[way].bytes += bin.traffic.bytes;
+    }
+    EXPECT_EQ(from_sizes[way].count, sums[way].count);
+    EXPECT_EQ(from_sizes[way].bytes, sums[way].bytes);
+    std::int64_t by_file = 0;
+    for (const FileRow& file : report.files) by_file += file.data[way].bytes;
+    EXPECT_EQ(by_file, sums[way].bytes);
+    std::int64_t by_process = 0;
+    for (const ProcessRow& process : report.processes) by_process += process.data[way].bytes;
+    EXPECT_EQ(by_process, sums[way].bytes);
+  }
+  EXPECT_EQ(sum(report.ranks.bytes), sums[kReads].bytes + sums[kWrites].bytes);
+  std::int64_t of_classes = 0;
+  for (const ClassSum& one : report.classes) of_classes += one.bytes;
+  EXPECT_EQ(of_classes, sums[kReads].bytes + sums[kWrites].bytes);
+}
+
+TEST_P(Random, CallsAreCounted) {
+  std::map<std::pair<Kind, Interface>, CallRow> expected;
+  for (const Event& event : made.events) {
+    if (!is_logical(event) && event.kind < Kind::kStart) continue;
+    CallRow& row = expected[{event.kind, event.interface}];
+    ++row.count;
+    row.failed += event.result < 0 ? 1 : 0;
+    row.time += std::max<std::int64_t>(event.duration, 0);
+    row.bytes += is_data(event) ? event.moved() : 0;
+  }
+  ASSERT_EQ(report.calls.size(), expected.size());
+  for (const CallRow& row : report.calls) {
+    const CallRow& one = expected.at({row.kind, row.interface});
+    EXPECT_EQ(row.count, one.count);
+    EXPECT_EQ(row.failed, one.failed);
+    EXPECT_EQ(row.time, one.time);
+    EXPECT_EQ(row.bytes, one.bytes);
+  }
+}
+
+TEST_P(Random, OrderFollowsEachOpen) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> ends;
+  std::array<Order, 2> expected{};
+  for (const Event& event : data) {
+    Order& order = expected[event.kind == Kind::kRead ? kReads : kWrites];
+    if (event.offset < 0) {
+      ++order.consecutive;
+      continue;
+    }
+    const auto found = ends.find({event.process, event.file});
+    const std::int64_t end = found == ends.end() ? 0 : found->second;
+    const bool before = found != ends.end() && event.offset < end;
+    ++(event.offset == end ? order.consecutive : before ? order.random : order.sequential);
+    ends[{event.process, event.file}] = event.offset + event.moved();
+  }
+  for (std::size_t way = 0; way < 2; ++way) {
+    EXPECT_EQ(report.totals.order[way].consecutive, expected[way].consecutive);
+    EXPECT_EQ(report.totals.order[way].sequential, expected[way].sequential);
+    EXPECT_EQ(report.totals.order[way].random, expected[way].random);
+  }
+}
+
+TEST_P(Random, FilesOfOneNameAreOne) {
+  std::map<std::string, std::set<std::uint32_t>> processes;
+  std::map<std::string, std::set<std::pair<std::uint32_t, std::uint32_t>>> opens;
+  std::map<std::string, std::int64_t> extents;
+  std::map<std::string, std::int64_t> bytes;
+  for (const Event& event : made.events) {
+    if (is_data(event) && !is_logical(event)) continue;
+    if (!is_logical(event) || event.kind == Kind::kMetadata || (event.kind == Kind::kOpen && event.result < 0))
+      continue;
+    const std::string name = name_of(made, event);
+    processes[name].insert(event.process);
+    opens[name].insert({event.process, event.file});
+    if (!is_data(event) || event.result < 0) continue;
+    bytes[name] += event.moved();
+    if (event.offset >= 0 && event.moved() > 0) extents[name] = std::max(extents[name], event.offset + event.moved());
+  }
+  EXPECT_EQ(report.files.size(), opens.size());
+  std::int64_t extent = 0;
+  for (const FileRow& file : report.files) {
+    EXPECT_EQ(file.data[kReads].bytes + file.data[kWrites].bytes, bytes[file.name]) << file.name;
+    EXPECT_EQ(file.opens, static_cast<std::int64_t>(opens[file.name].size())) << file.name;
+    EXPECT_EQ(file.processes, static_cast<std::int64_t>(processes[file.name].size())) << file.name;
+    EXPECT_EQ(file.extent, extents[file.name]) << file.name;
+    extent += file.extent;
+  }
+  EXPECT_EQ(report.data_bytes, extent);
+}
+
+TEST_P(Random, TimeInCallsIsTheUnionOfTheirIntervals) {
+  const std::int64_t origin = made.events.front().start;
+  std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> all;
+  std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> waits;
+  std::vector<std::pair<std::int64_t, std::int64_t>> any;
+  for (const Event& event : made.events) {
+    if (!is_logical(event)) continue;
+    const std::int64_t begin = event.start - origin;
+    const std::pair<std::int64_t, std::int64_t> part{begin, begin + std::max<std::int64_t>(event.duration, 0)};
+    all[event.process].push_back(part);
+    any.push_back(part);
+    if ((event.flags & flag::kAsynchronous) == 0) waits[event.process].push_back(part);
+  }
+  std::int64_t io = 0;
+  for (const ProcessRow& process : report.processes) {
+    EXPECT_EQ(process.io, covered(all[process.process.number]));
+    EXPECT_EQ(process.waited, covered(waits[process.process.number]));
+    io += process.io;
+  }
+  EXPECT_EQ(sum(report.ranks.times), io);
+  double busy = 0;
+  for (const double share : report.timeline.busy) busy += share * static_cast<double>(report.timeline.width);
+  EXPECT_NEAR(busy, static_cast<double>(covered(any)), 1.0);
+}
+
+TEST_P(Random, PicturesOfOffsetsHoldTheBytes) {
+  std::map<std::string, std::array<std::int64_t, 2>> bytes;
+  for (const Event& event : data)
+    if (event.offset >= 0 && event.moved() > 0)
+      bytes[name_of(made, event)][event.kind == Kind::kRead ? kReads : kWrites] += event.moved();
+  ASSERT_EQ(report.offsets.size(), bytes.size());
+  for (const Offsets& picture : report.offsets)
+    for (std::size_t way = 0; way < 2; ++way)
+      EXPECT_EQ(sum(picture.bytes[way]), bytes[picture.file][way]) << picture.file;
+}
+
+TEST_P(Random, LevelsAreJoinedByOperation) {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, int> levels;
+  Amplification expected;
+  bool physical = false;
+  for (const Event& event : made.events) {
+    if (!is_data(event)) continue;
+    levels[{event.process, event.operation}] |= is_logical(event) ? 1 : 2;
+    (is_logical(event) ? expected.logical : expected.physical) += event.moved();
+    physical = physical || !is_logical(event);
+  }
+  for (const auto& [key, both] : levels) expected.joined += both == 3 ? 1 : 0;
+  ASSERT_EQ(report.amplification.has_value(), physical);
+  if (!physical) return;
+  EXPECT_EQ(report.amplification->logical, expected.logical);
+  EXPECT_EQ(report.amplification->physical, expected.physical);
+  EXPECT_EQ(report.amplification->joined, expected.joined);
+  Options options;
+  options.logical = false;
+  const Report below = made.report(options);
+  EXPECT_FALSE(below.logical);
+  EXPECT_EQ(below.totals.data[kReads].bytes + below.totals.data[kWrites].bytes, expected.physical);
+}
+
+TEST_P(Random, AFilterLeavesTheRestOut) {
+  Options options;
+  options.file = "*1";
+  options.process = 20;
+  const Report some = made.report(options);
+  std::int64_t bytes = 0;
+  for (const Event& event : data)
+    if (event.process == 20 && name_of(made, event).ends_with("1")) bytes += event.moved();
+  EXPECT_GT(bytes, 0);
+  EXPECT_EQ(some.totals.data[kReads].bytes + some.totals.data[kWrites].bytes, bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Random, testing::Range(1, 9));
+
+TEST(TraceReport, OfNoEvents) {
+  const Report report = Case{}.report();
+  EXPECT_EQ(report.totals.events, 0);
+  EXPECT_TRUE(report.files.empty());
+  EXPECT_TRUE(report.cycles.empty());
+  EXPECT_TRUE(report.timeline.busy.empty());
+}
+
+TEST(TraceReport, PhysicalRequestsCountWhereThereAreNoOthers) {
+  Case made;
+  made.add(Kind::kOpen, 0);
+  for (int i = 0; i < 10; ++i) made.add(Kind::kRead, i, i * 100, 100).flags = 0;
+  const Report report = made.report();
+  EXPECT_FALSE(report.logical);
+  EXPECT_EQ(report.totals.data[kReads].bytes, 1000);
+  EXPECT_FALSE(report.amplification.has_value());
+}
+
+TEST(TraceReport, ClockIsCpuOnlyWhereAllHaveIt) {
+  Case made;
+  made.process(1, 0, 5000);
+  made.process(2, 1, 7000);
+  made.add(Kind::kRead, 0, 0, 10, 1, 1);
+  made.add(Kind::kRead, 5, 0, 10, 1, 2);
+  Report report = made.report();
+  EXPECT_TRUE(report.cpu_clock);
+  EXPECT_EQ(report.totals.cpu, 12000);
+  EXPECT_FALSE(report.timeline.cpu);
+  made.known.processes[1].cpu = kUnknown;
+  report = made.report();
+  EXPECT_FALSE(report.cpu_clock);
+  EXPECT_EQ(report.totals.cpu, kUnknown);
+  Options options;
+  options.cpu = true;
+  EXPECT_THROW(made.report(options), std::exception);
+}
+
+TEST(TraceReport, HiddenTimeIsCpuTimeBesideOwnRequests) {
+  Case made;
+  Event& first = made.add(Kind::kRead, 0, 0, 10);
+  first.cpu = 0;
+  first.duration = 100;
+  first.flags |= flag::kAsynchronous;
+  Event& second = made.add(Kind::kRead, 60, 10, 10);
+  second.cpu = 40;  // 40 of 60 ns computed, all of them beside the first
+  second.duration = 10;
+  made.add(Kind::kRead, 200, 20, 10).cpu = 180;  // 140 computed, at most 40 of them before the first ended
+  EXPECT_EQ(made.report().processes.at(0).hidden, 80);
+}
+
+TEST(TraceReport, ManyFilesStayBounded) {
+  Case made;
+  constexpr std::uint32_t kFiles = 150'000;
+  made.process(1);
+  for (std::uint32_t file = 1; file <= kFiles; ++file) {
+    made.file(1, file, "many/" + std::to_string(file));
+    made.add(Kind::kWrite, file * 10, 0, file == 5000 ? 1'000'000'000 : 100 + file % 7, file);
+  }
+  const Report report = made.report();
+  EXPECT_EQ(report.files.size(), 1000u);
+  EXPECT_EQ(report.files.front().name, "many/5000");
+  EXPECT_EQ(report.files_in_all, kFiles);
+  EXPECT_EQ(report.files_left_out.files, kFiles - 1000);
+  std::int64_t shown = 0;
+  for (const FileRow& file : report.files) shown += file.data[kWrites].bytes;
+  EXPECT_EQ(shown + report.files_left_out.bytes, report.totals.data[kWrites].bytes);
+  EXPECT_EQ(report.data_bytes, report.totals.data[kWrites].bytes);
+  EXPECT_EQ(report.offsets.front().file, "many/5000");
+}
+
+TEST(TraceReport, ManyProcessesShareRows) {
+  Case made;
+  constexpr std::uint32_t kProcesses = 100'000;
+  for (std::uint32_t i = 0; i < kProcesses; ++i) made.add(Kind::kWrite, i * 100, 0, 10, 1, i + 1);
+  const Report report = made.report();
+  EXPECT_EQ(report.processes.size(), kProcesses);
+  EXPECT_LE(report.ranks.rows.size(), 512u);
+  EXPECT_EQ(report.ranks.merged, 256);
+  EXPECT_EQ(sum(report.ranks.bytes), 10 * kProcesses);
+}
+
+}  // namespace
+}  // namespace plait::trace::report
