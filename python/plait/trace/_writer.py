@@ -77,12 +77,8 @@ class TraceWriter:
             missed: what happened and is not among the events.
             notes: remarks for people.
         """
-<<<<<<< HEAD
-        self._writer.finish(zero, tick, complete, [(one[0], one[1], one[2], one[3]) for one in missed], list(notes))
-=======
         losses = [(one.reason, one.events, one.read_bytes, one.written_bytes) for one in missed]
         self._writer.finish(zero, tick, complete, losses, list(notes))
->>>>>>> 2b392a9015a9ffaed1972881c9bd7a8cec9db043
         self._open = False
 
     @property
