@@ -155,8 +155,6 @@ TEST(Trace1992, UnknownLengthIsRefused) {
 TEST(Trace1992, ThirtyTwoFilesAreKept) {
   std::string text;
   for (int file = 1; file <= 33; ++file) {
-    Whole one;
-    one.events.push_back(logical(Kind::kRead, 0, 0x10));
     text += "80 0 0 10 0 0 0 " + std::to_string(file + 100) + " 1 0\n";
     if (file == 32) text += "80 6C 0 0 101 0\n";  // uses the first again, so that the second is the oldest
   }

@@ -3,6 +3,7 @@
 //
 // usage: plait_fuzz [--seconds S] [--executions N] [--seed N] [--corpus FOLDER] FORMAT...     or a file: runs it alone
 #include <malloc.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,9 +45,15 @@ void keep_failure() {
 }
 
 extern "C" void on_signal(int number) {
-  if (number == SIGALRM) std::fprintf(stderr, "fuzz: %s does not end\n", current_name.c_str());
+  if (number == SIGVTALRM) std::fprintf(stderr, "fuzz: %s does not end\n", current_name.c_str());
   keep_failure();
   std::_Exit(3);
+}
+
+/// Ends the program after so many seconds of its own processor time; a machine that is busy is no endless loop.
+void limit_time(int seconds) {
+  const itimerval limit{{0, 0}, {seconds, 0}};
+  (void)setitimer(ITIMER_VIRTUAL, &limit, nullptr);
 }
 
 bool has_new_places() {
@@ -121,17 +128,17 @@ void fuzz(const std::string& name, const Settings& settings) {
   const double begin = now();
   std::uint64_t executions = 0;
   for (; executions < corpus.size() && executions < settings.executions; ++executions) {
-    alarm(20);
+    limit_time(20);
     execute(corpus.input(executions));
     (void)has_new_places();
   }
   while (executions < settings.executions && (executions % 64 != 0 || now() - begin < settings.seconds)) {
-    if (executions % 1024 == 0) alarm(20);
+    if (executions % 1024 == 0) limit_time(20);
     execute(corpus.mutated());
     ++executions;
     if (has_new_places()) corpus.add(current);
   }
-  alarm(0);
+  limit_time(0);
   const auto places = kPlaces - static_cast<std::size_t>(std::count(ever.begin(), ever.end(), 0));
   const double seconds = now() - begin;
   std::printf("fuzz: %-12s %12llu executions in %8.1f s, %8.0f a second; %5zu inputs, %6zu places; nothing failed\n",
@@ -179,7 +186,7 @@ int main(int count, char** arguments) {
   // Large buffers come and go with every execution.
   (void)mallopt(M_MMAP_THRESHOLD, 1 << 30);
   (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  for (const int number : {SIGALRM, SIGILL, SIGTRAP, SIGABRT}) (void)std::signal(number, on_signal);
+  for (const int number : {SIGVTALRM, SIGILL, SIGTRAP, SIGABRT}) (void)std::signal(number, on_signal);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_set_death_callback(keep_failure);
 #else

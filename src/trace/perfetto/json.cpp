@@ -35,7 +35,12 @@ std::size_t letter_bytes(std::string_view text) {
 
 void append_text(std::string& json, std::string_view raw) {
   json += '"';
+  const auto plain = [](char letter) { return letter >= 0x20 && letter < 0x7f && letter != '"' && letter != '\\'; };
   while (!raw.empty()) {
+    const auto run = static_cast<std::size_t>(std::find_if_not(raw.begin(), raw.end(), plain) - raw.begin());
+    json += raw.substr(0, run);
+    raw.remove_prefix(run);
+    if (raw.empty()) break;
     const auto code = static_cast<unsigned char>(raw.front());
     std::size_t bytes = letter_bytes(raw);
     if (bytes == 0) {
@@ -68,11 +73,16 @@ void append_time(std::string& json, std::int64_t ns) {
 }
 
 void Object::key(std::string_view name) {
-  if (!first_) json_ += ',';
+  const std::size_t used = json_.size();
+  json_.resize(used + name.size() + 4);
+  char* at = json_.data() + used;
+  if (!first_) *at++ = ',';
+  *at++ = '"';
+  at += name.copy(at, name.size());
+  *at++ = '"';
+  *at++ = ':';
+  json_.resize(static_cast<std::size_t>(at - json_.data()));
   first_ = false;
-  json_ += '"';
-  json_ += name;
-  json_ += "\":";
 }
 
 void Object::text(std::string_view name, std::string_view value) {

@@ -187,8 +187,11 @@ class PerfettoWriter : public Writer {
       if (event.operation != 0) inner.id("operation", event.operation);
       if (event.cpu != kUnknown) inner.time("cpu_us", event.cpu);
       if (event.interface != Interface::kUnknown) inner.text("interface", interface_word(event.interface));
-      flags_.clear();
-      append_flags(flags_, event.flags);
+      if (event.flags != flags_of_text_ || flags_.empty()) {
+        flags_.clear();
+        append_flags(flags_, event.flags);
+        flags_of_text_ = event.flags;
+      }
       inner.text("flags", flags_);
     });
     end();
@@ -270,7 +273,8 @@ class PerfettoWriter : public Writer {
   std::unordered_map<std::uint32_t, ProcessState> processes_;
   std::vector<Call> calls_;
   std::string json_;
-  std::string flags_;
+  std::string flags_;  // in words
+  std::uint16_t flags_of_text_ = 0;
   std::optional<Object> object_;
   std::uint64_t asynchronous_ = 0;
   std::uint64_t arrows_ = 0;
