@@ -105,7 +105,8 @@ class _Worker:
 
     def __init__(self, file: Path, environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "plait.bench.trace_worker", str(file)],
+            # Both on one core, so that other work there slows both alike.
+            [sys.executable, "-m", "plait.bench.trace_worker", str(file), str(max(os.sched_getaffinity(0)))],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
