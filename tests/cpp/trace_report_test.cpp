@@ -282,6 +282,17 @@ TEST(TraceReport, HiddenTimeIsCpuTimeBesideOwnRequests) {
   EXPECT_EQ(made.report().processes.at(0).hidden, 80);
 }
 
+TEST(TraceReport, ImpossibleNumbersAreTold) {
+  Case made;
+  made.add(Kind::kRead, INT64_MIN, 0, 10);
+  Event& event = made.add(Kind::kWrite, INT64_MAX, INT64_MAX, INT64_MAX);
+  event.duration = event.cpu = INT64_MAX;
+  const Report report = made.report();
+  EXPECT_EQ(report.notes.size(), 1u);
+  EXPECT_EQ(report.totals.data[kReads].bytes, 10);
+  EXPECT_EQ(report.totals.data[kWrites].count, 1);
+}
+
 TEST(TraceReport, ManyFilesStayBounded) {
   Case made;
   constexpr std::uint32_t kFiles = 150'000;

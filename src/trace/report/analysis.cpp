@@ -19,6 +19,27 @@ bool has_open(const Event& event) { return event.file != 0 && event.kind < Kind:
 
 bool is_data(const Event& event) { return event.kind == Kind::kRead || event.kind == Kind::kWrite; }
 
+// No trace is longer than 73 years, no file larger than 4 EiB, no request larger than 1 PiB.
+constexpr std::int64_t kLongest = std::int64_t{1} << 61;
+constexpr std::int64_t kLargestOffset = std::int64_t{1} << 62;
+constexpr std::int64_t kLargestRequest = std::int64_t{1} << 50;
+
+/// Brings what cannot be, as a damaged trace may have it, to the most that can; whether there was any.
+bool tame(Event& event) {
+  const Event before = event;
+  event.duration = std::min(event.duration, kLongest);
+  event.cpu = std::min(event.cpu, kLongest);
+  event.offset = std::min(event.offset, kLargestOffset);
+  event.result = std::min(event.result, kLargestRequest);
+  return !(event == before);
+}
+
+/// a - b for a >= b, at most kLongest.
+std::int64_t difference(std::int64_t a, std::int64_t b) {
+  const std::uint64_t exact = static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
+  return static_cast<std::int64_t>(std::min(exact, static_cast<std::uint64_t>(kLongest)));
+}
+
 /// Whether every process that moved data has CPU time.
 bool cpu_is_known(const std::vector<ProcessRow>& processes) {
   bool any = false;
@@ -63,6 +84,9 @@ class Reading {
     level.result(report);
     amplifier_.result(report);
     if (late_ > 0) report.notes.push_back(std::to_string(late_) + " events were out of the order of their starts");
+    if (impossible_ > 0)
+      report.notes.push_back(std::to_string(impossible_) +
+                             " events have impossible times, offsets or sizes, which were brought to what can be");
     return report;
   }
 
@@ -74,14 +98,15 @@ class Reading {
       if (options_.process && event.process != *options_.process) continue;
       Call call;
       call.event = event;
+      if (tame(call.event)) ++impossible_;
       if (!begun_) origin_ = event.start;
       begun_ = true;
-      call.start = event.start - origin_;
-      if (call.start < 0) {
-        call.start = 0;
+      if (event.start >= origin_) {
+        call.start = difference(event.start, origin_);
+      } else {
         ++late_;
       }
-      call.end = call.start + std::max<std::int64_t>(event.duration, 0);
+      call.end = call.start + std::max<std::int64_t>(call.event.duration, 0);
       call.process = lookup_.process(event.process);
       if (has_open(event)) {
         call.open = lookup_.open(event.process, event.file);
@@ -89,7 +114,7 @@ class Reading {
       }
       if (!filter_.passes(call)) continue;
       last_ = std::max(last_, call.end);
-      call.moved = event.moved();
+      call.moved = call.event.moved();
       if (is_data(event)) ((event.flags & flag::kLogical) != 0 ? has_logical_ : has_physical_) = true;
       calls_.push_back(call);
     }
@@ -127,6 +152,7 @@ class Reading {
   std::int64_t last_ = 0;
   std::int64_t events_ = 0;
   std::int64_t late_ = 0;
+  std::int64_t impossible_ = 0;
 };
 
 }  // namespace
