@@ -207,7 +207,7 @@ def cpp_address(log: Path) -> Outcome:
     return outcome
 
 
-FUZZ_EXECUTIONS = 3000  # of each reader; scripts/fuzz.sh runs longer
+FUZZ_EXECUTIONS = 2000  # of each reader; scripts/fuzz.sh runs longer
 
 
 def fuzz(log: Path) -> Outcome:
