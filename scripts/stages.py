@@ -215,7 +215,8 @@ def fuzz(log: Path) -> Outcome:
     tree = PRIVATE / "build/address"
     options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
     configure: Command = ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", "-DPLAIT_SANITIZE=address", *options]
-    for command in (configure, ["cmake", "--build", tree, "--target", "plait_fuzz", "-j", JOBS]):
+    compiled: Command = ["cmake", "--build", tree, "--target", "plait_fuzz", "-j", JOBS]
+    for command in (configure, compiled):
         status = run(command, log, limit=900)
         if status:
             return check("the build", status)
@@ -224,7 +225,14 @@ def fuzz(log: Path) -> Outcome:
     outcome = Outcome()
     limits = {"ASAN_OPTIONS": "detect_leaks=1:max_allocation_size_mb=1024"}
     for name in names:
-        arguments = ["--executions", str(FUZZ_EXECUTIONS), "--seconds", "60", "--corpus", ROOT / "tests/fuzz/corpus"]
+        arguments: list[str | Path] = [
+            "--executions",
+            str(FUZZ_EXECUTIONS),
+            "--seconds",
+            "60",
+            "--corpus",
+            ROOT / "tests/fuzz/corpus",
+        ]
         outcome.add(check(f"fuzzing the format {name}", run([program, *arguments, name], log, 120, limits)))
     return outcome
 

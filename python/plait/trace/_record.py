@@ -112,7 +112,7 @@ def _own_machine() -> bytes:
 def _make_room(path: Path, append: bool) -> None:
     """Removes an older trace; ranks of one job that come later keep the first one's."""
     try:
-        file = open(path, "rb")
+        file = open(path, "rb")  # noqa: SIM115 - closed by the with below
     except FileNotFoundError:
         if not path.absolute().parent.is_dir():
             raise OSError(errno.ENOENT, "there is no such folder", str(path.absolute().parent)) from None
