@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from recording import PLAIT, check_exact, compiled, kernel_count, load, need
+from recording import PLAIT, SOURCES, Recorded, check_exact, compiled, kernel_count, load, need
 
 from plait.bench.launch import LaunchError, find_mpiexec
 from plait.trace import Interface, Kind
@@ -156,11 +158,34 @@ def test_a_ring_that_the_kernel_polls_is_counted_as_missed(tmp_path: Path, capfd
     assert missed[0] + int((found.events["interface"] == Interface.URING).sum()) == 256
 
 
-def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
+def launched(capfd: Capture, record: list[object], program: list[object], ranks: int) -> Iterator[Recorded]:
+    """Run a program on several ranks: each recorded by itself, then all through their launcher."""
     try:
         launcher = find_mpiexec()
     except LaunchError:
         pytest.skip("no MPI launcher")
+    environment = {
+        **os.environ,
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    }
+    launch = [launcher, "-n", str(ranks)]
+    for command in ([*launch, *record, *program], [*record, *launch, *program]):
+        with capfd.disabled():
+            done = subprocess.run(
+                [str(word) for word in command],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=100,
+            )
+        assert done.returncode == 0, done.stderr
+        yield load(Path(str(record[record.index("-o") + 1])))
+
+
+def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     if importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed")
     (tmp_path / "program.py").write_text(
@@ -173,17 +198,7 @@ def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     )
     program = [sys.executable, tmp_path / "program.py", tmp_path / "data"]
     record = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
-    environment = {
-        **os.environ,
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    }
-    for command in ([launcher, "-n", "3", *record, *program], [*record, launcher, "-n", "3", *program]):
-        with capfd.disabled():
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=100)
-        assert done.returncode == 0, done.stderr
-        found = load(tmp_path / "a.plait")
+    for found in launched(capfd, record, program, 3):
         assert found.missed() == {}
         writes = found.of("data", Kind.WRITE)
         ranks = {one.number: one.rank for one in found.description.processes}
@@ -193,3 +208,27 @@ def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
             assert int(own["offset"].min()) == rank * 80000
         reads = found.of("data", Kind.READ)
         assert int(reads["result"].sum()) >= 240000
+
+
+def test_collective_mpi_io_in_c(tmp_path: Path, capfd: Capture) -> None:
+    wrapper = shutil.which(os.environ.get("MPICC") or str(Path(sys.executable).parent / "mpicc")) or shutil.which(
+        "mpicc"
+    )
+    if wrapper is None:
+        pytest.skip("no MPI compiler wrapper was found")
+    program = tmp_path / "collective"
+    subprocess.run([wrapper, "-O1", "-o", program, SOURCES / "collective.c"], check=True)
+    target = tmp_path / "data"
+    record: list[object] = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
+    size = 3 * 64 * 1024 * 4
+    for found in launched(capfd, record, [program, target], 3):
+        assert found.missed() == {}
+        assert target.stat().st_size == size
+        for kind in (Kind.WRITE, Kind.READ):  # two phases: each byte moves once, whoever does it
+            events = found.of("data", kind)
+            covered = np.zeros(size, dtype=np.int64)
+            for event in events:
+                covered[int(event["offset"]) :][: int(event["result"])] += 1
+            assert (covered == 1).all()
+        assert {one.rank for one in found.description.processes} >= {0, 1, 2}
+        target.unlink()
