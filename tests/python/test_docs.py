@@ -27,6 +27,7 @@ import click
 import pytest
 
 import plait
+import plait.trace
 from plait import patterns
 from plait.bench.launch import LaunchError, find_mpiexec
 from plait.cli import main
@@ -228,6 +229,12 @@ def test_every_python_name_is_told_of() -> None:
         told = re.findall(r"`(?:[A-Z]\w*\.)?(\w+)", section)
         missing += [f"{kind.__name__}.{name}" for name in members if name not in told]
     assert not missing, f"docs/reference/python.md lacks {missing}"
+
+
+def test_every_name_of_traces_is_told_of() -> None:
+    text = (ROOT / "docs/reference/traces.md").read_text(encoding="utf-8")
+    missing = [name for name in plait.trace.__all__ if not re.search(rf"`trace\.{name}\b", text)]
+    assert not missing, f"docs/reference/traces.md lacks {missing}"
 
 
 def test_every_name_of_patterns_is_told_of() -> None:
