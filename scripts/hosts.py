@@ -108,14 +108,14 @@ def run(hosts: spec.Spec) -> int:
 def main() -> int:
     """Does what the command line says; 2 where it cannot be done."""
     # The two steps that this program starts itself.
-    if sys.argv[1:2] == ["head"]:
+    steps = {"head": lambda: head.main(Path(sys.argv[2]), int(sys.argv[3]))}
+    steps["launch"] = lambda: launch.main(Path(sys.argv[2]), sys.argv[3:])
+    if sys.argv[1:2] and sys.argv[1] in steps:
         try:
-            return head.main(Path(sys.argv[2]), int(sys.argv[3]))
+            return steps[sys.argv[1]]()
         except (OSError, RuntimeError) as error:
             print(f"hosts: {error}", file=sys.stderr)
             return 2
-    if sys.argv[1:2] == ["launch"]:
-        launch.main(Path(sys.argv[2]), sys.argv[3:])
     arguments = parser().parse_args()
     if arguments.what == "check":
         return check()

@@ -15,7 +15,7 @@ from several_hosts.spec import Spec
 from several_hosts.state import change, note
 
 UNBOUNDED_SIZE = 1 << 30
-DIRTY_BYTES = 4 << 20
+DIRTY_BYTES = 16 << 20
 
 
 def run(*command: str | Path) -> str:
@@ -47,7 +47,20 @@ def mount(spec: Spec, state: Path, folder: Path) -> None:
     with image.open("wb") as file:
         file.truncate(spec.disk_size or UNBOUNDED_SIZE)
     # Nothing is written but what programs write: no journal, no tables filled later.
-    run("mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard", image)
+    run(
+        "mkfs.ext4",
+        "-q",
+        "-F",
+        "-b",
+        "4096",
+        "-m",
+        "0",
+        "-O",
+        "^has_journal",
+        "-E",
+        "lazy_itable_init=0,nodiscard",
+        image,
+    )
     run("mount", "-o", "loop,noatime", image, folder)
     (folder / "lost+found").rmdir()
     if spec.disk:

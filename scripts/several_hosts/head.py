@@ -73,7 +73,7 @@ def start(name: str, folder: Path, spec: Spec, state: Path) -> Host:
     """Starts the process that holds a host's namespaces."""
     disks = shlex.quote(str(state / "disks"))
     lines = [
-        f"echo {name} >/proc/sys/kernel/hostname",
+        f"hostname {name}",
         "mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
         links.NO_VERSION_6,
     ]

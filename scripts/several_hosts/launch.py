@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from several_hosts.spec import HEAD_ADDRESS, Spec
 
@@ -27,11 +28,7 @@ def real_mpiexec(tools: Path) -> str:
 
 def ranks_in(arguments: list[str]) -> int:
     """How many ranks the arguments ask for, over all parts of a job of several programs; 0 where they do not say."""
-    return sum(
-        int(number)
-        for option, number in itertools.pairwise(arguments)
-        if option in COUNTS and number.isdigit()
-    )
+    return sum(int(number) for option, number in itertools.pairwise(arguments) if option in COUNTS and number.isdigit())
 
 
 def placed(spec: Spec, ranks: int) -> list[str]:
@@ -49,7 +46,7 @@ def options(spec: Spec, tools: Path, ranks: int, version: str) -> list[str]:
     raise RuntimeError("the MPI launcher is none of MPICH's kind (Hydra), the one that is known to reach these hosts")
 
 
-def main(state: Path, arguments: list[str]) -> None:
+def main(state: Path, arguments: list[str]) -> NoReturn:
     """Becomes the launcher."""
     tools = state / "bin"
     launcher = real_mpiexec(tools)

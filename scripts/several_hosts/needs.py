@@ -7,7 +7,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-TOOLS = {"ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", "mount": "mount"}
+TOOLS = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "mount": "mount",
+    "hostname": "hostname",
+}
 BLKIO = Path("/sys/fs/cgroup/blkio")
 
 
