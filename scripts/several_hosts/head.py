@@ -133,6 +133,8 @@ def run_command(spec: Spec, state: Path) -> int:
         **environment(),
         "PATH": f"{tools}{os.pathsep}{environment()['PATH']}",
         "PLAIT_MPIEXEC": str(tools / "mpiexec"),
+        "PLAIT_HOSTS": ",".join(spec.names()),
+        "PLAIT_HOSTS_LOCAL": os.pathsep.join(spec.local),
     }
     try:
         process = subprocess.Popen(spec.command, env=words)
