@@ -72,13 +72,17 @@ def wanted(arguments: argparse.Namespace) -> spec.Spec:
 def refused(hosts: spec.Spec) -> str | None:
     """Why this machine cannot have such hosts."""
     reason = needs.missing_for_hosts()
-    if reason is None and hosts.link:
-        reason = needs.missing_for_links()
-    if reason is None and (hosts.disk or hosts.disk_size):
-        reason = needs.missing_for_disks(limited=hosts.disk > 0)
-    if reason is None and hosts.delay:
-        reason = needs.missing_for_delays()
-    return reason
+    if reason is not None:
+        return reason
+    for option, wanted, missing in (
+        ("--link", hosts.link, needs.missing_for_links),
+        ("--delay", hosts.delay, needs.missing_for_delays),
+        ("--disk", hosts.disk, lambda: needs.missing_for_disks(limited=True)),
+        ("--disk-size", hosts.disk_size, lambda: needs.missing_for_disks(limited=False)),
+    ):
+        if wanted and (reason := missing()) is not None:
+            return f"{option} cannot be had here: {reason}"
+    return None
 
 
 def run(hosts: spec.Spec) -> int:
@@ -139,16 +143,17 @@ def main() -> int:
 def check() -> int:
     """Prints what this machine allows; 1 where it allows no hosts."""
     reason = needs.missing_for_hosts()
-    print(f"hosts:  {reason or 'yes'}")
     if reason is not None:
+        print(f"no hosts here: {reason}")
         return 1
     for what, missing in (
-        ("links", needs.missing_for_links()),
-        ("delays", needs.missing_for_delays()),
+        ("hosts", None),
+        ("link rates", needs.missing_for_links()),
+        ("link delays", needs.missing_for_delays()),
         ("disk sizes", needs.missing_for_disks(limited=False)),
         ("disk rates", needs.missing_for_disks(limited=True)),
     ):
-        print(f"{what + ':':<12}{missing or 'yes'}")
+        print(f"{what:<13}{'yes' if missing is None else 'no: ' + missing}")
     return 0
 
 

@@ -68,24 +68,27 @@ def missing_for_links() -> str | None:
     reason = tried(
         "ip link add v0 type veth peer name v1; tc qdisc add dev v0 root tbf rate 1mbit burst 16k latency 9ms"
     )
-    return reason and f"the kernel limits no link's rate (tc tbf): {reason}"
+    return reason and f"the kernel has no token bucket (tc tbf): {reason}"
 
 
 def missing_for_delays() -> str | None:
     """Why packets cannot be delayed."""
     if os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return None
-    return "delays need /dev/net/tun, which this user cannot open"
+    return "they need /dev/net/tun, which this user cannot open"
 
 
 def missing_for_disks(limited: bool) -> str | None:
     """Why hosts cannot have disks of their own sizes, or of limited rates."""
     if os.geteuid() != 0:
-        return "disks of their own size or rate are loop devices, which only the superuser may make"
+        return "they need loop devices, which only the superuser may make"
     if find("mkfs.ext4") is None:
         return "mkfs.ext4 is missing; install (Debian's package): e2fsprogs"
     if not Path("/dev/loop-control").exists():
         return "there is no /dev/loop-control, of which loop devices are had"
     if limited and not (BLKIO / "blkio.throttle.write_bps_device").exists():
-        return f"the kernel limits disks in the controller blkio of cgroup version 1, which is not at {BLKIO}"
+        return f"they need the controller blkio of cgroup version 1, which is not at {BLKIO}"
+    groups = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    if limited and not any(group.split(":")[1:] == ["blkio", "/"] for group in groups):
+        return "they need processes in the root group of the controller blkio, where these are not"
     return None

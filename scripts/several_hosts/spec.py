@@ -58,8 +58,11 @@ BITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-def _scaled(text: str, units: dict[str, int] | dict[str, float], expected: str) -> float:
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", text.strip().lower())
+def _scaled(text: str, units: dict[str, int] | dict[str, float], endings: tuple[str, ...], expected: str) -> float:
+    bare = text.strip().lower()
+    for ending in endings:
+        bare = bare.removesuffix(ending)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", bare)
     if found is None or found[2] not in units or float(found[1]) <= 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not {expected}")
     return float(found[1]) * units[found[2]]
@@ -67,20 +70,19 @@ def _scaled(text: str, units: dict[str, int] | dict[str, float], expected: str) 
 
 def size(text: str) -> int:
     """Bytes, from a size such as 64MB or 1GiB."""
-    return int(_scaled(text.strip().lower().removesuffix("b"), BYTES, "a size such as 64MB or 1GiB"))
+    return int(_scaled(text, BYTES, ("b",), "a size such as 64MB or 1GiB"))
 
 
 def disk_rate(text: str) -> int:
     """Bytes a second, from a rate such as 50MB/s."""
-    bare = text.strip().lower().removesuffix("/s").removesuffix("b")
-    return int(_scaled(bare, BYTES, "a disk's rate such as 50MB/s"))
+    return int(_scaled(text, BYTES, ("/s", "b"), "a disk's rate such as 50MB/s"))
 
 
 def link_rate(text: str) -> int:
     """Bits a second, from a rate such as 100mbit or 1gbit."""
-    return int(_scaled(text, BITS, "a link's rate such as 100mbit or 1gbit"))
+    return int(_scaled(text, BITS, (), "a link's rate such as 100mbit or 1gbit"))
 
 
 def seconds(text: str) -> float:
     """Seconds, from a time such as 100us or 2ms."""
-    return _scaled(text, SECONDS, "a time such as 100us or 2ms")
+    return _scaled(text, SECONDS, (), "a time such as 100us or 2ms")
