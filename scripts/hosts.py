@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Makes hosts with networks, names and disks of their own on this machine, and runs MPI programs across them.
 
 What it makes lives in namespaces of the kernel and ends with the command, however that ends.
@@ -66,7 +67,8 @@ def wanted(arguments: argparse.Namespace) -> spec.Spec:
         if not Path(folder).is_dir():
             raise ValueError(f"'{folder}' is not a folder")
     names = ("hosts", "place", "link", "delay", "disk", "disk_size", "shared")
-    return spec.Spec(local=local, command=command, **{name: getattr(arguments, name) for name in names})
+    found = launch.find_launcher()
+    return spec.Spec(local=local, command=command, launcher=found, **{name: getattr(arguments, name) for name in names})
 
 
 def refused(hosts: spec.Spec) -> str | None:
@@ -148,6 +150,7 @@ def check() -> int:
         return 1
     for what, missing in (
         ("hosts", None),
+        ("launcher", launch.missing_for_launcher(launch.find_launcher())),
         ("link rates", needs.missing_for_links()),
         ("link delays", needs.missing_for_delays()),
         ("disk sizes", needs.missing_for_disks(limited=False)),

@@ -90,7 +90,8 @@ def start(name: str, folder: Path, spec: Spec, state: Path) -> Host:
         lines.append(f"mount --rbind {shlex.quote(str(own))} {shlex.quote(str(local))}")
     # Nobody reaches another host's disk through the folder that holds them all.
     lines.append(f"! test -d {disks} || mount -t tmpfs -o ro,size=4k tmpfs {disks}")
-    lines += ["echo ready", "exec cat"]
+    # What is left of processes whose parents ended goes at once, as with any host's process 1.
+    lines += ["echo ready", "trap '' CHLD", "exec cat"]
     return subprocess.Popen(
         [*new_namespaces(), "/bin/sh", "-euc", "\n".join(lines)],
         env=environment(),
@@ -109,7 +110,7 @@ def write_tools(spec: Spec, state: Path, pids: list[int]) -> None:
     # As ssh is called: options, a host, and words that are a shell's line together.
     on_host = f"""#!/bin/sh
 while case "${{1-}}" in -*) true ;; *) false ;; esac; do shift; done
-host="${{1:?on-host: name a host and a command}}"
+host="${{1:?name a host, and a command to run there}}"
 shift
 case "$host" in
 {cases}
@@ -117,7 +118,7 @@ case "$host" in
 esac
 folder="$PWD"
 exec nsenter {kinds} --mount=/proc/$pid/ns/mnt --pid=/proc/$pid/ns/pid_for_children -- \\
-  /bin/sh -c 'cd "$0" && eval "$1"' "$folder" "$*"
+  /bin/sh -c 'cd "$0" && eval "$1"' "$folder" "${{*:-exec ${{SHELL:-/bin/sh}}}}"
 """
     launcher = [sys.executable, str(PACKAGE.parent / "hosts.py"), "launch", str(state)]
     mpiexec = f'#!/bin/sh\nexec {shlex.join(launcher)} "$@"\n'

@@ -12,18 +12,27 @@ from typing import NoReturn
 
 from several_hosts.spec import HEAD_ADDRESS, Spec
 
+CHECKOUT = Path(__file__).parents[2]
 COUNTS = ("-n", "-np", "--n", "--np")
 
 
-def real_mpiexec(tools: Path) -> str:
-    """The launcher of the MPI of this Python environment, or else the first on the path that is not ours."""
-    folders = [str(Path(sys.executable).parent), str(Path(sys.prefix) / "bin")]
-    folders += [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if Path(folder) != tools]
-    for name in ("mpiexec", "mpirun"):
-        found = shutil.which(name, path=os.pathsep.join(folders))
-        if found is not None:
-            return found
-    raise RuntimeError("no MPI launcher was found; install one with: pip install 'plait[mpi,mpich]'")
+def find_launcher() -> str:
+    """The launcher that PLAIT_MPIEXEC names, or that of this Python environment, or the first on the path; or none."""
+    if named := os.environ.get("PLAIT_MPIEXEC"):
+        return shutil.which(named) or ""
+    own = [Path(sys.executable).parent, Path(sys.prefix) / "bin", CHECKOUT / ".plait/env/bin"]
+    path = os.pathsep.join([*map(str, own), os.environ.get("PATH", "")])
+    return shutil.which("mpiexec", path=path) or shutil.which("mpirun", path=path) or ""
+
+
+def missing_for_launcher(launcher: str) -> str | None:
+    """Why a launcher cannot reach the hosts."""
+    if not launcher:
+        return "no MPI launcher was found; install one with: pip install 'plait[mpi,mpich]'"
+    done = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
+    return (
+        None if "HYDRA" in done.stdout + done.stderr else f"{launcher} is not MPICH's (Hydra), which reaches the hosts"
+    )
 
 
 def ranks_in(arguments: list[str]) -> int:
@@ -37,21 +46,15 @@ def placed(spec: Spec, ranks: int) -> list[str]:
     return [f"{name}:{each}" for name in spec.names()]
 
 
-def options(spec: Spec, tools: Path, ranks: int, version: str) -> list[str]:
-    """What makes the launcher start ranks on the hosts.  errors  RuntimeError: it is of a kind not known here."""
-    hosts = ",".join(placed(spec, ranks))
-    if "HYDRA" in version:
-        agent = ["-launcher", "ssh", "-launcher-exec", str(tools / "on-host")]
-        return [*agent, "-hosts", hosts, "-localhost", HEAD_ADDRESS]
-    raise RuntimeError("the MPI launcher is none of MPICH's kind (Hydra), the one that is known to reach these hosts")
-
-
 def main(state: Path, arguments: list[str]) -> NoReturn:
-    """Becomes the launcher."""
-    tools = state / "bin"
-    launcher = real_mpiexec(tools)
+    """Becomes the launcher, told of the hosts where ranks are asked for."""
+    spec = Spec.load(state / "spec.json")
     more: list[str] = []
-    if ranks := ranks_in(arguments):
-        done = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
-        more = options(Spec.load(state / "spec.json"), tools, ranks, done.stdout + done.stderr)
-    os.execv(launcher, [launcher, *more, *arguments])
+    ranks = ranks_in(arguments)
+    missing = missing_for_launcher(spec.launcher) if ranks or not spec.launcher else None
+    if missing is not None:
+        raise RuntimeError(missing)
+    if ranks:
+        agent = ["-launcher", "ssh", "-launcher-exec", str(state / "bin" / "on-host")]
+        more = [*agent, "-hosts", ",".join(placed(spec, ranks)), "-localhost", HEAD_ADDRESS]
+    os.execv(spec.launcher, [spec.launcher, *more, *arguments])

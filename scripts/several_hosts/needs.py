@@ -20,7 +20,7 @@ BLKIO = Path("/sys/fs/cgroup/blkio")
 
 def environment() -> dict[str, str]:
     """This process's environment, with the folders of the system's tools on the path."""
-    return {**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"}
+    return {**os.environ, "PATH": f"{os.environ.get('PATH') or os.defpath}:/usr/sbin:/sbin"}
 
 
 def find(tool: str) -> str | None:

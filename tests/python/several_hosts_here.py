@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from launching import has_mpi
+from launching import has_mpi, needs_mpi
 
 HOSTS = Path(__file__).parents[2] / "scripts/hosts.py"
 
@@ -16,7 +16,8 @@ def allowed():
     """What scripts/hosts.py says of each thing: None where this machine allows it, and else why not."""
     said = subprocess.run([sys.executable, HOSTS, "check"], capture_output=True, text=True, check=False)
     if said.returncode:
-        return dict.fromkeys(("hosts", "link rates", "link delays", "disk sizes", "disk rates"), said.stdout.strip())
+        things = ("hosts", "launcher", "link rates", "link delays", "disk sizes", "disk rates")
+        return dict.fromkeys(things, said.stdout.strip() or said.stderr.strip())
     lines = [(line[:13].strip(), line[13:].strip()) for line in said.stdout.splitlines()]
     return {what: None if text == "yes" else text for what, text in lines}
 
@@ -28,10 +29,7 @@ def needs(*things):
 
 
 needs_hosts = needs("hosts")
-needs_hosts_and_mpi = pytest.mark.skipif(
-    allowed()["hosts"] is not None or not has_mpi(),
-    reason=allowed()["hosts"] or "needs mpi4py and an MPI launcher",
-)
+needs_hosts_and_mpi = needs("hosts", "launcher") if has_mpi() else needs_mpi
 
 
 def on_hosts(what, *arguments, environment=None, seconds=60):
