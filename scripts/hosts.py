@@ -12,12 +12,14 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from several_hosts import head, launch, needs, spec
 from several_hosts.state import new_state
 
 GRACE_SECONDS = 10
+INTERRUPT_SECONDS = 2
 
 
 def parser() -> argparse.ArgumentParser:
@@ -99,6 +101,11 @@ def run(hosts: spec.Spec) -> int:
         os.close(theirs)
         try:
             status = process.wait()
+        except KeyboardInterrupt:
+            # A terminal has told the command too: it may end in its own way.
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(INTERRUPT_SECONDS)
+            raise
         finally:
             os.close(leash)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -122,6 +129,8 @@ def main() -> int:
         except (OSError, RuntimeError) as error:
             print(f"hosts: {error}", file=sys.stderr)
             return 2
+        except KeyboardInterrupt:
+            return 128 + signal.SIGINT
     arguments = parser().parse_args()
     if arguments.what == "check":
         return check()

@@ -260,7 +260,9 @@ wait
     words = said("exec", "--disk", "40MB/s", "--", "sh", "-c", script)
     seconds = [float(text) for text in re.findall(r"copied, ([\d.e-]+) s", words)]
     assert len(seconds) == 6
-    assert min(seconds) > 0.9 * 16 * 1.048576 / 40
+    # The kernel lets a disk that was idle have a tenth of a second's worth at once.
+    assert min(seconds) > 0.95 * (16 * 1.048576 / 40 - 0.1), words
+    assert sum(seconds) > 0.95 * 6 * (16 * 1.048576 / 40) - 2 * 0.1, words
     assert max(seconds) < 10
 
 
