@@ -29,12 +29,17 @@ gtest_there() { echo '#include <gtest/gtest.h>' | "$compiler" -std=c++20 -fsynta
 # The Fortran libraries are left out where there is no compiler for them.
 fortran_works() { command -v "${FC:-gfortran}" >/dev/null; }
 
-# What tests of recording run, and the browser that tests of pages click through; each is done without by name.
+# What tests of recording run, the browser that tests of pages click through, and what hosts of one machine are made
+# with; each is done without by name.
 missing_programs() {
-  local program
+  local program PATH="$PATH:/usr/sbin:/sbin"
   for program in fio git sqlite3 strace chromium; do
     command -v "$program" >/dev/null || echo "$program"
   done
+  { command -v ip && command -v tc; } >/dev/null || echo iproute2
+  command -v nsenter >/dev/null || echo util-linux
+  command -v hostname >/dev/null || echo hostname
+  command -v mkfs.ext4 >/dev/null || echo e2fsprogs
   echo '#include <liburing.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo liburing-dev
   echo '#include <libaio.h>' | "$compiler" -fsyntax-only -x c - 2>/dev/null || echo libaio-dev
 }

@@ -303,13 +303,14 @@ def mpi_environment() -> Environment:
     }
 
 
-def mpi_pytest(ranks: int, log: Path) -> Outcome:
+def mpi_pytest(
+    ranks: int, log: Path, prefix: Command = (), tests: Sequence[str] = ("tests/mpi",), where: str = ""
+) -> Outcome:
     """The Python MPI tests on so many ranks, counted as rank 0 wrote them down."""
-    place = SCRATCH / f"mpi-{ranks}"
-    place.mkdir(parents=True)
+    place = Path(tempfile.mkdtemp(prefix=f"mpi-{ranks}-", dir=SCRATCH))
     results = place / "results.jsonl"
     launch: Command = ["mpiexec", "-n", str(ranks), sys.executable, "scripts/mpi_pytest.py", results, place]
-    status = run([*launch, "-q", "-p", "timeout", "tests/mpi"], log, 300, mpi_environment())
+    status = run([*prefix, *launch, "-q", "-p", "timeout", *tests], log, 300, mpi_environment())
     lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
     outcome = Outcome()
     for test in {test["test"]: test for test in map(json.loads, lines)}.values():
@@ -317,9 +318,9 @@ def mpi_pytest(ranks: int, log: Path) -> Outcome:
         if test["outcome"] == "skipped":
             outcome.skips[test["reason"] or "no reason given"] += 1
         elif test["outcome"] == "failed":
-            outcome.reasons.append(f"{ranks} ranks, {test['test']}: {test['reason']}")
+            outcome.reasons.append(f"{ranks} ranks{where}, {test['test']}: {test['reason']}")
     if status and not outcome.failed:
-        outcome.add(check(f"mpiexec -n {ranks} pytest", status))
+        outcome.add(check(f"mpiexec -n {ranks} pytest{where}", status))
     if status:
         failed_outputs.extend(
             f"--- {other.stem}\n{tail(other.read_bytes())}" for other in sorted(place.glob("rank-*.log"))
@@ -327,11 +328,19 @@ def mpi_pytest(ranks: int, log: Path) -> Outcome:
     return outcome
 
 
-def mpi_googletest(ranks: int, log: Path) -> Outcome:
+def mpi_googletest(ranks: int, log: Path, prefix: Command = ()) -> Outcome:
     """The C++ MPI tests on so many ranks; rank 0 writes the report."""
     program = RELEASE / "plait_mpi_tests"
-    report = SCRATCH / f"mpi-{ranks}.xml"
-    command: list[str | Path] = ["mpiexec", "-n", "1", program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
+    report = Path(tempfile.mkdtemp(dir=SCRATCH)) / "report.xml"
+    command: list[str | Path] = [
+        *prefix,
+        "mpiexec",
+        "-n",
+        "1",
+        program,
+        "--gtest_brief=1",
+        f"--gtest_output=xml:{report}",
+    ]
     if ranks > 1:
         command += [":", "-n", str(ranks - 1), program, "--gtest_brief=1"]
     return count_junit(report, f"mpiexec -n {ranks} plait_mpi_tests", run(command, log, 300, mpi_environment()))
@@ -352,6 +361,30 @@ def mpi_tests(log: Path) -> Outcome:
     return outcome
 
 
+# Which of tests/mpi also run on the larger number of hosts: those that say more of the network than of the rest.
+BETWEEN_HOSTS = ("hosts", "nodes", "redistribute", "redistribution_plans", "streams", "stripes")
+
+
+def hosts_tests(log: Path) -> Outcome:
+    """The MPI tests on several hosts, which are network namespaces of this machine."""
+    hosts: Command = [sys.executable, "scripts/hosts.py"]
+    checked = subprocess.run([*hosts, "check"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    missing = re.findall(r"^no hosts here: .*|^launcher +no: .*", checked, re.MULTILINE)
+    if missing:
+        return Outcome(reasons=[f"the MPI tests on several hosts did not run: {missing[0]}"], may_be_empty=True)
+    outcome = Outcome()
+    chosen = [f"tests/mpi/test_mpi_{name}.py" for name in BETWEEN_HOSTS]
+    for number, ranks, place, tests in ((2, 4, "block", ["tests/mpi"]), (3, 6, "cyclic", chosen)):
+        prefix: Command = [*hosts, "exec", "--hosts", str(number), "--place", place, "--"]
+        outcome.add(mpi_pytest(ranks, log, prefix, tests, f" on {number} hosts"))
+        if (RELEASE / "plait_mpi_tests").exists():
+            outcome.add(mpi_googletest(ranks, log, prefix))
+        if (RELEASE / "plait_c_mpi_tests").exists():
+            launch: Command = [*prefix, "mpiexec", "-n", str(ranks)]
+            outcome.add(c_program(RELEASE / "plait_c_mpi_tests", log, launch, mpi_environment(), ranks))
+    return outcome
+
+
 STAGES: dict[str, Callable[[Path], Outcome]] = {
     "build": build,
     "format": check_format,
@@ -364,6 +397,7 @@ STAGES: dict[str, Callable[[Path], Outcome]] = {
     "c": c_tests,
     "python": python_tests,
     "mpi": mpi_tests,
+    "hosts": hosts_tests,
     "install": install_tests,
 }
-NEED_THE_BUILD = ("cpp", "c", "python", "mpi")
+NEED_THE_BUILD = ("cpp", "c", "python", "mpi", "hosts")

@@ -18,6 +18,7 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 
 import numpy as np
 from mpi4py import MPI
+from nodes import NODE_SIZES, SEVERAL_HOSTS
 
 import plait
 
@@ -30,6 +31,7 @@ _numbers = itertools.count()
 def pytest_configure(config):
     config.addinivalue_line("markers", "ranks(*numbers): only for so many ranks")
     config.addinivalue_line("markers", "several_ranks: only for more than one rank")
+    config.addinivalue_line("markers", "several_hosts: only for ranks on the hosts of scripts/hosts.py")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -42,6 +44,7 @@ def pytest_collection_modifyitems(config, items):
         return (
             (only is None or size in only.args)
             and (item.get_closest_marker("several_ranks") is None or size > 1)
+            and (item.get_closest_marker("several_hosts") is None or SEVERAL_HOSTS)
             and (node_size or 0) < size
         )
 
@@ -75,7 +78,7 @@ def shared(comm, session_folder, request):
     return folder
 
 
-@pytest.fixture(params=[0, 1, 2])
+@pytest.fixture(params=NODE_SIZES)
 def apart(request, comm):
     """The communicator of all ranks, or one whose nodes have so many ranks each."""
     if not request.param:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from brute_force import Deal, distributions, numbered, random_deal, random_region, random_shape
+from nodes import FEWEST_STAGED
 
 import plait
 
@@ -69,7 +70,7 @@ def test_random_accesses(comm, shared, part):
             "dtype": whole.dtype,
             "order": order,
             "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
-            "memory": int(random.choice([0, 3, 9])) * whole.itemsize,
+            "memory": int(random.choice([0, FEWEST_STAGED + 1, 9])) * whole.itemsize,
             "readers": int(random.integers(0, comm.size + 1)),
         }
         path = shared / f"{i}.bin"

@@ -1,15 +1,16 @@
-"""What crosses nodes: ranks of one machine are made to believe that they are on several."""
+"""What crosses nodes: ranks of one machine are made to believe that they are on several, or are on several hosts."""
 
 import os
 
 import numpy as np
 import pytest
 from brute_force import Deal, numbered, random_deal, random_region, random_shape
+from nodes import SEVERAL_NODES
 from same import error_everywhere
 
 import plait
 
-pytestmark = pytest.mark.parametrize("apart", [1, 2], indirect=True)
+pytestmark = pytest.mark.parametrize("apart", SEVERAL_NODES, indirect=True)
 
 
 def test_random_accesses(apart, shared):

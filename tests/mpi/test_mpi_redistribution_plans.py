@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from brute_force import Deal, numbered, random_deal, random_shape
+from nodes import NODE_SIZES
 from same import error_everywhere
 
 import plait
 
 
-@pytest.fixture(params=[0, 1, 2])
+@pytest.fixture(params=NODE_SIZES)
 def apart(request, comm):
-    """A communicator whose nodes have so many ranks each; 0: all on one node."""
+    """A communicator whose nodes have so many ranks each; 0: nodes as they are."""
     if request.param == 0:
         yield comm
         return

@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 from brute_force import Deal, distributions, numbered, random_deal, random_region, random_shape
+from nodes import FEWEST_STAGED
 from same import error_everywhere
 
 import plait
@@ -78,7 +79,7 @@ def test_random_accesses(comm, shared, disks):
             "dtype": whole.dtype,
             "order": str(random.choice(["C", "F"])),
             "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
-            "memory": int(random.choice([0, 3, 9])) * whole.itemsize,
+            "memory": int(random.choice([0, FEWEST_STAGED + 1, 9])) * whole.itemsize,
             "readers": int(random.integers(0, comm.size + 1)),
         }
         name = url(shared / "a", disks[: int(random.integers(1, 4))], int(random.choice([1, 5, 64, 1000, 4096])))

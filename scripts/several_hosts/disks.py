@@ -1,0 +1,79 @@
+"""Each host's disk: a folder, or a file system of its own on a loop device, whose rate the kernel limits.
+
+The limit is that of the block device: what reaches it and what is read from it, by whoever, direct or through the page
+cache.  What the page cache holds is read without it, as from a real disk.  Writes into the page cache may run ahead of
+a limited disk by `DIRTY_BYTES` at most.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from several_hosts.needs import BLKIO, environment
+from several_hosts.spec import Spec
+from several_hosts.state import change, note
+
+UNBOUNDED_SIZE = 1 << 30
+DIRTY_BYTES = 16 << 20
+
+
+def run(*command: str | Path) -> str:
+    """Runs a tool of the system; its own words are those of the error."""
+    done = subprocess.run(
+        [str(word) for word in command], env=environment(), capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+def make_disks(spec: Spec, state: Path) -> list[Path]:
+    """The folder of each host's disk."""
+    folders = []
+    for name in spec.names():
+        folder = state / "disks" / name
+        folder.mkdir(parents=True)
+        if spec.disk or spec.disk_size:
+            mount(spec, state, folder)
+        folder.chmod(0o1777)
+        folders.append(folder)
+    return folders
+
+
+def mount(spec: Spec, state: Path, folder: Path) -> None:
+    """Mounts a new file system of the wanted size and rate."""
+    image = folder.with_suffix(".ext4")
+    with image.open("wb") as file:
+        file.truncate(spec.disk_size or UNBOUNDED_SIZE)
+    # Nothing is written but what programs write: no journal, no tables filled later.
+    run(
+        "mkfs.ext4",
+        "-q",
+        "-F",
+        "-b",
+        "4096",
+        "-m",
+        "0",
+        "-O",
+        "^has_journal",
+        "-E",
+        "lazy_itable_init=0,nodiscard",
+        image,
+    )
+    run("mount", "-o", "loop,noatime", image, folder)
+    (folder / "lost+found").rmdir()
+    if spec.disk:
+        limit(state, run("findmnt", "-n", "-o", "MAJ:MIN", "--mountpoint", folder).strip(), spec.disk)
+
+
+def limit(state: Path, device: str, rate: int) -> None:
+    """Limits what a device reads and writes, for all of the machine: the root group's rule holds for write-back too."""
+    for way in ("read", "write"):
+        change(state, BLKIO / f"blkio.throttle.{way}_bps_device", f"{device} {rate}", f"{device} 0")
+    cache = Path("/sys/class/bdi") / device
+    if (cache / "max_bytes").exists():  # Linux 6.2
+        # The bound in percent, written back, sets the one in bytes too.
+        note(state, cache / "max_ratio", (cache / "max_ratio").read_text(encoding="utf-8").strip())
+        change(state, cache / "strict_limit", "1", (cache / "strict_limit").read_text(encoding="utf-8").strip())
+        (cache / "max_bytes").write_text(str(DIRTY_BYTES), encoding="utf-8")

@@ -1,0 +1,147 @@
+"""The head of the hosts: process 1 of namespaces of its own, which makes the others and runs the command.
+
+All that it makes ends with it, whatever ends it: the kernel kills the processes of a process namespace with its process
+1, and takes away networks and mounts that nobody is in any more.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from several_hosts import links, relay
+from several_hosts.disks import make_disks, run
+from several_hosts.needs import environment, new_namespaces
+from several_hosts.spec import HEAD, HEAD_ADDRESS, Spec
+
+Host = subprocess.Popen[str]
+PACKAGE = Path(__file__).parent
+
+
+def main(state: Path, leash: int) -> int:
+    """Makes the hosts, runs the command and returns its status; ends when the pipe `leash` has no writer any more."""
+    threading.Thread(target=end_with, args=(leash,), daemon=True).start()
+    spec = Spec.load(state / "spec.json")
+    name_everyone(spec, state)
+    folders = make_disks(spec, state)
+    run("/bin/sh", "-euc", links.NO_VERSION_6)
+    hosts = [start(name, folder, spec, state) for name, folder in zip(spec.names(), folders, strict=True)]
+    for name, host in zip(spec.names(), hosts, strict=True):
+        assert host.stdout is not None
+        if host.stdout.readline() != "ready\n":
+            raise RuntimeError(f"{name} did not start")
+    pids = [host.pid for host in hosts]
+    if spec.delay:
+        relay.start(spec, pids)
+    else:
+        links.make_bridge()
+        for number, pid in enumerate(pids):
+            links.make_link(spec, number, pid)
+    write_tools(spec, state, pids)
+    return run_command(spec, state)
+
+
+def end_with(leash: int) -> None:
+    """Ends this process, and with it all hosts, once the one that wanted them has gone."""
+    os.read(leash, 1)
+    os._exit(128 + signal.SIGTERM)
+
+
+def name_everyone(spec: Spec, state: Path) -> None:
+    """Names for all addresses, in /etc/hosts of these namespaces."""
+    socket.sethostname(HEAD)
+    lines = ["127.0.0.1 localhost", f"{HEAD_ADDRESS} {HEAD}"]
+    lines += [f"{spec.address(number)} {name}" for number, name in enumerate(spec.names())]
+    (state / "hosts").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run("mount", "--bind", state / "hosts", "/etc/hosts")
+
+
+def kept(spec: Spec, local: Path) -> list[Path]:
+    """The folders below a local one that stay shared: those named, and what every rank must reach."""
+    needed = [Path.cwd(), PACKAGE.parent.parent, Path(sys.prefix), Path(sys.base_prefix)]
+    below = {path.resolve() for path in [*map(Path, spec.shared), *needed] if path.resolve().is_relative_to(local)}
+    return sorted(path for path in below if not any(path != other and path.is_relative_to(other) for other in below))
+
+
+def start(name: str, folder: Path, spec: Spec, state: Path) -> Host:
+    """Starts the process that holds a host's namespaces."""
+    disks = shlex.quote(str(state / "disks"))
+    lines = [
+        f"hostname {name}",
+        "mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
+        links.NO_VERSION_6,
+    ]
+    for number, local in enumerate(Path(path).resolve() for path in spec.local):
+        own = folder / str(number) if len(spec.local) > 1 else folder
+        own.mkdir(exist_ok=True)
+        own.chmod(0o1777)
+        for path in kept(spec, local):
+            if path == local:
+                raise RuntimeError(f"{local} cannot be each host's own: every rank must reach it")
+            inner = own / path.relative_to(local)
+            inner.mkdir(parents=True)
+            lines.append(f"mount --bind {shlex.quote(str(path))} {shlex.quote(str(inner))}")
+        lines.append(f"mount --rbind {shlex.quote(str(own))} {shlex.quote(str(local))}")
+    # Nobody reaches another host's disk through the folder that holds them all.
+    lines.append(f"! test -d {disks} || mount -t tmpfs -o ro,size=4k tmpfs {disks}")
+    # What is left of processes whose parents ended goes at once, as with any host's process 1.
+    lines += ["echo ready", "trap '' CHLD", "exec cat"]
+    return subprocess.Popen(
+        [*new_namespaces(), "/bin/sh", "-euc", "\n".join(lines)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def write_tools(spec: Spec, state: Path, pids: list[int]) -> None:
+    """The programs `mpiexec` and `on-host` for the command."""
+    cases = "\n".join(f"  {name}) pid={pid} ;;" for name, pid in zip(spec.names(), pids, strict=True))
+    kinds = " ".join(f"--{kind}=/proc/$pid/ns/{kind}" for kind in ("net", "uts", "ipc"))
+    tools = state / "bin"
+    tools.mkdir()
+    # As ssh is called: options, a host, and words that are a shell's line together.
+    on_host = f"""#!/bin/sh
+while case "${{1-}}" in -*) true ;; *) false ;; esac; do shift; done
+host="${{1:?name a host, and a command to run there}}"
+shift
+case "$host" in
+{cases}
+  *) echo "on-host: there is no host '$host'; there are: {" ".join(spec.names())}" >&2; exit 2 ;;
+esac
+folder="$PWD"
+exec nsenter {kinds} --mount=/proc/$pid/ns/mnt --pid=/proc/$pid/ns/pid_for_children -- \\
+  /bin/sh -c 'cd "$0" && eval "$1"' "$folder" "${{*:-exec ${{SHELL:-/bin/sh}}}}"
+"""
+    launcher = [sys.executable, str(PACKAGE.parent / "hosts.py"), "launch", str(state)]
+    mpiexec = f'#!/bin/sh\nexec {shlex.join(launcher)} "$@"\n'
+    for name, text in (("on-host", on_host), ("mpiexec", mpiexec), ("mpirun", mpiexec)):
+        (tools / name).write_text(text, encoding="utf-8")
+        (tools / name).chmod(0o755)
+
+
+def run_command(spec: Spec, state: Path) -> int:
+    """Runs the command on the head and returns its status."""
+    tools = state / "bin"
+    words = {
+        **environment(),
+        "PATH": f"{tools}{os.pathsep}{environment()['PATH']}",
+        "PLAIT_MPIEXEC": str(tools / "mpiexec"),
+        "PLAIT_HOSTS": ",".join(spec.names()),
+        "PLAIT_HOSTS_LOCAL": os.pathsep.join(spec.local),
+    }
+    try:
+        process = subprocess.Popen(spec.command, env=words)
+    except OSError as error:
+        print(f"hosts: {spec.command[0]}: {error.strerror}", file=sys.stderr)
+        return 127
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal tells the command too, which ends as it likes
+    status = process.wait()
+    return status if status >= 0 else 128 - status

@@ -1,0 +1,60 @@
+"""The hosts' `mpiexec`: the MPI's own one, told on which hosts to start the ranks."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from several_hosts.spec import HEAD_ADDRESS, Spec
+
+CHECKOUT = Path(__file__).parents[2]
+COUNTS = ("-n", "-np", "--n", "--np")
+
+
+def find_launcher() -> str:
+    """The launcher that PLAIT_MPIEXEC names, or that of this Python environment, or the first on the path; or none."""
+    if named := os.environ.get("PLAIT_MPIEXEC"):
+        return shutil.which(named) or ""
+    own = [Path(sys.executable).parent, Path(sys.prefix) / "bin", CHECKOUT / ".plait/env/bin"]
+    path = os.pathsep.join([*map(str, own), os.environ.get("PATH", "")])
+    return shutil.which("mpiexec", path=path) or shutil.which("mpirun", path=path) or ""
+
+
+def missing_for_launcher(launcher: str) -> str | None:
+    """Why a launcher cannot reach the hosts."""
+    if not launcher:
+        return "no MPI launcher was found; install one with: pip install 'plait[mpi,mpich]'"
+    done = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
+    return (
+        None if "HYDRA" in done.stdout + done.stderr else f"{launcher} is not MPICH's (Hydra), which reaches the hosts"
+    )
+
+
+def ranks_in(arguments: list[str]) -> int:
+    """How many ranks the arguments ask for, over all parts of a job of several programs; 0 where they do not say."""
+    return sum(int(number) for option, number in itertools.pairwise(arguments) if option in COUNTS and number.isdigit())
+
+
+def placed(spec: Spec, ranks: int) -> list[str]:
+    """How many ranks go to each host in turn, as `name:number`."""
+    each = -(-ranks // spec.hosts) if spec.place == "block" else 1
+    return [f"{name}:{each}" for name in spec.names()]
+
+
+def main(state: Path, arguments: list[str]) -> NoReturn:
+    """Becomes the launcher, told of the hosts where ranks are asked for."""
+    spec = Spec.load(state / "spec.json")
+    more: list[str] = []
+    ranks = ranks_in(arguments)
+    missing = missing_for_launcher(spec.launcher) if ranks or not spec.launcher else None
+    if missing is not None:
+        raise RuntimeError(missing)
+    if ranks:
+        agent = ["-launcher", "ssh", "-launcher-exec", str(state / "bin" / "on-host")]
+        more = [*agent, "-hosts", ",".join(placed(spec, ranks)), "-localhost", HEAD_ADDRESS]
+    os.execv(spec.launcher, [spec.launcher, *more, *arguments])

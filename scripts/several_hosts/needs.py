@@ -1,0 +1,94 @@
+"""What this machine allows, and what is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+TOOLS = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "mount": "mount",
+    "hostname": "hostname",
+}
+BLKIO = Path("/sys/fs/cgroup/blkio")
+
+
+def environment() -> dict[str, str]:
+    """This process's environment, with the folders of the system's tools on the path."""
+    return {**os.environ, "PATH": f"{os.environ.get('PATH') or os.defpath}:/usr/sbin:/sbin"}
+
+
+def find(tool: str) -> str | None:
+    """Where a tool of the system is."""
+    return shutil.which(tool, path=environment()["PATH"])
+
+
+def new_namespaces() -> list[str]:
+    """The words that start a command in namespaces of its own, as their process 1."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    kinds = ["--net", "--mount", "--uts", "--ipc", "--pid"]
+    return ["unshare", *user, *kinds, "--fork", "--kill-child", "--mount-proc"]
+
+
+def tried(script: str) -> str | None:
+    """Why a shell script fails in namespaces of its own; None where it does not."""
+    done = subprocess.run(
+        [*new_namespaces(), "/bin/sh", "-euc", script],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return None if done.returncode == 0 else (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+
+
+def missing_for_hosts() -> str | None:
+    """Why there can be no hosts here, and what to do; None where there can."""
+    missing = sorted({package for tool, package in TOOLS.items() if find(tool) is None})
+    if missing:
+        return f"programs are missing; install (Debian's packages): {' '.join(missing)}"
+    reason = tried(
+        "ip link add name br0 type bridge; ip link add v0 type veth peer name v1; mount -t tmpfs tmpfs /dev/shm"
+    )
+    if reason is None:
+        return None
+    who = "" if os.geteuid() == 0 else " for this user (the superuser may be allowed it)"
+    return f"this machine allows no network namespaces{who}: {reason}"
+
+
+def missing_for_links() -> str | None:
+    """Why links cannot have a limited rate."""
+    reason = tried(
+        "ip link add v0 type veth peer name v1; tc qdisc add dev v0 root tbf rate 1mbit burst 16k latency 9ms"
+    )
+    return reason and f"the kernel has no token bucket (tc tbf): {reason}"
+
+
+def missing_for_delays() -> str | None:
+    """Why packets cannot be delayed."""
+    if os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return None
+    return "they need /dev/net/tun, which this user cannot open"
+
+
+def missing_for_disks(limited: bool) -> str | None:
+    """Why hosts cannot have disks of their own sizes, or of limited rates."""
+    if os.geteuid() != 0:
+        return "they need loop devices, which only the superuser may make"
+    if find("mkfs.ext4") is None:
+        return "mkfs.ext4 is missing; install (Debian's package): e2fsprogs"
+    if not Path("/dev/loop-control").exists():
+        return "there is no /dev/loop-control, of which loop devices are had"
+    if limited and not (BLKIO / "blkio.throttle.write_bps_device").exists():
+        return f"they need the controller blkio of cgroup version 1, which is not at {BLKIO}"
+    groups = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    if limited and not any(group.split(":")[1:] == ["blkio", "/"] for group in groups):
+        return "they need processes in the root group of the controller blkio, where these are not"
+    return None

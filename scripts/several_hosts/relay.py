@@ -1,0 +1,112 @@
+"""A network that delays packets: a program of ours in place of the bridge, because many kernels delay none themselves.
+
+Each host's device is a TAP device whose other end the relay holds.  Packets of TCP pass whole, up to 64 KiB at once, so
+that there are few of them.  What a host sends is limited by its own device, what it receives by the relay.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import heapq
+import os
+import select
+import struct
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from several_hosts import links
+from several_hosts.disks import run
+from several_hosts.spec import HEAD, HEAD_ADDRESS, Spec
+
+TUN = Path("/dev/net/tun")
+SET_INTERFACE, SET_OFFLOAD = 0x400454CA, 0x400454D0
+TAP_WITHOUT_INFORMATION, VIRTIO_HEADER = 0x0002 | 0x1000, 0x4000
+CHECKSUM_AND_SEGMENTS = 0x01 | 0x02 | 0x04  # left to the receiver, for TCP over IPv4 and IPv6
+HEADER = 10  # bytes in front of a packet, which say what was left
+LARGEST = HEADER + 14 + 65536
+SET_TIMER_SLACK = 29
+
+
+class Port:
+    """The relay's end of one device."""
+
+    def __init__(self, name: str) -> None:
+        """Makes the device, in this network namespace at first."""
+        self.file = os.open(TUN, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        flags = TAP_WITHOUT_INFORMATION | VIRTIO_HEADER
+        fcntl.ioctl(self.file, SET_INTERFACE, struct.pack("16sH22x", name.encode(), flags))
+        fcntl.ioctl(self.file, SET_OFFLOAD, CHECKSUM_AND_SEGMENTS)
+        self.free = 0.0
+        """when the link to this host has sent all that waits for it, on the monotonic clock"""
+
+
+class Relay:
+    """Passes packets between ports, each after the delay and at the rate of its link."""
+
+    def __init__(self, ports: list[Port], delay: float, rate: int) -> None:
+        """`delay` in seconds; `rate` in bits a second, 0 for any."""
+        self.ports, self.delay, self.rate = ports, delay, rate
+        self.known: dict[bytes, Port] = {}
+        self.waiting: list[tuple[float, int, Port, bytes]] = []
+        self.count = 0
+
+    def run(self) -> None:
+        """Passes packets for ever."""
+        with suppress(PermissionError):  # packets do not wait for ranks that keep the cores busy
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        ctypes.CDLL(None).prctl(SET_TIMER_SLACK, 1000, 0, 0, 0)  # ns; 50 µs otherwise
+        sources = {port.file: port for port in self.ports}
+        while True:
+            left = max(0.0, self.waiting[0][0] - time.monotonic()) if self.waiting else None
+            for file in select.select(list(sources), [], [], left)[0]:
+                self.take(sources[file])
+            while self.waiting and self.waiting[0][0] <= time.monotonic():
+                _, _, port, packet = heapq.heappop(self.waiting)
+                try:
+                    os.write(port.file, packet)
+                except OSError:  # the device is full or not up: a network may lose packets
+                    continue
+
+    def take(self, source: Port) -> None:
+        """Takes what a host has sent, a few packets at most, and says when each arrives where."""
+        for _ in range(16):
+            try:
+                packet = os.read(source.file, LARGEST)
+            except OSError:  # nothing more, or not up yet
+                return
+            to, sender = packet[HEADER : HEADER + 6], packet[HEADER + 6 : HEADER + 12]
+            self.known[sender] = source
+            known = self.known.get(to)
+            for port in [known] if known is not None else self.ports:
+                if port is not source:
+                    self.queue(port, packet)
+
+    def queue(self, port: Port, packet: bytes) -> None:
+        """Has a packet wait for its time; drops it where the link is too far behind."""
+        arrives = time.monotonic() + self.delay
+        if self.rate:
+            begins = max(arrives, port.free)
+            if begins > arrives + links.QUEUE_MS / 1000:
+                return
+            arrives = port.free = begins + (len(packet) - HEADER) * 8 / self.rate
+        self.count += 1  # packets of one time keep their order
+        heapq.heappush(self.waiting, (arrives, self.count, port, packet))
+
+
+def start(spec: Spec, pids: list[int]) -> None:
+    """Joins the head and the namespaces of the processes `pids`, by a thread that runs as long as this process."""
+    run("ip", "link", "set", "lo", "up")
+    ports = [Port(f"to-{HEAD}")]
+    run("ip", "addr", "add", f"{HEAD_ADDRESS}/24", "dev", f"to-{HEAD}")
+    run("ip", "link", "set", f"to-{HEAD}", "up")
+    for number, pid in enumerate(pids):
+        name = f"to-{spec.names()[number]}"
+        ports.append(Port(name))
+        run("ip", "link", "set", name, "netns", str(pid))
+        links.inside(pid, "ip", "link", "set", name, "name", links.DEVICE)
+        links.address(spec, number, pid)
+        links.limit(spec, links.DEVICE, pid)
+    threading.Thread(target=Relay(ports, spec.delay, spec.link).run, daemon=True).start()

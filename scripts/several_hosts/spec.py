@@ -1,0 +1,91 @@
+"""What hosts are wanted: the options of scripts/hosts.py as one value, and the units in which they are written."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+MOST_HOSTS = 32
+ADDRESSES = "10.77.0"  # of the private networks; it exists inside of the namespaces only
+HEAD = "head"
+HEAD_ADDRESS = f"{ADDRESSES}.254"
+LOCAL = "/var/tmp"
+
+
+@dataclass
+class Spec:
+    """The hosts of one run."""
+
+    hosts: int = 2
+    link: int = 0
+    """bits a second of each host's link, each way; 0 does not limit it"""
+    delay: float = 0.0
+    """seconds that a packet takes from one host to another"""
+    disk: int = 0
+    """bytes a second that each host's disk reads, and writes; 0 does not limit it"""
+    disk_size: int = 0
+    """bytes of each host's disk; 0: a folder without a bound of its own, or 1 GiB where `disk` is limited"""
+    local: list[str] = field(default_factory=lambda: [LOCAL])
+    """folders of which each host has its own"""
+    shared: list[str] = field(default_factory=list)
+    """folders that stay the same for all, also below one of `local`"""
+    place: str = "block"
+    """how ranks are dealt to hosts: block or cyclic"""
+    launcher: str = ""
+    """the MPI's own launcher, empty where there is none"""
+    command: list[str] = field(default_factory=list)
+
+    def names(self) -> list[str]:
+        """The names of the hosts."""
+        return [f"host{number}" for number in range(self.hosts)]
+
+    def address(self, host: int) -> str:
+        """The address of a host."""
+        return f"{ADDRESSES}.{host + 1}"
+
+    def save(self, path: Path) -> None:
+        """Writes a file that `load` reads."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @staticmethod
+    def load(path: Path) -> Spec:
+        """Reads what `save` wrote."""
+        return Spec(**json.loads(path.read_text(encoding="utf-8")))
+
+
+BYTES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+BITS = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def _scaled(text: str, units: dict[str, int] | dict[str, float], endings: tuple[str, ...], expected: str) -> float:
+    bare = text.strip().lower()
+    for ending in endings:
+        bare = bare.removesuffix(ending)
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", bare)
+    if found is None or found[2] not in units or float(found[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not {expected}")
+    return float(found[1]) * units[found[2]]
+
+
+def size(text: str) -> int:
+    """Bytes, from a size such as 64MB or 1GiB."""
+    return int(_scaled(text, BYTES, ("b",), "a size such as 64MB or 1GiB"))
+
+
+def disk_rate(text: str) -> int:
+    """Bytes a second, from a rate such as 50MB/s."""
+    return int(_scaled(text, BYTES, ("/s", "b"), "a disk's rate such as 50MB/s"))
+
+
+def link_rate(text: str) -> int:
+    """Bits a second, from a rate such as 100mbit or 1gbit."""
+    return int(_scaled(text, BITS, (), "a link's rate such as 100mbit or 1gbit"))
+
+
+def seconds(text: str) -> float:
+    """Seconds, from a time such as 100us or 2ms."""
+    return _scaled(text, SECONDS, (), "a time such as 100us or 2ms")

@@ -1,0 +1,82 @@
+"""The folder of one run: what it holds, what must be undone after it, and how what a killed run left is found."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PREFIX = "plait-hosts-"
+
+
+def undo(state: Path) -> None:
+    """Writes back what the run changed outside of its namespaces, the last change first."""
+    record = state / "undo.jsonl"
+    if record.exists():
+        for line in reversed(record.read_text(encoding="utf-8").splitlines()):
+            with suppress(OSError, ValueError):  # the device may be gone, and a killed run may have cut the last line
+                file, text = json.loads(line)
+                Path(file).write_text(text, encoding="utf-8")
+    # Mounts went with the namespaces; a loop device lets go of its file a moment later.
+    for _ in range(50):
+        if not loops_on(state):
+            break
+        time.sleep(0.1)
+    shutil.rmtree(state, ignore_errors=True)
+
+
+def note(state: Path, file: Path, text: str) -> None:
+    """Notes what `undo` is to write to a file of the system."""
+    with (state / "undo.jsonl").open("a", encoding="utf-8") as record:
+        record.write(json.dumps([str(file), text]) + "\n")
+
+
+def change(state: Path, file: Path, text: str, before: str) -> None:
+    """Writes a file of the system, after a note of what stood there."""
+    note(state, file, before)
+    file.write_text(text, encoding="utf-8")
+
+
+def loops_on(state: Path) -> list[str]:
+    """The loop devices that hold a file of this run."""
+    found = []
+    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with suppress(OSError):
+            if backing.read_text(encoding="utf-8").startswith(f"{state}/"):
+                found.append(backing.parent.parent.name)
+    return found
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Undoes runs of this user whose owner was killed: their lock is free."""
+    for state in folder.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if state.stat().st_uid != os.geteuid():
+                continue
+            with (state / "lock").open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if (state / "lock").exists():  # another run may have cleared it meanwhile
+                    undo(state)
+
+
+@contextmanager
+def new_state() -> Iterator[Path]:
+    """The folder of a run, locked while the run lives and undone at its end."""
+    folder = Path(tempfile.gettempdir()).resolve()
+    clear_leftovers(folder)
+    # Made and locked under a name that nobody clears.
+    made = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=folder))
+    made.chmod(0o755)
+    with (made / "lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        state = made.rename(folder / made.name.removeprefix("."))
+        try:
+            yield state
+        finally:
+            undo(state)

@@ -1,0 +1,286 @@
+"""Hosts in network namespaces: what is each host's own, what is shared, the limits, and that nothing stays behind."""
+
+import argparse
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from several_hosts_here import HOSTS, needs, needs_hosts, needs_hosts_and_mpi, on_hosts, said
+
+sys.path.append(str(HOSTS.parent))
+from several_hosts import launch, spec, state
+
+MB = 10**6
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "expected"),
+    [
+        (spec.size, "64MB", 64 * MB),
+        (spec.size, "1GiB", 1 << 30),
+        (spec.size, "512", 512),
+        (spec.disk_rate, "50MB/s", 50 * MB),
+        (spec.disk_rate, "1.5 MiB/s", 3 << 19),
+        (spec.link_rate, "100mbit", 100 * MB),
+        (spec.link_rate, "1Gbit", 1000 * MB),
+        (spec.seconds, "100us", 1e-4),
+        (spec.seconds, "2 ms", 2e-3),
+    ],
+)
+def test_units(read, text, expected):
+    assert read(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [(spec.size, "0"), (spec.size, "-1MB"), (spec.disk_rate, "fast"), (spec.link_rate, "100MB"), (spec.seconds, "3")],
+)
+def test_units_that_are_not(read, text):
+    with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}' is not a"):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--hosts", "0", "--", "true"], "--hosts is 0; expected 1 to 32"),
+        (["--ranks", "0", "--", "true"], "--ranks is 0; expected 1 or more"),
+        (["--local", "/no/such", "--", "true"], "'/no/such' is not a folder"),
+        (["--link", "5", "--", "true"], "'5' is not a link's rate such as 100mbit"),
+    ],
+)
+def test_mistakes_are_told(arguments, words):
+    done = on_hosts("run", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ranks_are_counted_over_all_programs_of_a_job():
+    assert launch.ranks_in(["-n", "4", "python", "x"]) == 4
+    assert launch.ranks_in(["-n", "1", "a", ":", "-np", "5", "b"]) == 6
+    assert launch.ranks_in(["--version"]) == 0
+
+
+def test_ranks_fill_the_hosts_or_are_dealt_out():
+    assert launch.placed(spec.Spec(hosts=3), 7) == ["host0:3", "host1:3", "host2:3"]
+    assert launch.placed(spec.Spec(hosts=2, place="cyclic"), 6) == ["host0:1", "host1:1"]
+
+
+def leave_behind(folder, name):
+    """What a run leaves that is killed after it has changed a file of the system from `before`."""
+    system = folder / f"{name}.system"
+    left = folder / f"plait-hosts-{name}"
+    left.mkdir()
+    (left / "lock").touch()
+    system.write_text("changed")
+    (left / "undo.jsonl").write_text(json.dumps([str(system), "before"]) + '\n["cut off')
+    return left, system
+
+
+def test_what_a_killed_run_left_is_undone(tmp_path):
+    dead, changed = leave_behind(tmp_path, "dead")
+    alive, in_use = leave_behind(tmp_path, "alive")
+    (tmp_path / "plait-hosts.txt").touch()
+    with (alive / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        state.clear_leftovers(tmp_path)
+        assert not dead.exists()
+        assert changed.read_text() == "before"
+        assert alive.is_dir()
+        assert in_use.read_text() == "changed"
+    state.clear_leftovers(tmp_path)
+    assert not alive.exists()
+    assert in_use.read_text() == "before"
+    assert (tmp_path / "plait-hosts.txt").exists()
+
+
+def left_in(folder):
+    """What runs leave in their folder for temporary files, and the loop devices that hold files there."""
+    return [path.name for path in folder.glob("plait-hosts-*")], state.loops_on(folder)
+
+
+def gone(mark, seconds=10):
+    """Waits until no process has a word of its command line any more."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
+        if not any(mark.encode() in line for line in lines):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@needs_hosts
+def test_names_and_addresses():
+    script = "hostname; for host in host0 host1 host2; do on-host $host 'hostname; ip -o -4 addr show eth0'; done"
+    words = said("exec", "--hosts", 3, "--", "sh", "-c", script + "; getent hosts host2")
+    assert words.split("\n")[0] == "head"
+    assert re.findall(r"^host\d$", words, re.MULTILINE) == ["host0", "host1", "host2"]
+    addresses = re.findall(r"inet (\S+)/24", words)
+    assert len(set(addresses)) == 3
+    assert re.search(rf"^{re.escape(addresses[2])}\s+host2$", words, re.MULTILINE)
+
+
+@needs_hosts
+def test_nothing_reaches_the_machines_own_network():
+    words = said("exec", "--", "sh", "-c", "ip -o link; ip route; on-host host1 'ip -o link; ip route'")
+    devices = {name.split("@")[0] for name in re.findall(r"^\d+: (\S+):", words, re.MULTILINE)}
+    assert devices - {"ifb0", "ifb1", "tunl0", "sit0"} == {"lo", "br0", "to-host0", "to-host1", "eth0"}
+    assert not re.search("^default", words, re.MULTILINE)
+
+
+@needs_hosts
+def test_what_is_each_hosts_own_and_what_is_shared(tmp_path):
+    script = f"""
+for folder in /var/tmp /dev/shm {tmp_path}; do
+  on-host host0 "echo mine >$folder/plait-seen-by"
+  on-host host1 "cat $folder/plait-seen-by 2>/dev/null || echo nothing in $folder"
+  on-host host0 "cat $folder/plait-seen-by; rm $folder/plait-seen-by"
+done
+on-host host1 'find "${{TMPDIR:-/tmp}}"/plait-hosts-*/disks -mindepth 1'
+"""
+    words = said("exec", "--", "sh", "-c", script).split("\n")
+    assert words == ["nothing in /var/tmp", "mine", "nothing in /dev/shm", "mine", "mine", "mine", ""]
+
+
+@needs_hosts
+def test_chosen_folders(tmp_path):
+    local, shared = tmp_path / "local", tmp_path / "local" / "deep" / "shared"
+    shared.mkdir(parents=True)
+    (local / "hidden").touch()
+    script = f"""
+on-host host0 'echo a >{local}/a; echo b >{shared}/b'
+on-host host1 'find {local} -type f; cat {shared}/b'
+"""
+    words = said("exec", "--local", local, "--shared", shared, "--", "sh", "-c", script).split()
+    assert words == [f"{shared}/b", "b"]
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["b", "hidden"]
+
+
+@needs_hosts
+def test_the_status_is_the_commands():
+    assert on_hosts("exec", "--", "sh", "-c", "exit 7").returncode == 7
+    assert on_hosts("exec", "--", "sh", "-c", "kill -9 $$").returncode == 137
+    done = on_hosts("exec", "--", "no-such-program")
+    assert (done.returncode, done.stderr) == (127, "hosts: no-such-program: No such file or directory\n")
+    done = on_hosts("exec", "--", "on-host", "host7", "true")
+    assert done.returncode == 2
+    assert "there is no host 'host7'; there are: host0 host1" in done.stderr
+
+
+@needs_hosts
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_stays_behind(number, tmp_path):
+    mark = f"plait-mark-{os.getpid()}-{int(number)}"
+    # A host's own process that heeds nothing, so that only its host's end can end it.
+    script = f"trap '' INT TERM HUP; echo here >{tmp_path}/there; exec -a {mark} sleep 600"
+    (tmp_path / "script").write_text(script + "\n")
+    command = [sys.executable, HOSTS, "exec", "--", "on-host", "host1", f"exec bash {tmp_path}/script"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment)
+    limit = time.monotonic() + 30
+    while not (tmp_path / "there").exists():
+        assert time.monotonic() < limit
+        assert process.poll() is None
+        time.sleep(0.05)
+    assert left_in(tmp_path)[0]
+    process.send_signal(number)
+    status = process.wait(timeout=30)
+    assert status == (-number if number == signal.SIGKILL else 128 + number)
+    assert gone(mark)
+    if number == signal.SIGKILL:
+        said("exec", "--", "true", environment=environment)  # the next start clears what this one could not
+    assert left_in(tmp_path) == ([], [])
+
+
+TRANSFER = """
+import socket, sys, time
+from mpi4py import MPI
+import numpy as np
+comm = MPI.COMM_WORLD
+one, much = np.zeros(1, "u1"), np.zeros(int(sys.argv[1]), "u1")
+
+def turns(array, count):
+    comm.Barrier()
+    begin = time.perf_counter()
+    for _ in range(count):
+        for sender in range(2):
+            comm.Send(array, 1 - sender) if comm.rank == sender else comm.Recv(array, sender)
+    return (time.perf_counter() - begin) / count
+
+turns(one, 3)
+trip = min(turns(one, 1) for _ in range(20))
+if comm.rank == 0:
+    print(trip, 2 * much.nbytes / turns(much, 1))
+else:
+    turns(much, 1)
+"""
+
+
+def transfer(size, *limits):
+    """The seconds of a round trip and the bytes a second between two hosts with such links."""
+    words = said("run", "--ranks", 2, *limits, "--", sys.executable, "-c", TRANSFER, size)
+    return [float(word) for word in words.split()]
+
+
+@needs("link rates")
+@needs_hosts_and_mpi
+def test_links_have_the_wanted_rate():
+    _, rate = transfer(3 * MB, "--link", "80mbit")
+    assert 3 * MB < rate < 10.5 * MB  # 10 MB/s; a busy machine may be slower
+
+
+@needs("link rates", "link delays")
+@needs_hosts_and_mpi
+def test_links_have_the_wanted_delay():
+    trip, rate = transfer(2 * MB, "--link", "80mbit", "--delay", "3ms")
+    assert 0.006 <= trip < 0.1
+    assert 2 * MB < rate < 10.5 * MB
+
+
+@needs("disk rates")
+def test_disks_have_the_wanted_rate():
+    # Written directly, and through the page cache as far as the disk; read directly; by both hosts at once.
+    script = """
+for host in host0 host1; do
+  on-host $host 'cd /var/tmp; exec 2>&1
+    for how in oflag=direct conv=fsync; do dd if=/dev/zero of=data bs=1M count=16 $how; done
+    dd if=data of=/dev/null bs=1M iflag=direct' &
+done
+wait
+"""
+    words = said("exec", "--disk", "40MB/s", "--", "sh", "-c", script)
+    seconds = [float(text) for text in re.findall(r"copied, ([\d.e-]+) s", words)]
+    assert len(seconds) == 6
+    # The kernel lets a disk that was idle have a tenth of a second's worth at once.
+    assert min(seconds) > 0.95 * (16 * 1.048576 / 40 - 0.1), words
+    assert sum(seconds) > 0.95 * 6 * (16 * 1.048576 / 40) - 2 * 0.1, words
+    assert max(seconds) < 10
+
+
+@needs("disk sizes")
+def test_disks_have_the_wanted_size(tmp_path):
+    fill = "dd if=/dev/zero of=/var/tmp/data bs=1M count"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    script = f"on-host host0 {fill}=64; on-host host1 {fill}=16"
+    done = on_hosts("exec", "--disk-size", "32MB", "--", "sh", "-c", script, environment=environment)
+    assert done.stderr.count("No space left on device") == 1
+    assert done.returncode == 0
+    assert left_in(tmp_path) == ([], [])
+
+
+@needs_hosts_and_mpi
+@pytest.mark.parametrize(("place", "hosts"), [("block", [0, 0, 1, 1]), ("cyclic", [0, 1, 0, 1])])
+def test_ranks_are_placed(place, hosts):
+    script = "import os, socket; from mpi4py import MPI; "
+    script += "os.write(1, f'{MPI.COMM_WORLD.rank} {socket.gethostname()}\\n'.encode())"
+    words = said("run", "--ranks", 4, "--place", place, "--", sys.executable, "-c", script)
+    assert sorted(words.split("\n")[:-1]) == [f"{rank} host{host}" for rank, host in enumerate(hosts)]

@@ -1,0 +1,69 @@
+"""Jobs on several hosts that meet in a shared folder: a rank is killed, or two jobs write one file."""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+from several_hosts_here import needs_hosts_and_mpi, on_hosts
+
+JOB = """
+import os, signal, sys
+import numpy as np
+from mpi4py import MPI
+import plait
+
+path, victim = sys.argv[1], int(sys.argv[2])
+comm = MPI.COMM_WORLD
+layout = plait.Layout((64, 48), "(*, cyclic)", grid=(comm.size,))
+mine = np.ones(layout.local_shape(comm.rank))
+with plait.open(path, "w", comm=comm, shape=(64, 48), dtype="f8", strategy="two-phase", memory=4096) as file:
+    for step in range(3):
+        file.write(mine, layout)
+        if comm.rank == victim and step == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@needs_hosts_and_mpi
+@pytest.mark.parametrize("place", ["block", "cyclic"])
+@pytest.mark.parametrize("victim", [0, 3])
+def test_a_killed_rank_leaves_the_old_file(tmp_path, victim, place):
+    path = tmp_path / "a.npy"
+    np.save(path, np.array([1, 2, 3]))
+    begin = time.monotonic()
+    job = ["--", sys.executable, "-c", JOB, path, victim]
+    done = on_hosts("run", "--hosts", 2, "--ranks", 4, "--place", place, *job, seconds=100)
+    assert done.returncode != 0, done.stdout + done.stderr
+    assert time.monotonic() - begin < 60
+    np.testing.assert_array_equal(np.load(path), [1, 2, 3])
+
+
+WRITER = """
+import os, sys
+import numpy as np
+import plait
+
+path, value = sys.argv[1], float(sys.argv[2])
+print(os.getpid(), flush=True)
+for step in range(40):
+    with plait.open(path, "w", shape=(5000,), dtype="f8") as file:
+        file.write(np.full(5000, value + step))
+"""
+
+
+@needs_hosts_and_mpi
+def test_processes_of_equal_numbers_replace_one_file(tmp_path):
+    (tmp_path / "writer.py").write_text(WRITER)
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    job = f"{sys.executable} {tmp_path}/writer.py {folder}/a.npy"
+    done = on_hosts("exec", "--", "sh", "-euc", f"on-host host0 {job} 100 & on-host host1 {job} 200; wait $!")
+    assert done.returncode == 0, done.stdout + done.stderr
+    numbers = done.stdout.split()
+    assert len(numbers) == 2
+    assert numbers[0] == numbers[1]
+    found = np.load(folder / "a.npy")
+    assert found.shape == (5000,)
+    assert set(found) <= {139.0} or set(found) <= {239.0}
+    assert [entry.name for entry in folder.iterdir()] == ["a.npy"]
