@@ -12,5 +12,6 @@ void bind_bits(nanobind::module_& module);
 void bind_file(nanobind::module_& module);
 void bind_redistribute(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);
+void bind_distant(nanobind::module_& module);
 
 }  // namespace plait::python

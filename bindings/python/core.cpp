@@ -1,4 +1,4 @@
-// The extension module plait._core: layouts, conversions, files, streams and redistribution, without MPI.
+// The extension module plait._core: layouts, conversions, files, streams, distant files and redistribution, without MPI.
 
 #include "bind.hpp"
 #include "plait/comm.hpp"
@@ -37,4 +37,5 @@ NB_MODULE(_core, module) {
   plait::python::bind_file(module);
   plait::python::bind_redistribute(module);
   plait::python::bind_stream(module);
+  plait::python::bind_distant(module);
 }

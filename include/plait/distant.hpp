@@ -68,6 +68,8 @@ class DistantFile {
   /// Opens or makes this rank's file and registers it.  Collective; the same mode everywhere.
   /// errors  The same on every rank.  kSystem: a file cannot be opened.  kArgument: MPI below MPI_THREAD_MULTIPLE.
   static DistantFile open(const DistantOptions& options, const Comm& comm = Comm());
+  /// Takes part in the open of the other ranks with an error, which all get.  errors  kArgument, always.
+  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
 
   /// Registers a file of this rank alone under a name, for others to find.  Not collective, but on a communicator on
   /// which a DistantFile has been opened.
@@ -107,6 +109,8 @@ class DistantFile {
   /// any more, and calls of others on it fail.
   /// errors  kSystem, on every rank: a file that is to be removed cannot be.
   void close();
+  /// The same for a rank that cannot go on: where close() is collective the others' close() says so.
+  void abandon() noexcept;
 
  private:
   class Impl;

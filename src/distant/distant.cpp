@@ -109,31 +109,38 @@ void DistantFile::Impl::open_neighbours() {
 
 void DistantFile::Impl::close() {
   if (!open_) throw Error(ErrorKind::kArgument, "the distant file has been closed already");
+  end(nullptr);
+}
+
+void DistantFile::Impl::abandon() noexcept {
+  if (!open_) return;
+  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
+  engine::caught([&] { end(std::make_exception_ptr(error)); });
+}
+
+void DistantFile::Impl::end(const std::exception_ptr& given_up) {
   outstanding_->wait_for_all();
-  std::exception_ptr error;
-  const auto clean = [&] {
-    withdraw();
-    direct_.clear();
-    if (own_ && temporary_) error = engine::caught([this] { own_->remove(); });
-    own_ = nullptr;
-  };
-  if (!name_.empty()) {
-    if (home_ == rank_) {
-      forget_name();
-      clean();
-    } else {
-      open_ = false;
-    }
-    if (error) std::rethrow_exception(error);
-    return;
-  }
-  // Nobody has anything under way any more before a file goes.
+  std::exception_ptr failed = given_up;
   open_ = false;
-  const std::exception_ptr late =
-      engine::caught([this] { engine::agree(*transport_, "close a distant file", nullptr); });
-  clean();
-  if (late) std::rethrow_exception(late);
-  engine::agree(*transport_, error);
+  if (name_.empty()) {
+    // Nobody has anything under way any more before a file goes.
+    failed = engine::caught([&] { engine::agree(*transport_, "close a distant file", given_up); });
+  } else if (home_ == rank_) {
+    forget_name();
+  }
+  std::exception_ptr error;
+  if (own_) {
+    withdraw();
+    if (temporary_) error = engine::caught([this] { own_->remove(); });
+  }
+  direct_.clear();
+  own_ = nullptr;
+  if (failed) std::rethrow_exception(failed);
+  if (name_.empty()) {
+    engine::agree(*transport_, error);
+  } else if (error) {
+    std::rethrow_exception(error);
+  }
 }
 
 void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const {
@@ -356,6 +363,15 @@ DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   return DistantFile(std::move(impl));
 }
 
+void DistantFile::refuse_open(const std::string& message, const Comm& comm) {
+  transport::Transport& transport = distant::transport_of(comm);
+  distant::start_service(transport);
+  transport.next_number();
+  const Error error(ErrorKind::kArgument, message);
+  engine::agree(transport, "open distant files", std::make_exception_ptr(error));
+  throw error;
+}
+
 DistantFile DistantFile::offer(const std::string& name, const DistantOptions& options, const Comm& comm) {
   transport::Transport& transport = distant::transport_of(comm);
   auto service = distant::running_service(transport);
@@ -396,5 +412,6 @@ DistantRequest DistantFile::start_sync(int rank) { return impl_->start_sync(rank
 std::int64_t DistantFile::size(int rank) { return impl_->size(rank); }
 void DistantFile::resize(std::int64_t bytes, int rank) { impl_->resize(bytes, rank); }
 void DistantFile::close() { impl_->close(); }
+void DistantFile::abandon() noexcept { impl_->abandon(); }
 
 }  // namespace plait

@@ -31,6 +31,7 @@ class DistantFile::Impl {
   void offer_as(const std::string& name);
   void find_by(const std::string& name);
   void close();
+  void abandon() noexcept;
 
   int home() const { return home_; }
   bool is_open() const { return open_; }
@@ -50,6 +51,8 @@ class DistantFile::Impl {
   using LocalWork = std::function<void(std::int64_t at, std::int64_t part)>;
 
   void withdraw();
+  /// Closes, with an error where this rank gives up.
+  void end(const std::exception_ptr& given_up);
   void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;
   void check_writable() const;
   void check_registered(int rank) const;
