@@ -127,9 +127,7 @@ class DistantFile:
         raise ArgumentError(f"no rank was named; say which of the {self._comm.size} ranks has the file")
 
 
-def open(
-    path: PathLike | None, mode: str = "r", *, comm: CommLike = None, temporary: bool = False
-) -> DistantFile:
+def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
     """Open or make a file on each rank's own disk and register them under one handle. Collective.
 
     path       of this rank's file; None where this rank brings none

@@ -216,12 +216,10 @@ void MpiActive::run() {
       const std::scoped_lock lock(mutex_);
       moving = operations_.moving();
     }
-    if (owed_ > 0) {
-      if (now - last < kOwedFor) {
-        moving = true;
-      } else {
-        owed_ = 0;
-      }
+    if (now - last > kOwedFor) {
+      owed_ = 0;
+    } else {
+      moving = moving || owed_ > 0;
     }
     if (moving && now - last < kAwake) continue;
     const int rings = bells_->wait(moving ? std::min(nap, kMovingNap) : nap);
