@@ -10,10 +10,10 @@ from rich.console import Console
 
 import plait
 from plait.bench.cells import CELLS, near_square
+from plait.bench.distant_job import LATENCIES
 from plait.bench.io import IoSettings, run_io
 from plait.bench.job import MPI_IO, TOTAL, Case, Job
 from plait.bench.launch import LaunchError, RankProgram, StalledError
-from plait.bench.distant_job import LATENCIES
 from plait.bench.overlap import OverlapResult
 from plait.bench.overlap_job import ACCESSES
 from plait.bench.pattern import pattern, same_bytes
