@@ -27,7 +27,7 @@ DistantFile::~DistantFile() = default;
 
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   transport::Transport& transport = distant::transport_of(comm);
-  auto impl = std::make_unique<Impl>(transport, distant::start_service(transport), options.mode);
+  auto impl = std::make_unique<Impl>(comm, distant::start_service(transport), options.mode);
   const std::int64_t number = transport.next_number();
   const std::exception_ptr error = engine::caught([&] {
     impl->open_own(options);
@@ -53,7 +53,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
   transport::Transport& transport = distant::transport_of(comm);
   auto service = distant::running_service(transport);
   if (options.path.empty()) throw Error(ErrorKind::kArgument, text("\"", name, "\" was offered without a path"));
-  auto impl = std::make_unique<Impl>(transport, service, options.mode);
+  auto impl = std::make_unique<Impl>(comm, service, options.mode);
   impl->check_free(name);  // before a file of that name is emptied
   impl->open_own(options);
   impl->publish(service->own_number());
@@ -63,7 +63,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
 
 DistantFile DistantFile::find(const std::string& name, const Comm& comm) {
   transport::Transport& transport = distant::transport_of(comm);
-  auto impl = std::make_unique<Impl>(transport, distant::running_service(transport), DistantMode::kReadWrite);
+  auto impl = std::make_unique<Impl>(comm, distant::running_service(transport), DistantMode::kReadWrite);
   impl->find_by(name);
   return DistantFile(std::move(impl));
 }

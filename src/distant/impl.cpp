@@ -47,12 +47,13 @@ transport::CallFailure failure_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-DistantFile::Impl::Impl(transport::Transport& transport, std::shared_ptr<distant::Service> service, DistantMode mode)
-    : transport_(&transport),
+DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode)
+    : comm_(comm),
+      transport_(&distant::transport_of(comm)),
       service_(std::move(service)),
       mode_(mode),
-      rank_(transport.rank()),
-      ranks_(transport.size()) {}
+      rank_(transport_->rank()),
+      ranks_(transport_->size()) {}
 
 DistantFile::Impl::~Impl() {
   outstanding_->wait_for_all();

@@ -18,7 +18,7 @@ namespace plait {
 
 class DistantFile::Impl {
  public:
-  Impl(transport::Transport& transport, std::shared_ptr<distant::Service> service, DistantMode mode);
+  Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode);
   ~Impl();
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -62,6 +62,7 @@ class DistantFile::Impl {
   void forget_name();
   [[noreturn]] static void refuse_taken(const std::string& name, int by);
 
+  Comm comm_;  // keeps the transport
   transport::Transport* transport_;
   std::shared_ptr<distant::Service> service_;
   std::shared_ptr<distant::Outstanding> outstanding_ = std::make_shared<distant::Outstanding>();

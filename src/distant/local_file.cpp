@@ -37,6 +37,7 @@ std::string host_name() {
 LocalFile::LocalFile(const std::string& path, DistantMode mode, int home, bool create)
     : path_(std::filesystem::absolute(path).string()),
       where_(base::text(path_, " on rank ", home, " (host ", host_name(), ")")),
+      writable_(mode != DistantMode::kRead),
       file_(store::posix::open_file(path_, flags_of(mode, create), 0666, where_)) {
   struct stat found{};
   if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
@@ -48,6 +49,11 @@ FileIdentity LocalFile::identity() const {
   struct stat found{};
   if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
   return {found.st_dev, found.st_ino};
+}
+
+void LocalFile::check_writable() const {
+  if (!writable_)
+    throw Error(ErrorKind::kArgument, base::text(where_, " is open there to read only; offer it in mode \"r+\""));
 }
 
 void LocalFile::fail(const std::string& what, int code) const {
@@ -78,6 +84,7 @@ bool LocalFile::read_cached(std::int64_t offset, std::span<std::byte> into) cons
 }
 
 void LocalFile::write(std::int64_t offset, std::span<const std::byte> from) const {
+  check_writable();
   std::size_t done = 0;
   while (done < from.size()) {
     const std::size_t part = std::min(from.size() - done, kMostBytesACall);
@@ -105,6 +112,7 @@ std::int64_t LocalFile::size() const {
 }
 
 void LocalFile::resize(std::int64_t bytes) const {
+  check_writable();
   while (::ftruncate(file_.number(), bytes) != 0)
     if (errno != EINTR) fail(base::text("give ", bytes, " bytes to"), errno);
 }

@@ -19,7 +19,8 @@ struct FileIdentity {
 };
 
 /// threads  Any number at once.
-/// errors   Of all calls, kSystem: `cannot read 64 bytes at offset 128 of /disk/a on rank 2 (host node7): cause`.
+/// errors   kArgument: a file that is open only to read is to be changed.  Of all calls, kSystem: `cannot read 64 bytes
+/// at offset 128 of /disk/a on rank 2 (host node7): cause`.
 class LocalFile {
  public:
   /// Opens it for the rank `home` that it belongs to, making it where `create` and the mode say so.
@@ -39,10 +40,12 @@ class LocalFile {
   void remove() const;
 
  private:
+  void check_writable() const;
   [[noreturn]] void fail(const std::string& what, int code) const;
 
   std::string path_;
   std::string where_;
+  bool writable_;
   store::posix::Descriptor file_;
 };
 

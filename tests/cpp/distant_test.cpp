@@ -231,6 +231,15 @@ TEST_P(Distant, FilesAreFoundByName) {
     expect_error([&] { DistantFile::find(theirs, comm); }, "nobody offers");
     if (comm.size() > 1) expect_error([&] { found.read(0, text.data(), 1, other); }, "has no file under this handle");
     found.close();
+    // What is offered to read can only be read.
+    DistantFile book = DistantFile::offer("book " + name, own(comm.rank(), DistantMode::kRead), comm);
+    barrier(comm);
+    DistantFile reader = DistantFile::find("book " + theirs, comm);
+    reader.read(0, text.data(), static_cast<std::int64_t>(text.size()), other);
+    EXPECT_EQ(text, theirs);
+    expect_error([&] { reader.write(0, text.data(), 1, other); }, "is open there to read only");
+    expect_error([&] { reader.resize(0, other); }, "is open there to read only");
+    barrier(comm);
     none.close();
   });
 }

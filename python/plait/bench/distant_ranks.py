@@ -43,7 +43,7 @@ class _Distant(Ranks):
         for cell in self._job.cells():
             times = [self._rate(cell) for _ in range(self._job.rounds)]
             self._tell("cell", cell=vars(cell), samples=times)
-        self._tell("latency", samples={name: self._latency(name) for name in LATENCIES})
+        self._latencies()
         self._idle()
         self._loss()
         self._file.close()
@@ -85,28 +85,27 @@ class _Distant(Ranks):
         self._wait_asleep()
         return seconds
 
-    def _latency(self, name: str) -> list[float]:
-        """Return the seconds of single small accesses by rank 0, while rank 1 sleeps."""
-        home = 0 if name.startswith(LOCAL) else 1
-        place = self._room[:SMALL]
-
-        def call() -> None:
-            if name.endswith("trip"):
-                self._file.size(home)
-            elif name.endswith(READ):
-                self._file.read(0, place, home)
-            else:
-                self._file.write(0, self._remote[:SMALL] if home else self._data[:SMALL], home)
-
-        samples = []
+    def _latencies(self) -> None:
+        """Tell the seconds of single small accesses by rank 0, one kind behind the other, while rank 1 sleeps."""
+        samples: dict[str, list[float]] = {name: [] for name in LATENCIES}
         self._wait_asleep()
         if self._comm.rank == 0:
             for _ in range(_CALLS):
-                begin = time.perf_counter()
-                call()
-                samples.append(time.perf_counter() - begin)
+                for name, times in samples.items():
+                    begin = time.perf_counter()
+                    self._small(name)
+                    times.append(time.perf_counter() - begin)
         self._wait_asleep()
-        return samples
+        self._tell("latency", samples=samples)
+
+    def _small(self, name: str) -> None:
+        home = 0 if name.startswith(LOCAL) else 1
+        if name.endswith("trip"):
+            self._file.size(home)
+        elif name.endswith(READ):
+            self._file.read(0, self._room[:SMALL], home)
+        else:
+            self._file.write(0, self._remote[:SMALL] if home else self._data[:SMALL], home)
 
     def _idle(self) -> None:
         """Tell the share of a core that a process takes which sleeps, with a handler that nobody calls."""
