@@ -57,7 +57,9 @@ DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> serv
 
 DistantFile::Impl::~Impl() {
   outstanding_->wait_for_all();
-  if (open_) withdraw();
+  if (!open_) return;
+  if (!name_.empty() && home_ == rank_) forget_name();
+  withdraw();
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options) {
