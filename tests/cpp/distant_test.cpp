@@ -113,7 +113,7 @@ TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
       // A batch of accesses that do not overlap each other, under way together.
       std::vector<DistantRequest> requests;
       const std::int64_t cut = 1 + below(kOwn - 1);
-      const Bytes fresh = bytes_of(static_cast<std::size_t>(cut), random());
+      const Bytes fresh = bytes_of(static_cast<std::size_t>(cut), static_cast<unsigned>(random()));
       Bytes back(static_cast<std::size_t>(kOwn - cut));
       const bool swapped = below(2) == 0;
       const std::int64_t write_at = swapped ? kOwn - cut : 0;
@@ -303,8 +303,8 @@ TEST_P(Distant, HandlesThatAreDroppedWaitForTheirRequests) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Distant,
                          testing::Values(std::pair(1, 1), std::pair(2, 1), std::pair(2, 2), std::pair(3, 1),
                                          std::pair(4, 2), std::pair(6, 1)),
-                         [](const auto& info) {
-                           return std::to_string(info.param.first) + "RanksNodesOf" + std::to_string(info.param.second);
+                         [](const auto& each) {
+                           return std::to_string(each.param.first) + "RanksNodesOf" + std::to_string(each.param.second);
                          });
 
 using DistantAlone = plait_test::DistantTest;
