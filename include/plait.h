@@ -51,6 +51,7 @@ typedef struct plait_stream plait_stream;
 typedef struct plait_request plait_request;
 typedef struct plait_redistribution plait_redistribution;
 typedef struct plait_shared plait_shared;
+typedef struct plait_dio plait_dio;
 
 /* ---- Errors and texts ---- */
 
@@ -324,6 +325,53 @@ plait_status plait_empty_bytes(const plait_comm* comm, int64_t bytes, plait_shar
 /** Where they lie, and how many they are.  NULL and 0 where there are none. */
 plait_status plait_shared_memory(const plait_shared* shared, void** data, int64_t* bytes);
 plait_status plait_shared_free(plait_shared** shared);
+
+/* ---- Distant I/O: files on other ranks' disks.  docs/guides/distant-io.md says what is promised. ----
+ *
+ * The calls of the C library with the offset as an argument, a handle that may be remote, the rank that the file is at
+ * home on, and a request.  These calls are not collective where nothing else is said, and any number of threads may
+ * make them on one handle, plait_dio_close apart.  With MPI initialise it for MPI_THREAD_MULTIPLE.
+ *
+ * Where `request` is NULL the call returns once the access is done.  Otherwise it only begins it: the buffer belongs to
+ * the access until plait_dio_wait has returned, and each request is to be waited for once.
+ */
+
+typedef struct plait_dio_options {
+  size_t size;   /**< sizeof(plait_dio_options) */
+  int temporary; /**< not 0: the file is removed when the handle is closed */
+} plait_dio_options;
+
+/** Opens or makes a file on each rank's disk, NULL for none, in mode "r", "r+" or "w" (new, to read and write), and
+ *  registers them under one handle.  Collective. */
+plait_status plait_dio_open(const char* path, const char* mode, const plait_comm* comm,
+                            const plait_dio_options* options, plait_dio** handle);
+/** Registers a file of this rank alone under a name, on a communicator on which plait_dio_open has been called. */
+plait_status plait_dio_offer(const char* name, const char* path, const char* mode, const plait_comm* comm,
+                             const plait_dio_options* options, plait_dio** handle);
+/** The file that some rank offers under a name, as above. */
+plait_status plait_dio_find(const char* name, const plait_comm* comm, plait_dio** handle);
+/** The rank of an offered or found file; -1 of files that were opened together. */
+plait_status plait_dio_home(const plait_dio* handle, int* rank);
+/** Reads or writes `bytes` bytes at `offset` of the file of `rank`.  Reading past its end is an error, of which nothing
+ *  is to be expected in the buffer; writing there makes the file longer. */
+plait_status plait_dio_read(plait_dio* handle, int64_t offset, void* buffer, int64_t bytes, int rank,
+                            plait_request** request);
+plait_status plait_dio_write(plait_dio* handle, int64_t offset, const void* buffer, int64_t bytes, int rank,
+                             plait_request** request);
+/** Makes what has been written, and waited for, durable on the disk of `rank`. */
+plait_status plait_dio_sync(plait_dio* handle, int rank, plait_request** request);
+/** The bytes of the file of a rank, and their change: new ones are zero. */
+plait_status plait_dio_size(plait_dio* handle, int rank, int64_t* bytes);
+plait_status plait_dio_resize(plait_dio* handle, int64_t bytes, int rank);
+/** Waits for an access, frees the request and returns how it went: what failed is in plait_message(NULL). */
+plait_status plait_dio_wait(plait_request** request);
+/** The same for several, NULL ones left out; the status is that of the first in the list that failed. */
+plait_status plait_dio_waitall(plait_request** requests, int count);
+/** Whether plait_dio_wait would return at once: 1 or 0.  The request stays to be waited for. */
+plait_status plait_dio_test(plait_request* request, int* done);
+/** Waits for what this rank has begun and frees the handle in any case.  Collective where plait_dio_open was.  Before
+ *  the communicator is freed, and MPI_Finalize. */
+plait_status plait_dio_close(plait_dio** handle);
 
 #ifdef __cplusplus
 }

@@ -16,5 +16,6 @@ void bind_trace(nanobind::module_& module);
 void bind_trace_report(nanobind::module_& module);
 void bind_trace_workloads(nanobind::module_& module);
 void bind_trace_loop(nanobind::module_& module);
+void bind_distant(nanobind::module_& module);
 
 }  // namespace plait::python

@@ -1,4 +1,4 @@
-// The extension module plait._core: layouts, conversions, files, streams and redistribution, without MPI.
+// The extension module plait._core: layouts, conversions, files, streams, distant files and redistribution, without MPI.
 
 #include "bind.hpp"
 #include "plait/comm.hpp"
@@ -41,4 +41,5 @@ NB_MODULE(_core, module) {
   plait::python::bind_trace_report(module);
   plait::python::bind_trace_workloads(module);
   plait::python::bind_trace_loop(module);
+  plait::python::bind_distant(module);
 }

@@ -12,19 +12,21 @@ from . import _core
 from ._arrays import Array
 from ._errors import Error
 
+_Started = _core.Request | _core.StreamRequest | _core.DistantRequest
+
 
 class Request:
     """A nonblocking read, write or redistribution. The arrays belong to it until :meth:`wait` returns."""
 
     def __init__(
         self,
-        start: Callable[[], _core.Request | _core.StreamRequest],
+        start: Callable[[], _Started],
         user: object,
         arrays: list[Array],
         result: Any,
     ) -> None:
         """Made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and others that start something."""
-        self._request: _core.Request | _core.StreamRequest | None = None  # not yet
+        self._request: _Started | None = None  # not yet
         self._used = (user, arrays)  # kept alive until the access is done, also where the caller drops the Request
         self._result = result
         with _changing:
@@ -48,7 +50,7 @@ class Request:
         """Tell whether :meth:`wait` would return at once."""
         return self._started().test()
 
-    def _started(self) -> _core.Request | _core.StreamRequest:
+    def _started(self) -> _Started:
         assert self._request is not None
         return self._request
 

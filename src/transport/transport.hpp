@@ -26,6 +26,8 @@ class SharedWindows {
   virtual std::int64_t bytes() const = 0;
 };
 
+class Active;
+class CallService;
 class Counter;
 class Gates;
 class SharedPart;
@@ -90,7 +92,15 @@ class Transport {
   ///         runs below MPI_THREAD_MULTIPLE.
   virtual std::unique_ptr<Counter> counter() = 0;
 
+  /// A new end for active messages (active.hpp), which `service` serves until it is stopped.  Collective over all
+  /// workers.
+  /// errors  kArgument, on every worker: MPI runs below MPI_THREAD_MULTIPLE.  kSystem: no thread, no memory.
+  virtual std::shared_ptr<Active> active(std::shared_ptr<CallService> service) = 0;
+  /// What a layer above keeps with the transport: it goes with it.
+  std::shared_ptr<void>& kept() { return kept_; }
+
  private:
+  std::shared_ptr<void> kept_;
   std::int64_t numbers_ = 0;
   std::set<std::int64_t> given_up_;
 };

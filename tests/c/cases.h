@@ -43,5 +43,8 @@ void mpi_refusals(void);
 void mpi_abandoned(void);
 void mpi_stream_modes(void);
 void mpi_stream_mistakes(void);
+void mpi_distant_everywhere(void);
+void mpi_distant_names(void);
+void mpi_distant_mistakes(void);
 
 #endif

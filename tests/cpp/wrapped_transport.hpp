@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "transport/active.hpp"
 #include "transport/counter.hpp"
 #include "transport/gates.hpp"
 #include "transport/shared_area.hpp"
@@ -44,6 +45,9 @@ class Wrapped : public Transport {
   void broadcast(std::span<std::byte> bytes, int root) override { inner_.broadcast(bytes, root); }
   void broadcast_to_nodes(std::span<std::byte> bytes) override { inner_.broadcast_to_nodes(bytes); }
   std::unique_ptr<plait::transport::Counter> counter() override { return inner_.counter(); }
+  std::shared_ptr<plait::transport::Active> active(std::shared_ptr<plait::transport::CallService> service) override {
+    return inner_.active(std::move(service));
+  }
 
  protected:
   Transport& inner_;

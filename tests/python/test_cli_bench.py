@@ -10,6 +10,7 @@ from rich.console import Console
 
 import plait
 from plait.bench.cells import CELLS, near_square
+from plait.bench.distant_job import LATENCIES
 from plait.bench.io import IoSettings, run_io
 from plait.bench.job import MPI_IO, TOTAL, Case, Job
 from plait.bench.launch import LaunchError, RankProgram, StalledError
@@ -251,6 +252,28 @@ def test_measures_how_much_of_an_access_a_computation_hides(tmp_path, ranks):
         assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
     assert chart.read_bytes().startswith(b"\x89PNG")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chart.png", "samples.json"]
+
+
+@needs_mpi
+def test_measures_local_and_remote_disks(tmp_path):
+    samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
+    disks = [tmp_path / "a", tmp_path / "b"]
+    for disk in disks:
+        disk.mkdir()
+    result = run("bench", "distant", "--megabytes", "2", "--rounds", "1", "--ahead", "3", "--disk", str(disks[0]),
+                 "--disk", str(disks[1]), "--json", str(samples), "--chart", str(chart))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "Every byte that was read was checked." in result.output
+    found = json.loads(samples.read_text())
+    cells = {(one["where"], one["kind"], one["size"], one["ahead"]) for one in found["rates"]}
+    sizes = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
+    assert cells == {(w, k, s, 3) for w in ("local", "remote") for k in ("read", "write") for s in sizes}
+    assert all(len(one["seconds"]) == 1 and min(one["seconds"]) > 0 for one in found["rates"])
+    assert set(found["latencies"]) == set(LATENCIES)
+    assert len(found["idle"]) == 2
+    assert max(found["idle"]) < 0.05
+    assert chart.read_bytes().startswith(b"\x89PNG")
+    assert not any(path for disk in disks for path in disk.iterdir())
 
 
 def test_overlap_is_what_the_shorter_one_saves():

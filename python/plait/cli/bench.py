@@ -10,6 +10,7 @@ from plait.bench.chart import draw_chart
 from plait.bench.io import IoSettings, run_io
 from plait.bench.job import Operation
 from plait.bench.table import results_table
+from plait.cli.bench_distant import distant_command
 from plait.cli.bench_overlap import overlap_command
 from plait.cli.bench_patterns import patterns_command
 from plait.cli.bench_plan import plan_command
@@ -36,6 +37,7 @@ def bench_command() -> None:
     """Measure Plait on this machine, beside MPI where that does the same."""
 
 
+bench_command.add_command(distant_command)
 bench_command.add_command(overlap_command)
 bench_command.add_command(patterns_command)
 bench_command.add_command(plan_command)

@@ -10,6 +10,7 @@
 
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
+#include "transport/mpi/active.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/counters.hpp"
 #include "transport/mpi/liveness.hpp"
@@ -157,6 +158,10 @@ class MpiTransport : public Transport {
     auto segment = std::make_shared<Segment>(node_.get(), everyone_.get(), kPage);
     auto& place = *reinterpret_cast<std::atomic<std::int64_t>*>(segment->data());
     return std::make_unique<MemoryCounter>(place, std::move(segment));
+  }
+
+  std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
+    return make_active(everyone_.get(), std::move(service));
   }
 
  private:

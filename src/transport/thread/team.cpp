@@ -20,6 +20,7 @@
 #include "transport/counter.hpp"
 #include "transport/node/group.hpp"
 #include "transport/shared_area.hpp"
+#include "transport/thread/calls.hpp"
 
 namespace plait::transport::thread {
 
@@ -107,6 +108,7 @@ struct Team {
   std::int64_t area_number = 0;
   std::vector<std::int64_t> area_parts;
   std::shared_ptr<std::atomic<std::int64_t>> counter;  // the one that is being made
+  std::shared_ptr<CallBoard> calls;                    // the same
 };
 
 class ThreadWindows : public SharedWindows {
@@ -207,6 +209,14 @@ class ThreadTransport : public Transport {
     auto mine = team_->counter;
     group_.barrier();
     return std::make_unique<MemoryCounter>(*mine, mine);
+  }
+
+  std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
+    if (group_.rank() == 0) team_->calls = std::make_shared<CallBoard>(group_.size());
+    group_.barrier();
+    auto mine = join(team_->calls, group_.rank(), std::move(service));
+    group_.barrier();
+    return mine;
   }
 
  private:

@@ -1,0 +1,170 @@
+#include "plait/distant.hpp"
+
+#include <string>
+
+#include "objects.hpp"
+#include "options.hpp"
+
+struct plait_dio : plait::c::Handle {
+  plait_dio() : Handle(true) {}
+  std::optional<plait::DistantFile> file;
+};
+
+using namespace plait::c;
+using plait::DistantFile;
+using plait::DistantMode;
+using plait::DistantOptions;
+using plait::DistantRequest;
+
+namespace {
+
+template <typename Dio>
+auto& file_of(Dio* handle) {
+  return *given(handle, "handle", "what plait_dio_open, plait_dio_offer or plait_dio_find gave").file;
+}
+
+DistantMode mode_named(const char* mode) {
+  const std::string name = text_of(mode, "mode");
+  if (name == "r") return DistantMode::kRead;
+  if (name == "r+") return DistantMode::kReadWrite;
+  if (name == "w") return DistantMode::kWrite;
+  refuse(plait::base::text("mode \"", name, "\" is not known; use \"r\", \"r+\" or \"w\""));
+}
+
+DistantOptions wanted_of(const char* path, const char* mode, const plait_dio_options* options) {
+  DistantOptions result;
+  if (path != nullptr) result.path = path;
+  result.mode = mode_named(mode);
+  result.temporary = options_of(options, "plait_dio_options").temporary != 0;
+  return result;
+}
+
+/// Begins an access; without a place for a request, waits for it.
+template <typename Now, typename Begin>
+plait_status access(plait_dio* handle, plait_request** request, Now&& now, Begin&& begin) {
+  if (request != nullptr) *request = nullptr;
+  return guarded(handle, [&] {
+    DistantFile& file = file_of(handle);
+    if (request == nullptr) return now(file);
+    auto made = std::make_unique<plait_request>();
+    auto held = std::make_shared<DistantRequest>(begin(file));
+    made->wait = [held] {
+      held->wait();
+      return std::int64_t{0};
+    };
+    made->test = [held] { return held->test(); };
+    *request = made.release();
+  });
+}
+
+}  // namespace
+
+plait_status plait_dio_open(const char* path, const char* mode, const plait_comm* comm,
+                            const plait_dio_options* options, plait_dio** handle) {
+  if (handle != nullptr) *handle = nullptr;
+  return guarded(comm, [&] {
+    const plait::Comm& own = comm_of(comm);
+    DistantOptions wanted;
+    const auto tell = [&](const std::string& message) { DistantFile::refuse_open(message, own); };
+    auto made = checked(tell, [&] {
+      place(handle, "handle");
+      wanted = wanted_of(path, mode, options);
+      return std::make_unique<plait_dio>();
+    });
+    made->file.emplace(DistantFile::open(wanted, own));
+    *handle = made.release();
+  });
+}
+
+plait_status plait_dio_offer(const char* name, const char* path, const char* mode, const plait_comm* comm,
+                             const plait_dio_options* options, plait_dio** handle) {
+  if (handle != nullptr) *handle = nullptr;
+  return guarded(comm, [&] {
+    place(handle, "handle");
+    auto made = std::make_unique<plait_dio>();
+    made->file.emplace(DistantFile::offer(text_of(name, "name"), wanted_of(path, mode, options), comm_of(comm)));
+    *handle = made.release();
+  });
+}
+
+plait_status plait_dio_find(const char* name, const plait_comm* comm, plait_dio** handle) {
+  if (handle != nullptr) *handle = nullptr;
+  return guarded(comm, [&] {
+    place(handle, "handle");
+    auto made = std::make_unique<plait_dio>();
+    made->file.emplace(DistantFile::find(text_of(name, "name"), comm_of(comm)));
+    *handle = made.release();
+  });
+}
+
+plait_status plait_dio_home(const plait_dio* handle, int* rank) {
+  return guarded(handle, [&] { place(rank, "rank") = file_of(handle).home(); });
+}
+
+plait_status plait_dio_read(plait_dio* handle, int64_t offset, void* buffer, int64_t bytes, int rank,
+                            plait_request** request) {
+  return access(
+      handle, request, [&](DistantFile& file) { file.read(offset, buffer, bytes, rank); },
+      [&](DistantFile& file) { return file.start_read(offset, buffer, bytes, rank); });
+}
+
+plait_status plait_dio_write(plait_dio* handle, int64_t offset, const void* buffer, int64_t bytes, int rank,
+                             plait_request** request) {
+  return access(
+      handle, request, [&](DistantFile& file) { file.write(offset, buffer, bytes, rank); },
+      [&](DistantFile& file) { return file.start_write(offset, buffer, bytes, rank); });
+}
+
+plait_status plait_dio_sync(plait_dio* handle, int rank, plait_request** request) {
+  return access(
+      handle, request, [&](DistantFile& file) { file.sync(rank); },
+      [&](DistantFile& file) { return file.start_sync(rank); });
+}
+
+plait_status plait_dio_size(plait_dio* handle, int rank, int64_t* bytes) {
+  return guarded(handle, [&] {
+    int64_t& result = place(bytes, "bytes");
+    result = file_of(handle).size(rank);
+  });
+}
+
+plait_status plait_dio_resize(plait_dio* handle, int64_t bytes, int rank) {
+  return guarded(handle, [&] { file_of(handle).resize(bytes, rank); });
+}
+
+plait_status plait_dio_wait(plait_request** request) {
+  if (request == nullptr || *request == nullptr) return PLAIT_OK;
+  return plait_request_free(request);
+}
+
+plait_status plait_dio_waitall(plait_request** requests, int count) {
+  plait_status first = PLAIT_OK;
+  Failure told;
+  const plait_status checked = guarded(nullptr, [&] {
+    if (count > 0) given(requests, "requests", "the requests to wait for");
+    if (count < 0) refuse(plait::base::text(count, " requests were given; pass 0 or more"));
+  });
+  if (checked != PLAIT_OK) return checked;
+  for (int i = 0; i < count; ++i) {
+    const plait_status status = plait_dio_wait(&requests[i]);
+    if (first != PLAIT_OK || status == PLAIT_OK) continue;
+    first = status;
+    told = {status, plait_system_code(nullptr), plait_message(nullptr)};
+  }
+  if (first == PLAIT_OK) return PLAIT_OK;
+  // The message is to be that of the status.
+  guarded(nullptr, [&] {
+    throw plait::Error(first == PLAIT_ERROR_ARGUMENT ? plait::ErrorKind::kArgument : plait::ErrorKind::kSystem,
+                       told.text, told.code);
+  });
+  return first;
+}
+
+plait_status plait_dio_test(plait_request* request, int* done) { return plait_request_test(request, done); }
+
+plait_status plait_dio_close(plait_dio** handle) {
+  if (handle == nullptr || *handle == nullptr) return PLAIT_OK;
+  const plait_status status = guarded(nullptr, [&] { file_of(*handle).close(); });
+  release(handle);
+  return status;
+}

@@ -1,0 +1,99 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+
+#include "bind.hpp"
+#include "plait/distant.hpp"
+#include "plait/error.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+namespace {
+
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+DistantOptions options_of(const std::string& path, const std::string& mode, bool temporary) {
+  DistantOptions options;
+  options.path = path;
+  options.temporary = temporary;
+  if (mode == "r") {
+    options.mode = DistantMode::kRead;
+  } else if (mode == "w") {
+    options.mode = DistantMode::kWrite;
+  } else if (mode != "r+") {
+    throw Error(ErrorKind::kArgument, "mode \"" + mode + "\" is not known; use \"r\", \"r+\" or \"w\"");
+  }
+  return options;
+}
+
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+}  // namespace
+
+void bind_distant(nb::module_& module) {
+  nb::class_<DistantRequest>(module, "DistantRequest")
+      .def("wait", &DistantRequest::wait, Released())
+      .def("test", &DistantRequest::test);
+
+  nb::class_<DistantFile>(module, "DistantFile")
+      .def_static(
+          "open",
+          [](const std::string& path, const std::string& mode, bool temporary, const Comm& comm) {
+            const nb::gil_scoped_release release;
+            DistantOptions options;
+            try {
+              options = options_of(path, mode, temporary);
+            } catch (const Error& error) {
+              DistantFile::refuse_open(error.what(), comm);
+            }
+            return DistantFile::open(options, comm);
+          },
+          "path"_a, "mode"_a, "temporary"_a, "comm"_a)
+      .def_static("refuse_open", &DistantFile::refuse_open, Released())
+      .def_static("offer",
+                  [](const std::string& name, const std::string& path, const std::string& mode, bool temporary,
+                     const Comm& comm) {
+                    const nb::gil_scoped_release release;
+                    return DistantFile::offer(name, options_of(path, mode, temporary), comm);
+                  })
+      .def_static("find", &DistantFile::find, Released())
+      .def_prop_ro("home", &DistantFile::home)
+      .def_prop_ro("is_open", &DistantFile::is_open)
+      .def("direct", &DistantFile::direct)
+      .def(
+          "read",
+          [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
+            self.read(offset, at(data), bytes, rank);
+          },
+          Released())
+      .def(
+          "write",
+          [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
+            self.write(offset, at(data), bytes, rank);
+          },
+          Released())
+      .def(
+          "start_read",
+          [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
+            return self.start_read(offset, at(data), bytes, rank);
+          },
+          Released())
+      .def(
+          "start_write",
+          [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
+            return self.start_write(offset, at(data), bytes, rank);
+          },
+          Released())
+      .def("sync", &DistantFile::sync, Released())
+      .def("start_sync", &DistantFile::start_sync, Released())
+      .def("size", &DistantFile::size, Released())
+      .def("resize", &DistantFile::resize, Released())
+      .def("close", &DistantFile::close, Released())
+      .def("abandon", &DistantFile::abandon, Released());
+}
+
+}  // namespace plait::python

@@ -1,0 +1,224 @@
+"""Distant I/O: reading and writing files that lie on other ranks' disks, without those ranks' doing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._comm import CommLike, comm_of
+from ._errors import ArgumentError
+from ._request import Request
+
+__all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
+
+PathLike = str | os.PathLike[str]
+
+
+class DistantFile:
+    """Files of several ranks under one handle, or one file that a rank offers under a name.
+
+    Made by :func:`open`, :func:`offer` and :func:`find`. Offsets and sizes are in bytes; ``rank`` is the rank that a
+    file is at home on, and may be left out where the handle is of one file. Any thread may use it at any time.
+    """
+
+    def __init__(self, core: _core.DistantFile, comm: _core.Comm) -> None:
+        """Use :func:`open`, :func:`offer` or :func:`find`."""
+        self._core = core
+        self._comm = comm
+
+    @property
+    def home(self) -> int | None:
+        """The rank that an offered or found file is at home on; None for files that were opened together."""
+        return None if self._core.home < 0 else self._core.home
+
+    @property
+    def closed(self) -> bool:
+        """Whether the handle is closed."""
+        return not self._core.is_open
+
+    def direct(self, rank: int) -> bool:
+        """Tell whether this process reaches the file of a rank without a message."""
+        return self._core.direct(rank)
+
+    def read(self, offset: int, out: Any, rank: int | None = None) -> Any:
+        """Read bytes from the file of a rank.
+
+        out     how many bytes to read, into a new array of bytes, or what to fill: anything with a contiguous buffer
+
+        Returns the array. Raises plait.StoreError where the file ends before, or the rank has ended.
+        """
+        array, result = _to_fill(out)
+        self._core.read(_whole(offset, "offset"), _address(array), array.nbytes, self._home_of(rank))
+        return result
+
+    def write(self, offset: int, data: Any, rank: int | None = None) -> None:
+        """Write bytes to the file of a rank: anything with a contiguous buffer. It grows where they pass its end.
+
+        Once this has returned every read that begins later, of any rank, finds them.
+        """
+        array = _to_write(data)
+        self._core.write(_whole(offset, "offset"), _address(array), array.nbytes, self._home_of(rank))
+
+    def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
+        """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
+        array, result = _to_fill(out)
+        place, home = _whole(offset, "offset"), self._home_of(rank)
+        return Request(lambda: self._core.start_read(place, _address(array), array.nbytes, home), self, [array], result)
+
+    def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
+        """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
+        array = _to_write(data)
+        place, home = _whole(offset, "offset"), self._home_of(rank)
+        return Request(lambda: self._core.start_write(place, _address(array), array.nbytes, home), self, [array], None)
+
+    def sync(self, rank: int | None = None) -> None:
+        """Make what has been written, and waited for, durable on the disk of a rank."""
+        self._core.sync(self._home_of(rank))
+
+    def isync(self, rank: int | None = None) -> Request:
+        """Begin a :meth:`sync`."""
+        home = self._home_of(rank)
+        return Request(lambda: self._core.start_sync(home), self, [], None)
+
+    def size(self, rank: int | None = None) -> int:
+        """Return the bytes of the file of a rank."""
+        return self._core.size(self._home_of(rank))
+
+    def resize(self, size: int, rank: int | None = None) -> None:
+        """Give the file of a rank so many bytes; new ones are zero."""
+        self._core.resize(_whole(size, "size"), self._home_of(rank))
+
+    def close(self) -> None:
+        """Wait for this rank's requests and end the handle. Collective where :func:`open` was."""
+        self._core.close()
+
+    def __enter__(self) -> DistantFile:
+        """Return the file itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the handle; a block that ends with an exception tells the other ranks, whose close says so."""
+        if kind is None:
+            self.close()
+        else:
+            self._core.abandon()
+
+    def __repr__(self) -> str:
+        """Say what the handle is of."""
+        state = "closed " if self.closed else ""
+        where = f"at home on rank {self.home}" if self.home is not None else f"of {self._comm.size} ranks"
+        return f"<{state}plait.distant.DistantFile {where}>"
+
+    def _home_of(self, rank: int | None) -> int:
+        if rank is not None:
+            return _whole(rank, "rank")
+        if self.home is not None:
+            return self.home
+        if self._comm.size == 1:
+            return 0
+        raise ArgumentError(f"no rank was named; say which of the {self._comm.size} ranks has the file")
+
+
+def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
+    """Open or make a file on each rank's own disk and register them under one handle. Collective.
+
+    path       of this rank's file; None where this rank brings none
+    mode       r, r+, or w: a new file, to read and write
+    comm       an mpi4py communicator; without it this process is alone
+    temporary  the file is removed when the handle is closed
+
+    MPI must have been initialised for MPI_THREAD_MULTIPLE, as mpi4py does. Raises the same error on every rank.
+    """
+    own = comm_of(comm)
+    try:
+        name = "" if path is None else os.fspath(path)
+    except TypeError as error:
+        _core.DistantFile.refuse_open(f"path={path!r} is no path: {error}", own)
+    return DistantFile(_core.DistantFile.open(name, str(mode), bool(temporary), own), own)
+
+
+def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
+    """Register a file of this rank alone under a name, for others to :func:`find`, until it is closed.
+
+    Not collective, but on a communicator on which a distant file has been opened. Raises plait.ArgumentError where the
+    name is taken.
+    """
+    own = comm_of(comm)
+    return DistantFile(_core.DistantFile.offer(str(name), os.fspath(path), str(mode), bool(temporary), own), own)
+
+
+def find(name: str, *, comm: CommLike = None) -> DistantFile:
+    """Return the file that some rank offers under a name; not collective, as :func:`offer`."""
+    own = comm_of(comm)
+    return DistantFile(_core.DistantFile.find(str(name), own), own)
+
+
+def wait_all(requests: Iterable[Request]) -> list[Any]:
+    """Wait for all requests and return their results; raise the first error once all have ended."""
+    results: list[Any] = []
+    first: BaseException | None = None
+    for request in requests:
+        try:
+            results.append(request.wait())
+        except Exception as error:
+            first = first or error
+    if first is not None:
+        raise first
+    return results
+
+
+def _whole(value: Any, name: str) -> int:
+    try:
+        number = value.__index__()
+    except AttributeError:
+        raise ArgumentError(f"{name}={value!r} is not a whole number") from None
+    if not -(2**63) <= number < 2**63 or (name == "rank" and abs(number) >= 2**31):
+        raise ArgumentError(f"{name}={number} is out of range")
+    return int(number)
+
+
+def _bytes_of(data: Any, name: str) -> npt.NDArray[Any]:
+    """View a buffer as an array, without copying it."""
+    if isinstance(data, np.ndarray):
+        array = data
+    else:
+        try:
+            view = memoryview(data)
+        except TypeError as error:
+            raise ArgumentError(f"{name} is a {type(data).__name__}: {error}") from None
+        array = np.asarray(view)
+    if array.dtype.hasobject:
+        raise ArgumentError(f"{name} holds Python objects; pass numbers or bytes")
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        raise ArgumentError(f"{name} is not contiguous; pass a copy of it")
+    return array
+
+
+def _to_fill(out: Any) -> tuple[npt.NDArray[Any], Any]:
+    """Return the array to fill, and what the caller gets."""
+    if hasattr(out, "__index__") and not isinstance(out, np.ndarray):
+        count = _whole(out, "out")
+        if count < 0:
+            raise ArgumentError(f"{count} bytes were asked for; pass 0 or more")
+        array = np.empty(count, np.uint8)
+        return array, array
+    array = _bytes_of(out, "out")
+    if not array.flags.writeable:
+        raise ArgumentError("out is read-only; pass an array that can be written")
+    return array, out
+
+
+def _to_write(data: Any) -> npt.NDArray[Any]:
+    return _bytes_of(data, "data")
+
+
+def _address(array: npt.NDArray[Any]) -> int:
+    return int(array.__array_interface__["data"][0])

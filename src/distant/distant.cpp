@@ -1,0 +1,94 @@
+#include "plait/distant.hpp"
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "distant/impl.hpp"
+#include "distant/service.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+
+namespace plait {
+
+namespace {
+
+using base::text;
+
+const char* name_of(DistantMode mode) {
+  return mode == DistantMode::kRead ? "\"r\"" : mode == DistantMode::kWrite ? "\"w\"" : "\"r+\"";
+}
+
+}  // namespace
+
+DistantFile::DistantFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DistantFile::DistantFile(DistantFile&&) noexcept = default;
+DistantFile& DistantFile::operator=(DistantFile&&) noexcept = default;
+DistantFile::~DistantFile() = default;
+
+DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
+  transport::Transport& transport = distant::transport_of(comm);
+  auto impl = std::make_unique<Impl>(comm, distant::start_service(transport), options.mode);
+  const std::int64_t number = transport.next_number();
+  const std::exception_ptr error = engine::caught([&] {
+    impl->open_own(options);
+    impl->publish(number);
+    impl->write_note();
+  });
+  engine::agree(transport, text("open distant files in mode ", name_of(options.mode)), error);
+  impl->open_neighbours();
+  engine::agree(transport, nullptr);  // the notes may change
+  return DistantFile(std::move(impl));
+}
+
+void DistantFile::refuse_open(const std::string& message, const Comm& comm) {
+  transport::Transport& transport = distant::transport_of(comm);
+  distant::start_service(transport);
+  transport.next_number();
+  const Error error(ErrorKind::kArgument, message);
+  engine::agree(transport, "open distant files", std::make_exception_ptr(error));
+  throw error;
+}
+
+DistantFile DistantFile::offer(const std::string& name, const DistantOptions& options, const Comm& comm) {
+  transport::Transport& transport = distant::transport_of(comm);
+  auto service = distant::running_service(transport);
+  if (options.path.empty()) throw Error(ErrorKind::kArgument, text("\"", name, "\" was offered without a path"));
+  auto impl = std::make_unique<Impl>(comm, service, options.mode);
+  impl->check_free(name);  // before a file of that name is emptied
+  impl->open_own(options);
+  impl->publish(service->own_number());
+  impl->offer_as(name);
+  return DistantFile(std::move(impl));
+}
+
+DistantFile DistantFile::find(const std::string& name, const Comm& comm) {
+  transport::Transport& transport = distant::transport_of(comm);
+  auto impl = std::make_unique<Impl>(comm, distant::running_service(transport), DistantMode::kReadWrite);
+  impl->find_by(name);
+  return DistantFile(std::move(impl));
+}
+
+int DistantFile::home() const { return impl_->home(); }
+bool DistantFile::is_open() const { return impl_->is_open(); }
+bool DistantFile::direct(int rank) const { return impl_->direct(rank) != nullptr; }
+
+void DistantFile::read(std::int64_t offset, void* buffer, std::int64_t bytes, int rank) {
+  impl_->read(offset, static_cast<std::byte*>(buffer), bytes, rank);
+}
+void DistantFile::write(std::int64_t offset, const void* buffer, std::int64_t bytes, int rank) {
+  impl_->write(offset, static_cast<const std::byte*>(buffer), bytes, rank);
+}
+DistantRequest DistantFile::start_read(std::int64_t offset, void* buffer, std::int64_t bytes, int rank) {
+  return impl_->start_read(offset, static_cast<std::byte*>(buffer), bytes, rank);
+}
+DistantRequest DistantFile::start_write(std::int64_t offset, const void* buffer, std::int64_t bytes, int rank) {
+  return impl_->start_write(offset, static_cast<const std::byte*>(buffer), bytes, rank);
+}
+void DistantFile::sync(int rank) { impl_->start_sync(rank).wait(); }
+DistantRequest DistantFile::start_sync(int rank) { return impl_->start_sync(rank); }
+std::int64_t DistantFile::size(int rank) { return impl_->size(rank); }
+void DistantFile::resize(std::int64_t bytes, int rank) { impl_->resize(bytes, rank); }
+void DistantFile::close() { impl_->close(); }
+void DistantFile::abandon() noexcept { impl_->abandon(); }
+
+}  // namespace plait

@@ -1,0 +1,240 @@
+#include "distant/home.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::distant {
+
+namespace {
+
+/// Writes up to this size go to the page cache on the spot, where no disk is waited for: handing them over costs more.
+constexpr std::int64_t kMostAtOnce = std::int64_t{64} << 10;
+
+}  // namespace
+
+void Home::add(std::int64_t number, std::shared_ptr<const LocalFile> file) {
+  const std::scoped_lock lock(mutex_);
+  files_[number] = std::move(file);
+}
+
+void Home::remove(std::int64_t number) {
+  const std::scoped_lock lock(mutex_);
+  files_.erase(number);
+}
+
+std::shared_ptr<const LocalFile> Home::find_file(std::int64_t number) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(number);
+  return found == files_.end() ? nullptr : found->second;
+}
+
+Entry Home::register_name(const std::string& name, const Entry& entry) {
+  const std::scoped_lock lock(mutex_);
+  return names_.try_emplace(name, entry).first->second;
+}
+
+Entry Home::find_name(const std::string& name) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = names_.find(name);
+  return found == names_.end() ? Entry{} : found->second;
+}
+
+void Home::forget_name(const std::string& name, const Entry& entry) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = names_.find(name);
+  if (found != names_.end() && found->second == entry) names_.erase(found);
+}
+
+void Home::arrived(transport::Active& active, const transport::Arrival& arrival) {
+  {
+    const std::scoped_lock lock(mutex_);
+    queues_[static_cast<std::size_t>(arrival.from)].push_back({&active, arrival, unpacked(arrival.head), nullptr});
+    ++waiting_;
+  }
+  serve_waiting();
+}
+
+void Home::left(int worker) {
+  const std::scoped_lock lock(mutex_);
+  auto& queue = queues_[static_cast<std::size_t>(worker)];
+  waiting_ -= queue.size();
+  queue.clear();
+  std::erase_if(names_, [worker](const auto& known) { return known.second.home == worker; });
+}
+
+void Home::serve_waiting() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(serving_, true)) return;
+  }
+  while (const std::optional<Job> job = next()) serve(*job);
+}
+
+/// The next caller's next job, with a buffer.  Where there is none, nobody serves any more: under the lock, so that
+/// what comes later is seen by whoever brings it.
+std::optional<Home::Job> Home::next() {
+  const std::scoped_lock lock(mutex_);
+  std::byte* const buffer = waiting_ > 0 ? new_buffer() : nullptr;
+  if (buffer == nullptr) {
+    serving_ = false;
+    return std::nullopt;
+  }
+  while (queues_[turn_].empty()) turn_ = (turn_ + 1) % queues_.size();
+  Job job = std::move(queues_[turn_].front());
+  queues_[turn_].pop_front();
+  turn_ = (turn_ + 1) % queues_.size();
+  --waiting_;
+  job.buffer = buffer;
+  return job;
+}
+
+std::byte* Home::new_buffer() {
+  if (free_.empty() && buffers_.size() < static_cast<std::size_t>(kBuffers)) {
+    auto* const made = new (std::nothrow) std::byte[static_cast<std::size_t>(kPieceBytes)];
+    if (made != nullptr) {
+      buffers_.emplace_back(made);
+      free_.push_back(made);
+    }
+  }
+  if (free_.empty()) return nullptr;
+  std::byte* const buffer = free_.back();
+  free_.pop_back();
+  return buffer;
+}
+
+void Home::release(std::byte* buffer) {
+  {
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(buffer);
+    if (waiting_ == 0) return;
+  }
+  serve_waiting();
+}
+
+void Home::serve(const Job& job) {
+  if (job.arrival.payload_bytes == 0) return serve_with_payload(job);
+  const std::span<std::byte> into(job.buffer, static_cast<std::size_t>(job.arrival.payload_bytes));
+  job.active->take(job.arrival, into, [this, job](bool there) {
+    if (there) {
+      serve_with_payload(job);
+    } else {
+      release(job.buffer);
+    }
+  });
+}
+
+void Home::serve_with_payload(const Job& job) {
+  if (job.head.wish >= Wish::kRegister) {
+    serve_name(job);
+  } else {
+    serve_file(job);
+  }
+}
+
+std::shared_ptr<const LocalFile> Home::file_of(const Job& job) const {
+  if (auto found = find_file(job.head.file)) return found;
+  throw Error(ErrorKind::kSystem,
+              base::text("rank ", rank_, " (host ", host_name(),
+                         ") has no file under this handle: it registered none, or has closed it"),
+              EBADF);
+}
+
+void Home::serve_file(const Job& job) {
+  std::shared_ptr<const LocalFile> file;
+  try {
+    file = file_of(job);
+  } catch (...) {
+    return refuse(job, std::current_exception());
+  }
+  const Head& head = job.head;
+  const std::span<std::byte> bytes(job.buffer, static_cast<std::size_t>(head.bytes));
+  switch (head.wish) {
+    case Wish::kRead:
+      if (file->read_cached(head.offset, bytes)) return answer(job, bytes.size());
+      return disks_->run([this, job, file, bytes] {
+        carry_out(job, [&] {
+          file->read(job.head.offset, bytes);
+          return bytes.size();
+        });
+      });
+    case Wish::kWrite: {
+      auto work = [this, job, file, bytes] {
+        carry_out(job, [&] {
+          file->write(job.head.offset, bytes);
+          return std::size_t{0};
+        });
+      };
+      if (head.bytes <= kMostAtOnce && !disks_->busy()) return work();
+      return disks_->run(std::move(work));
+    }
+    case Wish::kSize:
+      return carry_out(job, [&] {
+        const std::int64_t size = file->size();
+        std::memcpy(job.buffer, &size, sizeof size);
+        return sizeof size;
+      });
+    case Wish::kSync:
+    case Wish::kResize:
+    default:
+      return disks_->run([this, job, file] {
+        carry_out(job, [&] {
+          if (job.head.wish == Wish::kSync) {
+            file->sync();
+          } else {
+            file->resize(job.head.bytes);
+          }
+          return std::size_t{0};
+        });
+      });
+  }
+}
+
+void Home::serve_name(const Job& job) {
+  carry_out(job, [&] {
+    const std::string name(reinterpret_cast<const char*>(job.buffer),
+                           static_cast<std::size_t>(job.arrival.payload_bytes));
+    Entry entry{job.head.offset, job.head.file};
+    if (job.head.wish == Wish::kForget) {
+      forget_name(name, entry);
+      return std::size_t{0};
+    }
+    entry = job.head.wish == Wish::kRegister ? register_name(name, entry) : find_name(name);
+    std::memcpy(job.buffer, &entry, sizeof entry);
+    return sizeof entry;
+  });
+}
+
+void Home::carry_out(const Job& job, const std::function<std::size_t()>& work) {
+  std::size_t bytes = 0;
+  try {
+    bytes = work();
+  } catch (...) {
+    return refuse(job, std::current_exception());
+  }
+  answer(job, bytes);
+}
+
+void Home::answer(const Job& job, std::size_t bytes) {
+  job.active->answer(job.arrival, {job.buffer, bytes}, [this, buffer = job.buffer] { release(buffer); });
+}
+
+void Home::refuse(const Job& job, const std::exception_ptr& error) {
+  transport::CallFailure failure;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    failure = {known.kind(), known.system_code(), known.what()};
+  } catch (const std::exception& other) {
+    failure = {ErrorKind::kSystem, 0, other.what()};
+  }
+  job.active->refuse(job.arrival, failure);
+  release(job.buffer);
+}
+
+}  // namespace plait::distant

@@ -1,0 +1,344 @@
+#include "distant/impl.hpp"
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "distant/request.hpp"
+#include "distant/service.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+
+namespace plait {
+
+namespace {
+
+using base::text;
+using distant::LocalFile;
+using distant::Wish;
+
+/// Pieces under way of one request: enough for a disk and a network to work at once.
+constexpr int kAhead = 16;
+/// Pieces of an access without messages, which need no buffers.
+constexpr std::int64_t kLocalPiece = std::int64_t{1} << 20;
+constexpr int kLocalAhead = 4;
+
+/// Where a rank's file lies, for the other ranks of its node.
+struct Note {
+  std::array<char, 900> path{};
+  distant::FileIdentity identity;
+};
+static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
+
+transport::CallFailure failure_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return {known.kind(), known.system_code(), known.what()};
+  } catch (const std::exception& other) {
+    return {ErrorKind::kSystem, 0, other.what()};
+  }
+}
+
+}  // namespace
+
+DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode)
+    : comm_(comm),
+      transport_(&distant::transport_of(comm)),
+      service_(std::move(service)),
+      mode_(mode),
+      rank_(transport_->rank()),
+      ranks_(transport_->size()) {}
+
+DistantFile::Impl::~Impl() {
+  outstanding_->wait_for_all();
+  if (!open_) return;
+  if (!name_.empty() && home_ == rank_) forget_name();
+  withdraw();
+}
+
+void DistantFile::Impl::open_own(const DistantOptions& options) {
+  if (options.path.empty()) return;
+  own_ = std::make_shared<const LocalFile>(options.path, options.mode, rank_, true);
+  temporary_ = options.temporary;
+  direct_[rank_] = own_;
+}
+
+void DistantFile::Impl::publish(std::int64_t number) {
+  number_ = number;
+  if (own_) service_->home->add(number_, own_);
+}
+
+/// Takes the own file away from the others.
+void DistantFile::Impl::withdraw() {
+  open_ = false;
+  if (own_) service_->home->remove(number_);
+}
+
+void DistantFile::Impl::write_note() {
+  Note note;
+  if (own_ && own_->path().size() < note.path.size()) {
+    own_->path().copy(note.path.data(), own_->path().size());
+    note.identity = own_->identity();
+  }
+  std::memcpy(transport_->note(transport_->node_rank()).data(), &note, sizeof note);
+}
+
+/// Opens what other ranks of the node have registered, where this process finds the same file under the path.
+void DistantFile::Impl::open_neighbours() {
+  for (int place = 0; place < transport_->node_size(); ++place) {
+    const int other = transport_->worker_on_node(place);
+    if (other == rank_) continue;
+    Note note;
+    std::memcpy(&note, transport_->note(place).data(), sizeof note);
+    if (note.path[0] == '\0') continue;
+    try {
+      auto file = std::make_shared<const LocalFile>(note.path.data(), mode_, other, false);
+      if (file->identity() == note.identity) direct_[other] = std::move(file);
+    } catch (const Error&) {  // then by messages
+    }
+  }
+}
+
+void DistantFile::Impl::close() {
+  if (!open_) throw Error(ErrorKind::kArgument, "the distant file has been closed already");
+  end(nullptr);
+}
+
+void DistantFile::Impl::abandon() noexcept {
+  if (!open_) return;
+  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
+  engine::caught([&] { end(std::make_exception_ptr(error)); });
+}
+
+void DistantFile::Impl::end(const std::exception_ptr& given_up) {
+  outstanding_->wait_for_all();
+  std::exception_ptr failed = given_up;
+  open_ = false;
+  if (name_.empty()) {
+    // Nobody has anything under way any more before a file goes.
+    failed = engine::caught([&] { engine::agree(*transport_, "close a distant file", given_up); });
+  } else if (home_ == rank_) {
+    forget_name();
+  }
+  std::exception_ptr error;
+  if (own_) {
+    withdraw();
+    if (temporary_) error = engine::caught([this] { own_->remove(); });
+  }
+  direct_.clear();
+  own_ = nullptr;
+  if (failed) std::rethrow_exception(failed);
+  if (name_.empty()) {
+    engine::agree(*transport_, error);
+  } else if (error) {
+    std::rethrow_exception(error);
+  }
+}
+
+void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
+  if (!open_) refuse("the distant file has been closed; open another one");
+  if (home_ >= 0 ? rank != home_ : rank < 0 || rank >= ranks_) {
+    if (home_ >= 0)
+      refuse(text("the file \"", name_, "\" is at home on rank ", home_, ", but rank ", rank, " was named"));
+    refuse(text("rank ", rank, " was named, but the communicator has the ranks 0 to ", ranks_ - 1));
+  }
+  if (offset < 0) refuse(text("offset ", offset, " was given; offsets begin with 0"));
+  if (bytes < 0) refuse(text(bytes, " bytes were asked for; pass 0 or more"));
+  if (bytes > 0 && buffer == nullptr) refuse(text("no buffer was given for ", bytes, " bytes"));
+  base::checked_add(offset, bytes, "the end of a distant access");
+}
+
+void DistantFile::Impl::check_writable() const {
+  if (mode_ == DistantMode::kRead)
+    throw Error(ErrorKind::kArgument, "the distant file was opened to read only; open it in mode \"r+\" or \"w\"");
+}
+
+std::shared_ptr<const LocalFile> DistantFile::Impl::direct(int rank) const {
+  const auto found = direct_.find(rank);
+  return found == direct_.end() ? nullptr : found->second;
+}
+
+void DistantFile::Impl::check_registered(int rank) const {
+  if (rank == rank_ && !direct(rank))
+    throw Error(ErrorKind::kSystem, text("rank ", rank, " has no file under this handle: it registered none"), EBADF);
+}
+
+DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
+  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::Active>());
+  distant::Disks& disks = service_->home->disks();
+  request->start(bytes, kLocalPiece, kLocalAhead,
+                 [&disks, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
+                   disks.run([work, at, part, done = std::move(done)] {
+                     const std::exception_ptr error = engine::caught([&] { work(at, part); });
+                     if (!error) return done(nullptr);
+                     const transport::CallFailure failure = failure_of(error);
+                     done(&failure);
+                   });
+                 });
+  return DistantRequest(std::move(request));
+}
+
+DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, std::byte* into,
+                                           const std::byte* from) {
+  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
+  transport::Active& active = *service_->active;
+  const std::int64_t bytes = into != nullptr || from != nullptr ? head.bytes : 0;
+  request->start(
+      bytes, distant::kPieceBytes, kAhead,
+      [&active, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
+        distant::Head mine = head;
+        transport::Call call;
+        call.to = rank;
+        if (head.wish == Wish::kRead || head.wish == Wish::kWrite) {
+          mine.offset += at;
+          mine.bytes = part;
+        }
+        const auto length = static_cast<std::size_t>(part);
+        call.head = distant::packed(mine);
+        if (from != nullptr) call.payload = {from + at, length};
+        if (into != nullptr) call.room = {into + at, length};
+        call.done = std::move(done);
+        active.call(std::move(call));
+      });
+  return DistantRequest(std::move(request));
+}
+
+DistantRequest DistantFile::Impl::start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank) {
+  check(rank, offset, bytes, buffer);
+  check_registered(rank);
+  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  const auto file = direct(rank);
+  if (!file) return remotely({Wish::kRead, number_, offset, bytes}, rank, buffer, nullptr);
+  // What is in memory is copied on the spot: to hand a small access over would take longer.
+  if (bytes <= kLocalPiece && file->read_cached(offset, {buffer, static_cast<std::size_t>(bytes)}))
+    return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
+    file->read(offset + at, {buffer + at, static_cast<std::size_t>(part)});
+  });
+}
+
+DistantRequest DistantFile::Impl::start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes,
+                                              int rank) {
+  check(rank, offset, bytes, buffer);
+  check_writable();
+  check_registered(rank);
+  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  const auto file = direct(rank);
+  if (!file) return remotely({Wish::kWrite, number_, offset, bytes}, rank, nullptr, buffer);
+  return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
+    file->write(offset + at, {buffer + at, static_cast<std::size_t>(part)});
+  });
+}
+
+DistantRequest DistantFile::Impl::start_sync(int rank) {
+  check(rank, 0, 0, nullptr);
+  check_registered(rank);
+  const auto file = direct(rank);
+  if (!file) return remotely({Wish::kSync, number_, 0, 0}, rank, nullptr, nullptr);
+  return locally(0, [file](std::int64_t, std::int64_t) { file->sync(); });
+}
+
+void DistantFile::Impl::read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank) {
+  if (!direct(rank)) return start_read(offset, buffer, bytes, rank).wait();
+  check(rank, offset, bytes, buffer);
+  direct(rank)->read(offset, {buffer, static_cast<std::size_t>(bytes)});
+}
+
+void DistantFile::Impl::write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes, int rank) {
+  if (!direct(rank)) return start_write(offset, buffer, bytes, rank).wait();
+  check(rank, offset, bytes, buffer);
+  check_writable();
+  direct(rank)->write(offset, {buffer, static_cast<std::size_t>(bytes)});
+}
+
+std::int64_t DistantFile::Impl::size(int rank) {
+  check(rank, 0, 0, nullptr);
+  check_registered(rank);
+  if (const auto file = direct(rank)) return file->size();
+  std::int64_t result = 0;
+  remotely({Wish::kSize, number_, 0, sizeof result}, rank, reinterpret_cast<std::byte*>(&result), nullptr).wait();
+  return result;
+}
+
+void DistantFile::Impl::resize(std::int64_t bytes, int rank) {
+  check(rank, 0, 0, nullptr);
+  check_writable();
+  check_registered(rank);
+  if (bytes < 0) throw Error(ErrorKind::kArgument, text("a file cannot have ", bytes, " bytes; pass 0 or more"));
+  if (const auto file = direct(rank)) return file->resize(bytes);
+  remotely({Wish::kResize, number_, 0, bytes}, rank, nullptr, nullptr).wait();
+}
+
+/// Asks the rank that holds this part of the directory.
+distant::Entry DistantFile::Impl::ask_directory(Wish wish, const std::string& name, const distant::Entry& entry) {
+  if (name.empty() || name.size() > distant::kMostNameBytes)
+    throw Error(ErrorKind::kArgument,
+                text("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMostNameBytes));
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));
+  distant::Home& home = *service_->home;
+  if (keeper == rank_) {
+    if (wish == Wish::kRegister) return home.register_name(name, entry);
+    if (wish == Wish::kFind) return home.find_name(name);
+    home.forget_name(name, entry);
+    return {};
+  }
+  distant::Entry found;
+  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
+  request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
+    transport::Call call;
+    call.to = keeper;
+    call.head = distant::packed({wish, entry.file, entry.home, 0});
+    call.payload = std::as_bytes(std::span(name));
+    if (wish != Wish::kForget) call.room = std::as_writable_bytes(std::span(&found, 1));
+    call.done = std::move(done);
+    service_->active->call(std::move(call));
+  });
+  request->wait();
+  return found;
+}
+
+void DistantFile::Impl::refuse_taken(const std::string& name, int by) {
+  throw Error(ErrorKind::kArgument,
+              text("rank ", by, " offers a file as \"", name, "\" already; choose another name, or close that"));
+}
+
+void DistantFile::Impl::check_free(const std::string& name) {
+  const distant::Entry now = ask_directory(Wish::kFind, name, {});
+  if (now.home >= 0) refuse_taken(name, static_cast<int>(now.home));
+}
+
+void DistantFile::Impl::offer_as(const std::string& name) {
+  const distant::Entry mine{rank_, number_};
+  const distant::Entry now = ask_directory(Wish::kRegister, name, mine);
+  if (now != mine) refuse_taken(name, static_cast<int>(now.home));
+  name_ = name;
+  home_ = rank_;
+}
+
+void DistantFile::Impl::find_by(const std::string& name) {
+  const distant::Entry found = ask_directory(Wish::kFind, name, {});
+  if (found.home < 0)
+    throw Error(ErrorKind::kArgument,
+                text("nobody offers a file as \"", name, "\"; offer it first, and wait for that"));
+  name_ = name;
+  home_ = static_cast<int>(found.home);
+  number_ = found.file;
+  if (home_ != rank_) return;
+  // One's own is found like another's, but lies here.
+  direct_[rank_] = service_->home->find_file(number_);
+}
+
+void DistantFile::Impl::forget_name() {
+  engine::caught([this] { ask_directory(Wish::kForget, name_, {rank_, number_}); });
+}
+
+}  // namespace plait

@@ -1,0 +1,81 @@
+/// One rank's side of a distant file.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "distant/local_file.hpp"
+#include "distant/request.hpp"
+#include "distant/service.hpp"
+#include "distant/wire.hpp"
+#include "plait/distant.hpp"
+
+namespace plait {
+
+class DistantFile::Impl {
+ public:
+  Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void open_own(const DistantOptions& options);
+  void publish(std::int64_t number);
+  void write_note();
+  void open_neighbours();
+  void check_free(const std::string& name);
+  void offer_as(const std::string& name);
+  void find_by(const std::string& name);
+  void close();
+  void abandon() noexcept;
+
+  int home() const { return home_; }
+  bool is_open() const { return open_; }
+  /// The file of a rank, where this process has it open.
+  std::shared_ptr<const distant::LocalFile> direct(int rank) const;
+
+  void read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank);
+  void write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes, int rank);
+  DistantRequest start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank);
+  DistantRequest start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes, int rank);
+  DistantRequest start_sync(int rank);
+  std::int64_t size(int rank);
+  void resize(std::int64_t bytes, int rank);
+
+ private:
+  /// Moves the bytes from `at` on, or does what has none.
+  using LocalWork = std::function<void(std::int64_t at, std::int64_t part)>;
+
+  void withdraw();
+  /// Closes, with an error where this rank gives up.
+  void end(const std::exception_ptr& given_up);
+  void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;
+  void check_writable() const;
+  void check_registered(int rank) const;
+  DistantRequest locally(std::int64_t bytes, LocalWork work);
+  DistantRequest remotely(const distant::Head& head, int rank, std::byte* into, const std::byte* from);
+  distant::Entry ask_directory(distant::Wish wish, const std::string& name, const distant::Entry& entry);
+  void forget_name();
+  [[noreturn]] static void refuse_taken(const std::string& name, int by);
+
+  Comm comm_;  // keeps the transport
+  transport::Transport* transport_;
+  std::shared_ptr<distant::Service> service_;
+  std::shared_ptr<distant::Outstanding> outstanding_ = std::make_shared<distant::Outstanding>();
+  DistantMode mode_;
+  int rank_;
+  int ranks_;
+  std::int64_t number_ = 0;
+  int home_ = -1;
+  std::string name_;  // of one that was offered or found
+  bool open_ = true;
+  bool temporary_ = false;
+  std::shared_ptr<const distant::LocalFile> own_;
+  std::map<int, std::shared_ptr<const distant::LocalFile>> direct_;
+};
+
+}  // namespace plait

@@ -1,0 +1,124 @@
+#include "distant/local_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::distant {
+
+namespace {
+
+/// Linux moves at most 2 GiB - 4 KiB a call.
+constexpr std::size_t kMostBytesACall = std::size_t{1} << 30;
+
+int flags_of(DistantMode mode, bool create) {
+  const int access = mode == DistantMode::kRead ? O_RDONLY : O_RDWR;
+  return access | O_NONBLOCK | (create && mode == DistantMode::kWrite ? O_CREAT | O_TRUNC : 0);
+}
+
+}  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+LocalFile::LocalFile(const std::string& path, DistantMode mode, int home, bool create)
+    : path_(std::filesystem::absolute(path).string()),
+      where_(base::text(path_, " on rank ", home, " (host ", host_name(), ")")),
+      writable_(mode != DistantMode::kRead),
+      file_(store::posix::open_file(path_, flags_of(mode, create), 0666, where_)) {
+  struct stat found{};
+  if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
+  if (!S_ISREG(found.st_mode))
+    throw Error(ErrorKind::kSystem, base::text(where_, " is not an ordinary file; name one, or a new one"), EINVAL);
+}
+
+FileIdentity LocalFile::identity() const {
+  struct stat found{};
+  if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
+  return {found.st_dev, found.st_ino};
+}
+
+void LocalFile::check_writable() const {
+  if (!writable_)
+    throw Error(ErrorKind::kArgument, base::text(where_, " is open there to read only; offer it in mode \"r+\""));
+}
+
+void LocalFile::fail(const std::string& what, int code) const {
+  throw store::posix::system_error(base::text(what, ' ', where_), code);
+}
+
+void LocalFile::read(std::int64_t offset, std::span<std::byte> into) const {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const std::size_t part = std::min(into.size() - done, kMostBytesACall);
+    const ssize_t got = ::pread(file_.number(), into.data() + done, part, offset + static_cast<std::int64_t>(done));
+    if (got > 0) {
+      done += static_cast<std::size_t>(got);
+    } else if (got == 0) {
+      throw Error(ErrorKind::kSystem,
+                  base::text("cannot read ", into.size(), " bytes at offset ", offset, " of ", where_,
+                             ": the file ends at ", size(), "; read within it, or write there first"),
+                  ENODATA);
+    } else if (errno != EINTR) {
+      fail(base::text("read ", into.size(), " bytes at offset ", offset, " of"), errno);
+    }
+  }
+}
+
+bool LocalFile::read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept {
+  iovec room{into.data(), into.size()};
+  return ::preadv2(file_.number(), &room, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(into.size());
+}
+
+void LocalFile::write(std::int64_t offset, std::span<const std::byte> from) const {
+  check_writable();
+  std::size_t done = 0;
+  while (done < from.size()) {
+    const std::size_t part = std::min(from.size() - done, kMostBytesACall);
+    const ssize_t put = ::pwrite(file_.number(), from.data() + done, part, offset + static_cast<std::int64_t>(done));
+    if (put > 0) {
+      done += static_cast<std::size_t>(put);
+    } else if (put == 0 || errno != EINTR) {
+      fail(base::text("write ", from.size(), " bytes at offset ", offset, " of"), put == 0 ? ENOSPC : errno);
+    }
+  }
+}
+
+void LocalFile::sync() const {
+  struct stat found{};
+  if (::fdatasync(file_.number()) != 0) fail("sync", errno);
+  if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
+  if (found.st_nlink == 0)
+    throw Error(ErrorKind::kSystem, base::text("cannot sync ", where_, ": the file has been removed"), ENOENT);
+}
+
+std::int64_t LocalFile::size() const {
+  struct stat found{};
+  if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
+  return found.st_size;
+}
+
+void LocalFile::resize(std::int64_t bytes) const {
+  check_writable();
+  while (::ftruncate(file_.number(), bytes) != 0)
+    if (errno != EINTR) fail(base::text("give ", bytes, " bytes to"), errno);
+}
+
+void LocalFile::remove() const {
+  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) fail("remove", errno);
+}
+
+}  // namespace plait::distant

@@ -1,0 +1,55 @@
+/// A file on a disk that this process reaches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "plait/distant.hpp"
+#include "store/posix/descriptor.hpp"
+
+namespace plait::distant {
+
+/// What tells files of one host apart.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// threads  Any number at once.
+/// errors   kArgument: a file that is open only to read is to be changed.  Of all calls, kSystem: `cannot read 64 bytes
+/// at offset 128 of /disk/a on rank 2 (host node7): cause`.
+class LocalFile {
+ public:
+  /// Opens it for the rank `home` that it belongs to, making it where `create` and the mode say so.
+  LocalFile(const std::string& path, DistantMode mode, int home, bool create);
+
+  const std::string& path() const { return path_; }
+  FileIdentity identity() const;
+
+  void read(std::int64_t offset, std::span<std::byte> into) const;
+  /// Reads if all of it is in the page cache; otherwise returns false, and the contents of `into` are undefined.
+  bool read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept;
+  void write(std::int64_t offset, std::span<const std::byte> from) const;
+  /// errors  Also where the file has been removed: nothing of it would be there after a loss of power.
+  void sync() const;
+  std::int64_t size() const;
+  void resize(std::int64_t bytes) const;
+  void remove() const;
+
+ private:
+  void check_writable() const;
+  [[noreturn]] void fail(const std::string& what, int code) const;
+
+  std::string path_;
+  std::string where_;
+  bool writable_;
+  store::posix::Descriptor file_;
+};
+
+/// The name of this host.
+std::string host_name();
+
+}  // namespace plait::distant

@@ -1,0 +1,43 @@
+/// What a communicator has for distant files, on each of its ranks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "distant/home.hpp"
+#include "plait/comm.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::distant {
+
+/// Goes with its transport, once no file is open on it.
+class Service {
+ public:
+  explicit Service(transport::Transport& transport)
+      : home(std::make_shared<Home>(transport.rank(), transport.size())), active(transport.active(home)) {}
+  ~Service() {
+    active->stop();
+    home->finish();
+  }
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// A number for what one rank registers alone: below zero, where those of collective calls are not.
+  std::int64_t own_number() { return -++own_numbers_; }
+
+  std::shared_ptr<Home> home;
+  std::shared_ptr<transport::Active> active;
+
+ private:
+  std::atomic<std::int64_t> own_numbers_{0};
+};
+
+/// The transport of a communicator, also of a process that is alone.
+transport::Transport& transport_of(const Comm& comm);
+/// The service of a transport, made at first use.  Collective.
+std::shared_ptr<Service> start_service(transport::Transport& transport);
+/// The service of a transport that has one.  errors  kArgument: it has none yet.
+std::shared_ptr<Service> running_service(transport::Transport& transport);
+
+}  // namespace plait::distant

@@ -1,0 +1,53 @@
+/// What ranks ask of each other.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "transport/active.hpp"
+
+namespace plait::distant {
+
+enum class Wish : std::int32_t {
+  kRead,
+  kWrite,
+  kSync,
+  kSize,      ///< the answer: 8 bytes
+  kResize,    ///< to `bytes`
+  kRegister,  ///< the payload is a name, for file `file` of rank `offset`; the answer: an Entry, of who has it now
+  kFind,      ///< the payload is a name; the answer: an Entry
+  kForget,    ///< the payload is a name, of file `file` of rank `offset`
+};
+
+struct Head {
+  Wish wish = Wish::kRead;
+  std::int64_t file = 0;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+static_assert(sizeof(Head) <= transport::kCallHeadBytes);
+
+/// Where a name leads.
+struct Entry {
+  std::int64_t home = -1;  ///< -1: nowhere
+  std::int64_t file = 0;
+  bool operator==(const Entry&) const = default;
+};
+
+inline transport::CallHead packed(const Head& head) {
+  transport::CallHead result{};
+  std::memcpy(result.data(), &head, sizeof head);
+  return result;
+}
+inline Head unpacked(const transport::CallHead& packed) {
+  Head head;
+  std::memcpy(&head, packed.data(), sizeof head);
+  return head;
+}
+
+/// Requests go in pieces of at most so many bytes, each through one buffer of the home.
+inline constexpr std::int64_t kPieceBytes = std::int64_t{256} << 10;
+/// The longest name in a directory.
+inline constexpr std::size_t kMostNameBytes = 4096;
+
+}  // namespace plait::distant

@@ -1,0 +1,276 @@
+#include "transport/mpi/active.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include "base/text.hpp"
+#include "transport/mpi/check.hpp"
+#include "transport/mpi/mpi_active.hpp"
+
+namespace plait::transport::mpi {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+/// While something moves the handler looks without sleeping for so long after it last found anything ...
+constexpr microseconds kAwake{50};
+/// ... then after naps, each twice as long as the one before, up to this long while something moves, or at all.
+constexpr microseconds kFirstNap{50};
+constexpr microseconds kMovingNap{400};
+constexpr microseconds kLongestNap{20000};
+/// Bells that announce what does not come are forgotten after so long.
+constexpr milliseconds kOwedFor{20};
+/// What a peer sent before it left may still be on its way.
+constexpr milliseconds kGrace{200};
+constexpr milliseconds kCancelling{500};
+
+}  // namespace
+
+CallFailure MpiActive::gone(int worker) {
+  return {ErrorKind::kSystem, EOWNERDEAD,
+          base::text("rank ", worker, " has ended or left; nothing of it can be reached any more")};
+}
+
+CallFailure MpiActive::stopped() {
+  return {ErrorKind::kSystem, ESHUTDOWN, "the communicator has been freed, or MPI has ended; finish requests before"};
+}
+
+namespace {
+
+/// The ends that MPI_Finalize has to stop.
+struct Registry {
+  std::mutex mutex;
+  std::set<MpiActive*> running;
+  bool watched = false;
+};
+Registry& registry() {
+  static auto* const kept = new Registry;
+  return *kept;
+}
+
+int stop_all(MPI_Comm, int, void*, void*) {
+  std::set<MpiActive*> running;
+  {
+    const std::scoped_lock lock(registry().mutex);
+    running = registry().running;
+  }
+  for (MpiActive* one : running) one->stop();
+  return MPI_SUCCESS;
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, while all of MPI still works.
+void watch_the_end() {
+  int key = MPI_KEYVAL_INVALID;
+  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, stop_all, &key, nullptr), "MPI_Comm_create_keyval");
+  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+  check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
+}
+
+}  // namespace
+
+MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service) : service_(std::move(service)) {
+  check(MPI_Comm_dup(everyone, &comm_), "MPI_Comm_dup");
+  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  // What many callers together send to one worker unasked stays bounded.
+  most_places_ = std::clamp(1024 / size_, 2, kMostPlaces);
+  lanes_.resize(static_cast<std::size_t>(size_));
+  bells_ = std::make_unique<Doorbells>(comm_);
+  bells_->gone = [this](int peer) { peer_gone(peer); };
+  for (int i = 0; i < kHeadsAwaited; ++i) await_head();
+  thread_ = std::thread([this] { run(); });
+  const std::scoped_lock lock(registry().mutex);
+  registry().running.insert(this);
+  if (!std::exchange(registry().watched, true)) watch_the_end();
+}
+
+void MpiActive::await_head() {
+  auto wire = std::make_shared<std::pair<WireHead, MPI_Status>>();
+  const std::scoped_lock lock(mutex_);
+  if (stopped_) return;
+  const auto arrived = [this, wire](const Ended& how) {
+    if (!how.good) return;
+    const WireHead head = wire->first;
+    await_head();
+    heard();
+    Arrival arrival;
+    arrival.id = static_cast<std::uint64_t>(head.place & 0xffff);
+    arrival.from = static_cast<int>(head.place >> 16);
+    arrival.head = head.head;
+    arrival.payload_bytes = head.payload;
+    arrival.room_bytes = head.room;
+    service_->arrived(*this, arrival);
+  };
+  operations_.add(
+      [&](MPI_Request* request) {
+        return MPI_Irecv(&wire->first, sizeof(WireHead), MPI_BYTE, MPI_ANY_SOURCE, kHeadTag, comm_, request);
+      },
+      {arrived, -1, true, true, false});
+}
+
+bool MpiActive::look(bool handler) {
+  std::vector<Operations::Done> ended;
+  {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (handler) {
+      lock.lock();
+    } else if (!lock.try_lock()) {
+      return false;
+    }
+    if (stopped_) return false;
+    ended = operations_.test();
+  }
+  const bool any = !ended.empty();
+  dispatch(std::move(ended), handler);
+  return any;
+}
+
+void MpiActive::dispatch(std::vector<Operations::Done> ended, bool handler) {
+  bool left = false;
+  for (Operations::Done& one : ended) {
+    if (handler || !one.operation.on_handler) {
+      one.operation.done(one.how);
+    } else {
+      const std::scoped_lock lock(tasks_mutex_);
+      tasks_.push_back({std::move(one.operation.done), one.how});
+      left = true;
+    }
+  }
+  if (left) bells_->ring_self();
+}
+
+bool MpiActive::run_tasks() {
+  std::deque<Task> tasks;
+  {
+    const std::scoped_lock lock(tasks_mutex_);
+    tasks.swap(tasks_);
+  }
+  for (const Task& task : tasks) task.done(task.how);
+  return !tasks.empty();
+}
+
+void MpiActive::peer_gone(int peer) {
+  leaving_.insert(peer);
+  const std::scoped_lock lock(mutex_);
+  Lane& lane = lanes_[static_cast<std::size_t>(peer)];
+  if (lane.gone) return;
+  lane.gone = true;
+  lane.since = Clock::now();
+}
+
+/// Ends what has to do with workers that have left, in two steps: what they sent may come, and what is cancelled ends
+/// by itself as a rule.
+void MpiActive::give_up_gone() {
+  for (auto peer = leaving_.begin(); peer != leaving_.end();) {
+    std::vector<Operations::Done> ended;
+    std::deque<std::shared_ptr<Flight>> waiting;
+    bool over = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      Lane& lane = lanes_[static_cast<std::size_t>(*peer)];
+      const auto passed = Clock::now() - lane.since;
+      if (lane.stage == 0 && passed > kGrace) {
+        lane.stage = 1;
+        waiting.swap(lane.waiting);
+        ended = operations_.give_up(*peer, false);
+      } else if (lane.stage == 1 && passed > kGrace + kCancelling) {
+        ended = operations_.give_up(*peer, true);
+        over = true;
+      }
+    }
+    const CallFailure why = gone(*peer);
+    dispatch(std::move(ended), true);
+    for (const auto& flight : waiting) flight->call.done(&why);
+    if (over) service_->left(*peer);
+    peer = over ? leaving_.erase(peer) : std::next(peer);
+  }
+}
+
+void MpiActive::run() {
+  // Signals are the program's: none is to be handled here, and a write past a limit returns its error.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  auto last = Clock::now();
+  microseconds nap = kFirstNap;
+  while (!ending_) {
+    bool any = look(true);
+    any = run_tasks() || any;
+    const auto now = Clock::now();
+    if (any) {
+      last = now;
+      nap = kFirstNap;
+      continue;
+    }
+    if (!leaving_.empty()) give_up_gone();
+    bool moving = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      moving = operations_.moving();
+    }
+    if (now - last > kOwedFor) {
+      owed_ = 0;
+    } else {
+      moving = moving || owed_ > 0;
+    }
+    if (moving && now - last < kAwake) continue;
+    const int rings = bells_->wait(moving ? std::min(nap, kMovingNap) : nap);
+    nap = std::min(2 * nap, kLongestNap);
+    if (rings > 0) {
+      owed_ += rings;
+      last = Clock::now();
+      nap = kFirstNap;
+    }
+  }
+}
+
+void MpiActive::stop() noexcept {
+  {
+    const std::scoped_lock lock(registry().mutex);
+    if (registry().running.erase(this) == 0) return;
+  }
+  ending_ = true;
+  bells_->ring_self();
+  thread_.join();
+  int ended = 0;
+  const bool alive = MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0;
+  std::vector<Operations::Done> left;
+  std::vector<std::shared_ptr<Flight>> waiting;
+  {
+    const std::scoped_lock lock(mutex_);
+    stopped_ = true;
+    if (alive) {
+      left = operations_.finish();
+      MPI_Comm_free(&comm_);
+    }
+    for (Lane& lane : lanes_) {
+      waiting.insert(waiting.end(), lane.waiting.begin(), lane.waiting.end());
+      lane.waiting.clear();
+    }
+  }
+  for (const Operations::Done& one : left) one.operation.done(one.how);
+  run_tasks();
+  const CallFailure why = stopped();
+  for (const auto& flight : waiting) flight->call.done(&why);
+  bells_->close();
+}
+
+std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallService> service) {
+  int level = MPI_THREAD_SINGLE;
+  check(MPI_Query_thread(&level), "MPI_Query_thread");
+  check(MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
+  if (level < MPI_THREAD_MULTIPLE)
+    throw Error(ErrorKind::kArgument,
+                "distant files need MPI_THREAD_MULTIPLE, and MPI was initialised for less; call MPI_Init_thread");
+  return std::make_shared<MpiActive>(everyone, std::move(service));
+}
+
+}  // namespace plait::transport::mpi

@@ -1,0 +1,20 @@
+/// Active messages carried by MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "transport/active.hpp"
+
+namespace plait::transport::mpi {
+
+/// Calls, payloads and answers are messages of MPI on a communicator of their own; a call's answer is received straight
+/// into the caller's room, for which the receive is posted before the call is sent.  A handler thread looks for them
+/// when a bell rings (doorbells.hpp).  It ends at MPI_Finalize at the latest.
+///
+/// Collective over `everyone`.
+/// errors  kArgument, on all: MPI runs below MPI_THREAD_MULTIPLE.
+std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallService> service);
+
+}  // namespace plait::transport::mpi

@@ -1,0 +1,196 @@
+// Calls, payloads and answers as messages of MPI.
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "transport/mpi/mpi_active.hpp"
+
+namespace plait::transport::mpi {
+
+namespace {
+
+int place_of(const Arrival& arrival) { return static_cast<int>(arrival.id); }
+
+}  // namespace
+
+void MpiActive::call(Call call) {
+  const int to = call.to;
+  auto flight = std::make_shared<Flight>(std::move(call));
+  const bool there = bells_->connect(to);
+  std::vector<std::shared_ptr<Flight>> failed;
+  {
+    const std::scoped_lock lock(mutex_);
+    Lane& lane = lanes_[static_cast<std::size_t>(to)];
+    if (stopped_ || lane.gone || !there) {
+      flight->failed = true;
+      flight->why = stopped_ ? stopped() : gone(to);
+      failed.push_back(flight);
+    } else {
+      lane.waiting.push_back(flight);
+      start_waiting(to, failed);
+    }
+  }
+  for (const auto& one : failed) one->call.done(&one->why);
+}
+
+void MpiActive::start_waiting(int to, std::vector<std::shared_ptr<Flight>>& failed) {
+  Lane& lane = lanes_[static_cast<std::size_t>(to)];
+  while (!lane.waiting.empty()) {
+    const int place = std::countr_one(lane.places);
+    if (place >= most_places_) return;
+    const auto flight = lane.waiting.front();
+    lane.waiting.pop_front();
+    begin(flight, place);
+    if (flight->parts > 0) continue;
+    flight->failed = true;
+    flight->why = {ErrorKind::kSystem, EIO, base::text("MPI cannot send to rank ", to)};
+    failed.push_back(flight);
+  }
+}
+
+/// Under the lock.
+void MpiActive::begin(const std::shared_ptr<Flight>& flight, int place) {
+  const int to = flight->call.to;
+  const auto payload = flight->call.payload;
+  const auto room = flight->call.room;
+  flight->wire = {(std::int64_t{rank_} << 16) + place, static_cast<std::int64_t>(payload.size()),
+                  static_cast<std::int64_t>(room.size()), flight->call.head};
+  void* const into = room.empty() ? static_cast<void*>(&flight->answered) : room.data();
+  const int length = room.empty() ? 1 : static_cast<int>(room.size());
+  const bool received = operations_.add(
+      [&](MPI_Request* request) { return MPI_Irecv(into, length, MPI_BYTE, to, kAnswerTag + place, comm_, request); },
+      {[this, flight](const Ended& how) { end_part(flight, how, true); }, to, true, false, false});
+  if (!received) return;
+  lanes_[static_cast<std::size_t>(to)].places |= 1U << static_cast<unsigned>(place);
+  ++flight->parts;
+  const auto send = [&](const void* data, std::size_t bytes, int tag) {
+    const bool large = bytes > kLarge;
+    const bool sent = operations_.add(
+        [&](MPI_Request* request) {
+          return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, request);
+        },
+        {[this, flight, large](const Ended& how) {
+           if (large) heard();
+           end_part(flight, how, false);
+         },
+         to, false, false, false});
+    if (sent) ++flight->parts;
+  };
+  send(&flight->wire, sizeof(WireHead), kHeadTag);
+  if (!payload.empty()) send(payload.data(), payload.size(), kPayloadTag + place);
+  bells_->ring(to);
+}
+
+void MpiActive::end_part(const std::shared_ptr<Flight>& flight, const Ended& how, bool is_answer) {
+  const int to = flight->call.to;
+  const int place = static_cast<int>(flight->wire.place & 0xffff);
+  std::vector<std::shared_ptr<Flight>> failed;
+  {
+    const std::scoped_lock lock(mutex_);
+    --flight->parts;
+    if (is_answer) {
+      heard();
+      const std::size_t expected = std::max<std::size_t>(flight->call.room.size(), 1);
+      if (how.good && static_cast<std::size_t>(how.bytes) != expected && !stopped_) {
+        // Refused; the reason follows.
+        const bool posted = operations_.add(
+            [&](MPI_Request* request) {
+              return MPI_Irecv(&flight->failure, sizeof(WireFailure), MPI_BYTE, to, kFailureTag + place, comm_,
+                               request);
+            },
+            {[this, flight](const Ended& told) {
+               if (told.good) {
+                 const WireFailure& wire = flight->failure;
+                 flight->why = {static_cast<ErrorKind>(wire.kind), wire.code,
+                                std::string(wire.text.data(), static_cast<std::size_t>(wire.length))};
+               }
+               end_part(flight, told, false);
+             },
+             to, true, false, false});
+        flight->failed = true;
+        flight->why = {ErrorKind::kSystem, EIO, base::text("rank ", to, " could not say why")};
+        if (posted) ++flight->parts;
+      }
+    }
+    if (!how.good && !flight->failed) {
+      flight->failed = true;
+      flight->why = stopped_ ? stopped() : gone(to);
+    }
+    if (flight->parts > 0) return;
+    Lane& lane = lanes_[static_cast<std::size_t>(to)];
+    lane.places &= ~(1U << static_cast<unsigned>(place));
+    if (!stopped_ && !lane.gone) start_waiting(to, failed);
+  }
+  flight->call.done(flight->failed ? &flight->why : nullptr);
+  for (const auto& one : failed) one->call.done(&one->why);
+}
+
+void MpiActive::take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) {
+  const int from = arrival.from;
+  const bool large = into.size() > kLarge;
+  bool posted = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    posted = !stopped_ && operations_.add(
+                              [&](MPI_Request* request) {
+                                return MPI_Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, from,
+                                                 kPayloadTag + place_of(arrival), comm_, request);
+                              },
+                              {[done](const Ended& how) { done(how.good); }, from, true, true, true});
+    if (posted && large) bells_->ring(from);
+  }
+  if (!posted) done(false);
+}
+
+void MpiActive::answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) {
+  static const std::byte kAnswered{1};
+  const int to = arrival.from;
+  const bool large = data.size() > kLarge;
+  std::vector<Operations::Done> ended;
+  bool posted = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    posted = !stopped_ && operations_.add(
+                              [&](MPI_Request* request) {
+                                return MPI_Isend(data.empty() ? &kAnswered : data.data(),
+                                                 data.empty() ? 1 : static_cast<int>(data.size()), MPI_BYTE, to,
+                                                 kAnswerTag + place_of(arrival), comm_, request);
+                              },
+                              {[sent](const Ended&) { sent(); }, to, false, false, large});
+    if (posted) bells_->ring(to);
+  }
+  if (!posted) return sent();
+  if (std::this_thread::get_id() == thread_.get_id()) return;
+  // From another thread: small ones have gone already, others need the handler.
+  if (large) {
+    bells_->ring_self();
+  } else {
+    look(false);
+  }
+}
+
+void MpiActive::refuse(const Arrival& arrival, const CallFailure& failure) {
+  auto wire = std::make_shared<WireFailure>();
+  wire->kind = static_cast<std::int32_t>(failure.kind);
+  wire->code = failure.code;
+  wire->length = static_cast<std::int32_t>(std::min(failure.text.size(), wire->text.size()));
+  std::copy_n(failure.text.begin(), wire->length, wire->text.begin());
+  const std::scoped_lock lock(mutex_);
+  if (stopped_) return;
+  const auto send = [&](const void* data, int bytes, int tag) {
+    operations_.add(
+        [&](MPI_Request* request) {
+          return MPI_Isend(data, bytes, MPI_BYTE, arrival.from, tag + place_of(arrival), comm_, request);
+        },
+        {[wire](const Ended&) {}, arrival.from, false, false, false});
+  };
+  // An answer of no bytes, which none that serves the call has.
+  send(nullptr, 0, kAnswerTag);
+  send(wire.get(), sizeof(WireFailure), kFailureTag);
+  bells_->ring(arrival.from);
+}
+
+}  // namespace plait::transport::mpi

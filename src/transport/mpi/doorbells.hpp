@@ -1,0 +1,98 @@
+/// How processes wake each other's handler threads, and notice that one of them has gone.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace plait::transport::mpi {
+
+/// A blocking receive of MPI keeps its core busy, so a handler thread sleeps in the kernel instead, on sockets over
+/// which its peers send it a byte for every message of MPI that it is to look for: a local socket on one host, TCP
+/// between hosts.  A connection is made by the first call to a peer, and its end tells that the peer has gone: at once
+/// where a process ends, within 20 s where a host is lost.
+///
+/// Where no socket can be made, or a peer cannot be reached, its messages are found by looking from time to time.
+class Doorbells {
+ public:
+  /// Collective over `comm`.
+  explicit Doorbells(MPI_Comm comm);
+  ~Doorbells();
+  Doorbells(const Doorbells&) = delete;
+  Doorbells& operator=(const Doorbells&) = delete;
+
+  /// Connects to a peer that is to be called, if that has not been tried.  May take a second where a network does not
+  /// answer.  errors  none: returns false where the peer has gone.
+  /// threads  Any.
+  bool connect(int peer);
+  /// Wakes the peer's handler.  threads  Any.
+  void ring(int peer);
+  /// Wakes the handler of this process.  threads  Any.
+  void ring_self();
+
+  /// Sleeps until a bell rings, a peer goes, or the time is up.  Returns the number of rings.  On the handler thread.
+  int wait(std::chrono::microseconds longest);
+  /// Hangs up: peers find this process gone, and it finds all of them so.  Not while wait() runs.
+  void close();
+  /// Called by wait() for a peer whose connection has ended.
+  std::function<void(int peer)> gone;
+
+ private:
+  struct Address {
+    std::array<char, 40> boot{};  // of the host that is running
+    std::uint64_t space = 0;      // of its networks: local sockets reach no further
+    std::uint64_t cookie = 0;     // that callers must know
+    std::uint16_t port = 0;       // 0: none
+    std::uint16_t addresses = 0;
+    std::uint32_t local = 0;  // whether there is a local socket
+    std::array<std::array<std::uint8_t, 16>, 4> network{};
+  };
+  struct Hello {
+    std::uint64_t cookie = 0;
+    std::int64_t rank = 0;
+  };
+  /// Somebody who has connected, and may not have said who it is.
+  struct Guest {
+    Hello hello;
+    std::size_t heard = 0;
+    int peer() const { return heard == sizeof(Hello) ? static_cast<int>(hello.rank) : -1; }
+  };
+  enum class Way : std::uint8_t { kUntried, kBelled, kSilent, kGone };
+
+  void listen();
+  void watch(int socket);
+  void accept(int listener);
+  /// Takes what has come on a connection; returns the rings, -1 where it has ended.
+  int drain(int socket);
+  int greet(int socket, Guest& guest);
+  int open_local(const Address& address, int& code) const;
+  int open_network(const Address& address, int& code) const;
+  std::string local_name(std::uint64_t cookie) const;
+  static void send_bell(int socket);
+
+  int rank_ = 0;
+  std::vector<Address> addresses_;
+  int set_ = -1;   // of all that the handler waits on
+  int self_ = -1;  // its own bell
+  int local_ = -1;
+  int network_ = -1;
+  std::atomic<bool> rung_{false};  // whether the own bell has been rung since the handler last woke
+
+  std::mutex mutex_;  // of what follows
+  std::vector<Way> ways_;
+  std::map<int, int> outgoing_;  // a peer's socket, where this process calls
+  std::map<int, int> incoming_;  // where the peer does
+  std::map<int, int> peers_;     // of outgoing sockets
+  std::map<int, Guest> guests_;
+  std::map<int, int> missed_;  // rings for peers that have not been accepted yet
+};
+
+}  // namespace plait::transport::mpi

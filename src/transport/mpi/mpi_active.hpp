@@ -1,0 +1,128 @@
+/// One process's end for active messages over MPI: what its parts share.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "transport/active.hpp"
+#include "transport/mpi/doorbells.hpp"
+#include "transport/mpi/operations.hpp"
+
+namespace plait::transport::mpi {
+
+/// Tags: a call under way has one of at most kMostPlaces places for its answer, its payload and its failure.
+inline constexpr int kMostPlaces = 32;
+inline constexpr int kHeadTag = 1;
+inline constexpr int kAnswerTag = 100;
+inline constexpr int kPayloadTag = 200;
+inline constexpr int kFailureTag = 300;
+/// Receives that wait for calls.
+inline constexpr int kHeadsAwaited = 8;
+/// Above so many bytes MPI may need both sides to move a message.
+inline constexpr std::size_t kLarge = 4096;
+
+using Clock = std::chrono::steady_clock;
+
+struct WireHead {
+  std::int64_t place = 0;
+  std::int64_t payload = 0;
+  std::int64_t room = 0;
+  CallHead head{};
+};
+
+struct WireFailure {
+  std::int32_t kind = 0;
+  std::int32_t code = 0;
+  std::int32_t length = 0;
+  std::array<char, 2036> text{};
+};
+
+/// A call under way.
+struct Flight {
+  explicit Flight(Call of) : call(std::move(of)) {}
+  Call call;
+  WireHead wire;
+  WireFailure failure;
+  std::byte answered{};  // where the call has no room
+  int parts = 0;         // operations that have not ended
+  bool failed = false;
+  CallFailure why;
+};
+
+/// The calls to one worker.
+struct Lane {
+  std::uint32_t places = 0;  // that are taken, a bit each
+  std::deque<std::shared_ptr<Flight>> waiting;
+  bool gone = false;
+  int stage = 0;  // of giving up
+  Clock::time_point since;
+};
+
+class MpiActive : public Active {
+ public:
+  MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service);
+  ~MpiActive() override { stop(); }
+  MpiActive(const MpiActive&) = delete;
+  MpiActive& operator=(const MpiActive&) = delete;
+
+  void call(Call call) override;
+  bool poll() override { return look(false); }
+  void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override;
+  void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override;
+  void refuse(const Arrival& arrival, const CallFailure& failure) override;
+  void stop() noexcept override;
+
+ private:
+  struct Task {
+    std::function<void(const Ended&)> done;
+    Ended how;
+  };
+
+  static CallFailure gone(int worker);
+  static CallFailure stopped();
+  void await_head();
+  void start_waiting(int to, std::vector<std::shared_ptr<Flight>>& failed);
+  void begin(const std::shared_ptr<Flight>& flight, int place);
+  void end_part(const std::shared_ptr<Flight>& flight, const Ended& how, bool is_answer);
+  void finish(const std::shared_ptr<Flight>& flight);
+  bool look(bool handler);
+  bool run_tasks();
+  void dispatch(std::vector<Operations::Done> ended, bool handler);
+  void run();
+  void peer_gone(int peer);
+  void give_up_gone();
+  void heard() { owed_.fetch_sub(1); }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  int most_places_ = kMostPlaces;
+  std::shared_ptr<CallService> service_;
+  std::unique_ptr<Doorbells> bells_;
+
+  std::mutex mutex_;  // of all calls of MPI, and of what follows
+  Operations operations_;
+  std::vector<Lane> lanes_;
+  bool stopped_ = false;
+
+  std::mutex tasks_mutex_;
+  std::deque<Task> tasks_;  // for the handler
+
+  std::atomic<int> owed_{0};  // bells less messages: what is known to be on its way
+  std::atomic<bool> ending_{false};
+  std::set<int> leaving_;  // of the handler
+  std::thread thread_;
+};
+
+}  // namespace plait::transport::mpi

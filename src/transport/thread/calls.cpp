@@ -1,0 +1,134 @@
+#include "transport/thread/calls.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace plait::transport::thread {
+
+bool CallBox::put(std::function<void()> task) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) return false;
+    tasks_.push_back(std::move(task));
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void CallBox::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return closed_ || !tasks_.empty(); });
+    if (tasks_.empty()) return;
+    const auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    lock.lock();
+  }
+}
+
+void CallBox::close() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+}
+
+namespace {
+
+class ThreadActive : public Active {
+ public:
+  ThreadActive(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service)
+      : board_(std::move(board)), rank_(rank) {
+    board_->services[static_cast<std::size_t>(rank)] = std::move(service);
+    board_->workers[static_cast<std::size_t>(rank)] = this;
+    thread_ = std::thread([this] { own_box().run(); });
+  }
+  ~ThreadActive() override { stop(); }
+  ThreadActive(const ThreadActive&) = delete;
+  ThreadActive& operator=(const ThreadActive&) = delete;
+
+  void call(Call call) override {
+    const int to = call.to;
+    auto flight = std::make_shared<Call>(std::move(call));
+    Arrival arrival{rank_, reinterpret_cast<std::uintptr_t>(flight.get()), flight->head,
+                    static_cast<std::int64_t>(flight->payload.size()), static_cast<std::int64_t>(flight->room.size())};
+    auto& open = open_calls();
+    {
+      const std::scoped_lock lock(open.mutex);
+      open.flights.emplace(arrival.id, flight);
+    }
+    const auto target = static_cast<std::size_t>(to);
+    CallBoard& board = *board_;
+    const bool put = board.boxes[target].put(
+        [&board, target, arrival] { board.services[target]->arrived(*board.workers[target], arrival); });
+    if (!put) fail(arrival.id, gone(to));
+  }
+  bool poll() override { return false; }
+
+  void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override {
+    const auto flight = find(arrival.id);
+    if (flight && !into.empty()) std::memcpy(into.data(), flight->payload.data(), into.size());
+    if (!own_box().put([done, there = flight != nullptr] { done(there); })) done(false);
+  }
+  void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override {
+    if (const auto flight = extract(arrival.id)) {
+      if (!data.empty()) std::memcpy(flight->room.data(), data.data(), data.size());
+      flight->done(nullptr);
+    }
+    sent();
+  }
+  void refuse(const Arrival& arrival, const CallFailure& failure) override { fail(arrival.id, failure); }
+
+  void stop() noexcept override {
+    own_box().close();
+    if (thread_.joinable()) thread_.join();
+    // What this worker has not answered, and what it still waits for.
+    auto& open = open_calls();
+    std::vector<std::pair<std::uint64_t, int>> left;
+    {
+      const std::scoped_lock lock(open.mutex);
+      for (const auto& [id, flight] : open.flights)
+        if (flight->to == rank_) left.emplace_back(id, flight->to);
+    }
+    for (const auto& [id, to] : left) fail(id, gone(to));
+  }
+
+ private:
+  OpenCalls& open_calls() { return board_->open; }
+  std::shared_ptr<Call> find(std::uint64_t id) {
+    const std::scoped_lock lock(open_calls().mutex);
+    const auto found = open_calls().flights.find(id);
+    return found == open_calls().flights.end() ? nullptr : found->second;
+  }
+  std::shared_ptr<Call> extract(std::uint64_t id) {
+    const std::scoped_lock lock(open_calls().mutex);
+    const auto found = open_calls().flights.extract(id);
+    return found.empty() ? nullptr : found.mapped();
+  }
+  static CallFailure gone(int worker) {
+    return {ErrorKind::kSystem, EOWNERDEAD, base::text("rank ", worker, " has left; nothing of it can be reached")};
+  }
+  void fail(std::uint64_t id, const CallFailure& failure) {
+    if (const auto flight = extract(id)) flight->done(&failure);
+  }
+  CallBox& own_box() { return board_->boxes[static_cast<std::size_t>(rank_)]; }
+
+  std::shared_ptr<CallBoard> board_;
+  int rank_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::shared_ptr<Active> join(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service) {
+  return std::make_shared<ThreadActive>(std::move(board), rank, std::move(service));
+}
+
+}  // namespace plait::transport::thread

@@ -1,0 +1,54 @@
+/// Distant files between the threads of a team.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "folder.hpp"
+#include "plait/distant.hpp"
+#include "plait/error.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace plait_test {
+
+using Bytes = std::vector<std::byte>;
+
+inline Bytes bytes_of(std::size_t count, unsigned seed) {
+  Bytes result(count);
+  for (std::size_t i = 0; i < count; ++i)
+    result[i] = static_cast<std::byte>((i * 2654435761U + seed * 40503U + i / 251) >> 7U);
+  return result;
+}
+
+/// Each test's folder stands for the disks of all ranks.
+class DistantTest : public InFolder {
+ protected:
+  std::string disk(int rank) const { return path("disk-" + std::to_string(rank)); }
+  plait::DistantOptions own(int rank, plait::DistantMode mode = plait::DistantMode::kWrite) const {
+    return {disk(rank), mode, false};
+  }
+  /// Runs `body(comm)` on each of so many ranks, `node` of them on a node.
+  static void on_ranks(int ranks, int node, const std::function<void(const plait::Comm&)>& body) {
+    plait::transport::thread::run_team(ranks, [&](plait::transport::Transport& inner) {
+      const auto transport = std::make_shared<wrapped::SeveralNodes>(inner, node);
+      body(plait::Comm(transport));
+    });
+  }
+  /// Expects a call to fail with a message that has `part` in it.
+  template <typename Call>
+  static void expect_error(Call&& call, const std::string& part) {
+    std::string text = "no error";
+    try {
+      call();
+    } catch (const plait::Error& error) {
+      text = error.what();
+    }
+    EXPECT_NE(text.find(part), std::string::npos) << text << "\n  does not say\n" << part;
+  }
+};
+
+}  // namespace plait_test

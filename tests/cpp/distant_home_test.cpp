@@ -1,0 +1,126 @@
+// A home under a storm: bounded buffers, and callers in turn.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "distant/home.hpp"
+#include "distant_case.hpp"
+#include "transport/active.hpp"
+
+namespace {
+
+using plait::distant::Head;
+using plait::distant::Home;
+using plait::distant::LocalFile;
+using plait::distant::Wish;
+using plait::transport::Active;
+using plait::transport::Arrival;
+using plait::transport::Call;
+using plait::transport::CallFailure;
+
+/// Notes who is answered, and keeps every answer's buffer until it is told to let it go.
+class Held : public Active {
+ public:
+  struct Answer {
+    int to;
+    const std::byte* data;
+    std::size_t bytes;
+    std::function<void()> sent;
+  };
+  void call(Call) override {}
+  bool poll() override { return false; }
+  void take(const Arrival&, std::span<std::byte> into, std::function<void(bool)> done) override {
+    std::fill(into.begin(), into.end(), std::byte{7});
+    done(true);
+  }
+  void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override {
+    answers.push_back({arrival.from, data.data(), data.size(), std::move(sent)});
+  }
+  void refuse(const Arrival& arrival, const CallFailure& failure) override {
+    refused.emplace_back(arrival.from, failure);
+  }
+  void stop() noexcept override {}
+
+  std::vector<Answer> answers;
+  std::vector<std::pair<int, CallFailure>> refused;
+};
+
+class DistantHome : public plait_test::DistantTest {
+ protected:
+  static constexpr int kCallers = 3;
+  DistantHome() : home_(kCallers, kCallers + 1) {
+    auto file = std::make_shared<const LocalFile>(disk(0), plait::DistantMode::kWrite, kCallers, true);
+    file->write(0, plait_test::bytes_of(4096, 1));
+    home_.add(1, file);
+  }
+  ~DistantHome() override { home_.finish(); }
+  void ask(int from, const Head& head) {
+    Arrival arrival;
+    arrival.from = from;
+    arrival.head = plait::distant::packed(head);
+    (head.wish == Wish::kWrite ? arrival.payload_bytes : arrival.room_bytes) = head.bytes;
+    home_.arrived(active_, arrival);
+  }
+
+  Held active_;
+  Home home_;
+};
+
+TEST_F(DistantHome, NoMoreIsServedAtATimeThanThereAreBuffers) {
+  for (int i = 0; i < 100; ++i) ask(0, {Wish::kRead, 1, 0, 4096});
+  ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Home::kBuffers));
+  // Each answer that has gone makes room for one.
+  for (std::size_t i = 0; i < 84; ++i) {
+    active_.answers[i].sent();
+    ASSERT_EQ(active_.answers.size(), i + 1 + Home::kBuffers);
+  }
+  for (std::size_t i = 84; i < 100; ++i) active_.answers[i].sent();
+  EXPECT_EQ(active_.answers.size(), 100U);
+}
+
+TEST_F(DistantHome, CallersTakeTurns) {
+  for (int i = 0; i < 50; ++i) ask(0, {Wish::kRead, 1, 0, 4096});
+  for (int i = 0; i < 3; ++i) ask(1, {Wish::kRead, 1, 0, 4096});
+  for (int i = 0; i < 3; ++i) ask(2, {Wish::kRead, 1, 0, 4096});
+  const auto before = active_.answers.size();
+  for (std::size_t i = 0; i < 9; ++i) active_.answers[i].sent();
+  // However many the first caller has asked for, the others' are among the next nine.
+  std::vector<int> served(kCallers, 0);
+  for (std::size_t i = before; i < before + 9; ++i) ++served[static_cast<std::size_t>(active_.answers[i].to)];
+  EXPECT_EQ(served, (std::vector<int>{3, 3, 3}));
+}
+
+TEST_F(DistantHome, WhatACallerThatHasLeftAskedForIsForgotten) {
+  for (int i = 0; i < 40; ++i) ask(0, {Wish::kRead, 1, 0, 4096});
+  ask(1, {Wish::kRead, 1, 0, 4096});
+  home_.left(0);
+  active_.answers[0].sent();
+  ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Home::kBuffers) + 1);
+  EXPECT_EQ(active_.answers.back().to, 1);
+}
+
+TEST_F(DistantHome, WritesAndSizesAreServedAndMistakesRefused) {
+  ask(0, {Wish::kWrite, 1, 4096, 10});
+  ASSERT_EQ(active_.answers.size(), 1U);
+  EXPECT_EQ(active_.answers[0].bytes, 0U);
+  active_.answers[0].sent();
+  ask(1, {Wish::kSize, 1, 0, 8});
+  ASSERT_EQ(active_.answers.size(), 2U);
+  std::int64_t size = 0;
+  std::memcpy(&size, active_.answers[1].data, sizeof size);
+  EXPECT_EQ(size, 4106);
+  ask(2, {Wish::kRead, 2, 0, 10});
+  ASSERT_EQ(active_.refused.size(), 1U);
+  EXPECT_EQ(active_.refused[0].first, 2);
+  EXPECT_NE(active_.refused[0].second.text.find("has no file under this handle"), std::string::npos);
+  // A refusal gives its buffer back.
+  for (int i = 0; i < 100; ++i) ask(2, {Wish::kRead, 2, 0, 10});
+  EXPECT_EQ(active_.refused.size(), 101U);
+}
+
+}  // namespace

@@ -1,0 +1,325 @@
+// Distant files: what is read is what was written, from every rank to every disk, by messages and without.
+#include "plait/distant.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "distant_case.hpp"
+#include "plait/error.hpp"
+#include "transport/transport.hpp"
+
+namespace {
+
+using plait::Comm;
+using plait::DistantFile;
+using plait::DistantMode;
+using plait::DistantOptions;
+using plait::DistantRequest;
+using plait_test::Bytes;
+using plait_test::bytes_of;
+
+void barrier(const Comm& comm) {
+  std::int64_t nothing = 0;
+  comm.transport()->reduce_min({&nothing, 1});
+}
+
+/// (ranks, ranks on a node)
+class Distant : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
+ protected:
+  void everywhere(const std::function<void(const Comm&)>& body) const {
+    on_ranks(GetParam().first, GetParam().second, body);
+  }
+};
+
+TEST_P(Distant, EveryRankReachesEveryDisk) {
+  const std::vector<std::int64_t> sizes{0, 1, 4096, 262143, 262144, 262145, 3 << 20};
+  everywhere([&](const Comm& comm) {
+    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    for (int home = 0; home < comm.size(); ++home)
+      EXPECT_EQ(file.direct(home), comm.transport()->place_on_node(home) >= 0);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const auto size = static_cast<std::size_t>(sizes[i]);
+      const std::int64_t room = (sizes[i] + 5) * comm.size();
+      for (int home = 0; home < comm.size(); ++home) {
+        const Bytes out = bytes_of(size, static_cast<unsigned>(comm.rank() * 7 + home));
+        file.write((sizes[i] + 5) * comm.rank(), out.data(), sizes[i], home);
+      }
+      barrier(comm);
+      for (int home = 0; home < comm.size(); ++home) {
+        const int writer = (comm.rank() + 1) % comm.size();
+        Bytes in(size);
+        file.read((sizes[i] + 5) * writer, in.data(), sizes[i], home);
+        EXPECT_EQ(in, bytes_of(size, static_cast<unsigned>(writer * 7 + home)));
+        EXPECT_LE(file.size(home), room);
+      }
+      barrier(comm);
+    }
+    file.close();
+    EXPECT_FALSE(file.is_open());
+  });
+}
+
+TEST_P(Distant, RequestsOverlapAndEndInAnyOrder) {
+  constexpr int kParts = 40;
+  constexpr std::int64_t kPart = 70000;
+  everywhere([&](const Comm& comm) {
+    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    const int home = (comm.rank() + 1) % comm.size();
+    const Bytes out = bytes_of(kParts * kPart, static_cast<unsigned>(comm.rank()));
+    Bytes in(out.size());
+    std::vector<DistantRequest> requests;
+    for (int i = kParts - 1; i >= 0; --i)
+      requests.push_back(file.start_write(i * kPart, out.data() + i * kPart, kPart, home));
+    plait::wait_all(requests);
+    for (const DistantRequest& request : requests) EXPECT_TRUE(request.test());
+    requests.clear();
+    for (int i = 0; i < kParts; ++i) requests.push_back(file.start_read(i * kPart, in.data() + i * kPart, kPart, home));
+    for (auto request = requests.rbegin(); request != requests.rend(); ++request) request->wait();
+    EXPECT_EQ(in, out);
+    file.start_sync(home).wait();
+    file.close();
+  });
+}
+
+/// Every rank writes and reads places of its own on all disks, and one place that all write at once.
+TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
+  constexpr std::int64_t kShared = 20000;
+  constexpr std::int64_t kOwn = 300000;
+  constexpr int kSteps = 150;
+  everywhere([&](const Comm& comm) {
+    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    const int ranks = comm.size();
+    file.resize(kShared + kOwn * ranks, comm.rank());
+    barrier(comm);
+    std::mt19937 random(static_cast<unsigned>(comm.rank() + 100 * ranks));
+    const auto below = [&](std::int64_t end) {
+      return static_cast<std::int64_t>(random() % static_cast<unsigned>(end));
+    };
+    std::vector<Bytes> model(static_cast<std::size_t>(ranks), Bytes(kOwn));
+    const Bytes mark(kShared, static_cast<std::byte>(comm.rank() + 1));
+    for (int step = 0; step < kSteps; ++step) {
+      const auto home = static_cast<int>(below(ranks));
+      Bytes& known = model[static_cast<std::size_t>(home)];
+      const std::int64_t base = kShared + kOwn * comm.rank();
+      // A batch of accesses that do not overlap each other, under way together.
+      std::vector<DistantRequest> requests;
+      const std::int64_t cut = 1 + below(kOwn - 1);
+      const Bytes fresh = bytes_of(static_cast<std::size_t>(cut), static_cast<unsigned>(random()));
+      Bytes back(static_cast<std::size_t>(kOwn - cut));
+      const bool swapped = below(2) == 0;
+      const std::int64_t write_at = swapped ? kOwn - cut : 0;
+      const std::int64_t read_at = swapped ? 0 : cut;
+      requests.push_back(file.start_write(base + write_at, fresh.data(), cut, home));
+      requests.push_back(file.start_read(base + read_at, back.data(), kOwn - cut, home));
+      const std::int64_t begin = below(kShared);
+      const std::int64_t count = below(kShared - begin) + 1;
+      Bytes seen(static_cast<std::size_t>(count));
+      requests.push_back(file.start_write(begin, mark.data(), count, home));
+      requests.push_back(file.start_read(begin, seen.data(), count, static_cast<int>(below(ranks))));
+      plait::wait_all(requests);
+      std::memcpy(known.data() + write_at, fresh.data(), fresh.size());
+      ASSERT_EQ(0, std::memcmp(back.data(), known.data() + read_at, back.size()));
+      for (const std::byte value : seen) ASSERT_LE(static_cast<int>(value), ranks);
+    }
+    barrier(comm);
+    for (int home = 0; home < ranks; ++home) {
+      Bytes all(kOwn);
+      file.read(kShared + kOwn * comm.rank(), all.data(), kOwn, home);
+      EXPECT_EQ(all, model[static_cast<std::size_t>(home)]);
+    }
+    file.close();
+  });
+}
+
+TEST_P(Distant, AStormOnOneRankIsServed) {
+  constexpr int kRequests = 300;
+  everywhere([&](const Comm& comm) {
+    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    std::vector<std::int64_t> numbers(kRequests);
+    std::vector<DistantRequest> requests;
+    for (int i = 0; i < kRequests; ++i) {
+      numbers[static_cast<std::size_t>(i)] = i * 100 + comm.rank();
+      const std::int64_t place = (i * comm.size() + comm.rank()) * 8;
+      requests.push_back(file.start_write(place, &numbers[static_cast<std::size_t>(i)], 8, 0));
+    }
+    plait::wait_all(requests);
+    barrier(comm);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(kRequests * comm.size()));
+    file.read(0, all.data(), static_cast<std::int64_t>(all.size() * 8), 0);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      ASSERT_EQ(all[i], static_cast<std::int64_t>(i) / comm.size() * 100 + static_cast<std::int64_t>(i) % comm.size());
+    file.close();
+  });
+}
+
+TEST_P(Distant, MistakesAreToldAndDoNoHarm) {
+  everywhere([&](const Comm& comm) {
+    const int last = comm.size() - 1;
+    // Only the last rank has a disk.
+    DistantFile file = DistantFile::open({comm.rank() == last ? disk(last) : "", DistantMode::kWrite, false}, comm);
+    Bytes bytes(100);
+    if (comm.rank() == last) file.write(0, bytes.data(), 100, last);
+    barrier(comm);
+    expect_error([&] { file.read(50, bytes.data(), 51, last); },
+                 "cannot read 51 bytes at offset 50 of " + disk(last) + " on rank " + std::to_string(last));
+    expect_error([&] { file.read(50, bytes.data(), 51, last); }, "the file ends at 100");
+    expect_error([&] { file.start_read(5000, bytes.data(), 1, last).wait(); }, "the file ends at 100");
+    expect_error([&] { file.read(-1, bytes.data(), 1, last); }, "offset -1 was given");
+    expect_error([&] { file.read(0, bytes.data(), -1, last); }, "-1 bytes were asked for");
+    expect_error([&] { file.write(0, nullptr, 1, last); }, "no buffer was given");
+    expect_error([&] { file.write(INT64_MAX, bytes.data(), 1, last); }, "passes 2^63 - 1");
+    expect_error([&] { file.read(0, bytes.data(), 1, comm.size()); }, "has the ranks 0 to " + std::to_string(last));
+    expect_error([&] { file.resize(-1, last); }, "cannot have -1 bytes");
+    if (last > 0) {
+      expect_error([&] { file.read(0, bytes.data(), 1, 0); }, "has no file under this handle");
+      expect_error([&] { file.write(0, bytes.data(), 1, 0); }, "has no file under this handle");
+      expect_error([&] { file.sync(0); }, "has no file under this handle");
+    }
+    // A request that failed says so each time, and others go on.
+    DistantRequest bad = file.start_read(1000000, bytes.data(), 100, last);
+    EXPECT_ANY_THROW(bad.wait());
+    EXPECT_ANY_THROW(bad.wait());
+    file.read(0, bytes.data(), 100, last);
+    barrier(comm);
+    file.close();
+    expect_error([&] { file.read(0, bytes.data(), 1, last); }, "has been closed");
+    expect_error([&] { file.close(); }, "has been closed already");
+
+    DistantFile reader = DistantFile::open({comm.rank() == last ? disk(last) : "", DistantMode::kRead, false}, comm);
+    expect_error([&] { reader.write(0, bytes.data(), 1, last); }, "opened to read only");
+    expect_error([&] { reader.resize(1, last); }, "opened to read only");
+    EXPECT_EQ(reader.size(last), 100);
+    reader.close();
+    // All are told that one cannot open.
+    expect_error(
+        [&] { DistantFile::open({comm.rank() == last ? path("none/x") : "", DistantMode::kWrite, false}, comm); },
+        "cannot open " + path("none/x"));
+  });
+}
+
+TEST_P(Distant, FilesAreFoundByName) {
+  everywhere([&](const Comm& comm) {
+    expect_error([&] { DistantFile::find("early", comm); }, "no distant file has been opened");
+    DistantFile none = DistantFile::open({}, comm);
+    const std::string name = "of " + std::to_string(comm.rank());
+    DistantFile mine = DistantFile::offer(name, own(comm.rank()), comm);
+    EXPECT_EQ(mine.home(), comm.rank());
+    mine.write(0, name.data(), static_cast<std::int64_t>(name.size()), comm.rank());
+    expect_error([&] { DistantFile::offer(name, own(comm.rank()), comm); }, "already");
+    expect_error([&] { DistantFile::find("nobody's", comm); }, "nobody offers");
+    barrier(comm);
+    const int other = (comm.rank() + 1) % comm.size();
+    const std::string theirs = "of " + std::to_string(other);
+    DistantFile found = DistantFile::find(theirs, comm);
+    EXPECT_EQ(found.home(), other);
+    std::string text(theirs.size(), ' ');
+    found.read(0, text.data(), static_cast<std::int64_t>(text.size()), other);
+    EXPECT_EQ(text, theirs);
+    if (comm.size() > 1) expect_error([&] { found.read(0, text.data(), 1, comm.rank()); }, "is at home on rank");
+    barrier(comm);
+    mine.close();
+    barrier(comm);
+    expect_error([&] { DistantFile::find(theirs, comm); }, "nobody offers");
+    if (comm.size() > 1) expect_error([&] { found.read(0, text.data(), 1, other); }, "has no file under this handle");
+    found.close();
+    // What is offered to read can only be read.
+    DistantFile book = DistantFile::offer("book " + name, own(comm.rank(), DistantMode::kRead), comm);
+    barrier(comm);
+    DistantFile reader = DistantFile::find("book " + theirs, comm);
+    reader.read(0, text.data(), static_cast<std::int64_t>(text.size()), other);
+    EXPECT_EQ(text, theirs);
+    expect_error([&] { reader.write(0, text.data(), 1, other); }, "is open there to read only");
+    expect_error([&] { reader.resize(0, other); }, "is open there to read only");
+    barrier(comm);
+    none.close();
+  });
+}
+
+TEST_P(Distant, PlacesBeyondTwoGigabytes) {
+  everywhere([&](const Comm& comm) {
+    DistantFile file = DistantFile::open(own(comm.rank()), comm);
+    const int home = (comm.rank() + 1) % comm.size();
+    for (const std::int64_t offset :
+         {(std::int64_t{1} << 31) - 3, (std::int64_t{1} << 32) - 3, std::int64_t{5} << 40}) {
+      const Bytes out = bytes_of(9, static_cast<unsigned>(comm.rank()));
+      Bytes in(10);
+      try {
+        file.write(offset, out.data(), 9, home);
+      } catch (const plait::Error& error) {
+        ASSERT_EQ(error.system_code(), EFBIG) << error.what();  // of the file system
+        continue;
+      }
+      file.read(offset - 1, in.data(), 10, home);
+      EXPECT_EQ(in[0], std::byte{0});
+      EXPECT_EQ(0, std::memcmp(in.data() + 1, out.data(), 9));
+      EXPECT_EQ(file.size(home), offset + 9);
+    }
+    file.close();
+  });
+}
+
+TEST_P(Distant, TemporaryFilesGoAndOthersStay) {
+  everywhere([&](const Comm& comm) {
+    DistantOptions options = own(comm.rank());
+    options.temporary = comm.rank() % 2 == 0;
+    DistantFile file = DistantFile::open(options, comm);
+    const char mark = 'x';
+    file.write(0, &mark, 1, comm.size() - 1);
+    file.close();
+    struct stat found{};
+    EXPECT_EQ(::stat(disk(comm.rank()).c_str(), &found) == 0, comm.rank() % 2 != 0);
+  });
+}
+
+TEST_P(Distant, HandlesThatAreDroppedWaitForTheirRequests) {
+  everywhere([&](const Comm& comm) {
+    Bytes in(1 << 20);
+    {
+      DistantFile first = DistantFile::open(own(comm.rank()), comm);
+      first.write(0, bytes_of(in.size(), 3).data(), static_cast<std::int64_t>(in.size()), comm.rank());
+      barrier(comm);
+      {
+        DistantFile second = DistantFile::open(own(comm.rank(), DistantMode::kRead), comm);
+        second.start_read(0, in.data(), static_cast<std::int64_t>(in.size()), (comm.rank() + 1) % comm.size());
+        barrier(comm);
+        // Its home waits as well, for nobody may take a file away that is being read.
+        second.close();
+      }
+      barrier(comm);
+    }
+    EXPECT_EQ(in, bytes_of(in.size(), 3));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Distant,
+                         testing::Values(std::pair(1, 1), std::pair(2, 1), std::pair(2, 2), std::pair(3, 1),
+                                         std::pair(4, 2), std::pair(6, 1)),
+                         [](const auto& each) {
+                           return std::to_string(each.param.first) + "RanksNodesOf" + std::to_string(each.param.second);
+                         });
+
+using DistantAlone = plait_test::DistantTest;
+
+TEST_F(DistantAlone, OneProcessHasItsOwnDisk) {
+  DistantFile file = DistantFile::open(own(0));
+  const Bytes out = bytes_of(1 << 20, 1);
+  Bytes in(out.size());
+  file.start_write(10, out.data(), 1 << 20, 0).wait();
+  file.read(10, in.data(), 1 << 20, 0);
+  EXPECT_EQ(in, out);
+  expect_error([&] { file.read(0, in.data(), 1, 1); }, "has the ranks 0 to 0");
+  ASSERT_EQ(0, ::unlink(disk(0).c_str()));
+  expect_error([&] { file.sync(0); }, "has been removed");
+  file.close();
+}
+
+}  // namespace

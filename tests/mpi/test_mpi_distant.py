@@ -1,0 +1,245 @@
+"""Distant files of MPI ranks: every rank reaches every disk, while the others compute, and is told what fails."""
+
+import itertools
+import os
+import resource
+import signal
+import time
+
+import numpy as np
+import pytest
+from same import error_everywhere
+
+import plait
+from plait import distant
+
+
+def of(shared, rank):
+    """The file on a rank's disk."""
+    return shared / f"disk-{rank}"
+
+
+def content(rank, home, count):
+    return np.random.default_rng([rank, home, count]).integers(0, 256, count, "u1")
+
+
+@pytest.mark.parametrize("count", [1, 4096, 65536, 262145, 3_000_000])
+def test_every_rank_reaches_every_disk(apart, shared, count):
+    apart.Barrier()
+    with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+        writes = [file.iwrite(apart.rank * count, content(apart.rank, home, count), home) for home in range(apart.size)]
+        distant.wait_all(writes)
+        apart.Barrier()
+        writer = (apart.rank + 1) % apart.size
+        reads = [file.iread(writer * count, count, home) for home in range(apart.size)]
+        for home, found in enumerate(distant.wait_all(reads)):
+            np.testing.assert_array_equal(found, content(writer, home, count))
+        assert file.size(writer) == count * apart.size
+        file.sync(writer)
+    # An ordinary file lies on the disk.
+    ours = np.fromfile(of(shared, apart.rank), "u1").reshape(apart.size, count)
+    for writer in range(apart.size):
+        np.testing.assert_array_equal(ours[writer], content(writer, apart.rank, count))
+
+
+def test_random_readers_and_writers_agree_with_a_model(apart, shared):
+    """Every rank has places of its own on all disks, with several requests under way, and one place with the others."""
+    own, common = 200_000, 5_000
+    apart.Barrier()
+    with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+        file.resize(common + own * apart.size, apart.rank)
+        apart.Barrier()
+        random = np.random.default_rng(apart.rank)
+        model = np.zeros((apart.size, own), "u1")
+        mark = np.full(common, apart.rank + 1, "u1")
+        base = common + own * apart.rank
+        for _ in range(60):
+            cuts = np.sort(random.integers(0, own + 1, 6))
+            requests = []
+            for begin, end in itertools.pairwise(cuts):
+                home = int(random.integers(apart.size))
+                if random.integers(2):
+                    fresh = random.integers(0, 256, end - begin, "u1")
+                    requests.append((file.iwrite(base + begin, fresh, home), None))
+                    model[home, begin:end] = fresh
+                else:
+                    read = file.iread(base + begin, int(end - begin), home)
+                    requests.append((read, model[home, begin:end].copy()))
+            begin, end = np.sort(random.integers(0, common, 2))
+            requests.append((file.iwrite(begin, mark[begin:end], int(random.integers(apart.size))), None))
+            seen = file.read(begin, int(end - begin), int(random.integers(apart.size)))
+            assert not seen.size or seen.max() <= apart.size
+            for request, expected in requests:
+                found = request.wait()
+                if expected is not None:
+                    np.testing.assert_array_equal(found, expected)
+        for home in range(apart.size):
+            np.testing.assert_array_equal(file.read(base, own, home), model[home])
+
+
+def test_a_storm_on_one_disk_is_served(apart, shared):
+    count = 400
+    apart.Barrier()
+    with distant.open(of(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
+        words = np.arange(count, dtype="i8") * 1000 + apart.rank
+        distant.wait_all([file.iwrite((i * apart.size + apart.rank) * 8, words[i : i + 1], 0) for i in range(count)])
+        apart.Barrier()
+        found = file.read(0, np.empty((count, apart.size), "i8"), 0)
+        np.testing.assert_array_equal(found, np.arange(count)[:, None] * 1000 + np.arange(apart.size))
+
+
+@pytest.mark.several_ranks
+def test_a_rank_that_computes_is_read_from(apart, shared):
+    """The home makes no call of Plait or MPI until the others say, through a file, that they have read."""
+    apart.Barrier()
+    done = shared / "done"
+    with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+        file.write(0, content(0, apart.rank, 100_000), apart.rank)
+        apart.Barrier()
+        if apart.rank == 0:
+            limit = time.monotonic() + 30
+            while not done.exists() or done.stat().st_size < apart.size - 1:
+                assert time.monotonic() < limit, "nobody could read while this rank computed"
+                sum(range(1000))
+        else:
+            for _ in range(20):
+                np.testing.assert_array_equal(file.read(0, 100_000, 0), content(0, 0, 100_000))
+            with done.open("ab") as out:
+                out.write(b"x")
+
+
+def test_names_lead_to_files(apart, shared):
+    apart.Barrier()
+    with distant.open(None, comm=apart):
+        name = f"of rank {apart.rank}"
+        mine = distant.offer(name, of(shared, apart.rank), "w", comm=apart)
+        assert mine.home == apart.rank
+        mine.write(0, name.encode())
+        with pytest.raises(plait.ArgumentError, match="already"):
+            distant.offer(name, of(shared, apart.rank), "w", comm=apart)
+        assert mine.size() == len(name)
+        apart.Barrier()
+        other = (apart.rank + 1) % apart.size
+        with distant.find(f"of rank {other}", comm=apart) as found:
+            assert found.home == other
+            assert found.read(0, len(f"of rank {other}")).tobytes() == f"of rank {other}".encode()
+            apart.Barrier()
+            mine.close()
+            apart.Barrier()
+        with pytest.raises(plait.ArgumentError, match="nobody offers"):
+            distant.find(f"of rank {other}", comm=apart)
+        apart.Barrier()
+
+
+def test_errors_go_to_the_rank_that_asked(apart, shared):
+    apart.Barrier()
+    last = apart.size - 1
+    with distant.open(of(shared, last) if apart.rank == last else None, "w", comm=apart) as file:
+        if apart.rank == last:
+            file.write(0, bytes(100), last)
+        apart.Barrier()
+        if apart.rank == 0:
+            where = f"{of(shared, last)} on rank {last} \\(host .*\\): the file ends at 100"
+            with pytest.raises(plait.StoreError, match=f"cannot read 11 bytes at offset 90 of {where}"):
+                file.read(90, 11, last)
+            late = file.iread(1_000_000, 10, last)
+            with pytest.raises(plait.StoreError, match="the file ends at 100"):
+                late.wait()
+            for call in (lambda: file.read(0, 1, 99), lambda: file.read(0, 1, -1)):
+                with pytest.raises(plait.ArgumentError, match="has the ranks 0 to"):
+                    call()
+            with pytest.raises(plait.ArgumentError, match="offset -1"):
+                file.read(-1, 1, last)
+            if last:
+                with pytest.raises(plait.StoreError, match="has no file under this handle"):
+                    file.write(0, b"x", 0)
+        assert file.read(0, 100, last).size == 100
+        assert file.read(50, 0, last).size == 0
+    with pytest.raises(plait.ArgumentError, match="has been closed"):
+        file.read(0, 1, last)
+    missing = shared / "none" / "x"
+    mine = missing if apart.rank == last else of(shared, apart.rank)
+    error_everywhere(apart, lambda: distant.open(mine, "w", comm=apart), plait.StoreError, f"cannot open {missing}")
+    error_everywhere(apart, lambda: distant.open(None, "x" if apart.rank == last else "r", comm=apart),
+                     plait.ArgumentError, 'mode "x" is not known')  # fmt: skip
+
+
+def test_a_rank_that_fails_in_the_block_is_heard(apart, shared):
+    apart.Barrier()
+    last = apart.size - 1
+
+    def use():
+        with distant.open(of(shared, apart.rank), "w", comm=apart):
+            if apart.rank == last:
+                raise ValueError("mine")
+
+    if apart.rank == last:
+        with pytest.raises(ValueError, match="mine"):
+            use()
+    else:
+        with pytest.raises(plait.StoreError, match=f"rank {last} has given up"):
+            use()
+
+
+@pytest.mark.several_ranks
+def test_a_full_disk_is_told_to_the_writer(apart, shared):
+    apart.Barrier()
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if apart.rank == 0:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, old[1]))
+    try:
+        with distant.open(of(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
+            writable = file.direct(0) and apart.rank != 0  # without a message the limit is the writer's own
+            if not writable:
+                file.write(0, bytes(100_000), 0)
+                with pytest.raises(plait.StoreError, match=r"cannot write .* of .* on rank 0") as caught:
+                    file.write(100_000, bytes(1_000_000), 0)
+                assert caught.value.errno
+                file.write(200_000, bytes(100_000), 0)
+            apart.Barrier()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+
+
+def test_a_removed_file_is_told(apart, shared):
+    apart.Barrier()
+    with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+        other = (apart.rank + 1) % apart.size
+        file.write(0, b"x", other)
+        file.sync(other)
+        apart.Barrier()
+        of(shared, apart.rank).unlink()
+        apart.Barrier()
+        with pytest.raises(plait.StoreError, match="has been removed"):
+            file.sync(other)
+
+
+def test_places_beyond_two_gigabytes(apart, shared):
+    apart.Barrier()
+    with distant.open(of(shared, apart.rank), "w", comm=apart, temporary=True) as file:
+        other = (apart.rank + 1) % apart.size
+        for offset in (2**31 - 3, 2**32 - 3, 2**40):
+            file.write(offset, b"over the edge", other)
+            assert file.read(offset - 1, 14, other).tobytes() == b"\0over the edge"
+            assert file.size(other) == offset + 13
+    assert not os.path.exists(of(shared, apart.rank))
+
+
+def test_buffers_of_any_kind(comm, shared):
+    comm.Barrier()
+    with distant.open(of(shared, comm.rank), "w", comm=comm) as file:
+        home = (comm.rank + 1) % comm.size
+        file.write(0, memoryview(b"abc"), home)
+        into = bytearray(3)
+        assert file.read(0, into, home) is into
+        assert into == b"abc"
+        file.write(8, np.asfortranarray([[1.0, 2.0], [3.0, 4.0]]), home)
+        np.testing.assert_array_equal(file.read(8, np.empty(4), home), [1, 3, 2, 4])
+        for wrong in (b"abc", np.empty((4, 4))[:, ::2], "text", object(), -1):
+            with pytest.raises(plait.ArgumentError):
+                file.read(0, wrong, home)
+        with pytest.raises(plait.ArgumentError, match="holds Python objects"):
+            file.write(0, np.array([None]), home)
+        with pytest.raises(plait.ArgumentError, match="is not a whole number"):
+            file.read(0.5, 1, home)

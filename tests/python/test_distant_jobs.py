@@ -1,0 +1,75 @@
+"""Jobs that lose a rank whose disk is read: the others are told within a second or so, and none hangs."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
+
+MPIEXEC = shutil.which("mpiexec")
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
+
+# The last rank goes while the others read its disk; they say what they were told, and how soon.
+JOB = """
+import os, signal, sys, time
+import numpy as np
+from mpi4py import MPI
+import plait
+from plait import distant
+
+folder, how = sys.argv[1:]
+comm = MPI.COMM_WORLD
+last = comm.size - 1
+file = distant.open(f"{folder}/disk-{comm.rank}", "w", comm=comm)
+file.write(0, bytes(4_000_000), comm.rank)
+comm.Barrier()
+begin = time.monotonic()
+if comm.rank == last:
+    time.sleep(0.5)
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    os._exit(0)
+try:
+    while time.monotonic() - begin < 20:
+        distant.wait_all([file.iread(0, 3_000_000, last), file.iwrite(1000 * comm.rank, bytes(900), last)])
+except plait.StoreError as error:
+    print(f"told {comm.rank} after {time.monotonic() - begin - 0.5:.1f} s: {error}", flush=True)
+    # What does not concern that rank goes on.
+    other = 1 - comm.rank
+    file.write(10, b"still here", other)
+    assert file.read(10, 10, other).tobytes() == b"still here"
+    try:
+        file.write(0, b"x", last)
+    except plait.StoreError as error:
+        print(f"again {comm.rank}: {error}", flush=True)
+    time.sleep(1)  # the other one may still be asking
+os._exit(0)
+"""
+
+# Stays longer than its program, so that the launcher does not end the others before they notice themselves.
+OUTLIVE = ["sh", "-c", '"$@"; sleep 4', "sh"]
+
+
+@pytest.mark.parametrize("how", ["killed", "left"])
+def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command = [MPIEXEC, "-n", "3", *OUTLIVE, sys.executable, "-c", JOB, str(tmp_path), how]
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**environment, "PLAIT_NODE_SIZE": "1"},
+    )
+    for rank in (0, 1):
+        told = [line for line in done.stdout.splitlines() if line.startswith(f"told {rank} after ")]
+        assert len(told) == 1, done.stdout
+        assert "rank 2 has ended or left" in told[0]
+        assert float(told[0].split()[3]) < 5
+        assert f"again {rank}: rank 2 has ended or left" in done.stdout
