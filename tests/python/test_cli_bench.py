@@ -9,6 +9,7 @@ from launching import needs_mpi, run
 from rich.console import Console
 
 import plait
+import plait.trace
 from plait.bench.cells import CELLS, near_square
 from plait.bench.distant_job import LATENCIES
 from plait.bench.io import IoSettings, run_io
@@ -96,7 +97,10 @@ def test_demo_shows_everything_but_the_benchmark(tmp_path):
     assert result.exit_code == 0, result.output
     assert result.output.count("yes") == 9
     assert "NO" not in result.output
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["elevation.npy", "elevation.png"]
+    left = ["demo.html", "demo.plait", "elevation.npy", "elevation.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == left
+    traced = plait.trace.report(tmp_path / "demo.plait")
+    assert traced["amplification"]["joined"] > 0  # what the ranks asked for and what reached the file
 
 
 @needs_mpi

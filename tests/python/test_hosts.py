@@ -185,7 +185,13 @@ def test_nothing_stays_behind(number, tmp_path):
     (tmp_path / "script").write_text(script + "\n")
     command = [sys.executable, HOSTS, "exec", "--", "on-host", "host1", f"exec bash {tmp_path}/script"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment)
+    # What runs the tests may ignore signals, as shells let commands in the background do.
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     limit = time.monotonic() + 30
     while not (tmp_path / "there").exists():
         assert time.monotonic() < limit
