@@ -1,4 +1,5 @@
-// The extension module plait._core: layouts, conversions, files, streams, distant files and redistribution, without MPI.
+// The extension module plait._core: layouts, conversions, files, streams, distant files and redistribution, without
+// MPI.
 
 #include "bind.hpp"
 #include "plait/comm.hpp"

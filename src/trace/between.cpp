@@ -19,8 +19,9 @@ class Between : public Reader {
       const std::size_t count = reader_->read(room);
       if (count == 0) break;
       for (std::size_t i = 0; i < count; ++i) {
-        past_ = past_ || room[i].start >= end_;
-        if (room[i].start >= begin_ && room[i].start < end_) room[kept++] = room[i];
+        const bool past = room[i].start >= end_ && end_ != INT64_MAX;
+        past_ = past_ || past;
+        if (room[i].start >= begin_ && !past) room[kept++] = room[i];
       }
     }
     return kept;

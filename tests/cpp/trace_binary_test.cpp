@@ -62,6 +62,14 @@ TEST_F(TraceBinary, EveryFieldComesBack) {
   }
 }
 
+TEST_F(TraceBinary, EventsMayStartAtEitherEndOfTime) {
+  std::vector<Event> events(2);
+  events[0].start = INT64_MIN;
+  events[1].start = INT64_MAX;
+  const auto reader = reader_of("plait", written(events, full_description()));
+  EXPECT_EQ(all_of(*reader, 1), events);
+}
+
 TEST_F(TraceBinary, ManyChunksAndThreadsComeBack) {
   const std::vector<Event> events = wild_events(100000, 1, 3000);  // more threads than a chunk may hold
   const std::string path = this->path("t.plait");

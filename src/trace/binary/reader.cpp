@@ -43,7 +43,7 @@ BinaryReader::BinaryReader(std::vector<Part> parts) : parts_(std::move(parts)) {
 void BinaryReader::between(std::int64_t begin, std::int64_t end) {
   begin_ = begin;
   end_ = end;
-  std::erase_if(waiting_, [&](const Waiting& one) { return one.last < begin || one.first >= end; });
+  std::erase_if(waiting_, [&](const Waiting& one) { return one.last < begin || is_past(one.first); });
 }
 
 bool BinaryReader::after(const Open& a, const Open& b) noexcept {
@@ -110,7 +110,7 @@ bool BinaryReader::advance(Event& event) {
 std::size_t BinaryReader::read(std::span<Event> room) {
   std::size_t count = 0;
   while (count < room.size() && advance(room[count])) {
-    if (room[count].start >= end_) {  // all that follow start later
+    if (is_past(room[count].start)) {  // all that follow start later
       current_.reset();
       open_.clear();
       next_ = waiting_.size();

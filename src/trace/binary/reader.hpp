@@ -30,6 +30,8 @@ class BinaryReader : public Reader {
   std::int64_t bytes_in_all() const override { return bytes_; }
 
  private:
+  bool is_past(std::int64_t start) const noexcept { return start >= end_ && end_ != INT64_MAX; }
+
   struct Waiting {
     std::int64_t first;  // in the trace's time
     std::int64_t last;
@@ -51,7 +53,7 @@ class BinaryReader : public Reader {
   std::vector<Open> open_;        // a heap but for `current_`
   Open current_;
   std::int64_t begin_ = INT64_MIN;
-  std::int64_t end_ = INT64_MAX;
+  std::int64_t end_ = INT64_MAX;  // that is, none: an event may start there
   std::int64_t bytes_read_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t lost_ = 0;
