@@ -10,6 +10,7 @@ from mpi4py import MPI
 from nodes import HOSTS
 
 import plait
+from plait import distant
 
 pytestmark = pytest.mark.several_hosts
 
@@ -52,6 +53,12 @@ def test_plait_takes_each_host_for_a_node(comm, mates, shared):
     found = plait.redistribute(mine, layout, turned, comm)
     expected = np.repeat(np.arange(comm.size, dtype="f8")[:, None], turned.local_shape(comm.rank)[1], axis=1)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_distant_files_between_hosts_are_refused(comm, shared):
+    with pytest.raises(plait.Error, match="several hosts are not supported yet"):
+        distant.open(shared / f"disk-{comm.rank}", "w", comm=comm)
+    comm.Barrier()
 
 
 def test_shared_memory_ends_at_the_host(comm, mates):

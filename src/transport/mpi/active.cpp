@@ -270,6 +270,18 @@ std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallServi
   if (level < MPI_THREAD_MULTIPLE)
     throw Error(ErrorKind::kArgument,
                 "distant files need MPI_THREAD_MULTIPLE, and MPI was initialised for less; call MPI_Init_thread");
+  MPI_Comm host = MPI_COMM_NULL;
+  int together = 1;
+  int all = 1;
+  check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  check(MPI_Comm_size(host, &together), "MPI_Comm_size");
+  check(MPI_Comm_free(&host), "MPI_Comm_free");
+  check(MPI_Comm_size(everyone, &all), "MPI_Comm_size");
+  check(MPI_Allreduce(MPI_IN_PLACE, &together, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
+  if (together != all)
+    throw Error(ErrorKind::kArgument,
+                "distant files of ranks on several hosts are not supported yet: large requests do not end there; run "
+                "all ranks on one host");
   return std::make_shared<MpiActive>(everyone, std::move(service));
 }
 
