@@ -25,10 +25,59 @@ enum { RINGS = 1024 };
 static struct uring rings[RINGS];
 static _Atomic int rings_used;
 
-static void lock(struct uring* ring) {
-  while (atomic_exchange_explicit(&ring->lock, 1, memory_order_acquire) != 0) RAW0(SYS_sched_yield);
+// The ring that this thread has locked, and where on its stack.
+static __thread struct uring* held __attribute__((tls_model("initial-exec")));
+static __thread uintptr_t held_at __attribute__((tls_model("initial-exec")));
+
+enum { LONGEST_WAIT = 1 << 20 };
+
+static void give_up(struct uring* ring);
+static void forget(struct uring* ring);
+
+static void unlock(struct uring* ring) {
+  atomic_store_explicit(&ring->lock, 0, memory_order_release);
+  atomic_signal_fence(memory_order_seq_cst);
+  held = NULL;
 }
-static void unlock(struct uring* ring) { atomic_store_explicit(&ring->lock, 0, memory_order_release); }
+
+// Whether this thread may lock a ring, which it does next: a signal handler must not wait for what it interrupted.
+static bool may_lock(struct uring* ring, uintptr_t here) {
+  if (held != NULL && plait_frame_gone(held_at, here)) {  // a handler jumped out: what that ring holds is half done
+    if (atomic_load(&held->lock) == held_at) {
+      give_up(held);
+      forget(held);
+      plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
+      unlock(held);
+    }
+    held = NULL;
+  }
+  if (held != NULL) return false;
+  held_at = here;
+  atomic_signal_fence(memory_order_seq_cst);
+  held = ring;
+  atomic_signal_fence(memory_order_seq_cst);
+  return true;
+}
+
+// The lock holds the stack of who has it.
+static bool try_lock(struct uring* ring) {
+  uintptr_t free = 0;
+  return atomic_compare_exchange_strong_explicit(&ring->lock, &free, held_at, memory_order_acquire,
+                                                 memory_order_relaxed);
+}
+
+// returns  whether the caller has it now; otherwise what it would have looked at is counted as missed.
+static bool lock(struct uring* ring) {
+  if (may_lock(ring, PLAIT_FRAME())) {
+    for (int tries = 0; tries < LONGEST_WAIT; ++tries) {  // not for ever: its thread may have left it behind
+      if (try_lock(ring)) return true;
+      RAW0(SYS_sched_yield);
+    }
+    held = NULL;
+  }
+  plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+  return false;
+}
 
 static void* map(int fd, size_t size, int64_t offset) {
   const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED | MAP_POPULATE;
@@ -39,16 +88,21 @@ static void* map(int fd, size_t size, int64_t offset) {
 static void unmap(void* place, size_t size) {
   if (place != NULL) RAW2(SYS_munmap, place, size);
 }
+// Out of the ring first: a signal handler that comes in between and does not return must not lead to doing it twice.
+#define LET_GO(PLACE, SIZE)                    \
+  do {                                         \
+    void* let_go = (PLACE);                    \
+    (PLACE) = NULL;                            \
+    atomic_signal_fence(memory_order_seq_cst); \
+    unmap(let_go, (SIZE));                     \
+  } while (0)
 
 static void forget(struct uring* ring) {
-  unmap(ring->sq_memory, ring->sq_size);
-  unmap(ring->cq_memory, ring->cq_size);
-  unmap(ring->sqe_memory, ring->sqe_size);
-  unmap(ring->asked, ring->asked_count * sizeof *ring->asked);
-  unmap(ring->files, ring->files_count * sizeof *ring->files);
-  ring->sq_memory = ring->cq_memory = ring->sqe_memory = NULL;
-  ring->asked = NULL;
-  ring->files = NULL;
+  LET_GO(ring->asked, ring->asked_count * sizeof *ring->asked);
+  LET_GO(ring->sq_memory, ring->sq_size);
+  LET_GO(ring->cq_memory, ring->cq_size);
+  LET_GO(ring->sqe_memory, ring->sqe_size);
+  LET_GO(ring->files, ring->files_count * sizeof *ring->files);
   ring->files_count = 0;
   ring->fd = -1;
 }
@@ -63,7 +117,11 @@ static struct uring* free_place(void) {
   for (int i = 0; i < RINGS; ++i) {
     int used = atomic_load(&rings_used);
     if (i < used && (rings[i].asked != NULL || atomic_load(&rings[i].lock) != 0)) continue;
-    if (atomic_exchange(&rings[i].lock, 1) != 0) continue;
+    if (!may_lock(&rings[i], PLAIT_FRAME())) return NULL;
+    if (!try_lock(&rings[i])) {
+      held = NULL;
+      continue;
+    }
     if (rings[i].asked != NULL) {
       unlock(&rings[i]);
       continue;
@@ -120,7 +178,10 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
   if (all) {
     uint32_t* numbers = map(-1, (count > 0 ? count : 1) * sizeof *numbers, 0);
     if (numbers == NULL) return;
-    lock(ring);
+    if (!lock(ring)) {
+      unmap(numbers, (count > 0 ? count : 1) * sizeof *numbers);
+      return;
+    }
     unmap(ring->files, ring->files_count * sizeof *ring->files);
     ring->files = numbers;
     ring->files_count = count;
@@ -260,7 +321,7 @@ static void look_at_ended(struct uring* ring, int64_t now) {
 }
 
 void uring_look(struct uring* ring, int64_t start) {
-  lock(ring);
+  if (!lock(ring)) return;
   if (ring->asked != NULL) {
     look_at_submitted(ring, start);
     look_at_ended(ring, plait_events_now());
@@ -279,7 +340,7 @@ void uring_remove(int fd) {
   struct uring* ring = uring_find(fd);
   if (ring == NULL) return;
   uring_look(ring, plait_events_now());
-  lock(ring);
+  if (!lock(ring)) return;
   if (ring->asked != NULL) {
     give_up(ring);
     forget(ring);
@@ -293,6 +354,7 @@ void uring_end(void) {
 }
 
 void uring_forked(void) {
+  held = NULL;
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i) {
     atomic_store(&rings[i].lock, 0);
     if (rings[i].asked != NULL) forget(&rings[i]);

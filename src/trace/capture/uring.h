@@ -3,6 +3,7 @@
 
 #include <linux/io_uring.h>
 
+#include "base/events/frame.h"
 #include "trace/capture/capture.h"
 
 /* A request that was submitted and has not ended. */
@@ -19,8 +20,8 @@ struct uring_asked {
 };
 
 struct uring {
-  int fd; /* -1: the place is free */
-  _Atomic int lock;
+  int fd;                 /* -1: the place is free */
+  _Atomic uintptr_t lock; /* 0: free */
   _Atomic uint32_t *sq_head, *sq_tail, *cq_tail;
   uint32_t* sq_array; /* NULL: entries lie in order */
   const char* sqes;
