@@ -114,7 +114,7 @@ static bool take(uintptr_t block, struct asked* asked) {
 long capture_io_submit(unsigned long context, long count, void* requests) {
   struct iocb** blocks = requests;
   const bool wanted = capture_wanted(0) && !capture_in_borrowed_memory();
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   for (long i = 0; wanted && i < count; ++i) remember(blocks[i], context, start);
   const long result = RAW3(SYS_io_submit, context, count, requests);
   struct asked unused;

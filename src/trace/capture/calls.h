@@ -70,6 +70,9 @@ struct rusage;
 long capture_wait4(int id, int* status, int options, struct rusage* usage);
 long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusage* usage);
 
+/* process.c */
+long capture_control_process(long option, long a, long b, long c, long d);
+long capture_seccomp(long operation, long flags, long filter);
 /* aio.c */
 long capture_io_submit(unsigned long context, long count, void* requests);
 long capture_io_getevents(long number, unsigned long context, long least, long most, void* events, void* timeout,

@@ -52,7 +52,7 @@ long capture_mmap(void* place, size_t size, int protection, int flags, int fd, i
   if ((flags & MAP_ANONYMOUS) || fd < 0 || !capture_wanted(caller) || capture_in_borrowed_memory())
     return RAW6(SYS_mmap, place, size, protection, flags, fd, offset);
   const struct description* description = table_find(fd);
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   const long result = RAW6(SYS_mmap, place, size, protection, flags, fd, offset);
   const bool failed = (unsigned long)result > -4096UL;
   const uint32_t file = description == NULL ? 0 : atomic_load(&description->file);
@@ -84,7 +84,7 @@ long capture_munmap(void* place, size_t size, uintptr_t caller) {
 EXPORT int munmap(void* place, size_t size) { return (int)told(capture_munmap(place, size, CALLER())); }
 
 long capture_msync(void* place, size_t size, int flags, uintptr_t caller) {
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   int type;
   const bool may = cancel_begin(&type);
   const long result = RAW3(SYS_msync, place, size, flags);

@@ -56,6 +56,8 @@ __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[
     [SYS_io_uring_register] = 1,
     [SYS_wait4] = 1,
     [SYS_waitid] = 1,
+    [SYS_prctl] = 1,
+    [SYS_seccomp] = 1,
 #ifdef SYS_open
     [SYS_open] = 1,
     [SYS_creat] = 1,
@@ -174,6 +176,8 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_io_uring_register: return capture_uring_register(fd, (unsigned)b, (void*)c, (unsigned)d);
     case SYS_wait4: return capture_wait4(fd, (int*)b, (int)c, (struct rusage*)d);
     case SYS_waitid: return capture_waitid(fd, (int)b, (siginfo_t*)c, (int)d, (struct rusage*)e);
+    case SYS_prctl: return capture_control_process(a, b, c, d, e);
+    case SYS_seccomp: return capture_seccomp(a, b, c);
     case SYS_exit_group: capture_leave(); break;
     default: break;
   }

@@ -21,7 +21,7 @@ long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller) {
 }
 
 long capture_uring_enter(int fd, unsigned submit, unsigned wait, unsigned flags, void* argument, size_t size) {
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   int type;
   const bool may = cancel_begin(&type);
   const long result = RAW6(SYS_io_uring_enter, fd, submit, wait, flags, argument, size);
@@ -106,7 +106,7 @@ static void* next(_Atomic(void*)* known, const char* name) {
 static long forward(_Atomic(void*)* place, const char* name, void* ring, long b, long c, long d, long e) {
   liburing_function* function = (liburing_function*)next(place, name);
   if (function == NULL) return -ENOSYS;
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   const long result = function(ring, b, c, d, e);
   struct uring* known = capture_wanted(0) ? uring_find(fd_of(ring)) : NULL;
   if (known != NULL) uring_look(known, start);
