@@ -168,7 +168,7 @@ void uring_add(int fd, const struct io_uring_params* p) {
   ring->cqes = cq + p->cq_off.cqes;
   ring->sq_seen = atomic_load(ring->sq_head);
   ring->cq_seen = atomic_load(ring->cq_tail);
-  ring->order = 0;
+  ring->first = ring->last = ring->spare = ring->made = 0;
   ring->fd = fd;
   ring->asked = asked;
   unlock(ring);
@@ -241,20 +241,41 @@ static void describe(const struct uring* ring, const struct io_uring_sqe* sqe, s
     asked->offset = -1;
 }
 
-static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t start) {
-  for (uint32_t i = 0; i < ring->asked_count; ++i) {
-    struct uring_asked* asked = &ring->asked[(ring->order + i) % ring->asked_count];
-    if (asked->used) continue;
-    *asked = (struct uring_asked){.user_data = sqe->user_data,
-                                  .start = start,
-                                  .order = ring->order++,
-                                  .operation = sqe->opcode,
-                                  .used = 1,
-                                  .fd = sqe->fd};
-    describe(ring, sqe, asked);
-    return;
+// Requests that have not ended lie in a list in their order; places are numbered from 1.
+static struct uring_asked* at_place(struct uring* ring, uint32_t place) { return &ring->asked[place - 1]; }
+
+static void take_out(struct uring* ring, uint32_t place) {
+  struct uring_asked* asked = at_place(ring, place);
+  *(asked->before == 0 ? &ring->first : &at_place(ring, asked->before)->next) = asked->next;
+  *(asked->next == 0 ? &ring->last : &at_place(ring, asked->next)->before) = asked->before;
+  asked->used = 0;
+  asked->next = ring->spare;
+  ring->spare = place;
+}
+
+static uint32_t spare_place(struct uring* ring) {
+  if (ring->spare == 0 && ring->made < ring->asked_count) return ++ring->made;
+  if (ring->spare == 0) {  // more than the rings hold: the oldest has ended unseen
+    if (at_place(ring, ring->first)->kind != 255) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+    take_out(ring, ring->first);
   }
-  plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+  const uint32_t place = ring->spare;
+  ring->spare = at_place(ring, place)->next;
+  return place;
+}
+
+static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t start) {
+  const uint32_t place = spare_place(ring);
+  struct uring_asked* asked = at_place(ring, place);
+  *asked = (struct uring_asked){.user_data = sqe->user_data,
+                                .start = start,
+                                .before = ring->last,
+                                .operation = sqe->opcode,
+                                .used = 1,
+                                .fd = sqe->fd};
+  describe(ring, sqe, asked);
+  *(ring->last == 0 ? &ring->first : &at_place(ring, ring->last)->next) = place;
+  ring->last = place;
 }
 
 static void look_at_submitted(struct uring* ring, int64_t start) {
@@ -297,14 +318,11 @@ static void put_end(const struct uring_asked* asked, int64_t now, int32_t result
   plait_events_put(&event);
 }
 
-// The oldest request of that name: programs may use a name for several.
-static struct uring_asked* oldest(struct uring* ring, uint64_t user_data) {
-  struct uring_asked* found = NULL;
-  for (uint32_t i = 0; i < ring->asked_count; ++i) {
-    struct uring_asked* asked = &ring->asked[i];
-    if (asked->used && asked->user_data == user_data && (found == NULL || asked->order < found->order)) found = asked;
-  }
-  return found;
+// The oldest request of that name: programs may use a name for several.  0: none.
+static uint32_t oldest(struct uring* ring, uint64_t user_data) {
+  uint32_t place = ring->first;
+  while (place != 0 && at_place(ring, place)->user_data != user_data) place = at_place(ring, place)->next;
+  return place;
 }
 
 static void look_at_ended(struct uring* ring, int64_t now) {
@@ -313,10 +331,10 @@ static void look_at_ended(struct uring* ring, int64_t now) {
   for (; ring->cq_seen != tail; ++ring->cq_seen) {
     const size_t place = ring->cq_seen & (ring->cq_entries - 1);
     const struct io_uring_cqe* cqe = (const struct io_uring_cqe*)(const void*)(ring->cqes + (place << ring->cqe_shift));
-    struct uring_asked* asked = oldest(ring, cqe->user_data);
-    if (asked == NULL) continue;
-    if (asked->kind != 255) put_end(asked, now, cqe->res);
-    if (!(cqe->flags & IORING_CQE_F_MORE)) asked->used = 0;
+    const uint32_t asked = oldest(ring, cqe->user_data);
+    if (asked == 0) continue;
+    if (at_place(ring, asked)->kind != 255) put_end(at_place(ring, asked), now, cqe->res);
+    if (!(cqe->flags & IORING_CQE_F_MORE)) take_out(ring, asked);
   }
 }
 

@@ -10,7 +10,7 @@
 struct uring_asked {
   uint64_t user_data;
   int64_t start, offset, length;
-  uint64_t order;
+  uint32_t before, next;
   uint32_t file;
   uint16_t flags;
   uint8_t kind;
@@ -29,9 +29,10 @@ struct uring {
   uint32_t sq_entries, cq_entries;
   int sqe_shift, cqe_shift;
   uint32_t sq_seen, cq_seen;
-  uint64_t order;
   struct uring_asked* asked;
   uint32_t asked_count;
+  uint32_t first, last, spare,
+      made;        /* places in it: the oldest and the newest in use, one to use again, how many were */
   uint32_t* files; /* numbers of registered files */
   uint32_t files_count;
   void *sq_memory, *cq_memory, *sqe_memory;
