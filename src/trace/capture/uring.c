@@ -21,6 +21,8 @@
 #define IORING_SETUP_NO_SQARRAY (1U << 16)
 #endif
 
+enum { NOTIFICATION = 1U << 3 };  // IORING_CQE_F_NOTIF: the memory of what was sent is free again
+
 enum { RINGS = 1024 };
 static struct uring rings[RINGS];
 static _Atomic int rings_used;
@@ -194,53 +196,6 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
   }
 }
 
-static int64_t vector_length(uint64_t place, uint32_t count) {
-  const struct iovec* parts = (const struct iovec*)(uintptr_t)place;
-  int64_t length = 0;
-  for (uint32_t i = 0; i < count && i < 1024; ++i) length += (int64_t)parts[i].iov_len;
-  return length;
-}
-
-// What a request asks for.  kind 255: nothing of files.
-static void describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked) {
-  asked->kind = 255;
-  asked->offset = (int64_t)sqe->off;
-  asked->length = sqe->len;
-  asked->flags = PLAIT_EVENT_LOGICAL | PLAIT_EVENT_ASYNCHRONOUS;
-  switch (sqe->opcode) {
-    case IORING_OP_READ:
-    case IORING_OP_READ_FIXED: asked->kind = PLAIT_EVENT_READ; break;
-    case IORING_OP_WRITE:
-    case IORING_OP_WRITE_FIXED: asked->kind = PLAIT_EVENT_WRITE; break;
-    case IORING_OP_READV:
-    case IORING_OP_WRITEV:
-      asked->kind = sqe->opcode == IORING_OP_READV ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
-      asked->length = vector_length(sqe->addr, sqe->len);
-      break;
-    case IORING_OP_FSYNC:
-    case IORING_OP_SYNC_FILE_RANGE: asked->kind = PLAIT_EVENT_SYNC; break;
-    case IORING_OP_OPENAT:
-    case IORING_OP_OPENAT2: asked->kind = PLAIT_EVENT_OPEN; return;
-    case IORING_OP_CLOSE: asked->kind = PLAIT_EVENT_CLOSE; return;
-    default: return;
-  }
-  asked->fd = sqe->fd;
-  if (sqe->flags & IOSQE_FIXED_FILE) {
-    if (ring->files != NULL && (uint32_t)sqe->fd < ring->files_count) asked->file = ring->files[sqe->fd];
-    return;
-  }
-  struct description* description = table_find(sqe->fd);
-  if (description == NULL) return;
-  const uint32_t about = atomic_load(&description->flags);
-  asked->file = atomic_load(&description->file);
-  if (about & DESCRIPTION_DIRECT) asked->flags |= PLAIT_EVENT_DIRECT;
-  const bool at_position = sqe->off == UINT64_MAX;
-  if (at_position) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);  // the kernel moves it unseen
-  if (at_position || !(about & DESCRIPTION_SEEKABLE) ||
-      (asked->kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND)))
-    asked->offset = -1;
-}
-
 // Requests that have not ended lie in a list in their order; places are numbered from 1.
 static struct uring_asked* at_place(struct uring* ring, uint32_t place) { return &ring->asked[place - 1]; }
 
@@ -273,7 +228,7 @@ static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t
                                 .operation = sqe->opcode,
                                 .used = 1,
                                 .fd = sqe->fd};
-  describe(ring, sqe, asked);
+  uring_describe(ring, sqe, asked);
   *(ring->last == 0 ? &ring->first : &at_place(ring, ring->last)->next) = place;
   ring->last = place;
 }
@@ -333,7 +288,8 @@ static void look_at_ended(struct uring* ring, int64_t now) {
     const struct io_uring_cqe* cqe = (const struct io_uring_cqe*)(const void*)(ring->cqes + (place << ring->cqe_shift));
     const uint32_t asked = oldest(ring, cqe->user_data);
     if (asked == 0) continue;
-    if (at_place(ring, asked)->kind != 255) put_end(at_place(ring, asked), now, cqe->res);
+    if (at_place(ring, asked)->kind != 255 && !(cqe->flags & NOTIFICATION))
+      put_end(at_place(ring, asked), now, cqe->res);
     if (!(cqe->flags & IORING_CQE_F_MORE)) take_out(ring, asked);
   }
 }

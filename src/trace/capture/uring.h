@@ -42,6 +42,8 @@ struct uring {
 /* The ring of a descriptor; NULL: not known. */
 struct uring* uring_find(int fd);
 void uring_add(int fd, const struct io_uring_params* parameters);
+/* What a request asks for.  kind 255: nothing that becomes an event. */
+void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked);
 /* Looks at what was submitted since the last time, from `start` on, and at what has ended. */
 void uring_look(struct uring* ring, int64_t start);
 /* Its descriptor is closed. */
