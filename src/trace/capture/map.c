@@ -83,10 +83,10 @@ long capture_munmap(void* place, size_t size, uintptr_t caller) {
 }
 EXPORT int munmap(void* place, size_t size) { return (int)told(capture_munmap(place, size, CALLER())); }
 
-long capture_msync(void* place, size_t size, int flags, uintptr_t caller) {
+long capture_msync(void* place, size_t size, int flags, uintptr_t caller, bool may) {
   const int64_t start = capture_now();
   int type;
-  const bool may = cancel_begin(&type);
+  may = may && cancel_begin(&type);
   const long result = RAW3(SYS_msync, place, size, flags);
   if (may) cancel_end(type);
   if (!capture_wanted(caller)) return result;
@@ -101,4 +101,6 @@ long capture_msync(void* place, size_t size, int flags, uintptr_t caller) {
   put_event(PLAIT_EVENT_SYNC, PLAIT_INTERFACE_MMAP, file, start, offset, (int64_t)size, result, 0, 0);
   return result;
 }
-EXPORT int msync(void* place, size_t size, int flags) { return (int)told(capture_msync(place, size, flags, CALLER())); }
+EXPORT int msync(void* place, size_t size, int flags) {
+  return (int)told(capture_msync(place, size, flags, CALLER(), true));
+}

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include "trace/capture/calls.h"
-#include "trace/capture/cancel.h"
 #include "trace/capture/uring.h"
 
 #define REGISTERED_RING (1U << 4)  // IORING_ENTER_REGISTERED_RING
@@ -22,10 +21,7 @@ long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller) {
 
 long capture_uring_enter(int fd, unsigned submit, unsigned wait, unsigned flags, void* argument, size_t size) {
   const int64_t start = capture_now();
-  int type;
-  const bool may = cancel_begin(&type);
   const long result = RAW6(SYS_io_uring_enter, fd, submit, wait, flags, argument, size);
-  if (may) cancel_end(type);
   if (!capture_wanted(0)) return result;
   if (flags & REGISTERED_RING) fd = fd >= 0 && fd < 16 ? registered_rings[fd] - 1 : -1;
   struct uring* ring = uring_find(fd);
