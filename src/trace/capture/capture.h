@@ -222,6 +222,9 @@ void aio_forked(void);
 void uring_forked(void);
 /* Whether the descriptor was of a ring, which is told of before it is closed. */
 void uring_remove(int fd);
+/* The same for all from first to last. */
+void uring_remove_range(unsigned first, unsigned last);
+bool uring_known(int fd);
 
 /* --- the end --- */
 

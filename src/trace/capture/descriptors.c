@@ -40,6 +40,8 @@ EXPORT int close(int fd) { return (int)told(close_and_record(fd, CALLER(), true)
 int capture_close_nocancel(int fd) { return (int)told(close_and_record(fd, CALLER(), false)); }
 
 long capture_close_range(unsigned first, unsigned last, int flags, uintptr_t caller) {
+  const bool closes = first <= last && ((unsigned)flags & ~2U) == 0;  // 2: CLOSE_RANGE_UNSHARE
+  if (closes && capture_table_wanted(caller)) uring_remove_range(first, last);  // our maps of it would keep it open
   const int64_t start = capture_now();
   const long result = RAW3(SYS_close_range, first, last, flags);
   if (result == 0 && !((unsigned)flags & CLOSE_RANGE_CLOEXEC) && capture_table_wanted(caller))
@@ -59,6 +61,9 @@ static void put_duplicate(int from, int64_t start, uintptr_t caller) {
 }
 
 long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller) {
+  // A ring whose number is taken over is closed, which our maps of it would prevent.
+  const bool closes = number != SYS_dup && from != to && capture_table_wanted(caller) && uring_known(to);
+  if (closes && RAW2(SYS_fcntl, from, F_GETFD) >= 0) uring_remove(to);
   const int64_t start = capture_now();
   const long result = RAW3(number, from, to, flags);
   if (result < 0 || result == from || !capture_table_wanted(caller)) return result;

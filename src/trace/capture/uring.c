@@ -85,7 +85,9 @@ static void* map(int fd, size_t size, int64_t offset) {
   const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED | MAP_POPULATE;
   const int protection = fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
   const long place = RAW6(SYS_mmap, NULL, size, protection, flags, fd, offset);
-  return (unsigned long)place > -4096UL ? NULL : (void*)place;
+  if ((unsigned long)place > -4096UL) return NULL;
+  if (fd >= 0) RAW3(SYS_madvise, place, size, MADV_DONTFORK);  // a child would keep the ring from being closed
+  return (void*)place;
 }
 static void unmap(void* place, size_t size) {
   if (place != NULL) RAW2(SYS_munmap, place, size);
@@ -114,6 +116,8 @@ struct uring* uring_find(int fd) {
     if (rings[i].fd == fd && rings[i].asked != NULL) return &rings[i];
   return NULL;
 }
+
+bool uring_known(int fd) { return uring_find(fd) != NULL; }
 
 static struct uring* free_place(void) {
   for (int i = 0; i < RINGS; ++i) {
@@ -322,15 +326,19 @@ void uring_remove(int fd) {
   unlock(ring);
 }
 
-void uring_end(void) {
+void uring_remove_range(unsigned first, unsigned last) {
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i)
-    if (rings[i].asked != NULL) uring_remove(rings[i].fd);
+    if (rings[i].asked != NULL && (unsigned)rings[i].fd - first <= last - first) uring_remove(rings[i].fd);
 }
+
+void uring_end(void) { uring_remove_range(0, INT32_MAX); }
 
 void uring_forked(void) {
   held = NULL;
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i) {
     atomic_store(&rings[i].lock, 0);
+    // Not in the child, where something else may lie there by now.
+    rings[i].sq_memory = rings[i].cq_memory = rings[i].sqe_memory = NULL;
     if (rings[i].asked != NULL) forget(&rings[i]);
   }
 }
