@@ -22,11 +22,9 @@ vfork:
         pushq   %rdi
         testq   %rax, %rax
         jz      1f
-        pushq   %rax
-        subq    $8, %rsp
+        pushq   %rax                    # which aligns the stack
         movq    %rax, %rdi
         call    capture_after_vfork
-        addq    $8, %rsp
         popq    %rdi
         cmpq    $-4096, %rdi
         ja      capture_error
