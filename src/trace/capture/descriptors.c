@@ -40,7 +40,7 @@ EXPORT int close(int fd) { return (int)told(close_and_record(fd, CALLER(), true)
 int capture_close_nocancel(int fd) { return (int)told(close_and_record(fd, CALLER(), false)); }
 
 long capture_close_range(unsigned first, unsigned last, int flags, uintptr_t caller) {
-  const bool closes = first <= last && ((unsigned)flags & ~2U) == 0;  // 2: CLOSE_RANGE_UNSHARE
+  const bool closes = first <= last && ((unsigned)flags & ~2U) == 0;            // 2: CLOSE_RANGE_UNSHARE
   if (closes && capture_table_wanted(caller)) uring_remove_range(first, last);  // our maps of it would keep it open
   const int64_t start = capture_now();
   const long result = RAW3(SYS_close_range, first, last, flags);

@@ -3,11 +3,14 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <pty.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +52,52 @@ EXPORT pid_t _Fork(void) {
   const pid_t child = ((pid_t (*)(void))own_of_libc("_Fork"))();
   if (child > 0 && wanted) put_fork(start, child);
   return child;
+}
+
+// forkpty and daemon fork inside the C library.
+EXPORT pid_t forkpty(int* side, char* name, const struct termios* about, const struct winsize* size) {
+  const bool wanted = capture_wanted(CALLER());
+  const int64_t start = capture_now();
+  if (wanted) table_shared();
+  const pid_t child = ((pid_t (*)(int*, char*, const struct termios*, const struct winsize*))own_of_libc("forkpty"))(
+      side, name, about, size);
+  if (child == 0)
+    capture_begin();
+  else if (wanted)
+    put_fork(start, child < 0 ? -errno : child);
+  return child;
+}
+EXPORT int daemon(int keep_directory, int keep_streams) {
+  if (capture_wanted(CALLER())) table_shared();
+  const int result = ((int (*)(int, int))own_of_libc("daemon"))(keep_directory, keep_streams);
+  capture_begin();
+  return result;
+}
+
+// Called by clone (entries.S), which goes on to the C library's.
+__attribute__((used)) void* capture_before_clone(unsigned flags) {
+  if (!(flags & CLONE_FILES) && capture_wanted(0)) table_shared();
+  static _Atomic(void*) known;
+  void* function = atomic_load(&known);
+  if (function == NULL) atomic_store(&known, function = own_of_libc("clone"));
+  return function;
+}
+
+// Messages may carry descriptors.
+EXPORT ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
+  static _Atomic(void*) known;
+  void* function = atomic_load(&known);
+  if (function == NULL) atomic_store(&known, function = own_of_libc("sendmsg"));
+  if (message != NULL && message->msg_controllen > 0) table_shared();
+  return ((ssize_t (*)(int, const struct msghdr*, int))function)(socket, message, flags);
+}
+EXPORT int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
+  static _Atomic(void*) known;
+  void* function = atomic_load(&known);
+  if (function == NULL) atomic_store(&known, function = own_of_libc("sendmmsg"));
+  for (unsigned i = 0; messages != NULL && i < count && i < 1024; ++i)
+    if (messages[i].msg_hdr.msg_controllen > 0) table_shared();
+  return ((int (*)(int, struct mmsghdr*, unsigned, int))function)(socket, messages, count, flags);
 }
 
 // Called by vfork (entries.S) in the parent, before and after: the child borrows our memory until it runs a program.

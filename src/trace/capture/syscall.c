@@ -12,7 +12,7 @@
 #define SYS_close_range 436
 #endif
 
-// Those that capture_syscall knows.
+// 1: capture_syscall knows it; 2: it may bring descriptors into other processes.
 __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[512] = {
     [SYS_read] = 1,
     [SYS_write] = 1,
@@ -56,9 +56,17 @@ __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[
     [SYS_io_uring_register] = 1,
     [SYS_wait4] = 1,
     [SYS_waitid] = 1,
+    [SYS_clone] = 2,
+#ifdef SYS_clone3
+    [SYS_clone3] = 2,
+#endif
+    [SYS_sendmsg] = 2,
+    [SYS_sendmmsg] = 2,
     [SYS_prctl] = 1,
     [SYS_seccomp] = 1,
 #ifdef SYS_open
+    [SYS_fork] = 2,
+    [SYS_vfork] = 2,
     [SYS_open] = 1,
     [SYS_creat] = 1,
     [SYS_dup2] = 1,

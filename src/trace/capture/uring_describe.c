@@ -66,6 +66,7 @@ void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, st
     case IORING_OP_RECVMSG:
     case IORING_OP_SENDMSG:
     case SENDMSG_ZERO_COPY:
+      if (sqe->opcode != IORING_OP_RECVMSG) table_shared();  // it may carry descriptors
       asked->kind = sqe->opcode == IORING_OP_RECVMSG ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
       asked->length = message_length(sqe->addr);
       break;
