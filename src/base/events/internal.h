@@ -7,6 +7,7 @@
 #include "base/events/delta.h"
 #include "base/events/events.h"
 #include "base/events/format.h"
+#include "base/events/frame.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -84,8 +85,8 @@ struct plait_process {
 extern struct plait_process plait_this_process;
 extern struct plait_live* plait_live;
 extern int plait_on;
-/* One at a time through the tables of the process; the holder has set `inside`, so no handler waits for its own thread.
- */
+/* One at a time through the tables of the process.  Signals are blocked meanwhile: a handler that jumps out would leave
+ * the lock behind. */
 void plait_lock(void);
 void plait_unlock(void);
 
@@ -93,9 +94,20 @@ void plait_unlock(void);
 
 struct plait_local {
   struct plait_thread* state;
-  int inside;
+  uintptr_t inside; /* the frame that is in the writer; 0: none */
 };
 extern __thread struct plait_local plait_local __attribute__((tls_model("initial-exec")));
+
+/* Makes good what a frame left half done that a signal handler jumped out of.  returns  whether there was one: no if
+ * it lives, and the frame at `here` is that of a handler that came in meanwhile. */
+int plait_thread_recover(uintptr_t here);
+/* Goes in.  returns  whether the caller is in now, who sets `inside` to 0 in the end. */
+static inline int plait_thread_enter(uintptr_t here) {
+  if (__builtin_expect(plait_local.inside != 0, 0) && !plait_thread_recover(here)) return 0;
+  plait_local.inside = here;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return 1;
+}
 
 /* Once: how a thread's end is noticed.  returns  0 or an errno. */
 int plait_threads_begin(void);

@@ -1,9 +1,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,11 +26,26 @@ static uint64_t first_operation;
 static char command_text[LONGEST_COMMAND];
 static int64_t known_rank;
 
+/* What the holder of the lock has blocked: the kernel's set of signals, and whether there is one. */
+static uint64_t signals_before;
+static int signals_blocked;
+
 void plait_lock(void) {
+  const uint64_t all = ~UINT64_C(0);
+  uint64_t before = 0;
+  /* Past its end the process may not be allowed to make system calls of ours. */
+  const int block = plait_on && syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all) == 0;
   while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
+  signals_before = before;
+  signals_blocked = block;
 }
 
-void plait_unlock(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
+void plait_unlock(void) {
+  const uint64_t before = signals_before;
+  const int blocked = signals_blocked;
+  __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+  if (blocked) (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+}
 
 /* When the system started this process: field 22 of its status, behind the command in parentheses. */
 static uint64_t started(void) {
@@ -89,7 +106,7 @@ static int make_live(void) {
 int plait_events_begin(const char* path, const char* command, int rank, uint32_t file, uint64_t operation) {
   if (plait_events_active()) return EALREADY;
   const int kept = errno;
-  plait_local.inside = 1;
+  plait_local.inside = PLAIT_FRAME();
   int error = make_live();
   if (error == 0) error = plait_threads_begin();
   if (error == 0) error = plait_file_join(path);
@@ -113,9 +130,9 @@ int plait_events_begin(const char* path, const char* command, int rank, uint32_t
 void plait_events_forked(void) {
   if (!plait_events_active() || (uint32_t)plait_process_id() == plait_this_process.id) return;
   const int kept = errno;
-  const int inside = plait_local.inside;
-  plait_local.inside = 1;
-  plait_unlock(); /* whoever held it is not in this process */
+  const uintptr_t inside = plait_local.inside;
+  if (inside == 0) plait_local.inside = PLAIT_FRAME();
+  __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); /* whoever held it is not in this process */
   const uint64_t parent = plait_this_process.image;
   plait_threads_forget();
   plait_file_release(&plait_this_process.mapping);
@@ -170,8 +187,7 @@ static void keep_name(uint32_t number, const char* name) {
 
 uint32_t plait_events_name(const char* name) {
   if (!plait_events_active()) return 0;
-  if (plait_local.inside) return __atomic_fetch_add(&next_file, 1, __ATOMIC_RELAXED); /* in a handler: no name */
-  plait_local.inside = 1;
+  if (!plait_thread_enter(PLAIT_FRAME())) return __atomic_fetch_add(&next_file, 1, __ATOMIC_RELAXED); /* no name */
   if (plait_live->generation == 0) plait_events_forked();
   const uint32_t number = __atomic_fetch_add(&next_file, 1, __ATOMIC_RELAXED);
   if (plait_events_active()) {

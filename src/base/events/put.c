@@ -73,12 +73,10 @@ int plait_events_active(void) { return __atomic_load_n(&plait_on, __ATOMIC_ACQUI
 
 void plait_events_put(const struct plait_event* event) {
   if (!plait_events_active()) return;
-  if (plait_local.inside) {
+  if (!plait_thread_enter(PLAIT_FRAME())) {
     count_missed(PLAIT_MISSED_CALL, event); /* a signal handler's */
     return;
   }
-  plait_local.inside = 1;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   struct plait_thread* state = plait_local.state;
   if (state == NULL || state->generation != plait_live->generation) state = plait_thread_state();
   if (state != NULL)

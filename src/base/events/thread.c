@@ -11,11 +11,21 @@ static int has_key;
 static struct plait_thread* all;  /* every state ever made; a process has as many as it had threads at one time */
 static struct plait_thread* idle; /* those whose thread ended; the next thread goes on in their chunk */
 
+int plait_thread_recover(uintptr_t here) {
+  if (!plait_frame_gone(plait_local.inside, here)) return 0;
+  struct plait_thread* state = plait_local.state;
+  if (state != NULL) { /* its deltas may have gone on without an event: begin anew */
+    plait_file_release(&state->mapping);
+    state->place = (struct plait_place){0, 0, 0};
+  }
+  return 1;
+}
+
 /* A thread ends. */
 static void give_up(void* value) {
   struct plait_thread* state = value;
   if (plait_local.state != state) return;
-  plait_local.inside = 1;
+  plait_local.inside = PLAIT_FRAME();
   plait_local.state = NULL;
   plait_lock();
   state->next_idle = idle;

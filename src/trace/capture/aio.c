@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 
 #include "trace/capture/calls.h"
-#include "trace/capture/cancel.h"
 
 enum { PLACES = 1 << 15, PROBES = 256 };
 
@@ -114,7 +113,7 @@ static bool take(uintptr_t block, struct asked* asked) {
 long capture_io_submit(unsigned long context, long count, void* requests) {
   struct iocb** blocks = requests;
   const bool wanted = capture_wanted(0) && !capture_in_borrowed_memory();
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   for (long i = 0; wanted && i < count; ++i) remember(blocks[i], context, start);
   const long result = RAW3(SYS_io_submit, context, count, requests);
   struct asked unused;
@@ -124,10 +123,7 @@ long capture_io_submit(unsigned long context, long count, void* requests) {
 
 long capture_io_getevents(long number, unsigned long context, long least, long most, void* events, void* timeout,
                           void* mask) {
-  int type;
-  const bool may = cancel_begin(&type);
   const long result = RAW6(number, context, least, most, events, timeout, mask);
-  if (may) cancel_end(type);
   if (result <= 0 || !capture_wanted(0)) return result;
   const int64_t now = plait_events_now();
   const struct io_event* event = events;

@@ -50,6 +50,7 @@ struct copying {
   struct side from, to;
   int64_t length;
   bool counted;  // in the kernel's sums
+  bool cancelled;
 };
 struct side side_of(int fd, const int64_t* offset);
 long capture_copy(struct copying* copying, uintptr_t caller);
@@ -58,18 +59,21 @@ long capture_openat(int directory, const char* path, int flags, unsigned mode, u
 long capture_close(int fd, uintptr_t caller);
 long capture_close_range(unsigned first, unsigned last, int flags, uintptr_t caller);
 long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller);
-/* may: the thread may be cancelled in it. */
+/* may, here and below: the thread may be cancelled in it, as in the C library's function but not in syscall. */
 long capture_control(int fd, int command, long argument, uintptr_t caller, bool may);
 long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller);
 long capture_mmap(void* place, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller);
 long capture_munmap(void* place, size_t size, uintptr_t caller);
-long capture_msync(void* place, size_t size, int flags, uintptr_t caller);
+long capture_msync(void* place, size_t size, int flags, uintptr_t caller, bool may);
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
 
 struct rusage;
-long capture_wait4(int id, int* status, int options, struct rusage* usage);
-long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusage* usage);
+long capture_wait4(int id, int* status, int options, struct rusage* usage, bool may);
+long capture_waitid(int kind, int id, siginfo_t* about, int options, struct rusage* usage, bool may);
 
+/* process.c */
+long capture_control_process(long option, long a, long b, long c, long d);
+long capture_seccomp(long operation, long flags, long filter);
 /* aio.c */
 long capture_io_submit(unsigned long context, long count, void* requests);
 long capture_io_getevents(long number, unsigned long context, long least, long most, void* events, void* timeout,

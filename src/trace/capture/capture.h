@@ -64,6 +64,11 @@ static inline bool capture_wanted(uintptr_t caller) {
   return !text_has(&capture_own_text, caller);
 }
 
+/* The time for an event; nothing is asked of the system where none will be kept. */
+static inline int64_t capture_now(void) {
+  return UNLIKELY(atomic_load_explicit(capture_state, memory_order_relaxed) == CAPTURE_OFF) ? 0 : plait_events_now();
+}
+
 /* Whether to record a call that changes the table of descriptors: the same, and certainly not a vfork child's. */
 bool capture_table_wanted(uintptr_t caller);
 
@@ -217,6 +222,9 @@ void aio_forked(void);
 void uring_forked(void);
 /* Whether the descriptor was of a ring, which is told of before it is closed. */
 void uring_remove(int fd);
+/* The same for all from first to last. */
+void uring_remove_range(unsigned first, unsigned last);
+bool uring_known(int fd);
 
 /* --- the end --- */
 
@@ -224,6 +232,9 @@ void uring_remove(int fd);
 void capture_resume(void);
 /* Ends the process's part, then the process. */
 void capture_leave(void);
+/* Before the process has its system calls restricted: from now on it makes none but those that the program asks for,
+ * and neither do the children that it forks.  The rest counts as missed. */
+void capture_stop(void);
 /* Keeps what the loader read since dlopen was called. */
 void account_loaded(void);
 extern _Atomic int account_loading; /* dlopen was called since */

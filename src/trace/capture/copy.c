@@ -33,21 +33,21 @@ static void side_end(struct side* side, bool write, uint64_t operation, int64_t 
   plait_events_put(&event);
 }
 
-long capture_copy(struct copying* q, uintptr_t caller) {
+static long ask(const struct copying* q) {
   int type;
-  if (!capture_wanted(caller)) {
-    const bool may = cancel_begin(&type);
-    const long result = RAW6(q->number, q->a, q->b, q->c, q->d, q->e, q->f);
-    if (may) cancel_end(type);
-    return result;
-  }
+  const bool may = q->cancelled && cancel_begin(&type);
+  const long result = RAW6(q->number, q->a, q->b, q->c, q->d, q->e, q->f);
+  if (may) cancel_end(type);
+  return result;
+}
+
+long capture_copy(struct copying* q, uintptr_t caller) {
+  if (!capture_wanted(caller)) return ask(q);
   side_begin(&q->from, false);
   side_begin(&q->to, true);
   const uint64_t operation = plait_events_operation();
   const int64_t start = plait_events_now();
-  const bool may = cancel_begin(&type);
-  const long result = RAW6(q->number, q->a, q->b, q->c, q->d, q->e, q->f);
-  if (may) cancel_end(type);
+  const long result = ask(q);
   const int64_t end = plait_events_now();
   if (q->counted && result > 0) {
     account_read(result);
@@ -88,7 +88,8 @@ EXPORT ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* 
                       .from = side_of(from, from_offset),
                       .to = side_of(to, to_offset),
                       .length = (int64_t)size,
-                      .counted = true};
+                      .counted = true,
+                      .cancelled = true};
   return told(capture_copy(&q, CALLER()));
 }
 
@@ -103,7 +104,8 @@ EXPORT ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset
                       .f = flags,
                       .from = side_of(from, from_offset),
                       .to = side_of(to, to_offset),
-                      .length = (int64_t)size};
+                      .length = (int64_t)size,
+                      .cancelled = true};
   return told(capture_copy(&q, CALLER()));
 }
 EXPORT ssize_t tee(int from, int to, size_t size, unsigned flags) {
@@ -114,6 +116,7 @@ EXPORT ssize_t tee(int from, int to, size_t size, unsigned flags) {
                       .d = flags,
                       .from = side_of(from, NULL),
                       .to = side_of(to, NULL),
-                      .length = (int64_t)size};
+                      .length = (int64_t)size,
+                      .cancelled = true};
   return told(capture_copy(&q, CALLER()));
 }

@@ -26,7 +26,7 @@ static long close_and_record(int fd, uintptr_t caller, bool may) {
   // Out of the table first: as soon as it is closed another thread may get the same number.
   struct description* description = table_take(fd);
   uring_remove(fd);
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   may = may && cancel_begin(&type);
   const long result = RAW1(SYS_close, fd);
   if (may) cancel_end(type);
@@ -40,7 +40,9 @@ EXPORT int close(int fd) { return (int)told(close_and_record(fd, CALLER(), true)
 int capture_close_nocancel(int fd) { return (int)told(close_and_record(fd, CALLER(), false)); }
 
 long capture_close_range(unsigned first, unsigned last, int flags, uintptr_t caller) {
-  const int64_t start = plait_events_now();
+  const bool closes = first <= last && ((unsigned)flags & ~2U) == 0;            // 2: CLOSE_RANGE_UNSHARE
+  if (closes && capture_table_wanted(caller)) uring_remove_range(first, last);  // our maps of it would keep it open
+  const int64_t start = capture_now();
   const long result = RAW3(SYS_close_range, first, last, flags);
   if (result == 0 && !((unsigned)flags & CLOSE_RANGE_CLOEXEC) && capture_table_wanted(caller))
     table_close_range(first, last, start, caller);
@@ -59,7 +61,10 @@ static void put_duplicate(int from, int64_t start, uintptr_t caller) {
 }
 
 long capture_duplicate(long number, int from, int to, int flags, uintptr_t caller) {
-  const int64_t start = plait_events_now();
+  // A ring whose number is taken over is closed, which our maps of it would prevent.
+  const bool closes = number != SYS_dup && from != to && capture_table_wanted(caller) && uring_known(to);
+  if (closes && RAW2(SYS_fcntl, from, F_GETFD) >= 0) uring_remove(to);
+  const int64_t start = capture_now();
   const long result = RAW3(number, from, to, flags);
   if (result < 0 || result == from || !capture_table_wanted(caller)) return result;
   table_duplicate(from, (int)result);
@@ -82,7 +87,7 @@ EXPORT int dup3(int from, int to, int flags) {
 
 long capture_control(int fd, int command, long argument, uintptr_t caller, bool may) {
   if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
-    const int64_t start = plait_events_now();
+    const int64_t start = capture_now();
     const long result = RAW3(SYS_fcntl, fd, command, argument);
     if (result >= 0 && capture_table_wanted(caller)) {
       table_duplicate(fd, (int)result);
@@ -126,7 +131,7 @@ long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller) {
   struct description* description = table_find(fd);
   struct moving moving = {0, 0, 0};
   moving_begin(&moving, description, fd, false);
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   const long result = RAW3(SYS_lseek, fd, offset, whence);
   if (description != NULL) moving_set(&moving, description, result);
   put_event(PLAIT_EVENT_SEEK, capture_interface(caller, PLAIT_INTERFACE_POSIX),

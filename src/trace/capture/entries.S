@@ -22,11 +22,9 @@ vfork:
         pushq   %rdi
         testq   %rax, %rax
         jz      1f
-        pushq   %rax
-        subq    $8, %rsp
+        pushq   %rax                    # which aligns the stack
         movq    %rax, %rdi
         call    capture_after_vfork
-        addq    $8, %rsp
         popq    %rdi
         cmpq    $-4096, %rdi
         ja      capture_error
@@ -41,8 +39,10 @@ syscall:
         cmpq    $512, %rdi
         jae     1f
         leaq    capture_numbers(%rip), %rax
-        cmpb    $0, (%rax,%rdi)
-        jne     capture_syscall
+        cmpb    $1, (%rax,%rdi)
+        je      capture_syscall
+        jb      1f
+        lock incl capture_forks(%rip)   # table_shared
 1:      movq    %rdi, %rax
         movq    %rsi, %rdi
         movq    %rdx, %rsi
@@ -127,6 +127,30 @@ capture_enter_inline:
         LOADS   dlopen
         LOADS   dlmopen
 
+/* Its child may have a stack of its own, and all arguments lie in registers but the last. */
+        .globl  clone
+        .type   clone, @function
+clone:
+        _CET_ENDBR
+        pushq   %rdi
+        pushq   %rsi
+        pushq   %rdx
+        pushq   %rcx
+        pushq   %r8
+        pushq   %r9
+        subq    $8, %rsp
+        movl    %edx, %edi
+        call    capture_before_clone
+        addq    $8, %rsp
+        popq    %r9
+        popq    %r8
+        popq    %rcx
+        popq    %rdx
+        popq    %rsi
+        popq    %rdi
+        jmp     *%rax
+        .size   clone, .-clone
+
 #elif defined(__aarch64__)
 
         .text
@@ -162,7 +186,15 @@ syscall:
         adrp    x9, capture_numbers
         add     x9, x9, :lo12:capture_numbers
         ldrb    w9, [x9, x0]
-        cbnz    w9, capture_syscall
+        cbz     w9, 1f
+        cmp     w9, 1
+        b.eq    capture_syscall
+        adrp    x9, capture_forks       // table_shared
+        add     x9, x9, :lo12:capture_forks
+2:      ldxr    w10, [x9]
+        add     w10, w10, 1
+        stxr    w11, w10, [x9]
+        cbnz    w11, 2b
 1:      mov     x8, x0
         mov     x0, x1
         mov     x1, x2
@@ -199,6 +231,27 @@ syscall:
         .endm
         LOADS   dlopen
         LOADS   dlmopen
+
+/* Its child may have a stack of its own, and all arguments lie in registers. */
+        .globl  clone
+        .type   clone, %function
+clone:
+        hint    34
+        stp     x29, x30, [sp, -80]!
+        stp     x0, x1, [sp, 16]
+        stp     x2, x3, [sp, 32]
+        stp     x4, x5, [sp, 48]
+        str     x6, [sp, 64]
+        mov     w0, w2
+        bl      capture_before_clone
+        mov     x16, x0
+        ldp     x0, x1, [sp, 16]
+        ldp     x2, x3, [sp, 32]
+        ldp     x4, x5, [sp, 48]
+        ldr     x6, [sp, 64]
+        ldp     x29, x30, [sp], 80
+        br      x16
+        .size   clone, .-clone
 
 #endif
 

@@ -177,7 +177,7 @@ __attribute__((noinline)) static long exec_with(char** room, struct settings* se
 }
 
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
-  const bool borrowed = capture_in_borrowed_memory() && atomic_load(capture_state) == CAPTURE_ON;
+  const bool borrowed = atomic_load(capture_state) == CAPTURE_ON && capture_in_borrowed_memory();
   if (!borrowed && !capture_wanted(0)) return plain_exec(directory, path, arguments, environment, flags);
   // A search along PATH fails often: leave that to the kernel.
   if (path == NULL || RAW4(SYS_faccessat, directory, path, X_OK, 0) != 0)

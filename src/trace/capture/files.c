@@ -11,7 +11,7 @@
 long capture_change(struct change q, uintptr_t caller) {
   const bool wanted = capture_wanted(caller);
   const struct description* description = wanted ? table_find(q.fd) : NULL;
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   int type;
   const bool may = q.cancelled && cancel_begin(&type);
   const long result = RAW4(q.number, q.fd, q.first, q.second, q.third);
@@ -31,7 +31,7 @@ ALIAS(int, ftruncate, ftruncate64, (int, off_t));
 
 long capture_truncate(const char* path, int64_t size, uintptr_t caller) {
   const bool wanted = capture_wanted(caller);
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   const long result = RAW2(SYS_truncate, path, size);
   if (wanted && result != -EFAULT)
     put_event(PLAIT_EVENT_TRUNCATE, capture_interface(caller, PLAIT_INTERFACE_POSIX), plait_events_name(path), start,

@@ -52,7 +52,7 @@ long capture_mmap(void* place, size_t size, int protection, int flags, int fd, i
   if ((flags & MAP_ANONYMOUS) || fd < 0 || !capture_wanted(caller) || capture_in_borrowed_memory())
     return RAW6(SYS_mmap, place, size, protection, flags, fd, offset);
   const struct description* description = table_find(fd);
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   const long result = RAW6(SYS_mmap, place, size, protection, flags, fd, offset);
   const bool failed = (unsigned long)result > -4096UL;
   const uint32_t file = description == NULL ? 0 : atomic_load(&description->file);
@@ -83,10 +83,10 @@ long capture_munmap(void* place, size_t size, uintptr_t caller) {
 }
 EXPORT int munmap(void* place, size_t size) { return (int)told(capture_munmap(place, size, CALLER())); }
 
-long capture_msync(void* place, size_t size, int flags, uintptr_t caller) {
-  const int64_t start = plait_events_now();
+long capture_msync(void* place, size_t size, int flags, uintptr_t caller, bool may) {
+  const int64_t start = capture_now();
   int type;
-  const bool may = cancel_begin(&type);
+  may = may && cancel_begin(&type);
   const long result = RAW3(SYS_msync, place, size, flags);
   if (may) cancel_end(type);
   if (!capture_wanted(caller)) return result;
@@ -101,4 +101,6 @@ long capture_msync(void* place, size_t size, int flags, uintptr_t caller) {
   put_event(PLAIT_EVENT_SYNC, PLAIT_INTERFACE_MMAP, file, start, offset, (int64_t)size, result, 0, 0);
   return result;
 }
-EXPORT int msync(void* place, size_t size, int flags) { return (int)told(capture_msync(place, size, flags, CALLER())); }
+EXPORT int msync(void* place, size_t size, int flags) {
+  return (int)told(capture_msync(place, size, flags, CALLER(), true));
+}

@@ -2,13 +2,19 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
+#include <pty.h>
+#include <sched.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace/capture/capture.h"
+#include "trace/capture/calls.h"
 #include "trace/capture/names.h"
 
 static void put_fork(int64_t start, long child) {
@@ -29,7 +35,7 @@ EXPORT pid_t fork(void) {
   void* function = atomic_load(&known);
   if (function == NULL) atomic_store(&known, function = own_of_libc("fork"));
   const bool wanted = capture_wanted(CALLER());
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   if (wanted) table_shared();
   const pid_t child = ((pid_t (*)(void))function)();
   if (child == 0)
@@ -41,11 +47,57 @@ EXPORT pid_t fork(void) {
 
 EXPORT pid_t _Fork(void) {
   const bool wanted = capture_wanted(CALLER());
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   if (wanted) table_shared();
   const pid_t child = ((pid_t (*)(void))own_of_libc("_Fork"))();
   if (child > 0 && wanted) put_fork(start, child);
   return child;
+}
+
+// forkpty and daemon fork inside the C library.
+EXPORT pid_t forkpty(int* side, char* name, const struct termios* about, const struct winsize* size) {
+  const bool wanted = capture_wanted(CALLER());
+  const int64_t start = capture_now();
+  if (wanted) table_shared();
+  const pid_t child = ((pid_t (*)(int*, char*, const struct termios*, const struct winsize*))own_of_libc("forkpty"))(
+      side, name, about, size);
+  if (child == 0)
+    capture_begin();
+  else if (wanted)
+    put_fork(start, child < 0 ? -errno : child);
+  return child;
+}
+EXPORT int daemon(int keep_directory, int keep_streams) {
+  if (capture_wanted(CALLER())) table_shared();
+  const int result = ((int (*)(int, int))own_of_libc("daemon"))(keep_directory, keep_streams);
+  capture_begin();
+  return result;
+}
+
+// Called by clone (entries.S), which goes on to the C library's.
+__attribute__((used)) void* capture_before_clone(unsigned flags) {
+  if (!(flags & CLONE_FILES) && capture_wanted(0)) table_shared();
+  static _Atomic(void*) known;
+  void* function = atomic_load(&known);
+  if (function == NULL) atomic_store(&known, function = own_of_libc("clone"));
+  return function;
+}
+
+// Messages may carry descriptors.
+EXPORT ssize_t sendmsg(int socket, const struct msghdr* message, int flags) {
+  static _Atomic(void*) known;
+  void* function = atomic_load(&known);
+  if (function == NULL) atomic_store(&known, function = own_of_libc("sendmsg"));
+  if (message != NULL && message->msg_controllen > 0) table_shared();
+  return ((ssize_t (*)(int, const struct msghdr*, int))function)(socket, message, flags);
+}
+EXPORT int sendmmsg(int socket, struct mmsghdr* messages, unsigned count, int flags) {
+  static _Atomic(void*) known;
+  void* function = atomic_load(&known);
+  if (function == NULL) atomic_store(&known, function = own_of_libc("sendmmsg"));
+  for (unsigned i = 0; messages != NULL && i < count && i < 1024; ++i)
+    if (messages[i].msg_hdr.msg_controllen > 0) table_shared();
+  return ((int (*)(int, struct mmsghdr*, unsigned, int))function)(socket, messages, count, flags);
 }
 
 // Called by vfork (entries.S) in the parent, before and after: the child borrows our memory until it runs a program.
@@ -64,7 +116,7 @@ typedef int spawn_function(pid_t*, const char*, const posix_spawn_file_actions_t
 static int spawn(const char* name, pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {
   const bool wanted = capture_wanted(0);
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   if (wanted) table_shared();
   pid_t number = 0;
   ++capture_spawning;
@@ -99,6 +151,26 @@ EXPORT FILE* popen(const char* command, const char* type) {
   FILE* stream = ((FILE * (*)(const char*, const char*)) own_of_libc("popen"))(command, type);
   --capture_spawning;
   return stream;
+}
+
+// Restricting the system calls that the process may make.  Asking without a filter only tells whether there are any.
+long capture_control_process(long option, long a, long b, long c, long d) {
+  if (option == PR_SET_SECCOMP && (a != SECCOMP_MODE_FILTER || b != 0)) capture_stop();
+  return RAW5(SYS_prctl, option, a, b, c, d);
+}
+long capture_seccomp(long operation, long flags, long filter) {
+  if (operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && filter != 0)) capture_stop();
+  return RAW3(SYS_seccomp, operation, flags, filter);
+}
+EXPORT int prctl(int option, ...) {
+  va_list list;
+  va_start(list, option);
+  const long a = va_arg(list, long);
+  const long b = va_arg(list, long);
+  const long c = va_arg(list, long);
+  const long d = va_arg(list, long);
+  va_end(list);
+  return (int)told(capture_control_process(option, a, b, c, d));
 }
 
 EXPORT void _exit(int status) {

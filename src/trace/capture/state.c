@@ -22,6 +22,7 @@ struct text capture_libc_text;
 
 static _Atomic int process;  // the id of the process that the memory belongs to
 static _Atomic int ended;    // the process that has ended its part
+static _Atomic int stopped;  // for this process and all that it forks
 
 int capture_process(void) { return atomic_load_explicit(&process, memory_order_relaxed); }
 
@@ -140,8 +141,9 @@ bool capture_begin(void) {
   int expected = CAPTURE_NOT_BEGUN;
   if (!atomic_compare_exchange_strong(state, &expected, CAPTURE_BEGINNING)) return expected == CAPTURE_ON;
   const int saved = errno;
-  bool on = true;
-  if (atomic_load(&process) == 0) {
+  bool on = atomic_load(&stopped) == 0;
+  if (!on) {  // not even a system call
+  } else if (atomic_load(&process) == 0) {
     atomic_store(&process, (int)RAW0(SYS_getpid));
     on = begin_first();
   } else {
@@ -162,6 +164,17 @@ void capture_leave(void) {
   account_compare();
   put_event(PLAIT_EVENT_EXIT, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
   plait_events_end();
+  atomic_store(capture_state, CAPTURE_OFF);
+}
+
+void capture_stop(void) {
+  if (!capture_wanted(0) || capture_in_borrowed_memory()) return;
+  aio_end();
+  uring_end();
+  account_compare();
+  plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
+  plait_events_end();
+  atomic_store(&stopped, 1);
   atomic_store(capture_state, CAPTURE_OFF);
 }
 

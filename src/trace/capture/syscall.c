@@ -12,7 +12,7 @@
 #define SYS_close_range 436
 #endif
 
-// Those that capture_syscall knows.
+// 1: capture_syscall knows it; 2: it may bring descriptors into other processes.
 __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[512] = {
     [SYS_read] = 1,
     [SYS_write] = 1,
@@ -56,7 +56,17 @@ __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[
     [SYS_io_uring_register] = 1,
     [SYS_wait4] = 1,
     [SYS_waitid] = 1,
+    [SYS_clone] = 2,
+#ifdef SYS_clone3
+    [SYS_clone3] = 2,
+#endif
+    [SYS_sendmsg] = 2,
+    [SYS_sendmmsg] = 2,
+    [SYS_prctl] = 1,
+    [SYS_seccomp] = 1,
 #ifdef SYS_open
+    [SYS_fork] = 2,
+    [SYS_vfork] = 2,
     [SYS_open] = 1,
     [SYS_creat] = 1,
     [SYS_dup2] = 1,
@@ -162,7 +172,7 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_tee: return copy(number, a, b, c, d, e, f, caller);
     case SYS_mmap: return capture_mmap((void*)a, (size_t)b, (int)c, (int)d, (int)e, f, caller);
     case SYS_munmap: return capture_munmap((void*)a, (size_t)b, caller);
-    case SYS_msync: return capture_msync((void*)a, (size_t)b, (int)c, caller);
+    case SYS_msync: return capture_msync((void*)a, (size_t)b, (int)c, caller, false);
     case SYS_execve: return capture_execveat(AT_FDCWD, (const char*)a, (char* const*)b, (char* const*)c, 0);
     case SYS_execveat: return capture_execveat(fd, (const char*)b, (char* const*)c, (char* const*)d, (int)e);
     case SYS_io_submit: return capture_io_submit((unsigned long)a, b, (void*)c);
@@ -172,8 +182,10 @@ static long dispatch(long number, long a, long b, long c, long d, long e, long f
     case SYS_io_uring_setup: return capture_uring_setup((unsigned)a, (void*)b, caller);
     case SYS_io_uring_enter: return capture_uring_enter(fd, (unsigned)b, (unsigned)c, (unsigned)d, (void*)e, (size_t)f);
     case SYS_io_uring_register: return capture_uring_register(fd, (unsigned)b, (void*)c, (unsigned)d);
-    case SYS_wait4: return capture_wait4(fd, (int*)b, (int)c, (struct rusage*)d);
-    case SYS_waitid: return capture_waitid(fd, (int)b, (siginfo_t*)c, (int)d, (struct rusage*)e);
+    case SYS_wait4: return capture_wait4(fd, (int*)b, (int)c, (struct rusage*)d, false);
+    case SYS_waitid: return capture_waitid(fd, (int)b, (siginfo_t*)c, (int)d, (struct rusage*)e, false);
+    case SYS_prctl: return capture_control_process(a, b, c, d, e);
+    case SYS_seccomp: return capture_seccomp(a, b, c);
     case SYS_exit_group: capture_leave(); break;
     default: break;
   }

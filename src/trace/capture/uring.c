@@ -21,34 +21,92 @@
 #define IORING_SETUP_NO_SQARRAY (1U << 16)
 #endif
 
+enum { NOTIFICATION = 1U << 3 };  // IORING_CQE_F_NOTIF: the memory of what was sent is free again
+
 enum { RINGS = 1024 };
 static struct uring rings[RINGS];
 static _Atomic int rings_used;
 
-static void lock(struct uring* ring) {
-  while (atomic_exchange_explicit(&ring->lock, 1, memory_order_acquire) != 0) RAW0(SYS_sched_yield);
+// The ring that this thread has locked, and where on its stack.
+static __thread struct uring* held __attribute__((tls_model("initial-exec")));
+static __thread uintptr_t held_at __attribute__((tls_model("initial-exec")));
+
+enum { LONGEST_WAIT = 1 << 20 };
+
+static void give_up(struct uring* ring);
+static void forget(struct uring* ring);
+
+static void unlock(struct uring* ring) {
+  atomic_store_explicit(&ring->lock, 0, memory_order_release);
+  atomic_signal_fence(memory_order_seq_cst);
+  held = NULL;
 }
-static void unlock(struct uring* ring) { atomic_store_explicit(&ring->lock, 0, memory_order_release); }
+
+// Whether this thread may lock a ring, which it does next: a signal handler must not wait for what it interrupted.
+static bool may_lock(struct uring* ring, uintptr_t here) {
+  if (held != NULL && plait_frame_gone(held_at, here)) {  // a handler jumped out: what that ring holds is half done
+    if (atomic_load(&held->lock) == held_at) {
+      give_up(held);
+      forget(held);
+      plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
+      unlock(held);
+    }
+    held = NULL;
+  }
+  if (held != NULL) return false;
+  held_at = here;
+  atomic_signal_fence(memory_order_seq_cst);
+  held = ring;
+  atomic_signal_fence(memory_order_seq_cst);
+  return true;
+}
+
+// The lock holds the stack of who has it.
+static bool try_lock(struct uring* ring) {
+  uintptr_t free = 0;
+  return atomic_compare_exchange_strong_explicit(&ring->lock, &free, held_at, memory_order_acquire,
+                                                 memory_order_relaxed);
+}
+
+// returns  whether the caller has it now; otherwise what it would have looked at is counted as missed.
+static bool lock(struct uring* ring) {
+  if (may_lock(ring, PLAIT_FRAME())) {
+    for (int tries = 0; tries < LONGEST_WAIT; ++tries) {  // not for ever: its thread may have left it behind
+      if (try_lock(ring)) return true;
+      RAW0(SYS_sched_yield);
+    }
+    held = NULL;
+  }
+  plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+  return false;
+}
 
 static void* map(int fd, size_t size, int64_t offset) {
   const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED | MAP_POPULATE;
   const int protection = fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
   const long place = RAW6(SYS_mmap, NULL, size, protection, flags, fd, offset);
-  return (unsigned long)place > -4096UL ? NULL : (void*)place;
+  if ((unsigned long)place > -4096UL) return NULL;
+  if (fd >= 0) RAW3(SYS_madvise, place, size, MADV_DONTFORK);  // a child would keep the ring from being closed
+  return (void*)place;
 }
 static void unmap(void* place, size_t size) {
   if (place != NULL) RAW2(SYS_munmap, place, size);
 }
+// Out of the ring first: a signal handler that comes in between and does not return must not lead to doing it twice.
+#define LET_GO(PLACE, SIZE)                    \
+  do {                                         \
+    void* let_go = (PLACE);                    \
+    (PLACE) = NULL;                            \
+    atomic_signal_fence(memory_order_seq_cst); \
+    unmap(let_go, (SIZE));                     \
+  } while (0)
 
 static void forget(struct uring* ring) {
-  unmap(ring->sq_memory, ring->sq_size);
-  unmap(ring->cq_memory, ring->cq_size);
-  unmap(ring->sqe_memory, ring->sqe_size);
-  unmap(ring->asked, ring->asked_count * sizeof *ring->asked);
-  unmap(ring->files, ring->files_count * sizeof *ring->files);
-  ring->sq_memory = ring->cq_memory = ring->sqe_memory = NULL;
-  ring->asked = NULL;
-  ring->files = NULL;
+  LET_GO(ring->asked, ring->asked_count * sizeof *ring->asked);
+  LET_GO(ring->sq_memory, ring->sq_size);
+  LET_GO(ring->cq_memory, ring->cq_size);
+  LET_GO(ring->sqe_memory, ring->sqe_size);
+  LET_GO(ring->files, ring->files_count * sizeof *ring->files);
   ring->files_count = 0;
   ring->fd = -1;
 }
@@ -59,11 +117,17 @@ struct uring* uring_find(int fd) {
   return NULL;
 }
 
+bool uring_known(int fd) { return uring_find(fd) != NULL; }
+
 static struct uring* free_place(void) {
   for (int i = 0; i < RINGS; ++i) {
     int used = atomic_load(&rings_used);
     if (i < used && (rings[i].asked != NULL || atomic_load(&rings[i].lock) != 0)) continue;
-    if (atomic_exchange(&rings[i].lock, 1) != 0) continue;
+    if (!may_lock(&rings[i], PLAIT_FRAME())) return NULL;
+    if (!try_lock(&rings[i])) {
+      held = NULL;
+      continue;
+    }
     if (rings[i].asked != NULL) {
       unlock(&rings[i]);
       continue;
@@ -110,7 +174,7 @@ void uring_add(int fd, const struct io_uring_params* p) {
   ring->cqes = cq + p->cq_off.cqes;
   ring->sq_seen = atomic_load(ring->sq_head);
   ring->cq_seen = atomic_load(ring->cq_tail);
-  ring->order = 0;
+  ring->first = ring->last = ring->spare = ring->made = 0;
   ring->fd = fd;
   ring->asked = asked;
   unlock(ring);
@@ -120,7 +184,10 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
   if (all) {
     uint32_t* numbers = map(-1, (count > 0 ? count : 1) * sizeof *numbers, 0);
     if (numbers == NULL) return;
-    lock(ring);
+    if (!lock(ring)) {
+      unmap(numbers, (count > 0 ? count : 1) * sizeof *numbers);
+      return;
+    }
     unmap(ring->files, ring->files_count * sizeof *ring->files);
     ring->files = numbers;
     ring->files_count = count;
@@ -133,67 +200,41 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
   }
 }
 
-static int64_t vector_length(uint64_t place, uint32_t count) {
-  const struct iovec* parts = (const struct iovec*)(uintptr_t)place;
-  int64_t length = 0;
-  for (uint32_t i = 0; i < count && i < 1024; ++i) length += (int64_t)parts[i].iov_len;
-  return length;
+// Requests that have not ended lie in a list in their order; places are numbered from 1.
+static struct uring_asked* at_place(struct uring* ring, uint32_t place) { return &ring->asked[place - 1]; }
+
+static void take_out(struct uring* ring, uint32_t place) {
+  struct uring_asked* asked = at_place(ring, place);
+  *(asked->before == 0 ? &ring->first : &at_place(ring, asked->before)->next) = asked->next;
+  *(asked->next == 0 ? &ring->last : &at_place(ring, asked->next)->before) = asked->before;
+  asked->used = 0;
+  asked->next = ring->spare;
+  ring->spare = place;
 }
 
-// What a request asks for.  kind 255: nothing of files.
-static void describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked) {
-  asked->kind = 255;
-  asked->offset = (int64_t)sqe->off;
-  asked->length = sqe->len;
-  asked->flags = PLAIT_EVENT_LOGICAL | PLAIT_EVENT_ASYNCHRONOUS;
-  switch (sqe->opcode) {
-    case IORING_OP_READ:
-    case IORING_OP_READ_FIXED: asked->kind = PLAIT_EVENT_READ; break;
-    case IORING_OP_WRITE:
-    case IORING_OP_WRITE_FIXED: asked->kind = PLAIT_EVENT_WRITE; break;
-    case IORING_OP_READV:
-    case IORING_OP_WRITEV:
-      asked->kind = sqe->opcode == IORING_OP_READV ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
-      asked->length = vector_length(sqe->addr, sqe->len);
-      break;
-    case IORING_OP_FSYNC:
-    case IORING_OP_SYNC_FILE_RANGE: asked->kind = PLAIT_EVENT_SYNC; break;
-    case IORING_OP_OPENAT:
-    case IORING_OP_OPENAT2: asked->kind = PLAIT_EVENT_OPEN; return;
-    case IORING_OP_CLOSE: asked->kind = PLAIT_EVENT_CLOSE; return;
-    default: return;
+static uint32_t spare_place(struct uring* ring) {
+  if (ring->spare == 0 && ring->made < ring->asked_count) return ++ring->made;
+  if (ring->spare == 0) {  // more than the rings hold: the oldest has ended unseen
+    if (at_place(ring, ring->first)->kind != 255) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+    take_out(ring, ring->first);
   }
-  asked->fd = sqe->fd;
-  if (sqe->flags & IOSQE_FIXED_FILE) {
-    if (ring->files != NULL && (uint32_t)sqe->fd < ring->files_count) asked->file = ring->files[sqe->fd];
-    return;
-  }
-  struct description* description = table_find(sqe->fd);
-  if (description == NULL) return;
-  const uint32_t about = atomic_load(&description->flags);
-  asked->file = atomic_load(&description->file);
-  if (about & DESCRIPTION_DIRECT) asked->flags |= PLAIT_EVENT_DIRECT;
-  const bool at_position = sqe->off == UINT64_MAX;
-  if (at_position) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);  // the kernel moves it unseen
-  if (at_position || !(about & DESCRIPTION_SEEKABLE) ||
-      (asked->kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND)))
-    asked->offset = -1;
+  const uint32_t place = ring->spare;
+  ring->spare = at_place(ring, place)->next;
+  return place;
 }
 
 static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t start) {
-  for (uint32_t i = 0; i < ring->asked_count; ++i) {
-    struct uring_asked* asked = &ring->asked[(ring->order + i) % ring->asked_count];
-    if (asked->used) continue;
-    *asked = (struct uring_asked){.user_data = sqe->user_data,
-                                  .start = start,
-                                  .order = ring->order++,
-                                  .operation = sqe->opcode,
-                                  .used = 1,
-                                  .fd = sqe->fd};
-    describe(ring, sqe, asked);
-    return;
-  }
-  plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+  const uint32_t place = spare_place(ring);
+  struct uring_asked* asked = at_place(ring, place);
+  *asked = (struct uring_asked){.user_data = sqe->user_data,
+                                .start = start,
+                                .before = ring->last,
+                                .operation = sqe->opcode,
+                                .used = 1,
+                                .fd = sqe->fd};
+  uring_describe(ring, sqe, asked);
+  *(ring->last == 0 ? &ring->first : &at_place(ring, ring->last)->next) = place;
+  ring->last = place;
 }
 
 static void look_at_submitted(struct uring* ring, int64_t start) {
@@ -236,14 +277,11 @@ static void put_end(const struct uring_asked* asked, int64_t now, int32_t result
   plait_events_put(&event);
 }
 
-// The oldest request of that name: programs may use a name for several.
-static struct uring_asked* oldest(struct uring* ring, uint64_t user_data) {
-  struct uring_asked* found = NULL;
-  for (uint32_t i = 0; i < ring->asked_count; ++i) {
-    struct uring_asked* asked = &ring->asked[i];
-    if (asked->used && asked->user_data == user_data && (found == NULL || asked->order < found->order)) found = asked;
-  }
-  return found;
+// The oldest request of that name: programs may use a name for several.  0: none.
+static uint32_t oldest(struct uring* ring, uint64_t user_data) {
+  uint32_t place = ring->first;
+  while (place != 0 && at_place(ring, place)->user_data != user_data) place = at_place(ring, place)->next;
+  return place;
 }
 
 static void look_at_ended(struct uring* ring, int64_t now) {
@@ -252,15 +290,16 @@ static void look_at_ended(struct uring* ring, int64_t now) {
   for (; ring->cq_seen != tail; ++ring->cq_seen) {
     const size_t place = ring->cq_seen & (ring->cq_entries - 1);
     const struct io_uring_cqe* cqe = (const struct io_uring_cqe*)(const void*)(ring->cqes + (place << ring->cqe_shift));
-    struct uring_asked* asked = oldest(ring, cqe->user_data);
-    if (asked == NULL) continue;
-    if (asked->kind != 255) put_end(asked, now, cqe->res);
-    if (!(cqe->flags & IORING_CQE_F_MORE)) asked->used = 0;
+    const uint32_t asked = oldest(ring, cqe->user_data);
+    if (asked == 0) continue;
+    if (at_place(ring, asked)->kind != 255 && !(cqe->flags & NOTIFICATION))
+      put_end(at_place(ring, asked), now, cqe->res);
+    if (!(cqe->flags & IORING_CQE_F_MORE)) take_out(ring, asked);
   }
 }
 
 void uring_look(struct uring* ring, int64_t start) {
-  lock(ring);
+  if (!lock(ring)) return;
   if (ring->asked != NULL) {
     look_at_submitted(ring, start);
     look_at_ended(ring, plait_events_now());
@@ -279,7 +318,7 @@ void uring_remove(int fd) {
   struct uring* ring = uring_find(fd);
   if (ring == NULL) return;
   uring_look(ring, plait_events_now());
-  lock(ring);
+  if (!lock(ring)) return;
   if (ring->asked != NULL) {
     give_up(ring);
     forget(ring);
@@ -287,14 +326,19 @@ void uring_remove(int fd) {
   unlock(ring);
 }
 
-void uring_end(void) {
+void uring_remove_range(unsigned first, unsigned last) {
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i)
-    if (rings[i].asked != NULL) uring_remove(rings[i].fd);
+    if (rings[i].asked != NULL && (unsigned)rings[i].fd - first <= last - first) uring_remove(rings[i].fd);
 }
 
+void uring_end(void) { uring_remove_range(0, INT32_MAX); }
+
 void uring_forked(void) {
+  held = NULL;
   for (int i = 0, count = atomic_load(&rings_used); i < count; ++i) {
     atomic_store(&rings[i].lock, 0);
+    // Not in the child, where something else may lie there by now.
+    rings[i].sq_memory = rings[i].cq_memory = rings[i].sqe_memory = NULL;
     if (rings[i].asked != NULL) forget(&rings[i]);
   }
 }

@@ -3,13 +3,14 @@
 
 #include <linux/io_uring.h>
 
+#include "base/events/frame.h"
 #include "trace/capture/capture.h"
 
 /* A request that was submitted and has not ended. */
 struct uring_asked {
   uint64_t user_data;
   int64_t start, offset, length;
-  uint64_t order;
+  uint32_t before, next;
   uint32_t file;
   uint16_t flags;
   uint8_t kind;
@@ -19,8 +20,8 @@ struct uring_asked {
 };
 
 struct uring {
-  int fd; /* -1: the place is free */
-  _Atomic int lock;
+  int fd;                 /* -1: the place is free */
+  _Atomic uintptr_t lock; /* 0: free */
   _Atomic uint32_t *sq_head, *sq_tail, *cq_tail;
   uint32_t* sq_array; /* NULL: entries lie in order */
   const char* sqes;
@@ -28,9 +29,10 @@ struct uring {
   uint32_t sq_entries, cq_entries;
   int sqe_shift, cqe_shift;
   uint32_t sq_seen, cq_seen;
-  uint64_t order;
   struct uring_asked* asked;
   uint32_t asked_count;
+  uint32_t first, last, spare,
+      made;        /* places in it: the oldest and the newest in use, one to use again, how many were */
   uint32_t* files; /* numbers of registered files */
   uint32_t files_count;
   void *sq_memory, *cq_memory, *sqe_memory;
@@ -40,6 +42,8 @@ struct uring {
 /* The ring of a descriptor; NULL: not known. */
 struct uring* uring_find(int fd);
 void uring_add(int fd, const struct io_uring_params* parameters);
+/* What a request asks for.  kind 255: nothing that becomes an event. */
+void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked);
 /* Looks at what was submitted since the last time, from `start` on, and at what has ended. */
 void uring_look(struct uring* ring, int64_t start);
 /* Its descriptor is closed. */

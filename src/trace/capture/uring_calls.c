@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include "trace/capture/calls.h"
-#include "trace/capture/cancel.h"
 #include "trace/capture/uring.h"
 
 #define REGISTERED_RING (1U << 4)  // IORING_ENTER_REGISTERED_RING
@@ -21,11 +20,8 @@ long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller) {
 }
 
 long capture_uring_enter(int fd, unsigned submit, unsigned wait, unsigned flags, void* argument, size_t size) {
-  const int64_t start = plait_events_now();
-  int type;
-  const bool may = cancel_begin(&type);
+  const int64_t start = capture_now();
   const long result = RAW6(SYS_io_uring_enter, fd, submit, wait, flags, argument, size);
-  if (may) cancel_end(type);
   if (!capture_wanted(0)) return result;
   if (flags & REGISTERED_RING) fd = fd >= 0 && fd < 16 ? registered_rings[fd] - 1 : -1;
   struct uring* ring = uring_find(fd);
@@ -86,18 +82,38 @@ static int fd_of(const void* ring) { return *(const int*)(const void*)((const ch
 
 typedef long liburing_function(void*, long, long, long, long);
 
-static long forward(const char* name, void* ring, long b, long c, long d, long e) {
-  liburing_function* function = (liburing_function*)dlsym(RTLD_NEXT, name);
+// liburing's own function.  Where a library that was loaded for itself alone (RTLD_LOCAL, as Python's extensions are)
+// brought liburing in, it is not among what comes next; not through our dlopen, since nothing is loaded.
+static void* next(_Atomic(void*)* known, const char* name) {
+  void* function = atomic_load_explicit(known, memory_order_acquire);
+  if (LIKELY(function != NULL)) return function;
+  function = dlsym(RTLD_NEXT, name);
+  static const char* const libraries[] = {"liburing.so.2", "liburing.so.1"};
+  void* (*open_library)(const char*, int) = (void* (*)(const char*, int))libc_function("dlopen", NULL);
+  if (open_library == NULL) open_library = (void* (*)(const char*, int))dlsym(RTLD_NEXT, "dlopen");
+  for (size_t i = 0; open_library != NULL && i < sizeof libraries / sizeof *libraries; ++i) {
+    void* library = open_library(libraries[i], RTLD_LAZY | RTLD_NOLOAD);  // it stays: its function is kept
+    if (library != NULL && function == NULL) function = dlsym(library, name);
+  }
+  atomic_store_explicit(known, function, memory_order_release);
+  return function;
+}
+
+static long forward(_Atomic(void*)* place, const char* name, void* ring, long b, long c, long d, long e) {
+  liburing_function* function = (liburing_function*)next(place, name);
   if (function == NULL) return -ENOSYS;
-  const int64_t start = plait_events_now();
+  const int64_t start = capture_now();
   const long result = function(ring, b, c, d, e);
   struct uring* known = capture_wanted(0) ? uring_find(fd_of(ring)) : NULL;
   if (known != NULL) uring_look(known, start);
   return result;
 }
 
-#define FORWARD(NAME) \
-  EXPORT long NAME(void* ring, long b, long c, long d, long e) { return forward(#NAME, ring, b, c, d, e); }
+#define FORWARD(NAME)                                            \
+  EXPORT long NAME(void* ring, long b, long c, long d, long e) { \
+    static _Atomic(void*) known;                                 \
+    return forward(&known, #NAME, ring, b, c, d, e);             \
+  }
 FORWARD(io_uring_submit)
 FORWARD(io_uring_submit_and_wait)
 FORWARD(io_uring_submit_and_wait_timeout)
@@ -110,8 +126,9 @@ FORWARD(__io_uring_get_cqe)
 FORWARD(__io_uring_sqring_wait)
 
 EXPORT long io_uring_queue_init_params(unsigned entries, void* ring, struct io_uring_params* parameters) {
+  static _Atomic(void*) known;
   long (*function)(unsigned, void*, struct io_uring_params*) =
-      (long (*)(unsigned, void*, struct io_uring_params*))dlsym(RTLD_NEXT, "io_uring_queue_init_params");
+      (long (*)(unsigned, void*, struct io_uring_params*))next(&known, "io_uring_queue_init_params");
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(entries, ring, parameters);
   if (result >= 0 && capture_wanted(0) && !capture_in_borrowed_memory()) uring_add(fd_of(ring), parameters);
@@ -123,7 +140,8 @@ EXPORT long io_uring_queue_init(unsigned entries, void* ring, unsigned flags) {
   return result < 0 ? result : 0;
 }
 EXPORT void io_uring_queue_exit(void* ring) {
-  void (*function)(void*) = (void (*)(void*))dlsym(RTLD_NEXT, "io_uring_queue_exit");
+  static _Atomic(void*) known;
+  void (*function)(void*) = (void (*)(void*))next(&known, "io_uring_queue_exit");
   if (capture_wanted(0)) uring_remove(fd_of(ring));
   if (function != NULL) function(ring);
 }
@@ -143,7 +161,8 @@ EXPORT int io_uring_register(int fd, unsigned operation, void* argument, unsigne
 
 static long forward_files(const char* name, void* ring, unsigned first, const int* files, unsigned count, bool all,
                           long b, long c, long d) {
-  liburing_function* function = (liburing_function*)dlsym(RTLD_NEXT, name);
+  _Atomic(void*) unkept = NULL;  // called seldom, and by many names
+  liburing_function* function = (liburing_function*)next(&unkept, name);
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(ring, b, c, d, 0);
   struct uring* known = result >= 0 && capture_wanted(0) ? uring_find(fd_of(ring)) : NULL;

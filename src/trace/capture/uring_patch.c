@@ -137,7 +137,10 @@ void uring_patch(uintptr_t place) {
   unsigned char* pieces = count == 0 ? NULL : pages_near(&search.text, size);
   if (pieces == NULL) return;
   for (int i = 0; i < count; ++i) write_piece(pieces + i * PIECE, sites[i], (size_t)bytes_between(sites[i], end));
-  RAW3(SYS_mprotect, pieces, size, PROT_READ | PROT_EXEC);
+  if (RAW3(SYS_mprotect, pieces, size, PROT_READ | PROT_EXEC) != 0) {  // no new code may be made
+    RAW2(SYS_munmap, pieces, size);
+    return;
+  }
   const long memory = RAW4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
   for (int i = 0; memory >= 0 && i < count; ++i) {
     unsigned char jump[5] = {0xe9};

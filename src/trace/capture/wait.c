@@ -17,19 +17,19 @@ static bool has_ended(const siginfo_t* about) {
 }
 
 // Waits as `kind`, `id` and `options` say, but leaves the child as it is.  returns  its number, 0, or -errno.
-static long look(int kind, int id, int options, siginfo_t* about) {
+static long look(int kind, int id, int options, siginfo_t* about, bool may) {
   about->si_pid = 0;
   int type;
-  const bool may = cancel_begin(&type);
+  may = may && cancel_begin(&type);
   const long result = RAW5(SYS_waitid, kind, id, about, options | WNOWAIT, NULL);
   if (may) cancel_end(type);
   return result < 0 ? result : about->si_pid;
 }
 
-long capture_wait4(int id, int* status, int options, struct rusage* usage) {
+long capture_wait4(int id, int* status, int options, struct rusage* usage, bool may) {
   if (!capture_wanted(0) || capture_in_borrowed_memory()) {
     int type;
-    const bool may = cancel_begin(&type);
+    may = may && cancel_begin(&type);
     const long result = RAW4(SYS_wait4, id, status, options, usage);
     if (may) cancel_end(type);
     return result;
@@ -38,7 +38,7 @@ long capture_wait4(int id, int* status, int options, struct rusage* usage) {
   const int group_or_process = id > 0 ? id : id < -1 ? -id : 0;
   for (;;) {
     siginfo_t about;
-    const long child = look(kind, group_or_process, options | WEXITED, &about);
+    const long child = look(kind, group_or_process, options | WEXITED, &about, may);
     if (child <= 0) return child;
     if (has_ended(&about)) account_child((int)child);
     const long result = RAW4(SYS_wait4, child, status, options | WNOHANG, usage);
@@ -47,17 +47,17 @@ long capture_wait4(int id, int* status, int options, struct rusage* usage) {
   }
 }
 
-long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct rusage* usage) {
+long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct rusage* usage, bool may) {
   siginfo_t about;
   if (!(options & WEXITED) || (options & WNOWAIT) || !capture_wanted(0) || capture_in_borrowed_memory()) {
     int type;
-    const bool may = cancel_begin(&type);
+    may = may && cancel_begin(&type);
     const long result = RAW5(SYS_waitid, kind, id, told_about, options, usage);
     if (may) cancel_end(type);
     return result;
   }
   for (;;) {
-    const long child = look(kind, id, options, &about);
+    const long child = look(kind, id, options, &about, may);
     if (child < 0) return child;
     if (child == 0) {
       if (told_about != NULL) told_about->si_pid = told_about->si_signo = 0;
@@ -74,15 +74,15 @@ long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct
 }
 
 EXPORT pid_t wait4(pid_t id, int* status, int options, struct rusage* usage) {
-  return (pid_t)told(capture_wait4(id, status, options, usage));
+  return (pid_t)told(capture_wait4(id, status, options, usage, true));
 }
 EXPORT pid_t wait3(int* status, int options, struct rusage* usage) {
-  return (pid_t)told(capture_wait4(-1, status, options, usage));
+  return (pid_t)told(capture_wait4(-1, status, options, usage, true));
 }
 EXPORT pid_t waitpid(pid_t id, int* status, int options) {
-  return (pid_t)told(capture_wait4(id, status, options, NULL));
+  return (pid_t)told(capture_wait4(id, status, options, NULL, true));
 }
-EXPORT pid_t wait(int* status) { return (pid_t)told(capture_wait4(-1, status, 0, NULL)); }
+EXPORT pid_t wait(int* status) { return (pid_t)told(capture_wait4(-1, status, 0, NULL, true)); }
 EXPORT int waitid(idtype_t kind, id_t id, siginfo_t* about, int options) {
-  return (int)told(capture_waitid((int)kind, (int)id, about, options, NULL));
+  return (int)told(capture_waitid((int)kind, (int)id, about, options, NULL, true));
 }

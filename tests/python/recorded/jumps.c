@@ -1,0 +1,41 @@
+/* A signal handler jumps out of whatever it interrupts; then another thread opens files, and this one reads. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static sigjmp_buf place;
+static volatile int jumps;
+
+static void handler(int number) {
+  (void)number;
+  ++jumps;
+  siglongjmp(place, 1);
+}
+
+static void* others(void* unused) {
+  for (int i = 0; i < 100; ++i) close(open("/etc/hosts", O_RDONLY));
+  return unused;
+}
+
+int main(int count, char** words) {
+  signal(SIGALRM, handler);
+  sigsetjmp(place, 1);
+  while (jumps < 1000) {
+    const struct itimerval soon = {{0, 0}, {0, 20 + jumps % 100}};
+    setitimer(ITIMER_REAL, &soon, NULL);
+    for (;;) {
+      const int fd = open("/etc/passwd", O_RDONLY);
+      for (int i = fd; i < 20; ++i) close(i);
+    }
+  }
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, others, NULL) != 0 || pthread_join(thread, NULL) != 0) return 1;
+  char data[16];
+  const int fd = open(words[count - 1], O_RDONLY);
+  for (int i = 0; i < 10; ++i)
+    if (read(fd, data, sizeof data) != sizeof data) return 2;
+  return 0;
+}

@@ -1,0 +1,71 @@
+"""Recording programs changes nothing of what they do, however they jump, end or restrict themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recording import Recorded, compiled, record
+
+from plait.trace import Interface, Kind
+
+NOT_KEPT = "calls that could not be decoded, or came while another was being kept"
+
+
+def done(folder: Path, *command: str | Path) -> Recorded:
+    found = record(folder, *command)
+    if found.status == 77:
+        pytest.skip("the system refuses")
+    assert found.status == 0
+    return found
+
+
+def test_a_program_that_restricts_its_system_calls(tmp_path: Path) -> None:
+    found = done(tmp_path, compiled(tmp_path, "sandbox.c"))
+    assert list(found.of("passwd", Kind.READ)["result"]) == [8]
+    assert found.missed() == {NOT_KEPT: (1, 0, 0)}
+    assert found.description.complete
+
+
+def test_a_program_that_may_not_make_code(tmp_path: Path) -> None:
+    found = done(tmp_path, compiled(tmp_path, "no_new_code.c"), "cat", "/etc/passwd")
+    assert found.of("passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
+
+
+def test_handlers_that_jump_out(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(bytes(1000))
+    found = done(tmp_path, compiled(tmp_path, "jumps.c"), tmp_path / "data")
+    assert list(found.of("data", Kind.READ)["offset"]) == [16 * i for i in range(10)]
+    assert len(found.of("/etc/hosts", Kind.OPEN)) == 100
+
+
+def test_handlers_that_end_a_program_with_a_ring(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(bytes(1000))
+    found = done(tmp_path, compiled(tmp_path, "ring_exit.c", "-luring"), tmp_path / "data")
+    assert len(found.kind(Kind.EXIT)) + found.missed().get(NOT_KEPT, (0,))[0] >= 16
+
+
+def test_liburing_that_a_program_loads_for_itself_alone(tmp_path: Path) -> None:
+    library = compiled(tmp_path, "plugin.c", "-shared", "-fPIC", "-luring")
+    library = library.rename(tmp_path / "plugin.so")
+    done(tmp_path, compiled(tmp_path, "plugin.c", "-DMAIN", "-ldl"), library)
+
+
+def test_requests_of_a_ring_on_sockets(tmp_path: Path) -> None:
+    found = done(tmp_path, compiled(tmp_path, "ring_kinds.c", "-luring"), tmp_path / "data")
+    events = found.events[found.events["interface"] == Interface.URING]
+    assert [(Kind(one["kind"]), one["offset"], one["length"], one["result"]) for one in events] == [
+        (Kind.WRITE, -1, 5, 5),
+        (Kind.READ, -1, 16, 5),
+        (Kind.WRITE, -1, 7, 7),
+        (Kind.METADATA, 0, 4096, 0),
+    ]
+    assert found.missed() == {NOT_KEPT: (1, 0, 0)}
+
+
+@pytest.mark.parametrize("way", ["clone", "syscall", "forkpty", "message"])
+def test_positions_that_other_processes_share(tmp_path: Path, way: str) -> None:
+    (tmp_path / "data").write_bytes(bytes(2000))
+    found = done(tmp_path, compiled(tmp_path, "passed.c", "-lutil"), way, tmp_path / "data")
+    reads = found.of("data", Kind.READ)
+    assert {(int(one["length"]), int(one["offset"])) for one in reads} == {(1000, 0), (500, 1000)}
