@@ -166,8 +166,15 @@ static long plain_exec(int directory, const char* path, char* const* arguments, 
 }
 
 // The room for a long environment comes from the system: the stack of a spawned child is small.  A child that borrows
-// its parent's memory leaves these pages behind there, which is why short ones take the stack.
+// its parent's memory leaves these pages behind there, and its parent gives them back.
 enum { ON_STACK = 1000 };
+static __thread void* left_behind;
+static __thread size_t left_bytes;
+
+void capture_release_borrowed(void) {
+  if (left_behind != NULL) RAW2(SYS_munmap, left_behind, left_bytes);
+  left_behind = NULL;
+}
 
 __attribute__((noinline)) static long exec_with(char** room, struct settings* settings, int directory, const char* path,
                                                 char* const* arguments, char* const* environment, int flags,
@@ -205,7 +212,12 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     if ((unsigned long)memory > -4096UL) return plain_exec(directory, path, arguments, environment, flags);
     struct settings* settings = (struct settings*)memory;
     char** room = count <= ON_STACK ? alloca(count * sizeof(char*)) : (char**)(settings + 1);
+    if (borrowed) {
+      left_behind = settings;
+      left_bytes = bytes;
+    }
     result = exec_with(room, settings, directory, path, arguments, environment, flags, !borrowed);
+    left_behind = NULL;
     RAW2(SYS_munmap, memory, bytes);
   }
   if (!borrowed)
