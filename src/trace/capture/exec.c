@@ -88,6 +88,18 @@ static bool can_be_followed(int directory, const char* path, int flags, int dept
   return follows;
 }
 
+// Whether an environment's words can be read; where not, the kernel refuses them.
+static bool is_readable(char* const* environment) {
+  for (; environment != NULL; ++environment) {
+    char* entry;
+    char first;
+    if (!capture_peek(environment, &entry, sizeof entry)) return false;
+    if (entry == NULL) return true;
+    if (!capture_peek(entry, &first, 1)) return false;
+  }
+  return true;
+}
+
 static const char* value_of(char* const* environment, const char* name) {
   const size_t length = strlen(name);
   for (; environment != NULL && *environment != NULL; ++environment)
@@ -189,6 +201,8 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   // A search along PATH fails often: leave that to the kernel.
   if (path == NULL || RAW4(SYS_faccessat, directory, path, X_OK, 0) != 0)
     if (!(flags & AT_EMPTY_PATH)) return plain_exec(directory, path, arguments, environment, flags);
+  if (environment != environ && !is_readable(environment))
+    return plain_exec(directory, path, arguments, environment, flags);
   const char* asked = value_of(environment, RECORD);
   const bool follows = (asked == NULL || *asked != 0) && can_be_followed(directory, path, flags, 0);
   if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);

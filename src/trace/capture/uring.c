@@ -133,13 +133,6 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
   }
 }
 
-static int64_t vector_length(uint64_t place, uint32_t count) {
-  const struct iovec* parts = (const struct iovec*)(uintptr_t)place;
-  int64_t length = 0;
-  for (uint32_t i = 0; i < count && i < 1024; ++i) length += (int64_t)parts[i].iov_len;
-  return length;
-}
-
 // What a request asks for.  kind 255: nothing of files.
 static void describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked) {
   asked->kind = 255;
@@ -154,7 +147,7 @@ static void describe(const struct uring* ring, const struct io_uring_sqe* sqe, s
     case IORING_OP_READV:
     case IORING_OP_WRITEV:
       asked->kind = sqe->opcode == IORING_OP_READV ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
-      asked->length = vector_length(sqe->addr, sqe->len);
+      asked->length = capture_vector_length((const struct iovec*)(uintptr_t)sqe->addr, sqe->len, false);
       break;
     case IORING_OP_FSYNC:
     case IORING_OP_SYNC_FILE_RANGE: asked->kind = PLAIT_EVENT_SYNC; break;
