@@ -61,6 +61,10 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
     environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # what Plait in it is asked for
     environment.pop("PLAIT_RECORD_EXEC", None)
+    # A program built with gcc's AddressSanitizer would not start behind another library.
+    options = os.environ.get("ASAN_OPTIONS", "")
+    if "verify_asan_link_order" not in options:
+        environment["ASAN_OPTIONS"] = "verify_asan_link_order=0" + (f":{options}" if options else "")
     return environment
 
 

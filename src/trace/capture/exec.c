@@ -21,6 +21,8 @@
 
 #define RECORD "PLAIT_RECORD="
 #define PRELOAD "LD_PRELOAD="
+#define ASAN "ASAN_OPTIONS="
+#define ASAN_LATER "verify_asan_link_order=0"
 #define HANDED_OVER "PLAIT_RECORD_EXEC="
 
 #if defined(__x86_64__)
@@ -130,6 +132,7 @@ static size_t count_of(char* const* environment) {
 struct settings {
   char record[4200];
   char preload[8300];
+  char asan[4200];
   char handed_over[160];
 };
 
@@ -139,15 +142,24 @@ static bool names_us(const char* preload) {
   return place != NULL && *own != 0;
 }
 
-// Makes the environment in `room`, which holds count_of(environment) + 4 entries.
+// Whether a program with gcc's AddressSanitizer would start: it insists on being first unless it is told otherwise.
+static bool asan_starts(char* const* environment) {
+  const char* options = value_of(environment, ASAN);
+  return options != NULL && strstr(options, "verify_asan_link_order") != NULL;
+}
+
+// Makes the environment in `room`, which holds count_of(environment) + 5 entries.
 static void fill_environment(char** room, char* const* environment, struct settings* settings, bool handing_over) {
   const char* preload = value_of(environment, PRELOAD);
   const bool keep_preload = names_us(preload);
+  const char* asan = value_of(environment, ASAN);
+  const bool keep_asan = asan_starts(environment) || (asan != NULL && strlen(asan) > 4096);
   const bool keep_record = value_of(environment, RECORD) != NULL;
   size_t count = 0;
   for (char* const* entry = environment; entry != NULL && *entry != NULL; ++entry) {
     if (strncmp(*entry, HANDED_OVER, strlen(HANDED_OVER)) == 0) continue;
     if (!keep_preload && strncmp(*entry, PRELOAD, strlen(PRELOAD)) == 0) continue;
+    if (!keep_asan && strncmp(*entry, ASAN, strlen(ASAN)) == 0) continue;
     room[count++] = *entry;
   }
   if (!keep_record) {
@@ -163,6 +175,11 @@ static void fill_environment(char** room, char* const* environment, struct setti
       strcat(settings->preload, preload);
     }
     room[count++] = settings->preload;
+  }
+  if (!keep_asan) {
+    strcpy(settings->asan, ASAN ASAN_LATER);
+    if (asan != NULL) strcat(strcat(settings->asan, ":"), asan);
+    room[count++] = settings->asan;
   }
   if (handing_over) {
     strcpy(settings->handed_over, HANDED_OVER);
@@ -206,7 +223,7 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   const char* asked = value_of(environment, RECORD);
   const bool follows = (asked == NULL || *asked != 0) && can_be_followed(directory, path, flags, 0);
   if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);
-  if (borrowed && (!follows || (asked != NULL && names_us(value_of(environment, PRELOAD)))))
+  if (borrowed && (!follows || (asked != NULL && names_us(value_of(environment, PRELOAD)) && asan_starts(environment))))
     return plain_exec(directory, path, arguments, environment, flags);
   if (!borrowed) {
     put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, 0, 0, 0);
@@ -220,7 +237,7 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     result = plain_exec(directory, path, arguments, environment, flags);
     if (!borrowed) capture_resume();
   } else {
-    const size_t count = count_of(environment) + 4;
+    const size_t count = count_of(environment) + 5;
     const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);
     const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if ((unsigned long)memory > -4096UL) return plain_exec(directory, path, arguments, environment, flags);
