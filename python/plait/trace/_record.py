@@ -43,11 +43,16 @@ def record(command: list[str], path: str | os.PathLike[str], *, append: bool = F
     program = find_program(command[0])
     environment = recording_environment(path)
     _make_room(Path(path), append)
-    arguments = [program, *command[1:]]
     if why_not(program):
         # Something that is recorded runs it, so that the trace says that it was not followed.
-        arguments = ["/usr/bin/env", "--", *arguments]
-    return _run(arguments, environment)
+        name = program if "=" in command[0] else command[0]
+        return _run("/usr/bin/env", ["env", "--", name, *command[1:]], environment)
+    try:
+        return _run(program, list(command), environment)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        return _run("/bin/sh", ["sh", program, *command[1:]], environment)  # a script without #!, as shells run it
 
 
 def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -151,9 +156,9 @@ def _made_in_this_job(head: bytes) -> bool:
     return bool(trace_age <= launcher_age + 0.02)
 
 
-def _run(arguments: list[str], environment: dict[str, str]) -> int:
+def _run(program: str, arguments: list[str], environment: dict[str, str]) -> int:
     # Launchers hand descriptors to the ranks, which must reach them.
-    with subprocess.Popen(arguments, env=environment, close_fds=False) as process:
+    with subprocess.Popen(arguments, executable=program, env=environment, close_fds=False) as process:
 
         def pass_on(number: int, frame: FrameType | None) -> None:
             process.send_signal(number)
