@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from recording import PLAIT, compiled, record
 
+from plait.trace import Kind
+
 
 def output(folder: Path, *command: str | Path) -> str:
     """What a recorded command prints."""
@@ -48,3 +50,20 @@ def test_of_a_killed_program_nobody_knows_how_much_is_there(tmp_path: Path) -> N
     command = [PLAIT, "trace", "record", "-o", tmp_path / "a.plait", "--", "sh", "-c", "kill -9 $$"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     assert "an unknown share of what happened, in" in done.stderr
+
+
+def test_a_program_that_is_run_by_its_descriptor_is_followed(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "programs.c"), "fexecve", "/bin/cat", "/etc/hostname")
+    assert found.programs() == 2
+    assert found.missed() == {}
+    assert found.of("/etc/hostname", Kind.READ)["result"].sum() == Path("/etc/hostname").stat().st_size
+
+
+def test_names_stay_right_when_a_static_program_could_not_be_run(tmp_path: Path) -> None:
+    static = compiled(tmp_path, "static.c", "-static", "-lc")
+    (tmp_path / "data").write_text("data", encoding="ascii")
+    found = record(tmp_path, compiled(tmp_path, "programs.c"), "failing", static, tmp_path / "data")
+    assert found.status == 0
+    assert found.missed() == {}
+    assert found.of("/data", Kind.READ)["result"].tolist() == [4]
+    assert found.of("/static", Kind.READ)["result"].tolist() == [16]

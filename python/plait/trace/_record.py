@@ -92,6 +92,11 @@ def why_not(program: str, depth: int = 0) -> str | None:
         about = os.stat(program)
         with open(program, "rb") as file:
             head = file.read(4096)
+            if head.startswith(b"\x7fELF") and len(head) >= 64:
+                (begin,) = struct.unpack_from("<Q", head, 32)
+                size, count = struct.unpack_from("<HH", head, 54)
+                file.seek(begin if begin < about.st_size else 0)
+                parts = file.read(size * count)
     except OSError:
         return None
     others_user = about.st_mode & stat.S_ISUID and about.st_uid != os.geteuid()
@@ -105,11 +110,9 @@ def why_not(program: str, depth: int = 0) -> str | None:
         return None
     if head[4] != 2 or head[18:20] != _own_machine():
         return f"{program} is of another kind of machine than the recording library"
-    (begin,) = struct.unpack_from("<Q", head, 32)
-    size, count = struct.unpack_from("<HH", head, 54)
-    kinds = {
-        struct.unpack_from("<I", head, begin + i * size)[0] for i in range(count) if begin + (i + 1) * size <= len(head)
-    }
+    if os.path.basename(program).startswith("ld-linux"):
+        return None  # the loader, called to run a program
+    kinds = {struct.unpack_from("<I", parts, at)[0] for at in range(0, len(parts) - 3, max(size, 1))}
     return None if _INTERPRETER in kinds else f"{program} is statically linked: no library can be loaded into it"
 
 

@@ -222,8 +222,6 @@ void uring_remove(int fd);
 
 /* --- the end --- */
 
-/* Goes on after plait_events_end. */
-void capture_resume(void);
 /* Ends the process's part, then the process. */
 void capture_leave(void);
 /* Keeps what the loader read since dlopen was called. */

@@ -31,8 +31,6 @@
 #define MACHINE EM_AARCH64
 #endif
 
-enum { HEAD = 4096 };
-
 // Whether the loader will be asked to run the ELF program: it has an interpreter, and is of this machine.
 static bool is_dynamic(const unsigned char* head, size_t length) {
   Elf64_Ehdr header;
@@ -50,7 +48,7 @@ static bool is_dynamic(const unsigned char* head, size_t length) {
 
 static bool can_be_followed(int directory, const char* path, int flags, int depth);
 
-// By the first bytes of a program.
+// By the bytes of a program.
 static bool head_can_be_followed(const unsigned char* head, size_t length, int depth) {
   if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return is_dynamic(head, length);
   if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= 4) return true;
@@ -66,7 +64,11 @@ static bool head_can_be_followed(const unsigned char* head, size_t length, int d
 // Whether the program would be recorded, as far as its file tells; scripts by their interpreters.  The file is mapped:
 // the kernel would count a read as the program's.
 static bool can_be_followed(int directory, const char* path, int flags, int depth) {
-  const long fd = flags & AT_EMPTY_PATH && *path == 0 ? -1 : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
+  const char* slash = strrchr(path, '/');
+  // The loader, called to run a program: itself it needs none.
+  if (strncmp(slash == NULL ? path : slash + 1, "ld-linux", 8) == 0) return true;
+  const bool is_open = (flags & AT_EMPTY_PATH) && *path == 0;
+  const long fd = is_open ? directory : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return true;  // may be run but not read: nothing is known
   struct stat about;
 #ifdef SYS_newfstatat
@@ -79,14 +81,14 @@ static bool can_be_followed(int directory, const char* path, int flags, int dept
                 ((about.st_mode & S_ISGID) && about.st_gid != getegid()))) {
     follows = false;
   } else if (known && about.st_size > 0) {
-    const size_t length = about.st_size < HEAD ? (size_t)about.st_size : HEAD;
-    const long head = RAW6(SYS_mmap, NULL, HEAD, PROT_READ, MAP_PRIVATE, fd, 0);
+    const size_t length = (size_t)about.st_size;
+    const long head = RAW6(SYS_mmap, NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
     if ((unsigned long)head <= -4096UL) {
       follows = head_can_be_followed((const unsigned char*)head, length, depth);
-      RAW2(SYS_munmap, head, HEAD);
+      RAW2(SYS_munmap, head, length);
     }
   }
-  RAW1(SYS_close, fd);
+  if (!is_open) RAW1(SYS_close, fd);
   return follows;
 }
 
@@ -194,6 +196,15 @@ static long plain_exec(int directory, const char* path, char* const* arguments, 
   return RAW5(SYS_execveat, directory, path, arguments, environment, flags);
 }
 
+// The same, and counts a program that is not followed, unless it does not run.
+static long counted_exec(int directory, const char* path, char* const* arguments, char* const* environment, int flags,
+                         bool follows) {
+  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);
+  const long result = plain_exec(directory, path, arguments, environment, flags);
+  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, -1, 0, 0);
+  return result;
+}
+
 // The room for a long environment comes from the system: the stack of a spawned child is small.  A child that borrows
 // its parent's memory leaves these pages behind there, and its parent gives them back.
 enum { ON_STACK = 1000 };
@@ -222,20 +233,21 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     return plain_exec(directory, path, arguments, environment, flags);
   const char* asked = value_of(environment, RECORD);
   const bool follows = (asked == NULL || *asked != 0) && can_be_followed(directory, path, flags, 0);
-  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);
   if (borrowed && (!follows || (asked != NULL && names_us(value_of(environment, PRELOAD)) && asan_starts(environment))))
-    return plain_exec(directory, path, arguments, environment, flags);
+    return counted_exec(directory, path, arguments, environment, flags, follows);
+  const struct description* program = *path == 0 ? table_find(directory) : NULL;
+  const uint32_t file = borrowed ? 0 : program == NULL ? plait_events_name(path) : atomic_load(&program->file);
   if (!borrowed) {
-    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, 0, 0, 0);
+    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, file, plait_events_now(), -1, 0, 0, 0, 0);
     aio_end();
     uring_end();
     account_compare();
   }
   long result;
   if (!follows) {
-    if (!borrowed) plait_events_end();  // nothing more will come of this process
-    result = plain_exec(directory, path, arguments, environment, flags);
-    if (!borrowed) capture_resume();
+    plait_events_replaced(1);  // nothing more will come of this process
+    result = counted_exec(directory, path, arguments, environment, flags, false);
+    plait_events_replaced(0);
   } else {
     const size_t count = count_of(environment) + 5;
     const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);
@@ -251,10 +263,7 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     left_behind = NULL;
     RAW2(SYS_munmap, memory, bytes);
   }
-  if (!borrowed)
-    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, result, 0,
-              0);
-  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, -1, 0, 0);
+  if (!borrowed) put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, file, plait_events_now(), -1, 0, result, 0, 0);
   return result;
 }
 
@@ -263,5 +272,8 @@ EXPORT int execve(const char* path, char* const arguments[], char* const environ
 }
 EXPORT int execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
   return (int)told(capture_execveat(directory, path, arguments, environment, flags));
+}
+EXPORT int fexecve(int program, char* const arguments[], char* const environment[]) {
+  return (int)told(capture_execveat(program, "", arguments, environment, AT_EMPTY_PATH));
 }
 EXPORT int execv(const char* path, char* const arguments[]) { return execve(path, arguments, environ); }
