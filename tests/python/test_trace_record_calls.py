@@ -67,3 +67,11 @@ def test_names_stay_right_when_a_static_program_could_not_be_run(tmp_path: Path)
     assert found.missed() == {}
     assert found.of("/data", Kind.READ)["result"].tolist() == [4]
     assert found.of("/static", Kind.READ)["result"].tolist() == [16]
+
+
+def test_writes_that_append_by_a_flag_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(bytes(100))
+    found = record(tmp_path, compiled(tmp_path, "appends.c"), tmp_path / "data")
+    assert found.status == 0
+    assert found.of("/data", Kind.READ)["offset"].tolist() == [0, 10]
+    assert found.of("/data", Kind.WRITE)["offset"].tolist() == [100, -1, 120]

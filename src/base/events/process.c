@@ -173,8 +173,10 @@ static void keep_name(uint32_t number, const char* name) {
     mapping = &self->names;
     while (self->names_size < most + sizeof(struct plait_chunk)) self->names_size *= 2;
     if (plait_file_chunk(mapping, &self->names_place, self->names_size, PLAIT_CHUNK_NAMES, self->id, self->id,
-                         self->image) != 0)
+                         self->image) != 0) {
+      __atomic_fetch_add(&self->block->missed[PLAIT_MISSED_MEMORY][0], 1, __ATOMIC_RELAXED);
       return;
+    }
     if (self->names_size < LARGEST_NAMES) self->names_size *= 4;
   }
   unsigned char* at = plait_put_varint(mapping->at, number);

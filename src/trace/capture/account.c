@@ -219,6 +219,13 @@ void account_child(int child) {
   char path[32] = "/proc/";
   char* place = write_number(path + strlen(path) - 1, child);
   path[strlen("/proc")] = '/';
+  // A debugger waits for programs that are not its children, and is not counted theirs.
+  char text[512];
+  strcpy(place, "/stat");
+  const char* parent = account_slurp(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+  if (parent == NULL || parent[1] == 0 || parent[2] == 0) return;
+  parent += 3;  // behind the state, a letter
+  if (number_at(&parent) != capture_process()) return;
   strcpy(place, "/io");
   int64_t values[4];
   if (counters_of(path, values) != 0) settle(values);

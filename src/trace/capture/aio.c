@@ -64,7 +64,7 @@ static bool describe(const struct iocb* block, struct asked* asked) {
     }
     default: return false;
   }
-  if (asked->kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND)) {
+  if (asked->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || (block->aio_rw_flags & RWF_APPEND))) {
     asked->offset = -1;
     asked->flags |= PLAIT_EVENT_APPEND;
   }

@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) long ask(const struct request* q) {
   return result;
 }
 
-// Where pwrite to a file open for appending wrote: at its end, whatever it was told.
+// Where a write with an offset of its own wrote that appends: at its end, whatever it was told.
 static int64_t appended_at(int fd, int64_t size_before, long result);
 
 static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request q) {
@@ -65,11 +65,16 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   }
   struct description* description = table_known(q.fd);
   if (UNLIKELY(description == NULL)) description = table_find(q.fd);
-  const uint32_t about = description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
+  uint32_t about = description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
   const uint32_t file = description == NULL ? 0 : atomic_load_explicit(&description->file, memory_order_relaxed);
   struct moving moving = {0, 0, 0};
   int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
   int64_t size_before = -1;
+  if (UNLIKELY(q.fifth & RWF_APPEND) && q.kind == PLAIT_EVENT_WRITE) {
+    // The position goes to the end, wherever that is: from now on it is asked for.
+    if (q.at_position && description != NULL) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);
+    about |= DESCRIPTION_APPEND;
+  }
   if (q.at_position)
     moving_begin(&moving, description, q.fd, q.kind == PLAIT_EVENT_WRITE);
   else if (UNLIKELY(q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) && offset >= 0))

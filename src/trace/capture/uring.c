@@ -169,7 +169,7 @@ static void describe(const struct uring* ring, const struct io_uring_sqe* sqe, s
   const bool at_position = sqe->off == UINT64_MAX;
   if (at_position) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);  // the kernel moves it unseen
   if (at_position || !(about & DESCRIPTION_SEEKABLE) ||
-      (asked->kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND)))
+      (asked->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || ((uint32_t)sqe->rw_flags & RWF_APPEND))))
     asked->offset = -1;
 }
 
