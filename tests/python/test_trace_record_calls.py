@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from recording import PLAIT, compiled, record
 
+import plait
+import plait.trace
 from plait.trace import Kind
 
 
@@ -75,3 +77,25 @@ def test_writes_that_append_by_a_flag_of_their_own(tmp_path: Path) -> None:
     assert found.status == 0
     assert found.of("/data", Kind.READ)["offset"].tolist() == [0, 10]
     assert found.of("/data", Kind.WRITE)["offset"].tolist() == [100, -1, 120]
+
+
+def test_a_trace_in_use_is_not_replaced(tmp_path: Path) -> None:
+    command = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--", "sh", "-c", "echo; read line"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        with pytest.raises(plait.Error, match="is being recorded into it"):
+            plait.trace.record(["true"], tmp_path / "a.plait")
+        first.communicate()
+    assert plait.trace.record(["true"], tmp_path / "a.plait") == 0
+    assert (tmp_path / "a.plait").stat().st_mode & 0o022 == 0
+
+
+def test_coverage_is_of_what_was_read(tmp_path: Path) -> None:
+    static = compiled(tmp_path, "static.c", "-static", "-lc")
+    record(tmp_path, "sh", "-c", f"{static}; true")
+    with plait.trace.open(tmp_path / "trace.plait") as trace:
+        with pytest.raises(plait.Error, match="read the trace first"):
+            _ = trace.coverage
+        trace.read()
+        assert 0 < trace.coverage.events < 1

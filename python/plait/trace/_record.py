@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -144,7 +145,19 @@ def _make_room(path: Path, append: bool) -> None:
             return  # another rank was faster
         if head and any(name in os.environ for name in _RANKS) and _made_in_this_job(head):
             return
+        if head and _is_mapped(path):
+            raise StoreError(f"{path}: a program is being recorded into it; name another file by -o, or add --append")
         path.unlink()
+
+
+def _is_mapped(path: Path) -> bool:
+    """Whether a process of this machine, as far as we may look, writes into a trace."""
+    name = os.fsencode(os.path.realpath(path)) + b"\n"
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if any(line.endswith(b" " + name) for line in (folder / "maps").read_bytes().splitlines(keepends=True)):
+                return True
+    return False
 
 
 def _made_in_this_job(head: bytes) -> bool:
