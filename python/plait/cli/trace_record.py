@@ -90,7 +90,6 @@ def tell(path: Path) -> None:
     if not compared:  # a program that did not end its trace may have done more than was counted
         text = "an unknown share of what happened"
     messages().print(
-        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, "
-        f"{text}, in {path}",
+        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}",
         soft_wrap=True,
     )
