@@ -80,13 +80,16 @@ def tell(path: Path) -> None:
             events = sum(len(batch) for batch in trace)
             processes = len(trace.processes)
             coverage = trace.coverage
+            compared = trace.description.complete
     except plait.Error as error:
         click.echo(f"plait: {error}", err=True)
         return
     share = min(coverage)
     text = "all" if share == 1 else f"{min(100 * share, 99.99):.2f} %"
+    text = f"{text} of what is known to have happened"
+    if not compared:  # a program that did not end its trace may have done more than was counted
+        text = "an unknown share of what happened"
     messages().print(
-        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, "
-        f"{text} of what is known to have happened, in {path}",
+        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}",
         soft_wrap=True,
     )

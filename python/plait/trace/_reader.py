@@ -61,6 +61,7 @@ class Trace:
         self._unpacked = Unpacked(self._name, opener) if opener else None
         source = self._unpacked.path if self._unpacked else self._name
         self._events = 0
+        self._asked = False  # for events
         self._bytes = {False: 0, True: 0}  # by whether they are logical
         self._last: Description | None = None
         try:
@@ -110,6 +111,7 @@ class Trace:
 
     def _take(self, count: int) -> npt.NDArray[np.void]:
         events = self._reader.read(count)
+        self._asked = True
         self._events += len(events)
         moved = np.where(events["kind"] <= Kind.WRITE, np.maximum(events["result"], 0), 0)
         logical = (events["flags"] & Flag.LOGICAL) != 0
@@ -164,8 +166,13 @@ class Trace:
         """How much the events read so far are of these and what is known to be missing.
 
         Bytes are those that were read and written, on one level: logical ones where there are any, else physical ones.
+
+        Raises:
+            plait.Error: something is missing, and no event was read yet.
         """
         missed = self.missed
+        if missed and not self._asked:
+            raise Error("the coverage is of the events read so far, and none were: read the trace first")
         events = sum(max(one.events, 0) for one in missed)
         lost = sum(max(one.read_bytes, 0) + max(one.written_bytes, 0) for one in missed)
         moved = self._bytes[True] or self._bytes[False]

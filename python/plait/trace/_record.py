@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -43,11 +44,16 @@ def record(command: list[str], path: str | os.PathLike[str], *, append: bool = F
     program = find_program(command[0])
     environment = recording_environment(path)
     _make_room(Path(path), append)
-    arguments = [program, *command[1:]]
     if why_not(program):
         # Something that is recorded runs it, so that the trace says that it was not followed.
-        arguments = ["/usr/bin/env", "--", *arguments]
-    return _run(arguments, environment)
+        name = program if "=" in command[0] else command[0]
+        return _run("/usr/bin/env", ["env", "--", name, *command[1:]], environment)
+    try:
+        return _run(program, list(command), environment)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        return _run("/bin/sh", ["sh", program, *command[1:]], environment)  # a script without #!, as shells run it
 
 
 def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -61,6 +67,10 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
     environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # what Plait in it is asked for
     environment.pop("PLAIT_RECORD_EXEC", None)
+    # A program built with gcc's AddressSanitizer would not start behind another library.
+    options = os.environ.get("ASAN_OPTIONS", "")
+    if "verify_asan_link_order" not in options:
+        environment["ASAN_OPTIONS"] = "verify_asan_link_order=0" + (f":{options}" if options else "")
     return environment
 
 
@@ -83,6 +93,11 @@ def why_not(program: str, depth: int = 0) -> str | None:
         about = os.stat(program)
         with open(program, "rb") as file:
             head = file.read(4096)
+            if head.startswith(b"\x7fELF") and len(head) >= 64:
+                (begin,) = struct.unpack_from("<Q", head, 32)
+                size, count = struct.unpack_from("<HH", head, 54)
+                file.seek(begin if begin < about.st_size else 0)
+                parts = file.read(size * count)
     except OSError:
         return None
     others_user = about.st_mode & stat.S_ISUID and about.st_uid != os.geteuid()
@@ -96,11 +111,9 @@ def why_not(program: str, depth: int = 0) -> str | None:
         return None
     if head[4] != 2 or head[18:20] != _own_machine():
         return f"{program} is of another kind of machine than the recording library"
-    (begin,) = struct.unpack_from("<Q", head, 32)
-    size, count = struct.unpack_from("<HH", head, 54)
-    kinds = {
-        struct.unpack_from("<I", head, begin + i * size)[0] for i in range(count) if begin + (i + 1) * size <= len(head)
-    }
+    if os.path.basename(program).startswith("ld-linux"):
+        return None  # the loader, called to run a program
+    kinds = {struct.unpack_from("<I", parts, at)[0] for at in range(0, len(parts) - 3, max(size, 1))}
     return None if _INTERPRETER in kinds else f"{program} is statically linked: no library can be loaded into it"
 
 
@@ -132,7 +145,19 @@ def _make_room(path: Path, append: bool) -> None:
             return  # another rank was faster
         if head and any(name in os.environ for name in _RANKS) and _made_in_this_job(head):
             return
+        if head and _is_mapped(path):
+            raise StoreError(f"{path}: a program is being recorded into it; name another file by -o, or add --append")
         path.unlink()
+
+
+def _is_mapped(path: Path) -> bool:
+    """Whether a process of this machine, as far as we may look, writes into a trace."""
+    name = os.fsencode(os.path.realpath(path)) + b"\n"
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if any(line.endswith(b" " + name) for line in (folder / "maps").read_bytes().splitlines(keepends=True)):
+                return True
+    return False
 
 
 def _made_in_this_job(head: bytes) -> bool:
@@ -147,9 +172,9 @@ def _made_in_this_job(head: bytes) -> bool:
     return bool(trace_age <= launcher_age + 0.02)
 
 
-def _run(arguments: list[str], environment: dict[str, str]) -> int:
+def _run(program: str, arguments: list[str], environment: dict[str, str]) -> int:
     # Launchers hand descriptors to the ranks, which must reach them.
-    with subprocess.Popen(arguments, env=environment, close_fds=False) as process:
+    with subprocess.Popen(arguments, executable=program, env=environment, close_fds=False) as process:
 
         def pass_on(number: int, frame: FrameType | None) -> None:
             process.send_signal(number)

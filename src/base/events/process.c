@@ -146,16 +146,31 @@ void plait_events_forked(void) {
   errno = kept;
 }
 
-void plait_events_end(void) {
-  if (!plait_events_active()) return;
-  if (plait_live->generation == 0) plait_events_forked();
+static void tell_end(struct plait_process_block* block) {
   struct timespec used;
-  if (!plait_events_active() || (uint32_t)plait_process_id() != plait_this_process.id) return; /* vfork's child */
-  struct plait_process_block* block = plait_this_process.block;
   if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0)
     block->cpu = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
   block->end = plait_events_now();
   __atomic_store_n(&block->ended, 1, __ATOMIC_RELEASE);
+}
+
+void plait_events_replaced(int replaced) {
+  if (!plait_events_active() || (uint32_t)plait_process_id() != plait_this_process.id) return; /* vfork's child */
+  struct plait_process_block* block = plait_this_process.block;
+  if (replaced) {
+    tell_end(block);
+  } else {
+    __atomic_store_n(&block->ended, 0, __ATOMIC_RELEASE);
+    block->end = 0;
+    block->cpu = -1;
+  }
+}
+
+void plait_events_end(void) {
+  if (!plait_events_active()) return;
+  if (plait_live->generation == 0) plait_events_forked();
+  if (!plait_events_active() || (uint32_t)plait_process_id() != plait_this_process.id) return; /* vfork's child */
+  tell_end(plait_this_process.block);
   __atomic_store_n(&plait_on, 0, __ATOMIC_RELEASE);
 }
 
@@ -175,8 +190,10 @@ static void keep_name(uint32_t number, const char* name) {
     mapping = &self->names;
     while (self->names_size < most + sizeof(struct plait_chunk)) self->names_size *= 2;
     if (plait_file_chunk(mapping, &self->names_place, self->names_size, PLAIT_CHUNK_NAMES, self->id, self->id,
-                         self->image) != 0)
+                         self->image) != 0) {
+      __atomic_fetch_add(&self->block->missed[PLAIT_MISSED_MEMORY][0], 1, __ATOMIC_RELAXED);
       return;
+    }
     if (self->names_size < LARGEST_NAMES) self->names_size *= 4;
   }
   unsigned char* at = plait_put_varint(mapping->at, number);

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,13 @@ static _Atomic uint32_t slots_given;
 // What the kernel had counted when the slots stood at zero, and what was reported as missed since.
 static _Atomic int64_t settled[4];
 static _Atomic uint64_t libraries_settled;
+// In the child of a fork another thread may have held the loader's lock, and nobody gives it back: it is not asked
+// unless the child itself calls dlopen, which needs the lock too.
+static _Atomic int forked;
+
+static uint64_t libraries_loaded(void) {
+  return atomic_load(&forked) ? atomic_load(&libraries_settled) : elf_libraries_loaded();
+}
 
 uint32_t account_new_slot(void) {
   account_slot_number = atomic_fetch_add_explicit(&slots_given, 1, memory_order_relaxed) % ACCOUNT_SLOTS + 1;
@@ -125,7 +133,7 @@ void account_start(void) {
   settle(before);
   int64_t missing[4];
   if (!difference(missing)) return;
-  libraries_settled = elf_libraries_loaded();
+  libraries_settled = libraries_loaded();
   settle(missing);
   // What is more than an exec and the loader read was a program's that was not recorded.
   const int64_t most = 65536 + 4096 * (int64_t)libraries_settled;
@@ -144,11 +152,13 @@ void account_forked(void) {
     atomic_store(&account_slots[i].writes, 0);
   }
   for (int i = 0; i < 4; ++i) atomic_store(&settled[i], 0);
+  atomic_store(&forked, !__libc_single_threaded);
+  atomic_store(&account_loading, 0);
 }
 
 // Whether what is missing may be what the loader read of libraries that came since the last look.
 static bool is_loaders(const int64_t missing[4], uint64_t* libraries) {
-  *libraries = elf_libraries_loaded();
+  *libraries = libraries_loaded();
   const int64_t loaded = (int64_t)(*libraries - atomic_load(&libraries_settled));
   return loaded > 0 && missing[0] > 0 && missing[0] <= 4096 * loaded && missing[1] <= 0;
 }
@@ -159,7 +169,7 @@ _Atomic int account_loading;
 
 void account_loaded(void) {
   atomic_store(&account_loading, 0);
-  if (elf_libraries_loaded() == atomic_load(&libraries_settled)) return;
+  if (libraries_loaded() == atomic_load(&libraries_settled)) return;
   const int64_t start = plait_events_now();
   int64_t missing[4];
   uint64_t libraries;
@@ -171,6 +181,7 @@ void account_loaded(void) {
 
 __attribute__((used)) void* capture_before_dlopen(const char* name) {
   atomic_store(&account_loading, 1);
+  atomic_store(&forked, 0);
   void* function = libc_function(name, NULL);
   return function != NULL ? function : dlsym(RTLD_NEXT, name);
 }
@@ -208,6 +219,13 @@ void account_child(int child) {
   char path[32] = "/proc/";
   char* place = write_number(path + strlen(path) - 1, child);
   path[strlen("/proc")] = '/';
+  // A debugger waits for programs that are not its children, and is not counted theirs.
+  char text[512];
+  strcpy(place, "/stat");
+  const char* parent = account_slurp(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+  if (parent == NULL || parent[1] == 0 || parent[2] == 0) return;
+  parent += 3;  // behind the state, a letter
+  if (number_at(&parent) != capture_process()) return;
   strcpy(place, "/io");
   int64_t values[4];
   if (counters_of(path, values) != 0) settle(values);

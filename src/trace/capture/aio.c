@@ -58,22 +58,22 @@ static bool describe(const struct iocb* block, struct asked* asked) {
     case IOCB_CMD_PWRITEV: {
       const struct iovec* parts = (const struct iovec*)(uintptr_t)block->aio_buf;
       asked->kind = block->aio_lio_opcode == IOCB_CMD_PREADV ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
-      asked->length = 0;
-      for (uint64_t i = 0; i < block->aio_nbytes && i < 1024; ++i) asked->length += (int64_t)parts[i].iov_len;
+      asked->length = capture_vector_length(parts, (int64_t)block->aio_nbytes, false);
       break;
     }
     default: return false;
   }
-  if (asked->kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND)) {
+  if (asked->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || (block->aio_rw_flags & RWF_APPEND))) {
     asked->offset = -1;
     asked->flags |= PLAIT_EVENT_APPEND;
   }
   return true;
 }
 
-static void remember(const struct iocb* block, unsigned long context, int64_t start) {
+// `block`: where the program has it, `asks`: what it holds.
+static void remember(const struct iocb* block, const struct iocb* asks, unsigned long context, int64_t start) {
   struct asked found = {.context = context, .start = start};
-  if (!describe(block, &found)) return;
+  if (!describe(asks, &found)) return;
   struct asked* table = places();
   for (size_t i = 0; table != NULL && i < PROBES; ++i) {
     struct asked* place = &table[(first_place((uintptr_t)block) + i) % PLACES];
@@ -114,10 +114,16 @@ long capture_io_submit(unsigned long context, long count, void* requests) {
   struct iocb** blocks = requests;
   const bool wanted = capture_wanted(0) && !capture_in_borrowed_memory();
   const int64_t start = capture_now();
-  for (long i = 0; wanted && i < count; ++i) remember(blocks[i], context, start);
+  long looked = 0;  // up to the first that cannot be read, where the kernel stops too
+  for (; wanted && looked < count; ++looked) {
+    struct iocb* block;
+    struct iocb asks;
+    if (!capture_peek(&blocks[looked], &block, sizeof block) || !capture_peek(block, &asks, sizeof asks)) break;
+    remember(block, &asks, context, start);
+  }
   const long result = RAW3(SYS_io_submit, context, count, requests);
   struct asked unused;
-  for (long i = result < 0 ? 0 : result; wanted && i < count; ++i) take((uintptr_t)blocks[i], &unused);
+  for (long i = result < 0 ? 0 : result; i < looked; ++i) take((uintptr_t)blocks[i], &unused);
   return result;
 }
 

@@ -22,6 +22,11 @@ struct request {
 };
 
 long capture_transfer(const struct request* request, uintptr_t caller);
+/* Copies what a pointer of the program's leads to, which may lead nowhere.  returns  whether it could be read.
+ * cost: one system call. */
+bool capture_peek(const void* from, void* to, size_t size);
+/* Bytes in the parts of a vector.  trusted: the kernel has read it without fault; else it is peeked at. */
+int64_t capture_vector_length(const struct iovec* parts, int64_t count, bool trusted);
 
 /* One call on a file that moves no data. */
 struct change {

@@ -33,6 +33,8 @@ enum capture_state { CAPTURE_NOT_BEGUN = 0, CAPTURE_BEGINNING, CAPTURE_ON, CAPTU
 extern _Atomic int* capture_state;
 /* Set where this thread made a child that shares its memory (vfork, posix_spawn): calls may be the child's. */
 extern __thread int capture_spawning __attribute__((tls_model("initial-exec")));
+/* In the parent, after a child that shared its memory: gives back what the child's exec left there. */
+void capture_release_borrowed(void);
 /* Above 0: what Plait's library calls in this thread it keeps itself. */
 extern __thread int capture_paused __attribute__((tls_model("initial-exec")));
 
@@ -228,8 +230,6 @@ bool uring_known(int fd);
 
 /* --- the end --- */
 
-/* Goes on after plait_events_end. */
-void capture_resume(void);
 /* Ends the process's part, then the process. */
 void capture_leave(void);
 /* Before the process has its system calls restricted: from now on it makes none but those that the program asks for,

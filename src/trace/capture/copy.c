@@ -59,7 +59,9 @@ long capture_copy(struct copying* q, uintptr_t caller) {
 }
 
 struct side side_of(int fd, const int64_t* offset) {
-  return (struct side){.fd = fd, .offset = offset != NULL ? *offset : -1, .at_position = offset == NULL};
+  int64_t given = -1;
+  if (offset != NULL && !capture_peek(offset, &given, sizeof given)) given = -1;
+  return (struct side){.fd = fd, .offset = given, .at_position = offset == NULL};
 }
 
 EXPORT ssize_t sendfile64(int to, int from, off64_t* offset, size_t size) {

@@ -21,6 +21,8 @@
 
 #define RECORD "PLAIT_RECORD="
 #define PRELOAD "LD_PRELOAD="
+#define ASAN "ASAN_OPTIONS="
+#define ASAN_LATER "verify_asan_link_order=0"
 #define HANDED_OVER "PLAIT_RECORD_EXEC="
 
 #if defined(__x86_64__)
@@ -28,8 +30,6 @@
 #else
 #define MACHINE EM_AARCH64
 #endif
-
-enum { HEAD = 4096 };
 
 // Whether the loader will be asked to run the ELF program: it has an interpreter, and is of this machine.
 static bool is_dynamic(const unsigned char* head, size_t length) {
@@ -48,7 +48,7 @@ static bool is_dynamic(const unsigned char* head, size_t length) {
 
 static bool can_be_followed(int directory, const char* path, int flags, int depth);
 
-// By the first bytes of a program.
+// By the bytes of a program.
 static bool head_can_be_followed(const unsigned char* head, size_t length, int depth) {
   if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return is_dynamic(head, length);
   if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= 4) return true;
@@ -64,7 +64,11 @@ static bool head_can_be_followed(const unsigned char* head, size_t length, int d
 // Whether the program would be recorded, as far as its file tells; scripts by their interpreters.  The file is mapped:
 // the kernel would count a read as the program's.
 static bool can_be_followed(int directory, const char* path, int flags, int depth) {
-  const long fd = flags & AT_EMPTY_PATH && *path == 0 ? -1 : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
+  const char* slash = strrchr(path, '/');
+  // The loader, called to run a program: itself it needs none.
+  if (strncmp(slash == NULL ? path : slash + 1, "ld-linux", 8) == 0) return true;
+  const bool is_open = (flags & AT_EMPTY_PATH) && *path == 0;
+  const long fd = is_open ? directory : RAW4(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return true;  // may be run but not read: nothing is known
   struct stat about;
 #ifdef SYS_newfstatat
@@ -77,15 +81,27 @@ static bool can_be_followed(int directory, const char* path, int flags, int dept
                 ((about.st_mode & S_ISGID) && about.st_gid != getegid()))) {
     follows = false;
   } else if (known && about.st_size > 0) {
-    const size_t length = about.st_size < HEAD ? (size_t)about.st_size : HEAD;
-    const long head = RAW6(SYS_mmap, NULL, HEAD, PROT_READ, MAP_PRIVATE, fd, 0);
+    const size_t length = (size_t)about.st_size;
+    const long head = RAW6(SYS_mmap, NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
     if ((unsigned long)head <= -4096UL) {
       follows = head_can_be_followed((const unsigned char*)head, length, depth);
-      RAW2(SYS_munmap, head, HEAD);
+      RAW2(SYS_munmap, head, length);
     }
   }
-  RAW1(SYS_close, fd);
+  if (!is_open) RAW1(SYS_close, fd);
   return follows;
+}
+
+// Whether an environment's words can be read; where not, the kernel refuses them.
+static bool is_readable(char* const* environment) {
+  for (; environment != NULL; ++environment) {
+    char* entry;
+    char first;
+    if (!capture_peek(environment, &entry, sizeof entry)) return false;
+    if (entry == NULL) return true;
+    if (!capture_peek(entry, &first, 1)) return false;
+  }
+  return true;
 }
 
 static const char* value_of(char* const* environment, const char* name) {
@@ -118,6 +134,7 @@ static size_t count_of(char* const* environment) {
 struct settings {
   char record[4200];
   char preload[8300];
+  char asan[4200];
   char handed_over[160];
 };
 
@@ -127,15 +144,24 @@ static bool names_us(const char* preload) {
   return place != NULL && *own != 0;
 }
 
-// Makes the environment in `room`, which holds count_of(environment) + 4 entries.
+// Whether a program with gcc's AddressSanitizer would start: it insists on being first unless it is told otherwise.
+static bool asan_starts(char* const* environment) {
+  const char* options = value_of(environment, ASAN);
+  return options != NULL && strstr(options, "verify_asan_link_order") != NULL;
+}
+
+// Makes the environment in `room`, which holds count_of(environment) + 5 entries.
 static void fill_environment(char** room, char* const* environment, struct settings* settings, bool handing_over) {
   const char* preload = value_of(environment, PRELOAD);
   const bool keep_preload = names_us(preload);
+  const char* asan = value_of(environment, ASAN);
+  const bool keep_asan = asan_starts(environment) || (asan != NULL && strlen(asan) > 4096);
   const bool keep_record = value_of(environment, RECORD) != NULL;
   size_t count = 0;
   for (char* const* entry = environment; entry != NULL && *entry != NULL; ++entry) {
     if (strncmp(*entry, HANDED_OVER, strlen(HANDED_OVER)) == 0) continue;
     if (!keep_preload && strncmp(*entry, PRELOAD, strlen(PRELOAD)) == 0) continue;
+    if (!keep_asan && strncmp(*entry, ASAN, strlen(ASAN)) == 0) continue;
     room[count++] = *entry;
   }
   if (!keep_record) {
@@ -152,6 +178,11 @@ static void fill_environment(char** room, char* const* environment, struct setti
     }
     room[count++] = settings->preload;
   }
+  if (!keep_asan) {
+    strcpy(settings->asan, ASAN ASAN_LATER);
+    if (asan != NULL) strcat(strcat(settings->asan, ":"), asan);
+    room[count++] = settings->asan;
+  }
   if (handing_over) {
     strcpy(settings->handed_over, HANDED_OVER);
     account_hand_over(settings->handed_over + strlen(HANDED_OVER), sizeof settings->handed_over - strlen(HANDED_OVER));
@@ -165,9 +196,25 @@ static long plain_exec(int directory, const char* path, char* const* arguments, 
   return RAW5(SYS_execveat, directory, path, arguments, environment, flags);
 }
 
+// The same, and counts a program that is not followed, unless it does not run.
+static long counted_exec(int directory, const char* path, char* const* arguments, char* const* environment, int flags,
+                         bool follows) {
+  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);
+  const long result = plain_exec(directory, path, arguments, environment, flags);
+  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, -1, 0, 0);
+  return result;
+}
+
 // The room for a long environment comes from the system: the stack of a spawned child is small.  A child that borrows
-// its parent's memory leaves these pages behind there, which is why short ones take the stack.
+// its parent's memory leaves these pages behind there, and its parent gives them back.
 enum { ON_STACK = 1000 };
+static __thread void* left_behind;
+static __thread size_t left_bytes;
+
+void capture_release_borrowed(void) {
+  if (left_behind != NULL) RAW2(SYS_munmap, left_behind, left_bytes);
+  left_behind = NULL;
+}
 
 __attribute__((noinline)) static long exec_with(char** room, struct settings* settings, int directory, const char* path,
                                                 char* const* arguments, char* const* environment, int flags,
@@ -182,36 +229,41 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
   // A search along PATH fails often: leave that to the kernel.
   if (path == NULL || RAW4(SYS_faccessat, directory, path, X_OK, 0) != 0)
     if (!(flags & AT_EMPTY_PATH)) return plain_exec(directory, path, arguments, environment, flags);
+  if (environment != environ && !is_readable(environment))
+    return plain_exec(directory, path, arguments, environment, flags);
   const char* asked = value_of(environment, RECORD);
   const bool follows = (asked == NULL || *asked != 0) && can_be_followed(directory, path, flags, 0);
-  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, 1, 0, 0);
-  if (borrowed && (!follows || (asked != NULL && names_us(value_of(environment, PRELOAD)))))
-    return plain_exec(directory, path, arguments, environment, flags);
+  if (borrowed && (!follows || (asked != NULL && names_us(value_of(environment, PRELOAD)) && asan_starts(environment))))
+    return counted_exec(directory, path, arguments, environment, flags, follows);
+  const struct description* program = *path == 0 ? table_find(directory) : NULL;
+  const uint32_t file = borrowed ? 0 : program == NULL ? plait_events_name(path) : atomic_load(&program->file);
   if (!borrowed) {
-    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, 0, 0, 0);
+    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, file, plait_events_now(), -1, 0, 0, 0, 0);
     aio_end();
     uring_end();
     account_compare();
   }
   long result;
   if (!follows) {
-    if (!borrowed) plait_events_end();  // nothing more will come of this process
-    result = plain_exec(directory, path, arguments, environment, flags);
-    if (!borrowed) capture_resume();
+    plait_events_replaced(1);  // nothing more will come of this process
+    result = counted_exec(directory, path, arguments, environment, flags, false);
+    plait_events_replaced(0);
   } else {
-    const size_t count = count_of(environment) + 4;
+    const size_t count = count_of(environment) + 5;
     const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);
     const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if ((unsigned long)memory > -4096UL) return plain_exec(directory, path, arguments, environment, flags);
     struct settings* settings = (struct settings*)memory;
     char** room = count <= ON_STACK ? alloca(count * sizeof(char*)) : (char**)(settings + 1);
+    if (borrowed) {
+      left_behind = settings;
+      left_bytes = bytes;
+    }
     result = exec_with(room, settings, directory, path, arguments, environment, flags, !borrowed);
+    left_behind = NULL;
     RAW2(SYS_munmap, memory, bytes);
   }
-  if (!borrowed)
-    put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, plait_events_name(path), plait_events_now(), -1, 0, result, 0,
-              0);
-  if (!follows) plait_events_missed(PLAIT_MISSED_PROCESS, -1, 0, 0);
+  if (!borrowed) put_event(PLAIT_EVENT_EXEC, PLAIT_INTERFACE_POSIX, file, plait_events_now(), -1, 0, result, 0, 0);
   return result;
 }
 
@@ -220,5 +272,8 @@ EXPORT int execve(const char* path, char* const arguments[], char* const environ
 }
 EXPORT int execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
   return (int)told(capture_execveat(directory, path, arguments, environment, flags));
+}
+EXPORT int fexecve(int program, char* const arguments[], char* const environment[]) {
+  return (int)told(capture_execveat(program, "", arguments, environment, AT_EMPTY_PATH));
 }
 EXPORT int execv(const char* path, char* const arguments[]) { return execve(path, arguments, environ); }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
@@ -9,10 +10,26 @@
 #include "trace/capture/cancel.h"
 #include "trace/capture/names.h"
 
-static int64_t vector_length(const struct iovec* parts, int count) {
+bool capture_peek(const void* from, void* to, size_t size) {
+  const struct iovec there = {(void*)(uintptr_t)from, size};
+  const struct iovec here = {to, size};
+  const long result = RAW6(SYS_process_vm_readv, RAW0(SYS_getpid), &here, 1, &there, 1, 0);
+  if (result != -ENOSYS && result != -EPERM) return result == (long)size;
+  memcpy(to, from, size);  // forbidden: then as it was before
+  return true;
+}
+
+int64_t capture_vector_length(const struct iovec* parts, int64_t count, bool trusted) {
   int64_t length = 0;
   if (count < 0 || count > IOV_MAX) return 0;
-  for (int i = 0; i < count; ++i) length += (int64_t)parts[i].iov_len;
+  for (int64_t i = 0; i < count; ++i) {
+    struct iovec part;
+    if (trusted)
+      part = parts[i];
+    else if (!capture_peek(&parts[i], &part, sizeof part))
+      return 0;
+    length += (int64_t)part.iov_len;
+  }
   return length;
 }
 
@@ -37,7 +54,7 @@ static inline __attribute__((always_inline)) long ask(const struct request* q) {
   return result;
 }
 
-// Where pwrite to a file open for appending wrote: at its end, whatever it was told.
+// Where a write with an offset of its own wrote that appends: at its end, whatever it was told.
 static int64_t appended_at(int fd, int64_t size_before, long result);
 
 static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request q) {
@@ -48,20 +65,29 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   }
   struct description* description = table_known(q.fd);
   if (UNLIKELY(description == NULL)) description = table_find(q.fd);
-  const uint32_t about = description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
+  uint32_t about = description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
   const uint32_t file = description == NULL ? 0 : atomic_load_explicit(&description->file, memory_order_relaxed);
   struct moving moving = {0, 0, 0};
   int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
   int64_t size_before = -1;
+  if (UNLIKELY(q.fifth & RWF_APPEND) && q.kind == PLAIT_EVENT_WRITE) {
+    // The position goes to the end, wherever that is: from now on it is asked for.
+    if (q.at_position && description != NULL) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);
+    about |= DESCRIPTION_APPEND;
+  }
   if (q.at_position)
     moving_begin(&moving, description, q.fd, q.kind == PLAIT_EVENT_WRITE);
   else if (UNLIKELY(q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) && offset >= 0))
     size_before = appended_at(q.fd, -1, 0);
-  const int64_t length = q.vector ? vector_length((const struct iovec*)q.data, (int)q.size) : q.size;
   const int64_t start = plait_events_now();
   const long result = ask(&q);
   const int64_t end = plait_events_now();
   account(&q, result);
+  // A vector is looked at when the kernel has done so: these are its answers where it may not have, or could not.
+  const bool read_by_kernel =
+      result >= 0 || (result != -EBADF && result != -EINVAL && result != -ESPIPE && result != -EFAULT);
+  const int64_t length =
+      q.vector ? capture_vector_length((const struct iovec*)q.data, (int)q.size, read_by_kernel) : q.size;
   if (q.at_position && description != NULL) offset = moving_end(&moving, description, q.fd, result);
   if (UNLIKELY(size_before >= 0)) offset = appended_at(q.fd, size_before, result);
   // The C library's threads for aio_read and its like are all that calls pread inside it.

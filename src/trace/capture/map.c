@@ -11,8 +11,8 @@
 
 // Mapped files, so that unmapping them is told from giving memory back; those that find no place are not.
 enum { MOST = 4096 };
+static _Atomic uintptr_t begins[MOST];  // 0: free, 1: being filled; apart from the rest, to be searched fast
 struct mapped {
-  _Atomic uintptr_t begin;  // 0: free, 1: being filled
   uintptr_t size;
   int64_t offset;
   uint32_t file;
@@ -20,15 +20,20 @@ struct mapped {
 static struct mapped mapped[MOST];
 static _Atomic int used;  // places that were ever used
 static _Atomic int live;
+static _Atomic int hint;  // where a free place may be
 
 static void remember(uintptr_t begin, size_t size, int64_t offset, uint32_t file) {
-  for (int i = 0; i < MOST; ++i) {
-    uintptr_t free_place = 0;
-    if (!atomic_compare_exchange_strong(&mapped[i].begin, &free_place, 1)) continue;
+  if (atomic_load(&live) >= MOST) return;
+  const int first = atomic_load(&hint);
+  for (int tried = 0; tried < MOST; ++tried) {
+    const int i = (first + tried) % MOST;
+    uintptr_t free_place = atomic_load_explicit(&begins[i], memory_order_relaxed);
+    if (free_place != 0 || !atomic_compare_exchange_strong(&begins[i], &free_place, 1)) continue;
     mapped[i].size = size;
     mapped[i].offset = offset;
     mapped[i].file = file;
-    atomic_store(&mapped[i].begin, begin);
+    atomic_store(&begins[i], begin);
+    atomic_store(&hint, (i + 1) % MOST);
     atomic_fetch_add(&live, 1);
     int most = atomic_load(&used);
     while (most <= i && !atomic_compare_exchange_weak(&used, &most, i + 1)) continue;
@@ -38,13 +43,15 @@ static void remember(uintptr_t begin, size_t size, int64_t offset, uint32_t file
 
 static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t caller) {
   for (int i = 0, count = atomic_load(&used); i < count && atomic_load(&live) > 0; ++i) {
-    uintptr_t place = atomic_load(&mapped[i].begin);
+    uintptr_t place = atomic_load_explicit(&begins[i], memory_order_acquire);
     if (place <= 1 || place - begin >= size) continue;
     const struct mapped found = {.size = mapped[i].size, .offset = mapped[i].offset, .file = mapped[i].file};
-    if (!atomic_compare_exchange_strong(&mapped[i].begin, &place, 0)) continue;
+    if (!atomic_compare_exchange_strong(&begins[i], &place, 0)) continue;
+    atomic_store(&hint, i);
     atomic_fetch_sub(&live, 1);
     put_event(PLAIT_EVENT_UNMAP, capture_interface(caller, PLAIT_INTERFACE_MMAP), found.file, start, found.offset,
               (int64_t)found.size, 0, 0, 0);
+    if (place == begin && found.size >= size) return;  // that was all
   }
 }
 
@@ -93,7 +100,7 @@ long capture_msync(void* place, size_t size, int flags, uintptr_t caller, bool m
   uint32_t file = 0;
   int64_t offset = -1;
   for (int i = 0, count = atomic_load(&used); i < count; ++i) {
-    const uintptr_t begin = atomic_load(&mapped[i].begin);
+    const uintptr_t begin = atomic_load(&begins[i]);
     if (begin <= 1 || (uintptr_t)place - begin >= mapped[i].size) continue;
     file = mapped[i].file;
     offset = mapped[i].offset + (int64_t)((uintptr_t)place - begin);

@@ -77,6 +77,7 @@ static const struct replacement replacements[] = {
     SAME(msync),
     SAME(execve),
     SAME(execveat),
+    SAME(fexecve),
     SAME(_exit),
     SAME(vfork),
     SAME(syscall),

@@ -107,6 +107,7 @@ __attribute__((used)) void capture_before_vfork(void) {
 }
 __attribute__((used)) void capture_after_vfork(long child) {
   --capture_spawning;
+  capture_release_borrowed();
   if (capture_wanted(0)) put_fork(plait_events_now(), child);
 }
 
@@ -123,6 +124,7 @@ static int spawn(const char* name, pid_t* child, const char* path, const posix_s
   spawn_function* function = (spawn_function*)own_of_libc(name);
   const int error = function(&number, path, actions, attributes, arguments, environment);
   --capture_spawning;
+  capture_release_borrowed();
   if (error == 0 && child != NULL) *child = number;
   if (wanted) put_fork(start, error == 0 ? number : -error);
   return error;
@@ -142,6 +144,7 @@ EXPORT int system(const char* command) {
   ++capture_spawning;
   const int result = ((int (*)(const char*))own_of_libc("system"))(command);
   --capture_spawning;
+  capture_release_borrowed();
   return result;
 }
 
@@ -150,6 +153,7 @@ EXPORT FILE* popen(const char* command, const char* type) {
   ++capture_spawning;
   FILE* stream = ((FILE * (*)(const char*, const char*)) own_of_libc("popen"))(command, type);
   --capture_spawning;
+  capture_release_borrowed();
   return stream;
 }
 

@@ -81,10 +81,6 @@ static bool join(void) {
   return plait_events_begin(capture_path, command, job_rank(), 1, 1) == 0;
 }
 
-void capture_resume(void) {
-  if (!join()) atomic_store(capture_state, CAPTURE_OFF);
-}
-
 __thread int capture_paused __attribute__((tls_model("initial-exec")));
 
 struct text capture_plait_text;

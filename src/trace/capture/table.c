@@ -84,8 +84,15 @@ static void free_description(struct description* description) {
   } while (!atomic_compare_exchange_weak(&free_list, &head, next));
 }
 
-// What the system calls a descriptor: a path, or such as "pipe:[123]".
-static bool name_of(int fd, char* name, size_t room) {
+// What the system calls a descriptor: a path, or such as "pipe:[123]".  Most names are short, and a signal handler's
+// stack is too: a long one comes into a page of its own.
+struct name {
+  char text[512];
+  char* page;
+};
+enum { LONGEST_NAME = 4096 };
+
+static bool read_name(int fd, char* name, size_t room) {
   char link[32] = "/proc/self/fd/";
   char digits[12];
   int count = 0;
@@ -98,6 +105,19 @@ static bool name_of(int fd, char* name, size_t room) {
   if (size <= 0) return false;
   name[size] = 0;
   return true;
+}
+
+// returns  the name; NULL: there is none.
+static const char* name_of(int fd, struct name* name) {
+  name->page = NULL;
+  if (!read_name(fd, name->text, sizeof name->text)) return NULL;
+  if (strlen(name->text) + 1 < sizeof name->text) return name->text;
+  name->page = memory(LONGEST_NAME);
+  return name->page != NULL && read_name(fd, name->page, LONGEST_NAME) ? name->page : name->text;
+}
+
+static void drop_name(struct name* name) {
+  if (name->page != NULL) RAW2(SYS_munmap, name->page, LONGEST_NAME);
 }
 
 static uint32_t kind_of(int fd, int status) {
@@ -140,11 +160,13 @@ struct description* table_find(int fd) {
   entry* place = entry_of(fd, true);
   if (place == NULL) return NULL;
   const long status = RAW2(SYS_fcntl, fd, F_GETFL);
-  char name[4096];
-  if (status < 0 || !name_of(fd, name, sizeof name)) return NULL;
+  struct name found;
+  const char* name = status < 0 ? NULL : name_of(fd, &found);
+  if (name == NULL) return NULL;
   struct description* description = new_description();
+  if (description != NULL) fill(description, name, kind_of(fd, (int)status) | DESCRIPTION_SHARED);
+  drop_name(&found);
   if (description == NULL) return NULL;
-  fill(description, name, kind_of(fd, (int)status) | DESCRIPTION_SHARED);
   uint32_t other = 0;
   if (atomic_compare_exchange_strong(place, &other, description->number)) return description;
   free_description(description);
@@ -155,9 +177,14 @@ struct description* table_open(int fd, const char* name, int flags) {
   entry* place = entry_of(fd, true);
   struct description* description = place == NULL ? NULL : new_description();
   if (description == NULL) return NULL;
-  char found[4096];
-  if ((name == NULL || *name != '/') && name_of(fd, found, sizeof found)) name = found;
+  struct name found = {.page = NULL};
+  // A file without a name was opened by its folder's.
+  if (name == NULL || *name != '/' || (flags & O_TMPFILE) == O_TMPFILE) {
+    const char* asked = name_of(fd, &found);
+    if (asked != NULL) name = asked;
+  }
   fill(description, name == NULL ? "" : name, flags & O_PATH ? 0 : kind_of(fd, flags));
+  drop_name(&found);
   struct description* old = description_of(atomic_exchange(place, description->number));
   if (old != NULL) table_release(old, plait_events_now(), 0);  // was closed in a way that we did not see
   return description;

@@ -15,16 +15,9 @@ enum {
   RECV_ZERO_COPY = 60
 };
 
-static int64_t vector_length(uint64_t place, uint32_t count) {
-  const struct iovec* parts = (const struct iovec*)(uintptr_t)place;
-  int64_t length = 0;
-  for (uint32_t i = 0; i < count && i < 1024; ++i) length += (int64_t)parts[i].iov_len;
-  return length;
-}
-
 static int64_t message_length(uint64_t place) {
   const struct msghdr* message = (const struct msghdr*)(uintptr_t)place;
-  return message == NULL ? 0 : vector_length((uintptr_t)message->msg_iov, (uint32_t)message->msg_iovlen);
+  return message == NULL ? 0 : capture_vector_length(message->msg_iov, (int64_t)message->msg_iovlen, false);
 }
 
 // Requests that have no offset, and something else in its place.
@@ -57,7 +50,7 @@ void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, st
     case READV_FIXED:
     case WRITEV_FIXED:
       asked->kind = sqe->opcode == IORING_OP_READV || sqe->opcode == READV_FIXED ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
-      asked->length = vector_length(sqe->addr, sqe->len);
+      asked->length = capture_vector_length((const struct iovec*)(uintptr_t)sqe->addr, sqe->len, false);
       break;
     case IORING_OP_RECV:
     case RECV_ZERO_COPY: asked->kind = PLAIT_EVENT_READ; break;
@@ -101,6 +94,6 @@ void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, st
   const bool at_position = sqe->off == UINT64_MAX && !is_on_socket(sqe);
   if (at_position) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);  // the kernel moves it unseen
   if (at_position || !(about & DESCRIPTION_SEEKABLE) ||
-      (asked->kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND)))
+      (asked->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || ((uint32_t)sqe->rw_flags & RWF_APPEND))))
     asked->offset = -1;
 }

@@ -35,7 +35,8 @@ long capture_wait4(int id, int* status, int options, struct rusage* usage, bool 
     return result;
   }
   const int kind = id > 0 ? P_PID : id == -1 ? P_ALL : P_PGID;
-  const int group_or_process = id > 0 ? id : id < -1 ? -id : 0;
+  // Systems before Linux 5.4 do not take 0 for one's own group here.
+  const int group_or_process = id > 0 ? id : id < -1 ? -id : id == 0 ? (int)RAW1(SYS_getpgid, 0) : 0;
   for (;;) {
     siginfo_t about;
     const long child = look(kind, group_or_process, options | WEXITED, &about, may);
@@ -60,7 +61,11 @@ long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct
     const long child = look(kind, id, options, &about, may);
     if (child < 0) return child;
     if (child == 0) {
-      if (told_about != NULL) told_about->si_pid = told_about->si_signo = 0;
+      if (told_about != NULL) {  // what the kernel writes when there is nobody to tell of
+        told_about->si_signo = told_about->si_errno = told_about->si_code = 0;
+        told_about->si_pid = told_about->si_status = 0;
+        told_about->si_uid = 0;
+      }
       return 0;
     }
     if (has_ended(&about)) account_child((int)child);

@@ -1,0 +1,36 @@
+/* Runs other programs in its place: argv[1] is how, argv[2] the program.  "failing": after it failed, reads argv[3]. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int count, char** words) {
+  if (count < 3) return 2;
+  char* arguments[] = {words[2], words[3], NULL};
+  char* environment[] = {"A=b", NULL};
+  const int program = open(words[2], O_RDONLY | O_CLOEXEC);
+  char text[16];
+  if (strcmp(words[1], "fexecve") == 0) {
+    fexecve(program, arguments, environment);
+    return 3;
+  }
+  if (strcmp(words[1], "failing") == 0) {
+    char* none[] = {NULL};
+    static char longest[1 << 20];  // more than the system takes in one word
+    memset(longest, 'a', sizeof longest - 1);
+    char* much[] = {words[2], longest, NULL};
+    execve(words[2], much, none);
+    if (vfork() == 0) {
+      execve(words[2], much, none);
+      _exit(0);
+    }
+    wait(NULL);
+    const int file = open(words[3], O_RDONLY);
+    if (read(file, text, sizeof text) < 0 || read(program, text, sizeof text) != sizeof text) return 4;
+    return 0;
+  }
+  return 2;
+}

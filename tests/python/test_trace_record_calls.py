@@ -1,0 +1,101 @@
+"""Recording programs: single calls behave as they do unrecorded, and their events say what happened."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from recording import PLAIT, compiled, record
+
+import plait
+import plait.trace
+from plait.trace import Kind
+
+
+def output(folder: Path, *command: str | Path) -> str:
+    """What a recorded command prints."""
+    words = [PLAIT, "trace", "record", "-q", "-o", folder / "trace.plait", "--", *command]
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=100).stdout
+
+
+def test_spawns_with_an_emptied_environment_leave_no_memory_behind(tmp_path: Path) -> None:
+    assert int(output(tmp_path, compiled(tmp_path, "spawns.c"))) < 20
+
+
+def test_pointers_that_lead_nowhere_fail_as_unrecorded(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "pointers.c")
+    plain = subprocess.run([program], capture_output=True, text=True, check=True, timeout=100).stdout
+    assert output(tmp_path, program) == plain
+    assert plain.count("Bad address") >= 5
+
+
+def test_programs_with_an_address_sanitizer_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+    program = compiled(tmp_path, "children.c", "-fsanitize=address", "-lasan")
+    assert record(tmp_path, program, tmp_path / "out").status == 0
+    assert record(tmp_path, "env", "-i", "ASAN_OPTIONS=detect_leaks=0", program, tmp_path / "out").status == 0
+
+
+def test_a_program_is_called_as_it_was_named(tmp_path: Path) -> None:
+    assert output(tmp_path, "sh", "-c", "cat /proc/$$/cmdline; true").startswith("sh\0-c\0")
+
+
+def test_a_script_that_names_no_interpreter_runs_in_a_shell(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text('echo "run with $1"\n', encoding="ascii")
+    script.chmod(0o755)
+    assert output(tmp_path, script, "5") == "run with 5\n"
+
+
+def test_of_a_killed_program_nobody_knows_how_much_is_there(tmp_path: Path) -> None:
+    command = [PLAIT, "trace", "record", "-o", tmp_path / "a.plait", "--", "sh", "-c", "kill -9 $$"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    assert "an unknown share of what happened, in" in done.stderr
+
+
+def test_a_program_that_is_run_by_its_descriptor_is_followed(tmp_path: Path) -> None:
+    found = record(tmp_path, compiled(tmp_path, "programs.c"), "fexecve", "/bin/cat", "/etc/hostname")
+    assert found.programs() == 2
+    assert found.missed() == {}
+    assert found.of("/etc/hostname", Kind.READ)["result"].sum() == Path("/etc/hostname").stat().st_size
+
+
+def test_names_stay_right_when_a_static_program_could_not_be_run(tmp_path: Path) -> None:
+    static = compiled(tmp_path, "static.c", "-static", "-lc")
+    (tmp_path / "data").write_text("data", encoding="ascii")
+    found = record(tmp_path, compiled(tmp_path, "programs.c"), "failing", static, tmp_path / "data")
+    assert found.status == 0
+    assert found.missed() == {}
+    assert found.of("/data", Kind.READ)["result"].tolist() == [4]
+    assert found.of("/static", Kind.READ)["result"].tolist() == [16]
+
+
+def test_writes_that_append_by_a_flag_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(bytes(100))
+    found = record(tmp_path, compiled(tmp_path, "appends.c"), tmp_path / "data")
+    assert found.status == 0
+    assert found.of("/data", Kind.READ)["offset"].tolist() == [0, 10]
+    assert found.of("/data", Kind.WRITE)["offset"].tolist() == [100, -1, 120]
+
+
+def test_a_trace_in_use_is_not_replaced(tmp_path: Path) -> None:
+    command = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--", "sh", "-c", "echo; read line"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        with pytest.raises(plait.Error, match="is being recorded into it"):
+            plait.trace.record(["true"], tmp_path / "a.plait")
+        first.communicate()
+    assert plait.trace.record(["true"], tmp_path / "a.plait") == 0
+    assert (tmp_path / "a.plait").stat().st_mode & 0o022 == 0
+
+
+def test_coverage_is_of_what_was_read(tmp_path: Path) -> None:
+    static = compiled(tmp_path, "static.c", "-static", "-lc")
+    record(tmp_path, "sh", "-c", f"{static}; true")
+    with plait.trace.open(tmp_path / "trace.plait") as trace:
+        with pytest.raises(plait.Error, match="read the trace first"):
+            _ = trace.coverage
+        trace.read()
+        assert 0 < trace.coverage.events < 1
