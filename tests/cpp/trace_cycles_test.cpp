@@ -115,10 +115,25 @@ TEST(Cycles, AreNotSeenInASteadyRate) {
   }
 }
 
+TEST(Cycles, AreNotSeenInWhatRoundingLeavesOfASteadyRate) {
+  for (const auto& [count, gap, bytes] : {std::tuple{2999, 1'000'000, 1000},
+                                          {3000, 1'000'000, 1000},
+                                          {3000, 1'000'000, 4000},
+                                          {3001, 1'000'000, 1000},
+                                          {6000, 1'000'000, 1000},
+                                          {20000, 1'000'000, 4000},
+                                          {3000, 1'000, 1}}) {
+    Case made;
+    for (std::int64_t i = 0; i < count; ++i) made.add(Kind::kRead, i * gap, i * bytes, bytes);
+    const Report report = made.report();
+    EXPECT_TRUE(report.cycles.empty()) << count << " of " << bytes << ": " << shown(report.cycles);
+  }
+}
+
 TEST(Cycles, AreNotSeenInNoise) {
   int seen = 0;
   std::string text;
-  for (unsigned seed = 1; seed <= 36; ++seed) {
+  for (unsigned seed = 1; seed <= 9; ++seed) {
     Requests requests(seed);
     const int count = seed % 3 == 0 ? 200 : seed % 3 == 1 ? 2000 : 20000;
     for (int i = 0; i < count; ++i) requests.add(requests.uniform(0, 100));
@@ -151,12 +166,12 @@ TEST(Cycles, AreNotSeenInOneBurstOrTwo) {
 
 TEST(Cycles, OfAFewRandomBurstsAreRare) {
   int seen = 0;
-  for (unsigned seed = 1; seed <= 40; ++seed) {
+  for (unsigned seed = 1; seed <= 16; ++seed) {
     Requests requests(seed);
     for (int i = 0; i < 8; ++i) requests.burst(requests.uniform(0, 200), 1, 40);
     seen += requests.cycles().empty() ? 0 : 1;
   }
-  EXPECT_LE(seen, 4);
+  EXPECT_LE(seen, 2);
 }
 
 TEST(Cycles, OfDataAndOfCheckpointsAreBothFound) {
@@ -197,6 +212,7 @@ TEST(Cycles, BesideALargeBurstAtTheStart) {
 
 TEST(Cycles, OfTheWorkloads) {
   for (const Workload& one : workloads()) {
+    if (one.requests > 1'000'000) continue;  // as the others, and long
     const auto reader = workload(one.name);
     const Report report = analyse(*reader);
     EXPECT_TRUE(report.cpu_clock);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "plait/error.hpp"
 #include "trace_report_case.hpp"
 
 namespace plait::trace::report {
@@ -269,6 +270,19 @@ TEST(TraceReport, ClockIsCpuOnlyWhereAllHaveIt) {
   EXPECT_THROW(made.report(options), std::exception);
 }
 
+TEST(TraceReport, AProcessThatIsNotThereIsAnError) {
+  Case made;
+  made.process(2);
+  made.add(Kind::kRead, 0, 0, 10, 1, 1);
+  Options options;
+  options.process = 1;
+  EXPECT_EQ(made.report(options).totals.data[kReads].bytes, 10);
+  options.process = 2;  // it did nothing
+  EXPECT_EQ(made.report(options).totals.data[kReads].bytes, 0);
+  options.process = 3;
+  EXPECT_THROW(made.report(options), Error);
+}
+
 TEST(TraceReport, HiddenTimeIsCpuTimeBesideOwnRequests) {
   Case made;
   Event& first = made.add(Kind::kRead, 0, 0, 10);
@@ -293,6 +307,62 @@ TEST(TraceReport, ImpossibleNumbersAreTold) {
   EXPECT_EQ(report.totals.data[kWrites].count, 1);
 }
 
+TEST(TraceReport, FullSumsAreTold) {
+  Case made;
+  for (std::uint32_t i = 0; i < 20000; ++i) {
+    Event& event = made.add(i % 2 == 0 ? Kind::kRead : Kind::kWrite, i, std::int64_t{1} << 61, std::int64_t{1} << 50);
+    event.file = 1 + i % 5;
+    event.process = 1 + i % 3;
+    event.duration = event.cpu = INT64_MAX / 4;
+    event.flags |= flag::kAsynchronous;
+  }
+  const Report report = made.report();
+  EXPECT_EQ(report.totals.data[kReads].bytes, INT64_MAX);
+  EXPECT_EQ(report.data_bytes, INT64_MAX);
+  EXPECT_EQ(report.totals.data_time, INT64_MAX);
+  EXPECT_EQ(
+      std::count(report.notes.begin(), report.notes.end(), "sums passed 64 bits: they are larger than what is told"),
+      1);
+}
+
+TEST(TraceReport, ThePhysicalLevelHasItsOwnCallsAlone) {
+  Case made;
+  made.add(Kind::kOpen, 0);
+  made.add(Kind::kRead, 100, 0, 1000);
+  made.add(Kind::kRead, 105, 0, 4096).flags = 0;
+  made.add(Kind::kSync, 200).flags = 0;
+  made.add(Kind::kClose, 1000);
+  Options options;
+  options.logical = false;
+  const Report report = made.report(options);
+  ASSERT_EQ(report.calls.size(), 2u);
+  EXPECT_EQ(report.calls[0].bytes, 4096);
+  EXPECT_EQ(report.calls[1].kind, Kind::kSync);
+  EXPECT_EQ(report.processes.at(0).io, 20);
+}
+
+TEST(TraceReport, FilesThatComeAgainAreCountedOnce) {
+  Case made;
+  constexpr std::uint32_t kFiles = 100'000;
+  made.process(1);
+  for (std::uint32_t i = 0; i < 3 * kFiles; ++i) {
+    const std::uint32_t file = 1 + i % kFiles;
+    if (i < kFiles) made.file(1, file, "many." + std::to_string(file));
+    made.add(Kind::kWrite, i * 10, i / kFiles * 100, 100, file);
+  }
+  const Report report = made.report();
+  EXPECT_EQ(report.files_in_all, kFiles);
+  EXPECT_EQ(report.files_left_out.files, kFiles - 1000);
+  ClassSum all;
+  for (const ClassSum& one : report.classes) {
+    all.files += one.files;
+    all.bytes += one.bytes;
+  }
+  EXPECT_EQ(all.files, kFiles);
+  EXPECT_EQ(all.bytes, 300 * kFiles);
+  EXPECT_EQ(report.notes.size(), 2u);
+}
+
 TEST(TraceReport, ManyFilesStayBounded) {
   Case made;
   constexpr std::uint32_t kFiles = 150'000;
@@ -306,6 +376,7 @@ TEST(TraceReport, ManyFilesStayBounded) {
   EXPECT_EQ(report.files.front().name, "many/5000");
   EXPECT_EQ(report.files_in_all, kFiles);
   EXPECT_EQ(report.files_left_out.files, kFiles - 1000);
+  EXPECT_EQ(report.notes.size(), 1u);  // checkpoints were not looked for in all of them
   std::int64_t shown = 0;
   for (const FileRow& file : report.files) shown += file.data[kWrites].bytes;
   EXPECT_EQ(shown + report.files_left_out.bytes, report.totals.data[kWrites].bytes);

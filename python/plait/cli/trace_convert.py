@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from plait.cli.support import messages
 from plait.trace import Conversion, convert
+from plait.trace.words import shown
 
 _EXAMPLES = """
 \b
@@ -92,11 +93,11 @@ def convert_command(source: str, target: str, **options: Any) -> None:
         )
     console.print(summary(target, done), soft_wrap=True, markup=False)
     for lost in done.lost:
-        console.print(f"not in {target}: {lost}", soft_wrap=True, markup=False)
+        console.print(f"not in {shown(target)}: {shown(lost)}", soft_wrap=True, markup=False)
 
 
 def summary(target: str, done: Conversion) -> str:
     """Return the line that says what was done."""
     each = f", {done.bytes / done.events:.1f} bytes an event" if done.events else ""
     whole = "" if done.description.complete else "; the source is not complete"
-    return f"{target}: {done.events} events in {done.bytes} bytes{each}{whole}"
+    return f"{shown(target)}: {done.events} events in {done.bytes} bytes{each}{whole}"

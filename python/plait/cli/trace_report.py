@@ -12,6 +12,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from plait.cli.support import messages, output
+from plait.cli.trace_convert import check, separator, time
 from plait.trace import analysis, comparison
 from plait.trace.comparison_text import rendered_comparison
 from plait.trace.text import rendered
@@ -38,7 +39,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def _options(command: Command) -> Command:
     """Give a command the options that say how a trace is read and what is looked at."""
     file = click.Path(dir_okay=False, allow_dash=True)
-    page = click.Path(dir_okay=False, path_type=Path)
     clock = "Seconds that the tables count.  [default: cpu where the trace has it]"
     level = "Requests that count.  [default: logical where there are any]"
     json_ = "Write the document as JSON; - writes it to standard output instead of the text."
@@ -49,12 +49,24 @@ def _options(command: Command) -> Command:
         click.option("--process", type=click.IntRange(min=0), metavar="N", help="Look only at this process."),
         click.option("--from", "format_", metavar="FORMAT", default="", help="Trace's format.  [default: found out]"),
         click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of the numbers."),
-        click.option("--separator", default="", metavar="CHAR", help="1992 and csv: what stands between two fields."),
+        click.option(
+            "--separator",
+            callback=check(separator),
+            metavar="CHAR",
+            help="1992 and csv: what stands between two fields.",
+        ),
         click.option("--comment", default="", metavar="TEXT", help="1992: what comment lines begin with."),
-        click.option("--tick", type=click.IntRange(min=1), metavar="NS", help="Nanoseconds of a unit of time."),
+        click.option(
+            "--tick", callback=check(time), metavar="TIME", help="Unit of its times, such as 10us; ns if none is named."
+        ),
         click.option("--block", type=click.IntRange(min=1), default=512, show_default=True, help="1992: its bytes."),
         click.option("--json", "json_", type=file, metavar="FILE", help=json_),
-        click.option("--html", type=page, metavar="FILE", help="Write a page that needs no network."),
+        click.option(
+            "--html",
+            type=file,
+            metavar="FILE",
+            help="Write a page that needs no network; - writes it to standard output.",
+        ),
     ]
     for option in reversed(made):
         command = option(command)
@@ -63,12 +75,13 @@ def _options(command: Command) -> Command:
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of plait.trace.report."""
-    names = ("clock", "level", "file", "process", "separator", "comment", "block")
+    names = ("clock", "level", "file", "process", "comment", "block")
     base = int(options["base"] or 0)
     return {name: options[name] for name in names} | {
         "format": options["format_"],
         "base": base,
         "tick": options["tick"] or 0,
+        "separator": options["separator"] or "",
     }
 
 
@@ -91,24 +104,28 @@ def _analyse(path: str, options: dict[str, Any]) -> analysis.Report:
         )
 
 
-def _deliver(document: analysis.Report | comparison.Comparison, json_: str | None, html: Path | None) -> bool:
+def _deliver(document: analysis.Report | comparison.Comparison, json_: str | None, html: str | None) -> bool:
     """Write the files that were asked for; tell whether standard output is taken."""
+    if json_ == html == "-":
+        raise click.UsageError("the document and the page cannot both go to standard output")
     if json_ == "-":
         sys.stdout.write(document.json() + "\n")
     elif json_ is not None:
         Path(json_).write_text(document.json() + "\n", encoding="utf-8")
         messages().print(f"document written to {json_}", soft_wrap=True)
-    if html is not None:
+    if html == "-":
+        sys.stdout.write(document.page())
+    elif html is not None:
         document.html(html)
         messages().print(f"page written to {html}", soft_wrap=True)
-    return json_ == "-"
+    return "-" in (json_, html)
 
 
 @click.command("report", epilog=_REPORT_EXAMPLES)
 @click.argument("trace", type=click.Path())
 @_options
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Rows of the longer tables.")
-def report_command(trace: str, top: int, json_: str | None, html: Path | None, **options: Any) -> None:
+def report_command(trace: str, top: int, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what a trace means: its totals, rates, order, files, cycles, and what to look at first.
 
     TRACE is a trace of any format that Plait reads.  It is read once, front to back.
@@ -124,7 +141,7 @@ def report_command(trace: str, top: int, json_: str | None, html: Path | None, *
 @click.argument("b", type=click.Path())
 @_options
 @click.option("--all", "all_", is_flag=True, help="Show what did not change as well.")
-def compare_command(a: str, b: str, all_: bool, json_: str | None, html: Path | None, **options: Any) -> None:
+def compare_command(a: str, b: str, all_: bool, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what changed from trace A to trace B: times, rates, sizes, order, cycles, files."""
     document = comparison.compare(_analyse(a, options), _analyse(b, options))
     if not _deliver(document, json_, html):

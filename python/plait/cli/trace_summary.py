@@ -7,6 +7,7 @@ from rich.text import Text
 
 from plait.cli.support import output
 from plait.trace import Summary
+from plait.trace.words import shown
 
 
 def bytes_text(count: int) -> str:
@@ -27,7 +28,7 @@ def print_summary(summary: Summary) -> None:
     for missed in summary.missed:
         moved = missed.read_bytes + missed.written_bytes
         amount = f", {bytes_text(moved)}" if moved else ""
-        console.print(Text(f"not in the trace: {missed.events:,}{amount}: {missed.reason}"), soft_wrap=True)
+        console.print(Text(f"not in the trace: {missed.events:,}{amount}: {shown(missed.reason)}"), soft_wrap=True)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column()
     table.add_column(justify="right")
@@ -40,4 +41,4 @@ def print_summary(summary: Summary) -> None:
     table.add_row("writes", f"{summary.writes:,}", bytes_text(summary.written_bytes))
     console.print(table)
     for note in summary.notes:
-        console.print(Text(f"note: {note}"), soft_wrap=True)
+        console.print(Text(f"note: {shown(note)}"), soft_wrap=True)

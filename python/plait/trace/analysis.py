@@ -6,17 +6,19 @@ docs/reference/trace-report.md tells what each number is.
 from __future__ import annotations
 
 import datetime
+import errno
 import json
 import os
-import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
-from plait._errors import ArgumentError, Error
+from plait._errors import ArgumentError, Error, StoreError
 from plait.trace import words
 from plait.trace._compressed import Unpacked, opener_of
+from plait.trace._parquet import is_parquet
+from plait.trace._processes import label_of, shown_processes, stragglers
 from plait.trace.conclusions import conclusions
 
 Document = dict[str, Any]
@@ -35,6 +37,12 @@ class Report(Document):
         from plait.trace import page
 
         page.write(dict(self), Path(path))
+
+    def page(self) -> str:
+        """Return that page."""
+        from plait.trace import page
+
+        return page.page_text(dict(self))
 
     def text(self, width: int = 100, top: int = 10) -> str:
         """Return what the command `plait trace report` prints, without colours."""
@@ -84,7 +92,19 @@ def report(
         "process": process,
         "progress": progress,
     }
-    found = _counted(path, options)
+    if not format and path != "-" and is_parquet(path):
+        raise _argument(
+            f"{path} is Parquet, which a report does not read; turn it into a trace first: "
+            f"plait trace convert {path} {os.path.splitext(path)[0]}.plait"
+        )
+    try:
+        found = _counted(path, options)
+    except StoreError as error:
+        if error.errno != errno.ENOENT:
+            raise
+        told = StoreError(str(error).replace(', or use mode "w" to make a new file', ""))  # nobody reads a new file
+        told.errno = error.errno
+        raise told from None
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
@@ -127,8 +147,7 @@ def _document(found: Document, path: str, part: str) -> Document:
         "sizes": found["sizes"],
         "order": found["order"],
         "alignment": totals["alignment"],
-        "processes": _shown_processes(found["processes"]),
-        "processes_left_out": _processes_left_out(found["processes"]),
+        **shown_processes(found["processes"]),
         "files": found["files"],
         "files_left_out": found["files_left_out"],
         "timeline": found["timeline"],
@@ -137,7 +156,7 @@ def _document(found: Document, path: str, part: str) -> Document:
         "ranks": _ranks(found["ranks"]),
         "offsets": found["offsets"],
         "overlap": _overlap(found),
-        "stragglers": _stragglers(found["processes"]),
+        "stragglers": stragglers(found["processes"]),
         "amplification": _amplification(found["amplification"]),
     }
     document["conclusions"] = conclusions(document, totals)
@@ -152,7 +171,7 @@ def _trace(found: Document, path: str, part: str) -> Document:
     known, totals = found["description"], found["totals"]
     notes = known["notes"] + found["notes"]
     if part:
-        notes.insert(0, f"Only {part} were asked for.")
+        notes.insert(0, f"Only {part} {'were' if part.startswith('files') else 'was'} asked for.")
     zero = None
     if known["zero"]:
         whole, rest = divmod(known["zero"], 10**9)
@@ -176,7 +195,9 @@ def _trace(found: Document, path: str, part: str) -> Document:
 
 def _coverage(known: Document, seen: int, events: int, part: bool) -> Document:
     """How much of what happened the trace holds, as far as it knows."""
-    missed = known["missed"]
+    # What a damaged trace claims to miss less than nothing of counts as unknown.
+    amounts = ("events", "read_bytes", "written_bytes")
+    missed = [{**one, **{name: max(one[name], 0) for name in amounts}} for one in known["missed"]]
     lost = sum(one["read_bytes"] + one["written_bytes"] for one in missed)
     untold = [one for one in missed if one["events"] and not one["read_bytes"] + one["written_bytes"]]
     share: float | None
@@ -194,13 +215,14 @@ def _coverage(known: Document, seen: int, events: int, part: bool) -> Document:
             untold
         )
         kinds += ["it was cut off"] * (not known["complete"])
+        kinds = kinds or ["it lacks an unknown amount"]
         reasons = f" ({_reasons(missed)})" if missed else ""
         text = f"Not known what share of the bytes the trace holds: {' and '.join(kinds)}{reasons}."
     return {"share": share, "text": text, "missed": missed}
 
 
 def _reasons(missed: list[Document]) -> str:
-    reasons = list(dict.fromkeys(one["reason"] for one in missed))
+    reasons = list(dict.fromkeys(words.shown(one["reason"]) for one in missed))
     return "; ".join(reasons[:3]) + (f"; and {len(reasons) - 3} more" if len(reasons) > 3 else "")
 
 
@@ -230,36 +252,9 @@ def _tables(found: Document) -> Document:
     }
 
 
-_MOST_PROCESSES = 1000
-
-
-def _by_weight(processes: list[Document]) -> list[Document]:
-    return sorted(processes, key=lambda one: (-one["io_seconds"], -one["read_bytes"] - one["write_bytes"]))
-
-
-def _shown_processes(processes: list[Document]) -> list[Document]:
-    """By rank and number; where there are very many, those that spent most in I/O."""
-    return sorted(
-        _by_weight(processes)[:_MOST_PROCESSES], key=lambda one: (one["rank"] < 0, one["rank"], one["number"])
-    )
-
-
-def _processes_left_out(processes: list[Document]) -> Document:
-    rest = _by_weight(processes)[_MOST_PROCESSES:]
-    return {
-        "processes": len(rest),
-        "bytes": sum(one["read_bytes"] + one["write_bytes"] for one in rest),
-        "io_seconds": sum(one["io_seconds"] for one in rest),
-    }
-
-
-def _label(process: int, rank: int) -> str:
-    return f"rank {rank}" if rank >= 0 else f"process {process}"
-
-
 def _ranks(known: Document) -> Document:
     """Sort the rows by rank where each is one process."""
-    rows = [{"label": _label(**row), "process": row["process"], "rank": row["rank"]} for row in known["rows"]]
+    rows = [{"label": label_of(**row), "process": row["process"], "rank": row["rank"]} for row in known["rows"]]
     order = list(range(len(rows)))
     if known["merged"] == 1:
         order.sort(key=lambda at: (rows[at]["rank"] < 0, rows[at]["rank"], rows[at]["process"]))
@@ -308,10 +303,12 @@ def _evidence(kind: str, count: int, files: list[Document]) -> str:
         )
         return f"{of_them}{name}: {how} once, of {words.size(extent)}."
     if kind == "checkpoint" and heaviest["pattern"]:
-        group = [one for one in files if one["pattern"] == heaviest["pattern"]]
+        # Only the heaviest files are listed: of more, how many share the pattern is not known here.
+        group = sum(one["pattern"] == heaviest["pattern"] for one in files)
+        some = f"{group}" if count == len(files) else "those"
         pattern = words.shown(heaviest["pattern"])
         return (
-            f"{words.count(count, 'file')}; {len(group)} of the pattern {pattern} of about {words.size(extent)}, "
+            f"{words.count(count, 'file')}; {some} of the pattern {pattern} of about {words.size(extent)}, "
             "written one after the other with pauses and not read back."
         )
     if kind == "checkpoint":
@@ -358,36 +355,6 @@ def _overlap(found: Document) -> Document:
         "hidden_seconds": hidden,
         "text": text,
     }
-
-
-def _stragglers(processes: list[Document]) -> Document:
-    """Compare the time in I/O of the processes that moved data."""
-    some = [one for one in processes if one["reads"] + one["writes"]]
-    times = [one["io_seconds"] for one in some]
-    longest = max(times, default=0.0)
-    middle = statistics.median(times) if times else 0.0
-    rows = [
-        {
-            "process": one["number"],
-            "rank": one["rank"],
-            "io_seconds": one["io_seconds"],
-            "bytes": one["read_bytes"] + one["write_bytes"],
-            "ratio": _ratio(one["io_seconds"], middle),
-        }
-        for one in _by_weight(some)[:20]
-    ]
-    imbalance = 1 - statistics.fmean(times) / longest if longest else 0.0
-    if len(some) < 2:
-        text = "One process moved data." if some else "No process moved data."
-    else:
-        first = rows[0]
-        text = f"{_label(first['process'], first['rank']).capitalize()} spent most in I/O: {words.seconds(longest)}"
-        text += (
-            f", {words.times(first['ratio'])} the median of {words.count(len(some), 'process')}."
-            if first["ratio"]
-            else "."
-        )
-    return {"rows": rows, "imbalance": imbalance, "text": text}
 
 
 def _amplification(known: Document | None) -> Document | None:

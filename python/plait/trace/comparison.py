@@ -32,6 +32,12 @@ class Comparison(Document):
 
         page.write_comparison(dict(self), Path(path), self.reports)
 
+    def page(self) -> str:
+        """Return that page."""
+        from plait.trace import page
+
+        return page.comparison_text(dict(self), self.reports)
+
 
 def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Report, **options: Any) -> Comparison:
     """Compare two traces, given as paths or as reports made before.
@@ -132,7 +138,11 @@ def _file_rows(a: Document, b: Document) -> Iterator[Document]:
                 yield _row("files", f"{name} {value}", sides[0], sides[1])
 
 
-def _change(change: float) -> str:
+def _change(change: float | None) -> str:
+    if change is None:
+        return "some where A has none"
+    if change >= 9:
+        return f"{words.times(change + 1)} as much"
     return f"{words.share(change)} more" if change > 0 else f"{words.share(-change)} less"
 
 
@@ -159,14 +169,26 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             )
     known = {(row["section"], row["name"]): row for row in rows}
 
+    unknown = []
+
     def tell(section: str, name: str, title: str, worse_if_more: bool | None, text: Any) -> None:
         row = known.get((section, name))
-        if row is None or row["change"] is None or abs(row["change"]) < CHANGED:
+        if row is None or row["a"] == row["b"]:
             return
-        severity = "low" if worse_if_more is None else "medium" if (row["change"] > 0) == worse_if_more else "good"
-        more = "more" if row["change"] > 0 else "less"
-        text_ = f"B has {_change(row['change'])}: {text(row['a'])} in A, {text(row['b'])} in B."
-        say(severity, title.format(more=more.capitalize()), text_, section)
+        if section == "cycles" and None in (row["a"], row["b"]):
+            one, value = ("A", row["a"]) if row["b"] is None else ("B", row["b"])
+            say("low", f"Cycles in {one} alone", f"{one} repeats every {text(value)}, the other does not.", section)
+            return
+        if row["a"] is None or row["b"] is None:
+            unknown.append(name.replace("_", " "))
+            return
+        change = row["change"]
+        if change is not None and abs(change) < CHANGED:
+            return
+        rises = row["b"] > row["a"]
+        severity = "low" if worse_if_more is None else "medium" if rises == worse_if_more else "good"
+        text_ = f"B has {_change(change)}: {text(row['a'])} in A, {text(row['b'])} in B."
+        say(severity, title.format(more="More" if rises else "Less"), text_, section)
 
     tell("trace", "wall_seconds", "{more} time in all", True, words.seconds)
     tell("overlap", "waiting_seconds", "{more} waiting for I/O", True, words.seconds)
@@ -179,7 +201,9 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             text = f"{words.share(row['a'])} of the {kind}s go back in A, {words.share(row['b'])} in B."
             say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
     tell("cycles", "all period_seconds", "{more} time a cycle", None, words.seconds)
-    if not found:
+    if not found and unknown:
+        say("low", "No difference is known", f"Not known of both: {', '.join(unknown)}.", "table1")
+    elif not found:
         say(
             "good",
             "Much the same",

@@ -27,6 +27,8 @@ def _value(name: str, value: float | str | None) -> str:
 def _change(row: Document) -> str:
     if row["change"] is None:
         return "" if row["a"] == row["b"] else "new" if not row["a"] else "gone" if row["b"] is None else ""
+    if row["change"] >= 9:
+        return f"{words.times(row['change'] + 1)}"
     return "=" if row["change"] == 0 else f"{100 * row['change']:+.3g} %"
 
 
@@ -36,7 +38,7 @@ def rendered_comparison(comparison: Document, width: int, everything: bool) -> R
     for letter in "ab":
         trace = comparison[letter]
         whole = trace["coverage"]["share"] == 1.0
-        line = f"{letter.upper()}: {words.shown(trace['path'])}. Coverage: {trace['coverage']['text']}"
+        line = f"{letter.upper()}: {words.shown(trace['path'])}. Coverage: {words.shown(trace['coverage']['text'])}"
         parts.append(Text(line, style="green" if whole else "bold red"))
     parts += [
         Text(""),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +29,11 @@ IMBALANCE = 0.30
 WAITING = 0.20  # of the processes' time
 SWAPPING = 0.50  # of the bytes
 AMPLIFIED = 1.2
+# What is less than this is no matter, whatever its share is: of low severity, and below the trifles not worth saying.
+MUCH_BYTES = 64 << 20
+MUCH_SECONDS = 1.0
+TRIFLING_BYTES = 1 << 20
+TRIFLING_SECONDS = 0.01
 _RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
 
 
@@ -157,16 +161,17 @@ def _unaligned(report: Document, _: Document) -> Iterator[Document]:
 
 def _classes(report: Document, _: Document) -> Iterator[Document]:
     swapping, checkpoint = report["classes"]["swapping"], report["classes"]["checkpoint"]
-    if swapping["share"] >= SWAPPING:
+    swapped = swapping["share"] >= SWAPPING
+    if swapped and swapping["bytes"] >= TRIFLING_BYTES:
         yield _conclusion(
-            "high",
+            "high" if swapping["bytes"] >= MUCH_BYTES else "low",
             "Data are swapped through files",
             f"{words.share(swapping['share'])} of the bytes ({words.size(swapping['bytes'])}) go to and from files "
             f"again and again. {swapping['evidence']}",
             "classes",
             "Keep the data in memory if there is enough, or more ranks to hold them.",
         )
-    if checkpoint["count"]:
+    if checkpoint["bytes"] >= TRIFLING_BYTES:
         yield _conclusion(
             "low",
             "Checkpoints are written",
@@ -175,17 +180,18 @@ def _classes(report: Document, _: Document) -> Iterator[Document]:
             "classes",
             "Write them in the background while the next steps are computed.",
         )
-    if swapping["share"] >= SWAPPING:
+    if swapped:
         return
     heavy = [one for one in report["files"] if one["extent"] and one["read_bytes"] >= REREAD * one["extent"]]
     again = sum(one["read_bytes"] - one["extent"] for one in heavy)
     read = sum(one["read_bytes"] for one in report["files"])
-    if heavy and again >= 0.1 * read:
+    if heavy and again >= max(0.1 * read, TRIFLING_BYTES):
         first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
         yield _conclusion(
-            "medium",
+            "medium" if again >= MUCH_BYTES else "low",
             "The same data are read again",
-            f"{words.count(len(heavy), 'file')} are read more than {REREAD:.0f} times over; most of all "
+            f"{words.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} times "
+            f"over; most of all "
             f"{words.shown(first['name'])}: {words.size(first['read_bytes'])} read of {words.size(first['extent'])} "
             f"by {words.count(first['processes'], 'process')}.",
             "files",
@@ -194,30 +200,28 @@ def _classes(report: Document, _: Document) -> Iterator[Document]:
 
 
 def _processes(report: Document, _: Document) -> Iterator[Document]:
-    some = [one for one in report["processes"] if one["reads"] + one["writes"]]
-    moved = report["table1"]["io_bytes"]
-    if len(some) < 2 or not moved:
+    known = report["stragglers"]
+    movers, moved = known["processes"], report["table1"]["io_bytes"]
+    if movers < 2 or moved < TRIFLING_BYTES:
         return
-    heaviest = max(some, key=lambda one: one["read_bytes"] + one["write_bytes"])
-    share = (heaviest["read_bytes"] + heaviest["write_bytes"]) / moved
-    name = f"Rank {heaviest['rank']}" if heaviest["rank"] >= 0 else f"Process {heaviest['number']}"
-    if share >= ONE_PROCESS and share * len(some) >= 2:
+    heaviest = known["heaviest"]
+    share = heaviest["bytes"] / moved
+    name = f"Rank {heaviest['rank']}" if heaviest["rank"] >= 0 else f"Process {heaviest['process']}"
+    if share >= ONE_PROCESS and share * movers >= 2:
         yield _conclusion(
             "medium",
             f"{name} moves most of the data",
-            f"{name} moves {words.share(share)} of the bytes; {words.count(len(some), 'process')} move any.",
+            f"{name} moves {words.share(share)} of the bytes; {words.count(movers, 'process')} move any.",
             "processes",
             "Let the others share the work, with collective access.",
         )
-    known = report["stragglers"]
-    times = statistics.median([one["io_seconds"] for one in some])
-    late = [row for row in known["rows"] if row["ratio"] is not None and row["ratio"] >= STRAGGLER]
-    if late and known["imbalance"] >= IMBALANCE and len(some) >= 3:
+    longest = known["rows"][0]["io_seconds"]
+    if known["slow"] and known["imbalance"] >= IMBALANCE and movers >= 3 and longest >= MUCH_SECONDS:
         yield _conclusion(
             "medium",
             "Some processes spend much longer in I/O",
-            f"{known['text']} The median is {words.seconds(times)}; {words.count(len(late), 'process')} of the slowest "
-            f"{len(known['rows'])} took {STRAGGLER} times the median or more.",
+            f"{known['text']} The median is {words.seconds(known['median_seconds'])}; "
+            f"{words.count(known['slow'], 'process')} took {STRAGGLER} times the median or more.",
             "stragglers",
             "Compare what they move with the others, then look at their nodes and disks.",
         )
@@ -229,10 +233,11 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
     if not whole or not report["table1"]["ios"]:
         return
     share = overlap["waiting_seconds"] / whole
-    if share >= WAITING:
+    waiting = overlap["waiting_seconds"]
+    if share >= WAITING and waiting >= TRIFLING_SECONDS:
         advice = "Start reads before the data are needed, and writes while the next step is computed."
         yield _conclusion(
-            "high" if share >= 0.5 else "medium",
+            "low" if waiting < MUCH_SECONDS else "high" if share >= 0.5 else "medium",
             "The program waits for I/O",
             f"In {words.share(share)} of the processes' time a synchronous call ran; "
             f"{words.share(overlap['asynchronous_share'])} of the bytes were asked for asynchronously.",

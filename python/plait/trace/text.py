@@ -66,19 +66,21 @@ def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, Ren
 def _headline(report: Document) -> RenderableType:
     trace = report["trace"]
     share = trace["coverage"]["share"]
-    coverage = Text(f"Coverage: {trace['coverage']['text']}", style="green" if share == 1.0 else "bold red")
+    coverage = Text(
+        f"Coverage: {words.shown(trace['coverage']['text'])}", style="green" if share == 1.0 else "bold red"
+    )
     lines = [coverage]
     about = f"{words.shown(trace['path'])}: {words.count(trace['events'], 'event')}"
     about += f" in {words.seconds(trace['wall_seconds'])}"
     if trace["cpu_seconds"] is not None:
         about += f" ({words.seconds(trace['cpu_seconds'])} of CPU time)"
-    about += f", format {trace['format']}, {trace['level']} requests"
+    about += f", format {words.shown(trace['format'])}, {trace['level']} requests"
     if trace["zero"]:
         about += f", begun {trace['zero']}"
     lines.append(Text(about))
-    lines += [Text(f"Note: {note}", style="dim") for note in trace["notes"][:8]]
+    lines += [Text(f"Note: {words.shown(note)}", style="dim") for note in trace["notes"][:8]]
     if len(trace["notes"]) > 8:
-        lines.append(Text(f"and {len(trace['notes']) - 8} more notes", style="dim"))
+        lines.append(Text(f"and {words.count(len(trace['notes']) - 8, 'more note')}", style="dim"))
     return Group(*lines)
 
 
@@ -89,7 +91,7 @@ def conclusion_lines(known: list[Document]) -> RenderableType:
         text = Text()
         text.append(f"{one['severity']:<6} ", style=_STYLES[one["severity"]])
         text.append(f"{one['title']}. ", style="bold")
-        text.append(one["text"])
+        text.append(words.shown(one["text"]))
         if one["advice"]:
             text.append(f" → {one['advice']}", style="italic")
         lines.append(text)

@@ -19,7 +19,7 @@ def share(value: float) -> str:
 
 def size(count: float) -> str:
     """Return a number of bytes in binary units."""
-    if abs(count) < 1024:
+    if abs(count) < 1023.5:
         return f"{count:.0f} B"
     for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
         count /= 1024
@@ -32,7 +32,7 @@ def seconds(value: float) -> str:
     """Return a time."""
     if value >= 7200:
         return f"{value / 3600:.3g} h"
-    if value >= 1 or value == 0:
+    if value >= 0.9995 or value == 0:
         return f"{value:.3g} s" if value < 999.5 else f"{value:,.0f} s"
     for factor, unit in ((1e3, "ms"), (1e6, "µs")):
         if value * factor >= 0.9995:
@@ -50,7 +50,15 @@ def count(number: int, noun: str) -> str:
 
 def times(ratio: float) -> str:
     """Return a factor."""
-    return f"{ratio:.3g} times" if ratio < 999.5 else f"{ratio:,.0f} times"
+    for factor, unit in ((1e9, " billion"), (1e6, " million")):
+        if ratio >= 0.9995 * factor:
+            return f"{number(ratio / factor)}{unit} times"
+    return f"{number(ratio)} times"
+
+
+def number(value: float) -> str:
+    """Return a number with three digits, more where it is 1000 or above."""
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
 
 
 def shown(name: str) -> str:

@@ -285,7 +285,9 @@ class CsvReader : public Reader {
       note("the trace is cut off: it ends within a line, or without its last comment");
     }
     if (late_ > 0 && !ours_) note(base::text(late_, " events start before the one in front of them"));
-    if (source_->long_lines() > 0) note(base::text(source_->long_lines(), " lines were too long and cut"));
+    if (source_->long_lines() > 0)
+      note(base::text(source_->long_lines(), source_->long_lines() == 1 ? " line was" : " lines were",
+                      " too long and cut"));
   }
 
   std::unique_ptr<Source> source_;

@@ -1,5 +1,7 @@
 #include "trace/report/amplification.hpp"
 
+#include "trace/report/sum.hpp"
+
 namespace plait::trace::report {
 
 void Amplifier::add(std::span<const Call> calls) {
@@ -8,7 +10,7 @@ void Amplifier::add(std::span<const Call> calls) {
     if (event.kind != Kind::kRead && event.kind != Kind::kWrite) continue;
     const bool logical = (event.flags & flag::kLogical) != 0;
     (logical ? logical_ : physical_) = true;
-    (logical ? sums_.logical : sums_.physical) += event.moved();
+    grow(logical ? sums_.logical : sums_.physical, event.moved());
     if (event.operation == 0) continue;
     if (seen_.empty()) seen_.resize(kSlots);
     const std::uint64_t mixed = (event.operation ^ std::uint64_t{call.process} << 40) * 0x9E3779B97F4A7C15u;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.hpp"
 #include "plait/error.hpp"
 #include "trace/report/amplification.hpp"
 #include "trace/report/level.hpp"
 #include "trace/report/lookup.hpp"
+#include "trace/report/sum.hpp"
 
 namespace plait::trace::report {
 
@@ -51,6 +53,15 @@ bool cpu_is_known(const std::vector<ProcessRow>& processes) {
   return any;
 }
 
+/// Whether a sum has reached the most that it can hold: no part of these holds more than they do.
+bool is_full(const Report& report) {
+  std::int64_t bytes = together(report.totals.data[kReads].bytes, report.totals.data[kWrites].bytes);
+  if (report.amplification) bytes = std::max({bytes, report.amplification->logical, report.amplification->physical});
+  std::int64_t time = 0;
+  for (const CallRow& row : report.calls) grow(time, row.time);
+  return std::max({bytes, report.data_bytes, time, report.totals.cpu}) == INT64_MAX;
+}
+
 class Reading {
  public:
   Reading(Reader& reader, const Options& options)
@@ -69,6 +80,9 @@ class Reading {
         options_.progress(reader_.bytes_read(), reader_.bytes_in_all());
       if (count == 0) break;
     }
+    if (options_.process && !has_process()) {
+      throw Error(ErrorKind::kArgument, base::text("process ", *options_.process, " is not in the trace"));
+    }
   }
 
   Report result() {
@@ -83,19 +97,30 @@ class Reading {
     choose_clock(report);
     level.result(report);
     amplifier_.result(report);
-    if (late_ > 0) report.notes.push_back(std::to_string(late_) + " events were out of the order of their starts");
+    if (is_full(report)) report.notes.push_back("sums passed 64 bits: they are larger than what is told");
+    if (late_ > 0)
+      report.notes.push_back(
+          base::text(late_, late_ == 1 ? " event was" : " events were", " out of the order of their starts"));
     if (impossible_ > 0)
-      report.notes.push_back(std::to_string(impossible_) +
-                             " events have impossible times, offsets or sizes, which were brought to what can be");
+      report.notes.push_back(base::text(impossible_, impossible_ == 1 ? " event has" : " events have",
+                                        " impossible times, offsets or sizes, which were brought to what can be"));
     return report;
   }
 
  private:
+  /// Whether the process that was asked for did anything, or is told of.
+  bool has_process() const {
+    const std::vector<Process>& known = reader_.description().processes;
+    return has_events_ ||
+           std::any_of(known.begin(), known.end(), [&](const Process& one) { return one.number == *options_.process; });
+  }
+
   void take(std::span<const Event> events) {
     calls_.clear();
     for (const Event& event : events) {
       ++events_;
       if (options_.process && event.process != *options_.process) continue;
+      has_events_ = true;
       Call call;
       call.event = event;
       if (tame(call.event)) ++impossible_;
@@ -134,7 +159,7 @@ class Reading {
     report.totals.cpu = kUnknown;
     if (!known) return;
     report.totals.cpu = 0;
-    for (const ProcessRow& row : report.processes) report.totals.cpu += std::max<std::int64_t>(row.cpu, 0);
+    for (const ProcessRow& row : report.processes) grow(report.totals.cpu, std::max<std::int64_t>(row.cpu, 0));
   }
 
   Reader& reader_;
@@ -146,6 +171,7 @@ class Reading {
   Amplifier amplifier_;
   std::vector<Call> calls_;
   bool begun_ = false;
+  bool has_events_ = false;
   bool has_logical_ = false;
   bool has_physical_ = false;
   std::int64_t origin_ = 0;

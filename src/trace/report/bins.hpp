@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/report/sum.hpp"
+
 namespace plait::trace::report {
 
 /// One axis that is cut into at most `most` cells of equal width, a power of two times the unit.
@@ -42,7 +44,7 @@ class Bins {
     }
     return axis_.cell(at);
   }
-  void add(std::size_t series, std::int64_t at, Value value) { sums_[series][reach(at)] += value; }
+  void add(std::size_t series, std::int64_t at, Value value) { grow(sums_[series][reach(at)], value); }
   /// Spreads the length of from..to over the bins: adds to each how much of it lies there.
   void cover(std::size_t series, std::int64_t from, std::int64_t to) {
     spread(from, to, [&](std::size_t bin, std::int64_t length) { sums_[series][bin] += static_cast<Value>(length); });
@@ -70,7 +72,7 @@ class Bins {
   void widen() {
     for (std::vector<Value>& sums : sums_) {
       const std::size_t half = sums.size() / 2;
-      for (std::size_t bin = 0; bin < half; ++bin) sums[bin] = sums[2 * bin] + sums[2 * bin + 1];
+      for (std::size_t bin = 0; bin < half; ++bin) sums[bin] = together(sums[2 * bin], sums[2 * bin + 1]);
       for (std::size_t bin = half; bin < sums.size(); ++bin) sums[bin] = Value{};
     }
     axis_.widen();
@@ -119,7 +121,7 @@ class Grid {
     for (std::size_t row = 0; row < rows_.most(); ++row) {
       std::int64_t* sums = &sums_[row * most];
       for (std::size_t column = 0; column < most; ++column)
-        sums[column] = column < most / 2 ? sums[2 * column] + sums[2 * column + 1] : 0;
+        sums[column] = column < most / 2 ? together(sums[2 * column], sums[2 * column + 1]) : 0;
     }
     columns_.widen();
   }
@@ -127,7 +129,7 @@ class Grid {
     const std::size_t most = columns_.most();
     for (std::size_t row = 0; row < rows_.most(); ++row)
       for (std::size_t column = 0; column < most; ++column)
-        cell(row, column) = row < rows_.most() / 2 ? cell(2 * row, column) + cell(2 * row + 1, column) : 0;
+        cell(row, column) = row < rows_.most() / 2 ? together(cell(2 * row, column), cell(2 * row + 1, column)) : 0;
     rows_.widen();
   }
 

@@ -8,38 +8,40 @@ namespace plait::trace::report {
 namespace {
 
 // Shares are integers over 100, so that the same trace gives the same answer everywhere.
-constexpr std::int64_t kOnce = 110;      // moved once: up to 1.10 times the extent
-constexpr std::int64_t kSeveral = 300;   // again and again: from 3 times the extent
-constexpr std::int64_t kLittle = 5;      // read back: up to 0.05 of what was written
-constexpr std::int64_t kPauses = 2;      // pauses are long: twice the time of the rounds between them
-constexpr std::int64_t kRounds = 3;      // what is written this often is written again and again
-constexpr std::int64_t kLikeSizes = 95;  // files of a group: from 0.95 of the largest
+constexpr std::int64_t kOnce = 110;       // moved once: up to 1.10 times the extent
+constexpr std::int64_t kSeveral = 300;    // again and again: from 3 times the extent
+constexpr std::int64_t kHalf = 50;        // swapped: from half of the extent is read after writing
+constexpr std::int64_t kRewritten = 250;  // a checkpoint: from 2.5 times the extent
+constexpr std::int64_t kLittle = 5;       // read back: up to 0.05 of what was written
+constexpr std::int64_t kPauses = 2;       // pauses are long: twice the time of the rounds between them
+constexpr std::int64_t kRounds = 3;       // what is written this often is written again and again
+constexpr std::int64_t kLikeSizes = 95;   // files of a group: from 0.95 of the largest
 
-/// a * by <= b * 100 without overflow.
-bool at_most(std::int64_t a, std::int64_t by, std::int64_t b) {
-  return static_cast<double>(a) * static_cast<double>(by) <= static_cast<double>(b) * 100.0;
-}
+__extension__ using Wide = __int128;  // products of sums that may be full
+
+/// a <= share / 100 * b.
+bool at_most(Wide a, std::int64_t share, Wide b) { return a * 100 <= b * share; }
+/// b >= share / 100 * a.
+bool at_least(Wide b, std::int64_t share, Wide a) { return b * 100 >= a * share; }
 
 }  // namespace
 
 Class class_of(const FileRow& file) {
-  const std::int64_t read = file.data[kReads].bytes;
-  const std::int64_t written = file.data[kWrites].bytes;
-  const std::int64_t extent = file.extent;
+  const Wide read = file.data[kReads].bytes;
+  const Wide written = file.data[kWrites].bytes;
+  const Wide extent = file.extent;
   if (extent == 0) return Class::kOther;
   // Processes that each read the whole file read it once each.
-  const std::int64_t shared = extent * std::max<std::int64_t>(file.processes, 1);
-  const bool read_back = !at_most(file.read_back, 100, written / 100 * kLittle);
-  if (written == 0 && at_most(shared, kSeveral, read)) return Class::kSwapping;
-  if (written > 0 && file.alternations >= kRounds - 1 && at_most(extent, 50, file.read_back) &&
-      at_most(extent, kSeveral, read + written))
+  const Wide shared = extent * std::max<std::int64_t>(file.processes, 1);
+  const bool read_back = !at_most(file.read_back, kLittle, written);
+  if (written == 0 && at_least(read, kSeveral, shared)) return Class::kSwapping;
+  if (written > 0 && file.alternations >= kRounds - 1 && at_least(file.read_back, kHalf, extent) &&
+      at_least(read + written, kSeveral, extent))
     return Class::kSwapping;
-  if (!read_back && file.rewrites >= kRounds - 1 && at_most(extent, 250, written) &&
-      file.write_pauses >= kPauses * file.write_rounds)
+  if (!read_back && file.rewrites >= kRounds - 1 && at_least(written, kRewritten, extent) &&
+      file.write_pauses >= kPauses * Wide{file.write_rounds})
     return Class::kCheckpoint;
-  if (!read_back && at_most(written, 100, extent / 100 * kOnce + extent % 100) &&
-      at_most(read, 100, shared / 100 * kOnce + shared % 100))
-    return Class::kRequired;
+  if (!read_back && at_most(written, kOnce, extent) && at_most(read, kOnce, shared)) return Class::kRequired;
   return Class::kOther;
 }
 
@@ -72,7 +74,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
     std::int64_t time = 0;
     std::int64_t until = group.front()->end;
     for (const FileRow* file : group) {
-      alike = alike && at_most(largest, kLikeSizes, file->data[kWrites].bytes);
+      alike = alike && at_least(file->data[kWrites].bytes, kLikeSizes, largest);
       if (file->begin > until) {  // the files of one round, of several processes, overlap
         ++rounds;
         pauses += file->begin - until;
@@ -82,7 +84,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
       until = std::max(until, file->end);
     }
     time += until - round;
-    if (!alike || rounds < kRounds || pauses < kPauses * time) continue;
+    if (!alike || rounds < kRounds || pauses < kPauses * Wide{time}) continue;
     for (FileRow* file : group) {
       file->what = Class::kCheckpoint;
       file->group = pattern;

@@ -23,6 +23,7 @@ constexpr double kSame = 0.06;        // relative difference of equal periods
 constexpr double kLags = 2.4;         // least number of lags in the values
 constexpr double kLeastLags = 2.02;   // of a few cycles, the last of which may end with its burst
 constexpr double kMostLags = 8;       // where a few cycles are looked for
+constexpr double kLeast = 1e-3;       // deviation, of the mean rate: less is what rounding leaves of a steady one
 constexpr std::size_t kFewValues = 1024;
 
 struct Candidate {
@@ -64,6 +65,13 @@ std::vector<double> mean(const std::vector<double>& values, std::size_t reach) {
   return result;
 }
 
+/// Of the sizes of the values, in all.
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::abs(value);
+  return sum / static_cast<double>(std::max<std::size_t>(values.size(), 1));
+}
+
 /// Smoothed over some `reach` values, without the changes that are slower than `lags`.
 std::vector<double> prepared(const std::vector<double>& values, std::size_t reach, std::size_t lags) {
   std::vector<double> result = mean(mean(values, reach), reach);
@@ -100,10 +108,11 @@ bool is_multiple(const std::vector<double>& likes, double lag, double height) {
 void search(const std::vector<double>& values, double scale, std::size_t from, std::size_t to,
             std::vector<Candidate>& found) {
   if (to <= from) return;
+  const double least = kLeast * mean(values);
   for (const std::size_t reach : {std::size_t{1}, std::size_t{4}}) {
     const std::vector<double> ready = prepared(values, reach, std::max(to, kTo));
     std::vector<double> likes(to + 2);
-    for (std::size_t lag = 1; lag < likes.size(); ++lag) likes[lag] = correlation(ready, lag);
+    for (std::size_t lag = 1; lag < likes.size(); ++lag) likes[lag] = correlation(ready, lag, least);
     likes[0] = 1;
     const auto independent = static_cast<double>(2 * reach + 1);
     for (std::size_t lag = from; lag <= to; ++lag) {

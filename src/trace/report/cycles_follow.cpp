@@ -95,7 +95,7 @@ std::size_t begin_of(const std::vector<double>& padded, std::size_t at, std::siz
 
 }  // namespace
 
-double correlation(const std::vector<double>& values, std::size_t lag) {
+double correlation(const std::vector<double>& values, std::size_t lag, double least) {
   if (lag + 2 > values.size()) return 0;
   const std::size_t count = values.size() - lag;
   double a = 0;
@@ -113,7 +113,10 @@ double correlation(const std::vector<double>& values, std::size_t lag) {
     ab += x * y;
   }
   const auto n = static_cast<double>(count);
-  const double spread = (aa - a * a / n) * (bb - b * b / n);
+  const double one = aa - a * a / n;
+  const double two = bb - b * b / n;
+  if (std::min(one, two) < least * least * n) return 0;
+  const double spread = one * two;
   return spread > 1e-12 * aa * bb ? (ab - a * b / n) / std::sqrt(spread) : 0.0;
 }
 

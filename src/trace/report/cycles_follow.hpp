@@ -19,7 +19,8 @@ struct Followed {
 /// and behind, within a quarter of a period of where it is expected.
 Followed follow(const std::vector<double>& values, double period);
 
-/// Pearson's correlation of the values with themselves `lag` later; 0 where one of both is constant.
-double correlation(const std::vector<double>& values, std::size_t lag);
+/// Pearson's correlation of the values with themselves `lag` later; 0 where one of both is constant,
+/// or deviates by less than `least`.
+double correlation(const std::vector<double>& values, std::size_t lag, double least);
 
 }  // namespace plait::trace::report

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "trace/report/classes.hpp"
+#include "trace/report/sum.hpp"
 
 namespace plait::trace::report {
 
 namespace {
 
-std::int64_t bytes_of(const FileRow& row) { return row.data[kReads].bytes + row.data[kWrites].bytes; }
+std::int64_t bytes_of(const FileRow& row) { return together(row.data[kReads].bytes, row.data[kWrites].bytes); }
 
 void count(Order& order, Place place) {
   if (place == Place::kConsecutive) ++order.consecutive;
@@ -25,7 +27,13 @@ FilesAnalyser::State& FilesAnalyser::state(const Call& call) {
   }
   std::uint32_t place = places_[call.name];
   if (place < kLeftOut) return states_[place];
-  const bool again = place == kLeftOut;
+  const bool again = place < kNever;
+  if (again) {  // it is not counted there now
+    const std::uint32_t known = place - kLeftOut;
+    --left_out_.files;
+    --classes_left_out_[known / 2].files;
+    in_parts_ += known % 2 == 0 ? 1 : 0;
+  }
   if (states_.size() >= kept_) make_room();
   place = static_cast<std::uint32_t>(states_.size());
   places_[call.name] = place;
@@ -47,7 +55,7 @@ void FilesAnalyser::add(std::span<const Call> calls) {
     if (!call.is_data()) continue;
     const auto way = static_cast<std::size_t>(call.direction);
     ++row.data[way].count;
-    row.data[way].bytes += call.moved;
+    grow(row.data[way].bytes, call.moved);
     count(row.order[way], call.place);
     if (call.event.offset >= 0 && call.moved > 0) {
       row.extent = std::max(row.extent, call.event.offset + call.moved);
@@ -56,7 +64,7 @@ void FilesAnalyser::add(std::span<const Call> calls) {
     if (call.direction == kWrites) {
       add_write(file, call);
     } else {
-      if (file.written >= 0) row.read_back += call.moved;
+      if (file.written >= 0) grow(row.read_back, call.moved);
       row.alternations += file.wrote_last ? 1 : 0;
     }
     file.wrote_last = call.direction == kWrites;
@@ -73,8 +81,8 @@ void FilesAnalyser::add_write(State& file, const Call& call) {
     file.lowest = offset;
   } else if (offset == file.lowest && offset >= 0) {
     ++row.rewrites;
-    row.write_pauses += std::max<std::int64_t>(call.start - file.written, 0);
-    row.write_rounds += file.written - file.round;
+    grow(row.write_pauses, std::max<std::int64_t>(call.start - file.written, 0));
+    grow(row.write_rounds, file.written - file.round);
     file.round = call.start;
   }
   file.written = std::max(file.written, call.end);
@@ -82,7 +90,7 @@ void FilesAnalyser::add_write(State& file, const Call& call) {
 
 FileRow FilesAnalyser::finished(const State& state) {
   FileRow row = state.row;
-  if (state.written >= 0) row.write_rounds += state.written - state.round;
+  if (state.written >= 0) grow(row.write_rounds, state.written - state.round);
   row.what = class_of(row);
   return row;
 }
@@ -102,12 +110,12 @@ void FilesAnalyser::make_room() {
       continue;
     }
     --leave;
-    places_[file.name] = kLeftOut;
-    left_out_.bytes += own;
-    left_out_.files += file.again ? 0 : 1;
-    ClassSum& sum = classes_left_out_[static_cast<std::size_t>(finished(file).what)];
-    sum.bytes += own;
-    sum.files += file.again ? 0 : 1;
+    const auto what = static_cast<std::uint32_t>(finished(file).what);
+    places_[file.name] = kLeftOut + 2 * what + (file.again ? 1 : 0);
+    grow(left_out_.bytes, own);
+    ++left_out_.files;
+    grow(classes_left_out_[what].bytes, own);
+    ++classes_left_out_[what].files;
   }
   states_ = std::move(kept);
 }
@@ -125,20 +133,24 @@ void FilesAnalyser::result(Report& report) const {
   report.files_left_out = left_out_;
   for (const FileRow& row : rows) {
     ClassSum& sum = report.classes[static_cast<std::size_t>(row.what)];
-    sum.bytes += bytes_of(row);
+    grow(sum.bytes, bytes_of(row));
     ++sum.files;
   }
-  std::int64_t again = 0;
-  for (const State& file : states_) again += file.again ? 1 : 0;
-  report.files_in_all = left_out_.files + static_cast<std::int64_t>(rows.size()) - again;
+  report.files_in_all = left_out_.files + static_cast<std::int64_t>(rows.size());
+  if (left_out_.files > 0 || in_parts_ > 0)
+    report.notes.push_back(base::text(
+        "more than ", kept_, " files: checkpoints in several files were looked for among ", "the heaviest alone"));
+  if (in_parts_ > 0)
+    report.notes.push_back(base::text(in_parts_, in_parts_ == 1 ? " file was" : " files were",
+                                      " judged by parts of their accesses, as there were too many to keep"));
   for (std::size_t at = kShown; at < rows.size(); ++at) {
-    report.files_left_out.bytes += bytes_of(rows[at]);
+    grow(report.files_left_out.bytes, bytes_of(rows[at]));
     ++report.files_left_out.files;
   }
   if (rows.size() > kShown) rows.resize(kShown);
   report.files = std::move(rows);
   report.data_bytes = 0;
-  for (const std::int64_t extent : extents_) report.data_bytes += extent;
+  for (const std::int64_t extent : extents_) grow(report.data_bytes, extent);
 }
 
 }  // namespace plait::trace::report

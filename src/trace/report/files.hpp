@@ -10,7 +10,8 @@
 namespace plait::trace::report {
 
 /// Everything is kept of kKept files.  When there are more, the lighter half makes room: it stays in the sums, and a
-/// file of it that comes again begins anew.  memory: some 250 bytes a file kept, 12 bytes a name.
+/// file of it that comes again begins anew and is counted once, with what it did last.
+/// memory: some 250 bytes a file kept, 12 bytes a name.
 class FilesAnalyser final : public Analyser {
  public:
   static constexpr std::size_t kKept = std::size_t{1} << 16;
@@ -24,14 +25,15 @@ class FilesAnalyser final : public Analyser {
   struct State {
     FileRow row;  // its name stays empty until the end
     std::uint32_t name = 0;
-    bool again = false;         // it was left out before
+    bool again = false;         // it was left out before: its first accesses are not in the row
     std::int64_t lowest = -1;   // offset written
     std::int64_t round = 0;     // when the present round of writing began
     std::int64_t written = -1;  // when the last write ended
     bool wrote_last = false;
   };
   static constexpr std::uint32_t kNever = UINT32_MAX;
-  static constexpr std::uint32_t kLeftOut = UINT32_MAX - 1;
+  // From here on: left out.  twice the class that it was counted in, and 1 if it had come again.
+  static constexpr std::uint32_t kLeftOut = UINT32_MAX - 8;
 
   State& state(const Call& call);
   static void add_write(State& state, const Call& call);
@@ -45,6 +47,7 @@ class FilesAnalyser final : public Analyser {
   std::vector<std::int64_t> extents_;  // of names
   ClassSum left_out_;
   std::array<ClassSum, kClasses> classes_left_out_{};
+  std::int64_t in_parts_ = 0;  // files that came again
 };
 
 }  // namespace plait::trace::report

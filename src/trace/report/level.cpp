@@ -15,6 +15,10 @@
 
 namespace plait::trace::report {
 
+namespace {
+bool is_logical(const Event& event) { return (event.flags & flag::kLogical) != 0; }
+}  // namespace
+
 bool Filter::passes(const Call& call) {
   if (pattern_.empty()) return true;
   if (call.name == kNoFile) return call.event.kind >= Kind::kStart;
@@ -36,7 +40,7 @@ Level::Level(const Lookup& lookup, bool logical)
 }
 
 bool Level::counts(const Event& event) const {
-  const bool logical = (event.flags & flag::kLogical) != 0;
+  const bool logical = is_logical(event);
   if (event.kind == Kind::kRead || event.kind == Kind::kWrite) return logical == logical_;
   return logical || !logical_ || event.kind >= Kind::kStart;
 }
@@ -89,7 +93,7 @@ void Level::add(std::span<const Call> calls) {
   for (const Call& given : calls) {
     if (!counts(given.event)) continue;
     Call call = given;
-    call.io = call.event.kind < Kind::kStart;
+    call.io = call.event.kind < Kind::kStart && is_logical(call.event) == logical_;
     if (call.io) clear_of_earlier(call);
     if (call.open != kNoFile) first_of(call);
     if (call.event.result >= 0 && call.event.kind <= Kind::kWrite) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/report/sum.hpp"
+
 namespace plait::trace::report {
 
 namespace {
@@ -25,7 +27,7 @@ OffsetsAnalyser::Picture* OffsetsAnalyser::picture(const Call& call) {
   }
   if (bytes_[call.name] < enough_) return nullptr;
   const std::size_t at = lightest();
-  enough_ = 2 * bytes_[pictures_[at].name] + 1;
+  enough_ = twice(bytes_[pictures_[at].name]);
   if (bytes_[call.name] < enough_) return nullptr;
   places_[pictures_[at].name] = kNone;
   places_[call.name] = static_cast<std::uint32_t>(at);
@@ -47,7 +49,7 @@ void OffsetsAnalyser::draw(Picture& picture, const Call& call) {
   for (std::int64_t at = begin; at < end;) {
     const std::size_t row = grid.row(at);
     const std::int64_t stop = std::min(grid.rows().begin(row + 1), end);
-    grid.cell(row, column) += stop - at;
+    grow(grid.cell(row, column), stop - at);
     at = stop;
   }
 }
@@ -60,7 +62,7 @@ void OffsetsAnalyser::add(std::span<const Call> calls) {
       places_.resize(lookup_.names(), kNone);
       bytes_.resize(lookup_.names(), 0);
     }
-    bytes_[call.name] += call.moved;
+    grow(bytes_[call.name], call.moved);
     if (Picture* found = picture(call)) draw(*found, call);
   }
 }

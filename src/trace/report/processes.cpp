@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/report/sum.hpp"
+
 namespace plait::trace::report {
 
 void ProcessesAnalyser::add(std::span<const Call> calls) {
@@ -27,7 +29,7 @@ void ProcessesAnalyser::add(std::span<const Call> calls) {
     if (!call.is_data()) continue;
     Traffic& traffic = state.data[static_cast<std::size_t>(call.direction)];
     ++traffic.count;
-    traffic.bytes += call.moved;
+    grow(traffic.bytes, call.moved);
     if ((call.event.flags & flag::kAsynchronous) != 0) state.behind = std::max(state.behind, call.end);
   }
 }

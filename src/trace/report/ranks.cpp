@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/report/sum.hpp"
+
 namespace plait::trace::report {
 
 void RanksAnalyser::add(std::span<const Call> calls) {
@@ -11,7 +13,7 @@ void RanksAnalyser::add(std::span<const Call> calls) {
     const std::size_t column = bytes_.column(call.start);
     times_.row(call.process);  // both pictures have the same axes
     times_.column(call.start);
-    if (call.is_data()) bytes_.cell(row, column) += call.moved;
+    if (call.is_data()) grow(bytes_.cell(row, column), call.moved);
     if (call.fresh < call.end) cover(call.process, call.fresh, call.end);
   }
 }
@@ -23,7 +25,7 @@ void RanksAnalyser::cover(std::uint32_t process, std::int64_t from, std::int64_t
   while (from < to) {
     const std::size_t column = times_.column(from);
     const std::int64_t stop = std::min(times_.columns().begin(column + 1), to);
-    times_.cell(row, column) += stop - from;
+    grow(times_.cell(row, column), stop - from);
     from = stop;
   }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "trace/report/cycles.hpp"
+#include "trace/report/sum.hpp"
 
 namespace plait::trace::report {
 
@@ -60,7 +61,7 @@ void Rate::finish(std::int64_t at) {
 
 void Rate::spread(std::int64_t to, std::int64_t usual) {
   std::int64_t reach = 2 * gaps_.quartile();
-  if (usual > 0) reach = std::min(reach, 64 * usual);
+  if (usual > 0 && usual <= reach / 64) reach = 64 * usual;
   const std::int64_t stop = std::min(to, last_ + std::max<std::int64_t>(reach, 1));
   const double rate = held_ / static_cast<double>(stop - last_);
   bins_.spread(last_, stop,
@@ -91,7 +92,7 @@ std::size_t RatesAnalyser::file_of(const Call& call) {
     places_.resize(lookup_.names(), kNone);
     bytes_.resize(lookup_.names(), 0);
   }
-  bytes_[call.name] += call.moved;
+  grow(bytes_[call.name], call.moved);
   if (places_[call.name] != kNone) return places_[call.name];
   std::size_t at = names_.size();
   if (at < kFiles) {
@@ -103,7 +104,7 @@ std::size_t RatesAnalyser::file_of(const Call& call) {
     at = 0;
     for (std::size_t other = 1; other < names_.size(); ++other)
       if (bytes_[names_[other]] < bytes_[names_[at]]) at = other;
-    enough_ = 2 * bytes_[names_[at]] + 1;
+    enough_ = twice(bytes_[names_[at]]);
     if (bytes_[call.name] < enough_) return kFiles;
     places_[names_[at]] = kNone;
     names_[at] = call.name;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "trace/report/sum.hpp"
+
 namespace plait::trace::report {
 
 void SizesAnalyser::add(std::span<const Call> calls) {
@@ -12,7 +14,7 @@ void SizesAnalyser::add(std::span<const Call> calls) {
     const auto size = static_cast<std::uint64_t>(call.moved);
     Traffic& bin = bins_[way][static_cast<std::size_t>(std::bit_width(size))];
     ++bin.count;
-    bin.bytes += call.moved;
+    grow(bin.bytes, call.moved);
     Common& common = common_[way];
     if (common.last >= 0 && common.sizes[static_cast<std::size_t>(common.last)] == call.moved) {
       ++common.counts[static_cast<std::size_t>(common.last)];

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/report/sum.hpp"
+
 namespace plait::trace::report {
 
 void TimelineAnalyser::add(std::span<const Call> calls) {
@@ -29,11 +31,11 @@ void TimelineAnalyser::add(std::span<const Call> calls) {
     if (!call.is_data()) continue;
     const auto way = static_cast<std::size_t>(call.direction);
     const std::size_t bin = wall_.reach(call.start);
-    wall_.at(kBytes + way, bin) += call.moved;
+    grow(wall_.at(kBytes + way, bin), call.moved);
     ++wall_.at(kCounts + way, bin);
     if (!cpu_ || processes_ > 1) continue;
     const std::size_t place = cpu_bins_.reach(last_cpu_);
-    cpu_bins_.at(kBytes + way, place) += call.moved;
+    grow(cpu_bins_.at(kBytes + way, place), call.moved);
     ++cpu_bins_.at(kCounts + way, place);
   }
 }

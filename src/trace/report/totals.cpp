@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/report/sum.hpp"
+
 namespace plait::trace::report {
 
 namespace {
@@ -17,23 +19,24 @@ void count(Order& order, Place place) {
 void TotalsAnalyser::add(std::span<const Call> calls) {
   for (const Call& call : calls) {
     const Event& event = call.event;
+    if (!call.io && event.kind < Kind::kStart) continue;  // of the other level
     const std::size_t kind = std::min(static_cast<std::size_t>(event.kind), kKinds - 1);
     const std::size_t interface = std::min(static_cast<std::size_t>(event.interface), kInterfaces - 1);
     CallRow& row = calls_[kind * kInterfaces + interface];
     const std::int64_t time = call.end - call.start;
     ++row.count;
     row.failed += event.result < 0 ? 1 : 0;
-    row.time += time;
+    grow(row.time, time);
     if (!call.is_data()) continue;
-    row.bytes += call.moved;
+    grow(row.bytes, call.moved);
     const auto way = static_cast<std::size_t>(call.direction);
     ++totals_.data[way].count;
-    totals_.data[way].bytes += call.moved;
-    totals_.data_time += time;
-    if ((event.flags & flag::kAsynchronous) != 0) totals_.asynchronous_bytes += call.moved;
+    grow(totals_.data[way].bytes, call.moved);
+    grow(totals_.data_time, time);
+    if ((event.flags & flag::kAsynchronous) != 0) grow(totals_.asynchronous_bytes, call.moved);
     if (call.moved < kSmall) {
       ++totals_.small;
-      totals_.small_time += time;
+      grow(totals_.small_time, time);
     }
     if (event.offset >= 0) {
       ++totals_.positioned[way];

@@ -261,7 +261,9 @@ class Reader1992 : public Reader {
     }
     if (comments_ > kCommentsKept) note(base::text("and ", comments_ - kCommentsKept, " more comments"));
     if (undefined_ > 0) note(base::text(undefined_, " record types hold the bit 0x04, which means nothing"));
-    if (source_->long_lines() > 0) note(base::text(source_->long_lines(), " lines were too long and cut"));
+    if (source_->long_lines() > 0)
+      note(base::text(source_->long_lines(), source_->long_lines() == 1 ? " line was" : " lines were",
+                      " too long and cut"));
   }
 
   std::unique_ptr<Source> source_;

@@ -99,6 +99,7 @@ def _lead(report: Report) -> str:
     trace, one, overlap = (report.get(key) or {} for key in ("trace", "table1", "overlap"))
     wall = trace.get("wall_seconds")
     processes, files = len(report.get("processes") or []), len(report.get("files") or [])
+    processes += (report.get("processes_left_out") or {}).get("processes", 0)
     files += (report.get("files_left_out") or {}).get("files", 0)
     if not one.get("ios"):
         return escaped(f"No reads or writes in {seconds(wall)}." if wall else "No reads or writes were recorded.")
