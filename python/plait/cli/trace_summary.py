@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from plait.cli.support import output
+from plait.cli.support import messages, output
 from plait.trace import Summary
 
 
@@ -19,15 +19,20 @@ def bytes_text(count: int) -> str:
     return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 
-def print_summary(summary: Summary) -> None:
-    """Print what was written, what is missing first."""
-    console = output()
+def _shown(text: str) -> str:
+    """Bytes of names that are no text become \\xNN, so that any output can hold them."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def print_summary(summary: Summary, target: str) -> None:
+    """Print what was written, what is missing first; on standard error where the trace is on standard output."""
+    console = messages() if target == "-" else output()
     if not summary.complete:
         console.print(Text("The trace is not complete."), style="bold yellow")
     for missed in summary.missed:
         moved = missed.read_bytes + missed.written_bytes
         amount = f", {bytes_text(moved)}" if moved else ""
-        console.print(Text(f"not in the trace: {missed.events:,}{amount}: {missed.reason}"), soft_wrap=True)
+        console.print(Text(f"not in the trace: {missed.events:,}{amount}: {_shown(missed.reason)}"), soft_wrap=True)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column()
     table.add_column(justify="right")
@@ -40,4 +45,7 @@ def print_summary(summary: Summary) -> None:
     table.add_row("writes", f"{summary.writes:,}", bytes_text(summary.written_bytes))
     console.print(table)
     for note in summary.notes:
-        console.print(Text(f"note: {note}"), soft_wrap=True)
+        console.print(Text(f"note: {_shown(note)}"), soft_wrap=True)
+    messages().print(
+        Text(f"trace written to {'the standard output' if target == '-' else _shown(target)}"), soft_wrap=True
+    )
