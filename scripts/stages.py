@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from suites import threaded_suites
+
 ROOT = Path(__file__).parent.parent
 PRIVATE = ROOT / ".plait"
 LOGS = PRIVATE / "log"
@@ -177,11 +179,16 @@ def cpp_release(log: Path) -> Outcome:
     return googletest(RELEASE / "plait_tests", log)
 
 
+def configuration(kind: str, tree: Path) -> Command:
+    """The command that prepares a build with a sanitizer."""
+    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
+    return ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", f"-DPLAIT_SANITIZE={kind}", *options]
+
+
 def sanitized(kind: str, log: Path, environment: Environment, also: Sequence[str] = ()) -> Outcome:
     """Builds with a sanitizer in a tree of its own and runs the C++ tests there."""
     tree = PRIVATE / "build" / kind
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
-    configure: Command = ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", f"-DPLAIT_SANITIZE={kind}", *options]
+    configure = configuration(kind, tree)
     build: Command = ["cmake", "--build", tree, "--target", "plait_tests", *also, "-j", JOBS]
     for command in (configure, build):
         status = run(command, log, limit=900)
@@ -213,8 +220,7 @@ FUZZ_EXECUTIONS = 2000  # of each reader; scripts/fuzz.sh runs longer
 def fuzz(log: Path) -> Outcome:
     """Every reader of traces on changed inputs, under AddressSanitizer and UndefinedBehaviorSanitizer."""
     tree = PRIVATE / "build/address"
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
-    configure: Command = ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", "-DPLAIT_SANITIZE=address", *options]
+    configure = configuration("address", tree)
     compiled: Command = ["cmake", "--build", tree, "--target", "plait_fuzz", "-j", JOBS]
     for command in (configure, compiled):
         status = run(command, log, limit=900)
@@ -237,30 +243,10 @@ def fuzz(log: Path) -> Outcome:
     return outcome
 
 
-# What a test that can meet a data race includes.
-THREADED = re.compile(
-    r'#include [<"](?:thread|atomic|store/|transport/|engine/|file/|plait/(?:file|redistribute|comm)\.)'
-)
-
-
-def threaded_suites() -> tuple[list[str], list[str]]:
-    """The test suites that use threads, and the others."""
-    threaded: set[str] = set()
-    others: set[str] = set()
-    folder = ROOT / "tests/cpp"
-    for source in folder.glob("*_test.cpp"):
-        text = source.read_text(encoding="utf-8")
-        suites = re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,", text, re.MULTILINE)
-        helpers = [folder / name for name in re.findall(r'#include "(\w+\.hpp)"', text)]
-        whole = text + "".join(helper.read_text(encoding="utf-8") for helper in helpers if helper.exists())
-        (threaded if THREADED.search(whole) else others).update(suites)
-    return sorted(threaded), sorted(others - threaded)
-
-
 def cpp_thread(log: Path) -> Outcome:
     """ThreadSanitizer, over the tests that use threads."""
     options = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
-    threaded, others = threaded_suites()
+    threaded, others = threaded_suites(ROOT / "tests/cpp")
     if threaded:
         options["GTEST_FILTER"] = ":".join(f"*{suite}.*:*{suite}/*" for suite in threaded)
     outcome = sanitized("thread", log, options)

@@ -3,6 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <string_view>
+
 namespace plait::python {
 
 void bind_index_set(nanobind::module_& module);
@@ -17,5 +20,22 @@ void bind_trace_report(nanobind::module_& module);
 void bind_trace_workloads(nanobind::module_& module);
 void bind_trace_loop(nanobind::module_& module);
 void bind_distant(nanobind::module_& module);
+
+/// Names are bytes of any kind; in Python those that are not UTF-8 are escaped, as in names of files.
+inline nanobind::object text_of(std::string_view bytes) {
+  nanobind::object text =
+      nanobind::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+  if (!text.is_valid()) nanobind::raise_python_error();
+  return text;
+}
+
+/// The bytes of such a name.
+inline std::string bytes_of(const nanobind::handle text) {
+  const nanobind::object bytes = text.attr("encode")("utf-8", "surrogateescape");
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0) nanobind::raise_python_error();
+  return {data, static_cast<std::size_t>(size)};
+}
 
 }  // namespace plait::python

@@ -16,7 +16,7 @@ void translate(const std::exception_ptr& error, void*) {
   } catch (const plait::Error& known) {
     const bool argument = known.kind() == plait::ErrorKind::kArgument;
     const nb::object type = nb::module_::import_("plait._errors").attr(argument ? "ArgumentError" : "StoreError");
-    nb::object value = type(known.what());
+    nb::object value = type(plait::python::text_of(known.what()));
     if (!argument && known.system_code() != 0) value.attr("errno") = known.system_code();
     PyErr_SetObject(type.ptr(), value.ptr());
   }

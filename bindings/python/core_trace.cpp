@@ -56,29 +56,26 @@ std::uintptr_t address_of(const nb::object& array) {
   return nb::cast<std::uintptr_t>(array.attr("ctypes").attr("data"));
 }
 
-/// Names are bytes of any kind in a trace; in Python those that are not UTF-8 are escaped, as in names of files.
-nb::object text_of(const std::string& bytes) {
-  nb::object text =
-      nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
-  if (!text.is_valid()) nb::raise_python_error();
-  return text;
+nb::list list_of(std::span<const trace::Process> processes) {
+  nb::list all;
+  for (const trace::Process& one : processes)
+    all.append(nb::make_tuple(one.number, one.parent, one.rank, text_of(one.host), text_of(one.command), one.cpu));
+  return all;
 }
 
-std::string bytes_of(const nb::handle text) {
-  const nb::object bytes = text.attr("encode")("utf-8", "surrogateescape");
-  char* data = nullptr;
-  Py_ssize_t size = 0;
-  if (PyBytes_AsStringAndSize(bytes.ptr(), &data, &size) != 0) nb::raise_python_error();
-  return {data, static_cast<std::size_t>(size)};
+nb::list list_of(std::span<const trace::File> files) {
+  nb::list all;
+  for (const trace::File& one : files) all.append(nb::make_tuple(one.process, one.number, text_of(one.name)));
+  return all;
+}
+
+/// What a trace has told behind its first `count`.
+template <typename One>
+std::span<const One> behind(const std::vector<One>& all, std::size_t count) {
+  return std::span<const One>(all).subspan(std::min(count, all.size()));
 }
 
 nb::dict dict_of(const Description& d) {
-  nb::list processes;
-  for (const trace::Process& one : d.processes)
-    processes.append(
-        nb::make_tuple(one.number, one.parent, one.rank, text_of(one.host), text_of(one.command), one.cpu));
-  nb::list files;
-  for (const trace::File& one : d.files) files.append(nb::make_tuple(one.process, one.number, text_of(one.name)));
   nb::list missed;
   for (const trace::Missed& one : d.missed)
     missed.append(nb::make_tuple(text_of(one.reason), one.events, one.read_bytes, one.written_bytes));
@@ -89,8 +86,8 @@ nb::dict dict_of(const Description& d) {
   all["zero"] = d.zero;
   all["tick"] = d.tick;
   all["complete"] = d.complete;
-  all["processes"] = processes;
-  all["files"] = files;
+  all["processes"] = list_of(behind(d.processes, 0));
+  all["files"] = list_of(behind(d.files, 0));
   all["missed"] = missed;
   all["notes"] = notes;
   return all;
@@ -101,7 +98,7 @@ char separator_of(const std::string& separator) {
   return separator.empty() ? '\0' : separator[0];
 }
 
-TraceReader open_reader(const std::string& path, const std::string& format, int base, const std::string& separator,
+TraceReader open_reader(const nb::str& path, const std::string& format, int base, const std::string& separator,
                         const std::string& comment, std::int64_t tick, std::int64_t block, const std::string& columns,
                         std::optional<std::int64_t> begin, std::optional<std::int64_t> end) {
   trace::ReadOptions options;
@@ -112,9 +109,10 @@ TraceReader open_reader(const std::string& path, const std::string& format, int 
   options.tick = tick;
   options.block = block;
   options.columns = columns;
+  const std::string name = bytes_of(path);
   const nb::gil_scoped_release release;
   TraceReader opened;
-  opened.reader = trace::open_trace(path, options);
+  opened.reader = trace::open_trace(name, options);
   if (begin || end)
     opened.reader = trace::between(std::move(opened.reader), begin.value_or(INT64_MIN), end.value_or(INT64_MAX));
   return opened;
@@ -147,7 +145,7 @@ void write(const TraceWriter& self, const nb::object& events) {
   writer.write(all);
 }
 
-TraceWriter open_writer(const std::string& path, const std::string& format, int base, const std::string& separator,
+TraceWriter open_writer(const nb::str& path, const std::string& format, int base, const std::string& separator,
                         const std::string& comment, std::int64_t tick, std::int64_t block, bool plain) {
   trace::WriteOptions options;
   options.format = format;
@@ -157,9 +155,10 @@ TraceWriter open_writer(const std::string& path, const std::string& format, int 
   options.tick = tick;
   options.block = block;
   options.plain = plain;
+  const std::string name = bytes_of(path);
   const nb::gil_scoped_release release;
   TraceWriter created;
-  created.writer = trace::create_trace(path, options);
+  created.writer = trace::create_trace(name, options);
   return created;
 }
 
@@ -213,6 +212,12 @@ void bind_trace(nb::module_& module) {
   nb::class_<TraceReader>(module, "TraceReader")
       .def("read", &read)
       .def_prop_ro("description", [](const TraceReader& self) { return dict_of(self.open().description()); })
+      .def("processes_behind",
+           [](const TraceReader& self, std::size_t count) {
+             return list_of(behind(self.open().description().processes, count));
+           })
+      .def("files_behind", [](const TraceReader& self,
+                              std::size_t count) { return list_of(behind(self.open().description().files, count)); })
       .def_prop_ro("bytes_read", [](const TraceReader& self) { return self.open().bytes_read(); })
       .def_prop_ro("bytes_in_all", [](const TraceReader& self) { return self.open().bytes_in_all(); })
       .def("close", [](TraceReader& self) { self.reader.reset(); });

@@ -351,9 +351,9 @@ nb::dict document(const Report& report) {
   return result;
 }
 
-nb::dict analyse(const std::string& path, const std::string& format, int base, const std::string& separator,
+nb::dict analyse(const nb::str& path, const std::string& format, int base, const std::string& separator,
                  const std::string& comment, std::int64_t tick, std::int64_t block, std::optional<bool> logical,
-                 std::optional<bool> cpu, const std::string& file, std::optional<std::uint32_t> process,
+                 std::optional<bool> cpu, const nb::str& file, std::optional<std::uint32_t> process,
                  nb::object progress) {
   trace::ReadOptions reading;
   reading.format = format;
@@ -365,17 +365,18 @@ nb::dict analyse(const std::string& path, const std::string& format, int base, c
   Options options;
   options.logical = logical;
   options.cpu = cpu;
-  options.file = file;
+  options.file = bytes_of(file);
   options.process = process;
   options.progress = [&](std::int64_t read, std::int64_t all) {
     const nb::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!progress.is_none()) progress(read, all);
   };
+  const std::string name = bytes_of(path);
   Report report;
   {
     const nb::gil_scoped_release released;
-    const auto reader = trace::open_trace(path, reading);
+    const auto reader = trace::open_trace(name, reading);
     report = trace::report::analyse(*reader, options);
   }
   return document(report);

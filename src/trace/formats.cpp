@@ -37,8 +37,9 @@ std::string names(bool (*wanted)(const Format&)) {
 bool is_read(const Format& format) { return format.open != nullptr || format.open_file != nullptr; }
 bool is_written(const Format& format) { return format.create != nullptr; }
 
-const Format& recognise(Source& source) {
+const Format& recognise(Source& source, char separator) {
   const std::string_view head = source.peek(std::size_t{1} << 16);
+  if (separator != 0 && csv::looks_like(head, separator)) return find_format("csv");
   for (const Format& format : formats())
     if (format.recognise != nullptr && is_read(format) && format.recognise(head)) return format;
   throw Error(ErrorKind::kArgument,
@@ -67,7 +68,7 @@ const Format& find_format(std::string_view name) {
 std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& options) {
   if (is_workload(path)) return open_workload(path);
   auto source = std::make_unique<Source>(path, open_bytes(path));
-  const Format& format = options.format.empty() ? recognise(*source) : find_format(options.format);
+  const Format& format = options.format.empty() ? recognise(*source, options.separator) : find_format(options.format);
   if (!is_read(format))
     throw Error(ErrorKind::kArgument, base::text("traces in the format ", format.name, " are written, not read"));
   if (format.open_file != nullptr && is_regular(path)) return format.open_file(path, options);

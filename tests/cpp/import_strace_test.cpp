@@ -226,4 +226,48 @@ TEST(ImportStrace, ALongWaitDoesNotHoldBackTheRest) {
   EXPECT_TRUE(trace.notes("too late"));
 }
 
+TEST(ImportStrace, AChildHasTheCommandOfItsExec) {
+  std::string text =
+      "10 1.000000 execve(\"/bin/sh\", [\"sh\"], 0x1 /* 2 vars */) = 0\n"
+      "10 0.000001 clone(child_stack=NULL, flags=SIGCHLD) = 11\n"
+      "11 0.000001 openat(AT_FDCWD, \"out\", O_WRONLY|O_CREAT, 0666) = 3\n"
+      "11 0.000001 dup2(3, 1) = 1\n"
+      "10 0.000001 write(1, \"x\", 1) = 1\n"
+      "11 0.000001 execve(\"/bin/cat\", [\"cat\", \"in\"], 0x1 /* 2 vars */) = 0\n"
+      "11 0.000001 write(1, \"abc\", 3) = 3\n"
+      "10 0.000001 clone(child_stack=NULL, flags=SIGCHLD) = 12\n"
+      "12 0.000001 stat(\"a\", {st_mode=S_IFREG}) = 0\n";
+  for (int k = 0; k < 5000; ++k) text += "10 0.000001 write(1, \"x\", 1) = 1\n";
+  text += "12 0.000001 execve(\"/bin/late\", [\"late\"], 0x1 /* 2 vars */) = 0\n";
+  const Read trace = read_text(text);
+  ASSERT_EQ(trace.description.processes.size(), 3u);
+  EXPECT_EQ(trace.description.processes[0].command, "sh");
+  EXPECT_EQ(trace.description.processes[1].command, "cat in");
+  EXPECT_EQ(trace.description.processes[1].parent, 10u);
+  EXPECT_EQ(trace.description.processes[2].command, "sh");  // others cannot wait so long
+  EXPECT_EQ(trace.name(trace.of(Kind::kOpen).at(0)), "out");
+}
+
+TEST(ImportStrace, PositionsOf32BitPrograms) {
+  const Read trace = read_text(
+      "open(\"a\", O_RDONLY) = 3\n"
+      "_llseek(3, 4096, [4096], SEEK_SET) = 0\n"
+      "read(3, \"x\", 10) = 10\n");
+  EXPECT_EQ(trace.of(Kind::kSeek).at(0).offset, 4096);
+  EXPECT_EQ(trace.of(Kind::kRead).at(0).offset, 4096);
+}
+
+TEST(ImportStrace, CountsCallsThatHaveNoEvents) {
+  const Read trace = read_text(
+      "sendto(3, \"abc\", 3, 0, NULL, 0) = 3\n"
+      "recvfrom(3, \"abcde\", 100, 0, NULL, NULL) = 5\n"
+      "recvmsg(3, {msg_name=NULL}, 0) = -1 EAGAIN (Resource temporarily unavailable)\n"
+      "vmsplice(4, [{iov_base=\"x\", iov_len=1}], 1, 0) = 1\n");
+  EXPECT_TRUE(trace.events.empty());
+  ASSERT_EQ(trace.description.missed.size(), 1u);
+  EXPECT_EQ(trace.description.missed[0].events, 4);
+  EXPECT_EQ(trace.description.missed[0].read_bytes, 5);
+  EXPECT_EQ(trace.description.missed[0].written_bytes, 4);
+}
+
 }  // namespace

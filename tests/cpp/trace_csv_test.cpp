@@ -155,5 +155,34 @@ TEST(TraceCsv, RecognisedByContent) {
   EXPECT_FALSE(format.recognise(""));
 }
 
+TEST(TraceCsv, EverySeparatorIsFoundAgain) {
+  const std::vector<Event> events = read_text("csv", write_text("csv", random_trace(3, 20))).events;
+  for (const char separator : {';', '\t', '|', ':'}) {
+    WriteOptions options;
+    options.separator = separator;
+    const std::string text = write_text("csv", random_trace(3, 20), options);
+    EXPECT_TRUE(find_format("csv").recognise(text)) << separator;
+    EXPECT_EQ(read_text("csv", text).events, events) << separator;
+  }
+}
+
+TEST(TraceCsv, AResultThatIsNotThereIsTheLength) {
+  const Whole trace = read_text("csv", "start,kind,offset,length,result\n0,read,0,10,\n1,write,0,7,3\n");
+  ASSERT_EQ(trace.events.size(), 2u);
+  EXPECT_EQ(trace.events[0].result, 10);
+  EXPECT_EQ(trace.events[1].result, 3);
+  ASSERT_EQ(trace.description.notes.size(), 1u);
+  EXPECT_NE(trace.description.notes[0].find("1 reads and writes have no result"), std::string::npos);
+}
+
+TEST(TraceCsv, AQuotedCellOfManyLinesIsSplitOnce) {
+  std::string text = "start,kind,offset,length,name\n0,read,0,10,\"a \"\"b\"\"";
+  for (int k = 0; k < 300'000; ++k) text += "\n,";
+  text += "\"\n1,read,0,1,c\n";
+  const Whole trace = read_text("csv", text);  // in a moment: not once for each of the lines
+  ASSERT_EQ(trace.events.size(), 2u);
+  EXPECT_TRUE(trace.description.files.at(0).name.starts_with("a \"b\"\n,\n"));
+}
+
 }  // namespace
 }  // namespace plait::trace

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -30,6 +33,17 @@ class Commands(click.Group):
             raise
         except (plait.Error, OSError) as error:
             raise UserError(" ".join(str(error).split())) from error
+
+
+@contextlib.contextmanager
+def writing_to(target: str) -> Iterator[None]:
+    """Where the target is the standard output and nobody reads it any more, end as programs in a pipe do."""
+    try:
+        yield
+    except plait.StoreError as error:
+        if target != "-" or error.errno != errno.EPIPE:
+            raise
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from error
 
 
 def output() -> Console:

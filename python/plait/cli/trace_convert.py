@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from plait.cli.support import messages
+from plait.cli.support import messages, writing_to
 from plait.trace import Conversion, convert
 from plait.trace.words import shown
 
@@ -83,7 +83,7 @@ def convert_command(source: str, target: str, **options: Any) -> None:
         transient=True,
         disable=not console.is_terminal,
     )
-    with bar:
+    with writing_to(target), bar:
         task = bar.add_task("", total=None)
         done = convert(
             source,

@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from plait.cli.benchmark import run_with_bar
-from plait.cli.support import UserError, messages, output
+from plait.cli.support import UserError, output, writing_to
 from plait.cli.trace_summary import print_summary
 from plait.trace import generate, workloads
 
@@ -35,6 +35,7 @@ def _table() -> Table:
 @click.command("generate", epilog=_EXAMPLES)
 @click.argument("name", required=False)
 @click.option("-o", "--output", "target", metavar="FILE", help="The trace to write; its ending tells the format.")
+@click.option("--to", "to_format", metavar="FORMAT", help="Format of the trace, where FILE does not tell it.")
 @click.option("--list", "list_", is_flag=True, help="Show the workloads with their figures.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what varies a little.")
 @click.option(
@@ -59,6 +60,7 @@ def _table() -> Table:
 def generate_command(
     name: str | None,
     target: str | None,
+    to_format: str | None,
     list_: bool,
     seed: int,
     copies: int,
@@ -75,17 +77,18 @@ def generate_command(
         return
     if name is None or target is None:
         raise UserError("say which workload and where to write it, as in: plait trace generate venus -o venus.plait")
-    summary = run_with_bar(
-        lambda bar: generate(
-            name,
-            target,
-            seed=seed,
-            copies=copies,
-            offset=offset,
-            burst=burst,
-            progress=lambda share: bar(f"writing {target}", share),
-        ),
-        "making",
-    )
-    print_summary(summary)
-    messages().print(f"trace written to {target}", soft_wrap=True)
+    with writing_to(target):
+        summary = run_with_bar(
+            lambda bar: generate(
+                name,
+                target,
+                seed=seed,
+                copies=copies,
+                offset=offset,
+                burst=burst,
+                format=to_format,
+                progress=lambda share: bar(f"writing {target}", share),
+            ),
+            "making",
+        )
+    print_summary(summary, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from plait.cli.benchmark import run_with_bar
-from plait.cli.support import messages
+from plait.cli.support import writing_to
 from plait.cli.trace_summary import print_summary
 from plait.trace import IMPORTS, import_trace
 
@@ -22,6 +22,7 @@ Examples:
 @click.command("import", epilog=_EXAMPLES)
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The trace to write; its ending tells the format.")
+@click.option("--to", "to_format", metavar="FORMAT", help="Format of the trace to write, where FILE does not tell it.")
 @click.option("--format", "format_", type=click.Choice(IMPORTS), help="Of the source.  [default: found out]")
 @click.option(
     "--columns",
@@ -39,6 +40,7 @@ Examples:
 def import_command(
     sources: tuple[str, ...],
     output: str,
+    to_format: str | None,
     format_: str | None,
     columns: str,
     separator: str,
@@ -49,22 +51,24 @@ def import_command(
 
     Read are logs of Darshan (each access with DXT, else sums), traces of DFTracer, outputs of strace, logs that fio
     writes (write_iolog), and traces of block devices and caches: texts with columns, vscsi, oracle-general. Each may be
-    compressed by gzip or zstd. Several sources are read as one: the files of strace -ff, or those of DFTracer.
+    compressed by gzip or zstd. SOURCE may be - for the standard input, FILE for the standard output. Several sources
+    are read as one: the files of strace -ff, or those of DFTracer.
 
     What could not be read, is missing in the source or had to be guessed is said, and kept in the trace.
     """
-    summary = run_with_bar(
-        lambda bar: import_trace(
-            sources,
-            output,
-            format_,
-            columns=columns,
-            separator=separator,
-            tick=tick or 0,
-            block=block,
-            progress=bar,
-        ),
-        "reading",
-    )
-    print_summary(summary)
-    messages().print(f"trace written to {output}", soft_wrap=True)
+    with writing_to(output):
+        summary = run_with_bar(
+            lambda bar: import_trace(
+                sources,
+                output,
+                format_,
+                target_format=to_format,
+                columns=columns,
+                separator=separator,
+                tick=tick or 0,
+                block=block,
+                progress=bar,
+            ),
+            "reading",
+        )
+    print_summary(summary, output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from plait.cli.support import output
+from plait.cli.support import messages, output
 from plait.trace import Summary
 from plait.trace.words import shown
 
@@ -20,9 +20,9 @@ def bytes_text(count: int) -> str:
     return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 
-def print_summary(summary: Summary) -> None:
-    """Print what was written, what is missing first."""
-    console = output()
+def print_summary(summary: Summary, target: str) -> None:
+    """Print what was written, what is missing first; on standard error where the trace is on standard output."""
+    console = messages() if target == "-" else output()
     if not summary.complete:
         console.print(Text("The trace is not complete."), style="bold yellow")
     for missed in summary.missed:
@@ -42,3 +42,6 @@ def print_summary(summary: Summary) -> None:
     console.print(table)
     for note in summary.notes:
         console.print(Text(f"note: {shown(note)}"), soft_wrap=True)
+    messages().print(
+        Text(f"trace written to {'the standard output' if target == '-' else shown(target)}"), soft_wrap=True
+    )

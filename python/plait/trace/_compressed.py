@@ -4,33 +4,93 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import os
-import shutil
 import stat
+import sys
 import threading
 import zlib
-from collections.abc import Callable
-from typing import IO, cast
+from collections.abc import Callable, Iterator
+from typing import IO, Any, BinaryIO, cast
 
-from plait._errors import ArgumentError
+from plait._errors import ArgumentError, StoreError
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_STDIN = "/dev/stdin"
+_CHUNK = 1 << 18
 
 
-def _open_zstd(path: str) -> IO[bytes]:
+def damages() -> tuple[type[Exception], ...]:
+    """The errors of reading what is compressed and damaged."""
+    zstandard = sys.modules.get("zstandard")  # loaded where something was unpacked by it
+    return (OSError, EOFError, zlib.error, *((zstandard.ZstdError,) if zstandard else ()))
+
+
+def failure(message: str, error: BaseException) -> StoreError:
+    """The error of Plait for one of the system's, with its code where it has one."""
+    found = StoreError(message)
+    found.errno = getattr(error, "errno", None)
+    return found
+
+
+@contextlib.contextmanager
+def unpacking(path: str) -> Iterator[None]:
+    """Turns what unpacking raises into the one clear error."""
+    try:
+        yield
+    except (ArgumentError, StoreError):
+        raise
+    except Exception as error:
+        if isinstance(error, damages()):
+            raise failure(f"{path} cannot be unpacked: {error}", error) from error
+        raise
+
+
+def _open_zstd(path: str | BinaryIO) -> IO[bytes]:
     try:
         import zstandard
     except ImportError as error:
-        message = f"{path} is compressed by zstd; to read it, install the package zstandard (plait[traces])"
+        name = path if isinstance(path, str) else "the standard input"
+        message = f"{name} is compressed by zstd; to read it, install the package zstandard (plait[traces])"
         raise ArgumentError(message) from error
     return cast("IO[bytes]", zstandard.open(path, "rb"))
 
 
+class _Behind(io.RawIOBase):
+    """Bytes that were read already, and then what is left of the standard input."""
+
+    def __init__(self, head: bytes) -> None:
+        self._head = head
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        found = self._head[: len(room)] or os.read(0, len(room))
+        self._head = self._head[len(found) :]
+        room[: len(found)] = found
+        return len(found)
+
+
+def _open_stdin(path: str) -> IO[bytes]:
+    """The standard input, unpacked where it is compressed: a pipe can be looked at only by reading it."""
+    head = b""
+    while len(head) < len(_ZSTD) and (more := os.read(0, len(_ZSTD) - len(head))):
+        head += more
+    raw = io.BufferedReader(_Behind(head), _CHUNK)
+    if head.startswith(_GZIP):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+    return _open_zstd(raw) if head == _ZSTD else raw
+
+
 def opener_of(path: str) -> Callable[[str], IO[bytes]] | None:
-    """What unpacks the file at ``path``; None where it is not compressed, or no regular file."""
+    """What unpacks the file at ``path``, or a pipe that is the standard input; None where it is to be read as it is."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        mode = os.stat(path).st_mode
+        if path == _STDIN and stat.S_ISFIFO(mode):
+            return _open_stdin
+        if not stat.S_ISREG(mode):
             return None
         with open(path, "rb") as file:
             head = file.read(4)
@@ -45,7 +105,8 @@ class Unpacked:
     """The bytes of a compressed file, to be read from ``path`` once."""
 
     def __init__(self, path: str, opener: Callable[[str], IO[bytes]]) -> None:
-        self._file = opener(path)
+        with unpacking(path):
+            self._file = opener(path)
         self._name = path
         self._end, feed = os.pipe()
         self.path = f"/dev/fd/{self._end}"
@@ -54,21 +115,34 @@ class Unpacked:
         self._thread.start()
 
     def _feed(self, feed: int) -> None:
-        try:
-            with self._file as source, open(feed, "wb", buffering=0) as pipe:
-                shutil.copyfileobj(source, pipe, 1 << 18)
-        except BrokenPipeError:  # nobody reads on
-            pass
-        except (OSError, EOFError, zlib.error, ValueError, RuntimeError) as error:
-            self.damage = f"{self._name} could be unpacked in part only: {error}"
-        except Exception as error:
-            self.damage = f"{self._name} could be unpacked in part only: {error}"
+        # Damage is told before the pipe ends: who reads the pipe to its end then knows of it.
+        with contextlib.suppress(BrokenPipeError), open(feed, "wb", buffering=0) as pipe:
+            try:
+                with self._file as source:
+                    read = getattr(source, "read1", source.read)  # what a pipe has is passed on at once
+                    while chunk := read(_CHUNK):
+                        _write_all(pipe, chunk)
+            except BrokenPipeError:  # nobody reads on
+                pass
+            except Exception as error:
+                self.damage = f"{self._name} could be unpacked in part only: {error}"
 
     def opened(self) -> None:
         """To be called when the path was opened, or could not be: our end of the pipe goes."""
-        with contextlib.suppress(OSError):
-            os.close(self._end)
+        end, self._end = self._end, -1
+        if end >= 0:
+            os.close(end)
 
     def join(self) -> None:
-        """Waits until the thread has ended, which it does when the reader is closed or everything was read."""
-        self._thread.join()
+        """Waits until the thread has ended, which it does when the reader is closed or everything was read.
+
+        Not for the standard input: whoever writes it may take any time, and the thread only notices then.
+        """
+        if self._name != _STDIN:
+            self._thread.join()
+
+
+def _write_all(pipe: io.FileIO, chunk: bytes) -> None:
+    view = memoryview(chunk)
+    while view:
+        view = view[pipe.write(view) or 0 :]

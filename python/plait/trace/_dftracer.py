@@ -6,12 +6,12 @@ which events refer to by hashes; times are in us.
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from plait.trace._compressed import damages, opener_of, unpacking
 from plait.trace._event import Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._spool import Spool
 from plait.trace._summary import Imported
@@ -37,6 +37,7 @@ _NAMES = ("fname", "filename", "pathname", "path", "name")
 _HASH = "\0hash "
 _MOST = (1 << 62) - 1
 _LONGEST = 1 << 20
+_RENUMBERED = 1 << 31
 _RANK = re.compile(r"rank\D{0,2}(\d+)", re.IGNORECASE)
 
 
@@ -50,15 +51,17 @@ def is_dftracer(head: bytes) -> bool:
     return False
 
 
-def _lines(path: str) -> Iterator[tuple[str, bool]]:
-    """Each line with whether it is whole."""
-    with open(path, "rb") as plain:
-        packed = plain.read(2) == b"\x1f\x8b"
-    with gzip.open(path, "rb") if packed else open(path, "rb") as file:
+def _lines(path: str, damaged: Callable[[str], None]) -> Iterator[tuple[str, bool]]:
+    """Each line with whether it is whole; tells of a compressed file that is not."""
+    opener = opener_of(path)
+    with unpacking(path), opener(path) if opener else open(path, "rb") as file:
         while True:
             try:
                 line = file.readline(_LONGEST)
-            except (EOFError, OSError):  # a file of gzip that was cut off
+            except damages() as error:
+                if opener is None:
+                    raise
+                damaged(f"{path} could be unpacked in part only: {error}")
                 yield "", False
                 return
             if not line:
@@ -78,7 +81,13 @@ class _Import:
     def __init__(self, spool: Spool) -> None:
         self.spool = spool
         self.strings: dict[str, str] = {}  # by hash
-        self.processes: dict[int, dict[str, Any]] = {}
+        self.processes: dict[int, dict[str, Any]] = {}  # by the number in the trace that is written
+        self.source = 0
+        self.hosted: dict[tuple[str, int], int] = {}  # numbers of processes by host and process there
+        self.latest: dict[tuple[int, int], int] = {}  # by source and process: who made the last call
+        self.told: dict[tuple[int, int], dict[str, Any]] = {}  # the same: what is known beside calls
+        self.renumbered = 0
+        self.notes: list[str] = []
         self.files: dict[tuple[int, str], int] = {}
         self.zero: int | None = None
         self.operations = 0
@@ -116,14 +125,40 @@ class _Import:
         if what in ("FH", "HH", "SH"):
             self.strings[str(args.get("value"))] = str(args.get("name"))
         elif what == "process_name":
-            process = self.process(pid)
+            process = self.told.setdefault((self.source, pid), {})
             process["command"] = str(args.get("name"))
             rank = _RANK.search(process["command"])
             if rank:
                 process["rank"] = int(rank.group(1)[:9])
 
-    def process(self, pid: int) -> dict[str, Any]:
-        return self.processes.setdefault(pid, {"command": "", "rank": -1, "host": ""})
+    def process(self, pid: int, host: str) -> int:
+        """The number of the process of a call: its own, unless another host has a process of that number as well."""
+        here = (self.source, pid)
+        if host:
+            number = self.hosted.get((host, pid))
+            if number is None and here in self.latest and not self.processes[self.latest[here]]["host"]:
+                number = self.latest[here]  # its first calls did not tell the host
+        else:
+            number = self.latest.get(here, self.hosted.get(("", pid)))
+        if number is None:
+            number = pid
+            while number in self.processes:
+                number = max(number, _RENUMBERED - 1) + 1
+            self.renumbered += number != pid
+            self.processes[number] = {"command": "", "rank": -1, "host": ""}
+        self.hosted[host, pid] = number
+        self.latest[here] = number
+        self.processes[number]["host"] = self.processes[number]["host"] or host
+        self.processes[number].update(self.told.pop(here, {}))
+        return number
+
+    def ended(self) -> None:
+        """Resolve what was told of processes: also behind their last call, or without any."""
+        for source, pid in list(self.told):
+            self.source = source
+            self.process(pid, "")
+        for process in self.processes.values():
+            process["host"] = self.strings.get(process["host"], "")
 
     def call(self, record: dict[str, Any], pid: int, args: dict[str, Any]) -> bool:
         start, duration = _number(record.get("ts")), _number(record.get("dur"))
@@ -133,8 +168,7 @@ class _Import:
             self.zero = start
         thread = (_number(record.get("tid")) or 0) % (1 << 32)
         name, category = str(record.get("name")), str(record.get("cat")).upper()
-        process = self.process(pid)
-        process["host"] = process["host"] or self.strings.get(str(args.get("hhash")), "")
+        pid = self.process(pid, str(args.get("hhash") or ""))
         interface = _INTERFACES.get(category, Interface.UNKNOWN)
         if interface == Interface.UNKNOWN:
             kind, file, offset, length, result = Kind.PHASE, self.file(pid, f"{record.get('cat')}: {name}"), -1, 0, 0
@@ -194,9 +228,9 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
     """Read traces of one job, which DFTracer keeps in a file for each process."""
     spool = Spool()
     work = _Import(spool)
-    for path in paths:
+    for work.source, path in enumerate(paths):
         step(path)
-        for number, (line, whole) in enumerate(_lines(path), start=1):
+        for number, (line, whole) in enumerate(_lines(path, work.notes.append), start=1):
             text = line.strip("\x00 ")
             if text in ("[", "]", "") and whole:
                 continue
@@ -207,7 +241,14 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
             elif text != "]":
                 work.unknown += 1
                 work.first_unknown = work.first_unknown or f"{path}:{number}: {text[:100]!r}"
+    work.ended()
     notes = ["read and write without an offset of their own are shown without one: DFTracer does not tell it"]
+    notes += work.notes
+    if work.renumbered:
+        notes.append(
+            f"{work.renumbered} processes have a number that one of another host has too; they are numbered anew, "
+            f"from {_RENUMBERED} on"
+        )
     missed = []
     if work.unknown:
         notes.append(f"{work.unknown} lines were not understood and left out, the first {work.first_unknown}")

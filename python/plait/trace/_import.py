@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from plait._errors import ArgumentError, StoreError
-from plait.trace._compressed import opener_of
+from plait._errors import ArgumentError
+from plait.trace._compressed import damages, failure, opener_of, unpacking
 from plait.trace._darshan import import_darshan, is_darshan
 from plait.trace._dftracer import import_dftracer, is_dftracer
 from plait.trace._reader import Trace
@@ -16,19 +20,39 @@ from plait.trace._transfer import transfer, write_out
 
 IMPORTS = ("darshan", "dftracer", "strace", "fio", "blkcsv", "vscsi", "oracle-general")
 """The formats of other tools.  Those behind the second can be opened by :func:`plait.trace.open` as well."""
+_HEAD = 1 << 16
 
 
 def _found_format(path: str) -> str:
     """The format of a source that is not read by the library itself; empty: any other."""
     if is_darshan(path):
         return "darshan"
-    try:
-        opener = opener_of(path)
-        with opener(path) if opener else open(path, "rb") as file:
-            head = file.read(1 << 16)
-    except (OSError, EOFError):
-        return ""
-    return "dftracer" if is_dftracer(head) else ""
+    head = bytearray()
+    opener = opener_of(path)
+    with unpacking(path), opener(path) if opener else open(path, "rb") as file:
+        try:
+            while len(head) < _HEAD and (more := file.read(1 << 12)):
+                head += more
+        except damages():
+            if not head:
+                raise
+            # What comes before the damage is imported, and said to be incomplete.
+    return "dftracer" if is_dftracer(bytes(head)) else ""
+
+
+@contextlib.contextmanager
+def _files_of(paths: list[str]) -> Iterator[list[str]]:
+    """The paths, with a file that holds the standard input for "-": imports read some sources twice."""
+    if "-" not in paths:
+        yield paths
+        return
+    if len(paths) > 1:
+        raise ArgumentError("the standard input is imported alone, not beside other sources")
+    with tempfile.NamedTemporaryFile(prefix="plait-import-") as file:
+        with os.fdopen(os.dup(0), "rb") as given:
+            shutil.copyfileobj(given, file)
+        file.flush()
+        yield [file.name]
 
 
 def import_trace(
@@ -46,7 +70,8 @@ def import_trace(
     """Write another tool's trace as a trace of Plait, or in any other format that Plait writes.
 
     Args:
-        source: the trace, also compressed by gzip or zstd. Several are read as one: of `strace -ff` and of DFTracer.
+        source: the trace, also compressed by gzip or zstd; ``"-"`` is the standard input. Several are read as one: of
+            `strace -ff` and of DFTracer.
         target: where to write it.
         format: that of the source, one of :data:`IMPORTS`; by default it is found out from the content.
         target_format: by default the target's ending tells it.
@@ -66,12 +91,25 @@ def import_trace(
         raise ArgumentError("there is nothing to import; name a trace")
     if format is not None and format not in IMPORTS:
         raise ArgumentError(f"'{format}' is no format to import; there are {', '.join(IMPORTS)}")
+    with _files_of(paths) as files:
+        options = {"columns": columns, "separator": separator, "tick": tick, "block": block}
+        return _import(files, target, format, target_format, options, progress)
+
+
+def _import(
+    paths: list[str],
+    target: str | os.PathLike[str],
+    format: str | None,
+    target_format: str | None,
+    options: dict[str, Any],
+    progress: Callable[[str, float], None] | None,
+) -> Summary:
     for path in paths:
         try:
             with open(path, "rb"):
                 pass
         except OSError as error:
-            raise StoreError(error.errno, f"cannot read {path}: {error.strerror}") from error
+            raise failure(f"cannot read {path}: {error.strerror}", error) from error
 
     def step(text: str) -> None:
         if progress:
@@ -81,7 +119,8 @@ def import_trace(
         if progress:
             progress(f"writing {os.fspath(target)}", done)
 
-    found = format or _found_format(paths[0])
+    found = _found_format(paths[0])  # also where it is given: what cannot be unpacked at all is an error
+    found = format or found
     if found == "dftracer":
         return _write(import_dftracer(paths, step), target, target_format, share)
     if found == "darshan":
@@ -95,14 +134,15 @@ def import_trace(
             )
         files = StraceFiles(paths)
         try:
-            trace = Trace(files.path, "strace")
+            try:
+                trace = Trace(files.path, "strace")
+            finally:
+                files.opened()
+            with trace:
+                return transfer(trace, target, target_format, share, files.join)
         finally:
-            files.opened()
-        with trace:
-            summary = transfer(trace, target, target_format, share)
-        files.join()
-        return summary
-    with Trace(paths[0], format, separator=separator, tick=tick, block=block, columns=columns) as trace:
+            files.close()
+    with Trace(paths[0], format, **options) as trace:
         return transfer(trace, target, target_format, share)
 
 

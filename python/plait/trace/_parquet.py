@@ -102,10 +102,10 @@ def write(trace: Trace, target: str, progress: Callable[[int, int], None] | None
     try:
         with parquet.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=_WORDS) as out:
             while len(events := trace.read(_ROWS)):
-                files = trace.files
-                for file in files[told:]:
+                _, files = trace.told_behind(0, told)
+                for file in files:
                     names[file.process << 32 | file.number] = _printable(file.name)
-                told = len(files)
+                told += len(files)
                 out.write_table(_table(pa, schema, events, names))
                 events_written += len(events)
                 if progress:

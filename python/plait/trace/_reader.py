@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _core
-from plait._errors import Error
+from plait._errors import Error, StoreError
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._event import EVENT, Flag, Kind, Missed, Process, TracedFile
 
@@ -71,6 +71,10 @@ class Trace:
         except Error as error:
             if self._unpacked is None:
                 raise
+            self._unpacked.opened()
+            self._unpacked.join()
+            if self._unpacked.damage:
+                raise StoreError(f"{self._unpacked.damage}; {error}".replace(source, self._name)) from None
             raise type(error)(str(error).replace(source, self._name)) from None
         finally:
             if self._unpacked:
@@ -85,6 +89,15 @@ class Trace:
     ) -> None:
         """Closes the trace."""
         self.close()
+
+    def told_behind(self, processes: int, files: int) -> tuple[list[Process], list[TracedFile]]:
+        """The processes and opens known so far behind the first of each; cheap where these are many."""
+        if self._last is not None:
+            return self._last.processes[processes:], self._last.files[files:]
+        return (
+            [Process(*one) for one in self._reader.processes_behind(processes)],
+            [TracedFile(*one) for one in self._reader.files_behind(files)],
+        )
 
     def close(self) -> None:
         """Ends the reading; what is known about the trace stays."""

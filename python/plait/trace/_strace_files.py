@@ -6,35 +6,97 @@ import contextlib
 import heapq
 import os
 import re
+import shutil
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from plait._errors import ArgumentError
+from plait.trace._compressed import failure, opener_of, unpacking
 
 _EPOCH = re.compile(rb"\d+\.\d+")
 _DAY = re.compile(rb"(\d\d):(\d\d):(\d\d(?:\.\d+)?)")
-_NUMBER = re.compile(r"\.(\d+)$")
+_NUMBER = re.compile(r"\.(\d+)(?:\.gz|\.zst)?$")
 _LONGEST = 1 << 20
+_CHUNK = 1 << 16
+_TAIL = 1 << 14
+_SECONDS = 86400.0
+_EARLIEST = 1e8  # no time since 1970, so one since the line before, as by -r
 
 
-def _time_of(line: bytes) -> float | None:
+class _Time(NamedTuple):
+    value: float
+    of_day: bool
+
+
+class _File(NamedTuple):
+    path: str
+    """Where its lines are: unpacked, where it was compressed."""
+    number: bytes
+    shift: float
+    """Seconds to add to its first times: a day, where the file begins after the midnight within the trace."""
+
+
+def _time_of(line: bytes) -> _Time | None:
     word = line.lstrip().split(b" ", 1)[0]
     day = _DAY.fullmatch(word)
     if day:
-        return int(day[1]) * 3600 + int(day[2]) * 60 + float(day[3])
-    return float(word) if _EPOCH.fullmatch(word) else None
+        return _Time(int(day[1]) * 3600 + int(day[2]) * 60 + float(day[3]), True)
+    return _Time(float(word), False) if _EPOCH.fullmatch(word) else None
 
 
-def _lines(path: str) -> Iterator[tuple[float, bytes]]:
-    number = _NUMBER.search(path)
-    if number is None:
-        raise ArgumentError(f"{path} does not end in the number of a thread, as files of strace -ff do")
-    time = 0.0
-    with open(path, "rb") as file:
-        while line := file.readline(_LONGEST):
-            found = _time_of(line)
-            time = time if found is None else found
-            yield time, number[1].encode() + b" " + line
+def _chunks(path: str) -> Iterator[bytes]:
+    """The bytes of a file, which is open only while some are read: strace -ff makes more files than may be open."""
+    offset = 0
+    while True:
+        with open(path, "rb", buffering=0) as file:
+            file.seek(offset)
+            chunk = file.read(_CHUNK)
+        if not chunk:
+            return
+        offset += len(chunk)
+        yield chunk
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Lines with their ends; the last may have none.  One that is too long is cut, which the reader counts."""
+    rest = b""
+    for chunk in _chunks(path):
+        if len(rest) >= _LONGEST:
+            end = chunk.find(b"\n")
+            if end < 0:
+                continue
+            yield rest[:_LONGEST] + b"\n"
+            rest, chunk = b"", chunk[end + 1 :]
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            yield line + b"\n"
+    if rest:
+        yield rest[:_LONGEST]
+
+
+def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
+    """The times of the first line and of the last."""
+    first = _time_of(next(_lines(path), b""))
+    with open(path, "rb", buffering=0) as file:
+        file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
+        tail = file.read(_TAIL)
+    found = [time for line in tail.split(b"\n")[:-1] if (time := _time_of(line))]
+    return first, found[-1] if found else first
+
+
+def _start(spans: Sequence[tuple[float, float]]) -> float:
+    """The time of the day when the trace began: behind the longest stretch of the day in which no file has a line."""
+    parts = [(first, last) if first <= last else (first, last + _SECONDS) for first, last in spans]
+    parts.sort()
+    begin, longest, covered = parts[0][0], -1.0, parts[0][1]
+    for first, last in parts[1:]:
+        if first - covered > longest:
+            begin, longest = first, first - covered
+        covered = max(covered, last)
+    return begin if longest > parts[0][0] + _SECONDS - covered else parts[0][0]
 
 
 class StraceFiles:
@@ -42,25 +104,103 @@ class StraceFiles:
 
     def __init__(self, paths: Sequence[str]) -> None:
         """Begins to merge them in a thread."""
-        for path in paths:
-            first = next(_lines(path), None)
-            if first is not None and _time_of(first[1].split(b" ", 1)[1]) is None:
-                raise ArgumentError(f"{path} has no times to put its lines in order by; let strace run with -ttt")
-        self._end, feed = os.pipe()
+        self._error: Exception | None = None
+        self._cut: list[str] = []
+        self._folder = tempfile.TemporaryDirectory(prefix="plait-import-")
+        try:
+            files = self._looked_at(paths)
+            self._end, feed = os.pipe()
+        except BaseException:
+            self._folder.cleanup()
+            raise
         self.path = f"/dev/fd/{self._end}"
-        self._thread = threading.Thread(target=self._feed, args=(paths, feed), name="plait-merge", daemon=True)
+        self._thread = threading.Thread(target=self._feed, args=(files, feed), name="plait-merge", daemon=True)
         self._thread.start()
 
-    def _feed(self, paths: Sequence[str], feed: int) -> None:
-        with contextlib.suppress(OSError), open(feed, "wb") as pipe:
-            for _, line in heapq.merge(*(_lines(path) for path in paths), key=lambda one: one[0]):
-                pipe.write(line)
+    def _looked_at(self, paths: Sequence[str]) -> list[_File]:
+        found: list[tuple[str, bytes, _Time, _Time]] = []
+        for place, path in enumerate(paths):
+            number = _NUMBER.search(path)
+            if number is None:
+                raise ArgumentError(f"{path} does not end in the number of a thread, as files of strace -ff do")
+            plain = self._unpacked(path, place)
+            try:
+                first, last = _first_and_last(plain)
+                empty = os.stat(plain).st_size == 0
+            except OSError as error:
+                raise failure(f"cannot read {path}: {error.strerror}", error) from error
+            if empty:
+                continue
+            if first is None or last is None:
+                raise ArgumentError(f"{path} has no times to put its lines in order by; let strace run with -ttt")
+            if not first.of_day and first.value < _EARLIEST:
+                raise ArgumentError(
+                    f"{path} has times since the line before (-r), which do not tell the order of lines in several "
+                    "files; let strace run with -ttt"
+                )
+            found.append((plain, number[1].encode(), first, last))
+        spans = [(first.value, last.value) for _, _, first, last in found if first.of_day]
+        begin = _start(spans) if spans else 0.0
+        return [
+            _File(path, number, _SECONDS if first.of_day and first.value < begin else 0.0)
+            for path, number, first, _ in found
+        ]
+
+    def _unpacked(self, path: str, place: int) -> str:
+        opener = opener_of(path)
+        if opener is None:
+            return path
+        plain = os.path.join(self._folder.name, str(place))
+        with unpacking(path), opener(path) as packed, open(plain, "wb") as file:
+            shutil.copyfileobj(packed, file, 1 << 18)
+        return plain
+
+    def _timed(self, file: _File) -> Iterator[tuple[float, bytes]]:
+        time = last = 0.0
+        shift = file.shift
+        for line in _lines(file.path):
+            found = _time_of(line)
+            if found is not None:
+                if found.of_day and found.value < last - _SECONDS / 2:  # past midnight
+                    shift += _SECONDS
+                last = found.value
+                time = last + shift
+            if not line.endswith(b"\n"):
+                self._cut.append(file.path)
+                line += b"\n"
+            yield time, file.number + b" " + line
+
+    def _feed(self, files: Sequence[_File], feed: int) -> None:
+        # Whatever goes wrong is kept before the pipe ends: who reads it to its end then finds it.
+        with contextlib.suppress(BrokenPipeError), open(feed, "wb") as pipe:
+            try:
+                for _, line in heapq.merge(*(self._timed(file) for file in files), key=lambda one: one[0]):
+                    pipe.write(line)
+            except BrokenPipeError:  # nobody reads on
+                raise
+            except Exception as error:
+                self._error = error
 
     def opened(self) -> None:
         """To be called when the path was opened, or could not be."""
-        with contextlib.suppress(OSError):
-            os.close(self._end)
+        end, self._end = self._end, -1
+        if end >= 0:
+            os.close(end)
 
-    def join(self) -> None:
-        """Waits until all was read, or nobody reads on."""
+    def join(self) -> list[str]:
+        """Waits until all was read, or nobody reads on; returns what is missing, for people.
+
+        Raises:
+            plait.StoreError: a file could not be read to its end.
+        """
         self._thread.join()
+        if self._error is not None:
+            what = self._error.strerror if isinstance(self._error, OSError) else self._error
+            name = getattr(self._error, "filename", None) or "the files of strace -ff"
+            raise failure(f"cannot read {name}: {what}", self._error) from self._error
+        return [f"{path} ends within a line" for path in self._cut]
+
+    def close(self) -> None:
+        """To be called when the reader is closed: what was unpacked goes."""
+        self._thread.join()
+        self._folder.cleanup()

@@ -29,14 +29,18 @@ def transfer(
     target: str | os.PathLike[str],
     format: str | None,
     progress: Callable[[float], None] | None = None,
+    ended: Callable[[], list[str]] | None = None,
 ) -> Summary:
-    """Copy what is left of a trace."""
+    """Copy what is left of a trace.
+
+    Before the target is finished, `ended` tells what its source lacks besides, for people; it may raise.
+    """
     summary = Summary()
     processes = files = 0
     with create(target, format) as writer:
         for events in trace:
-            known = trace.description
-            for process in known.processes[processes:]:
+            new_processes, new_files = trace.told_behind(processes, files)
+            for process in new_processes:
                 writer.add_process(
                     process.number,
                     parent=process.parent,
@@ -45,15 +49,18 @@ def transfer(
                     command=process.command,
                     cpu=process.cpu,
                 )
-            for file in known.files[files:]:
+            for file in new_files:
                 writer.add_file(*file)
-            processes, files = len(known.processes), len(known.files)
+            processes, files = processes + len(new_processes), files + len(new_files)
             writer.write(events)
             _sum(summary, events)
             done, whole = trace.progress
             if progress and whole:
                 progress(done / whole)
         known = trace.description
+        lacks = ended() if ended else []
+        if lacks:
+            known = known._replace(complete=False, notes=[*known.notes, *lacks])
         writer.finish(zero=known.zero, tick=known.tick, complete=known.complete, missed=known.missed, notes=known.notes)
     summary.format, summary.processes, summary.files = known.format, len(known.processes), len(known.files)
     summary.complete, summary.missed, summary.notes = known.complete, known.missed, known.notes

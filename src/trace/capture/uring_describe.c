@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <sys/socket.h>
 
+#include "trace/capture/calls.h"
 #include "trace/capture/uring.h"
 
 // Later than some systems' headers.

@@ -75,10 +75,22 @@ std::vector<Column> columns_of(const std::vector<std::string_view>& header) {
   return columns;
 }
 
+bool has(const std::vector<Column>& columns, Column column) {
+  return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
+
 char separator_of(std::string_view header) {
-  for (const char separator : {',', ';', '\t'})
-    if (header.find(separator) != std::string_view::npos) return separator;
-  return ',';
+  constexpr std::string_view kSeparators = ",;\t|:";
+  std::vector<std::string_view> cells;
+  std::vector<std::string> store;
+  for (const char separator : kSeparators) {
+    if (header.find(separator) == std::string_view::npos || !split(header, separator, cells, store)) continue;
+    const std::vector<Column> columns = columns_of(cells);
+    if (has(columns, Column::kStart) && has(columns, Column::kKind)) return separator;
+  }
+  const auto found = std::find_if(kSeparators.begin(), kSeparators.end(),
+                                  [&](char one) { return header.find(one) != std::string_view::npos; });
+  return found == kSeparators.end() ? ',' : *found;
 }
 
 }  // namespace plait::trace::csv

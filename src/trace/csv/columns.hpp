@@ -46,7 +46,10 @@ bool split(std::string_view line, char separator, std::vector<std::string_view>&
 /// like.
 std::vector<Column> columns_of(const std::vector<std::string_view>& header);
 
-/// The separator of a header line: a comma, or else the semicolon or tab that it holds.
+bool has(const std::vector<Column>& columns, Column column);
+
+/// The separator of a header line: of , ; tab | and : the first that yields the columns a trace needs, else the first
+/// that it holds.
 char separator_of(std::string_view header);
 
 }  // namespace plait::trace::csv

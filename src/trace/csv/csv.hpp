@@ -12,6 +12,8 @@ namespace csv {
 std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& options);
 std::unique_ptr<Writer> create(std::unique_ptr<Sink> sink, const WriteOptions& options);
 bool looks_like(std::string_view head);
+/// With this separator; 0: any.
+bool looks_like(std::string_view head, char separator);
 }  // namespace csv
 
 }  // namespace plait::trace

@@ -22,9 +22,9 @@ constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint32_t>::max();
 
 bool blank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
 
-bool has(const std::vector<Column>& columns, Column column) {
-  return std::find(columns.begin(), columns.end(), column) != columns.end();
-}
+/// Whether a line that begins outside of quotes ends inside, or the other way round: a quote that stands for itself is
+/// doubled.
+bool odd_quotes(std::string_view line) { return std::count(line.begin(), line.end(), '"') % 2 != 0; }
 
 class CsvReader : public Reader {
  public:
@@ -90,21 +90,21 @@ class CsvReader : public Reader {
   }
 
   bool take_line(std::string_view line, Event& event) {
-    if (!split(line, separator_, cells_, store_)) {
+    if (odd_quotes(line)) {
       long_line_ = line;  // a quoted cell goes on in the next line
       std::string_view more;
       do {
-        if (long_line_.size() > Source::kLongest || !source_->line(more)) {
-          if (long_line_.size() <= Source::kLongest) {
-            cut_ = true;
-            return false;
-          }
-          refuse("a quote has no other half");
+        if (long_line_.size() > Source::kLongest) refuse("a quote has no other half");
+        if (!source_->line(more)) {
+          cut_ = true;
+          return false;
         }
         long_line_ += '\n';
         long_line_ += more;
-      } while (!split(long_line_, separator_, cells_, store_));
+      } while (!odd_quotes(more));
+      line = long_line_;
     }
+    split(line, separator_, cells_, store_);
     if (source_->line_was_whole()) {
       take_cells(event);
       return true;
@@ -127,6 +127,7 @@ class CsvReader : public Reader {
       refuse("there are ", cells_.size(), " cells, and ", columns_.size(), " columns in the header");
     event = Event();
     std::string_view name;
+    bool no_result = false;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       const std::string_view cell = cells_[i];
       switch (columns_[i]) {
@@ -155,14 +156,20 @@ class CsvReader : public Reader {
           break;
         case Column::kOffset: event.offset = number(cell, kUnknown, "offset"); break;
         case Column::kLength: event.length = number(cell, 0, "length"); break;
-        case Column::kResult: event.result = number(cell, 0, "result"); break;
+        case Column::kResult:
+          event.result = number(cell, 0, "result");
+          no_result = cell.empty();
+          break;
         case Column::kOperation: event.operation = cell.empty() ? 0 : natural(cell, UINT64_MAX, "operation"); break;
         case Column::kFlags: event.flags = flags(cell); break;
         case Column::kName: name = cell; break;
         case Column::kNone: break;
       }
     }
-    if (!has_result_ && (event.kind == Kind::kRead || event.kind == Kind::kWrite)) event.result = event.length;
+    if ((!has_result_ || no_result) && (event.kind == Kind::kRead || event.kind == Kind::kWrite)) {
+      event.result = event.length;
+      without_result_ += has_result_ ? 1 : 0;
+    }
     if (event.process != last_process_ || !any_) tell_process(event.process);
     if (!name.empty()) tell_file(event, name);
     late_ += any_ && event.start < last_start_ ? 1 : 0;
@@ -284,10 +291,14 @@ class CsvReader : public Reader {
       description_.complete = false;
       note("the trace is cut off: it ends within a line, or without its last comment");
     }
+    if (without_result_ > 0)
+      note(base::text(without_result_, " reads and writes have no result; they are taken to have moved all of it"));
     if (late_ > 0 && !ours_) note(base::text(late_, " events start before the one in front of them"));
-    if (source_->long_lines() > 0)
+    if (source_->long_lines() > 0) {
+      description_.complete = false;
       note(base::text(source_->long_lines(), source_->long_lines() == 1 ? " line was" : " lines were",
                       " too long and cut"));
+    }
   }
 
   std::unique_ptr<Source> source_;
@@ -308,6 +319,7 @@ class CsvReader : public Reader {
   std::uint32_t last_process_ = 0;
   std::int64_t last_start_ = 0;
   std::int64_t late_ = 0;
+  std::int64_t without_result_ = 0;
   std::size_t comments_ = 0;
   bool has_result_ = false;
   bool any_ = false;
@@ -323,7 +335,9 @@ std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& 
   return std::make_unique<CsvReader>(std::move(source), options);
 }
 
-bool looks_like(std::string_view head) {
+bool looks_like(std::string_view head) { return looks_like(head, 0); }
+
+bool looks_like(std::string_view head, char separator) {
   while (!head.empty()) {
     std::string_view line = head.substr(0, head.find('\n'));
     head.remove_prefix(std::min(head.size(), line.size() + 1));
@@ -332,7 +346,7 @@ bool looks_like(std::string_view head) {
     if (blank(line) || line.front() == '#') continue;
     std::vector<std::string_view> cells;
     std::vector<std::string> store;
-    if (!split(line, separator_of(line), cells, store)) return false;
+    if (!split(line, separator == 0 ? separator_of(line) : separator, cells, store)) return false;
     const std::vector<Column> columns = columns_of(cells);
     return has(columns, Column::kStart) && has(columns, Column::kKind) && has(columns, Column::kOffset) &&
            has(columns, Column::kLength);

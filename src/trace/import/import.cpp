@@ -58,7 +58,10 @@ void Import::end() {
     note(base::text(unknown_, unknown_ == 1 ? " line or record was" : " lines or records were",
                     " not understood and left out, the first ", first_unknown_));
   if (unknown_ > 0) description_.missed.push_back({"lines or records that were not understood", unknown_, 0, 0});
-  if (source_->long_lines() > 0) note(base::text(source_->long_lines(), " lines are longer than 1 MiB and were cut"));
+  if (source_->long_lines() > 0) {
+    description_.complete = false;
+    note(base::text(source_->long_lines(), " lines are longer than 1 MiB and were cut"));
+  }
 }
 
 void Import::not_understood(std::string_view text, std::int64_t number) {

@@ -86,6 +86,7 @@ class VscsiReader final : public Import {
     const int kind = command_kind(command);
     if (kind < 0 || get<std::uint16_t>(record, second ? 2 : 14) >> 8 != static_cast<unsigned>(version_)) {
       ++others_;
+      others_with_data_ += get<std::uint32_t>(record, second ? 8 : 4) > 0 ? 1 : 0;
       return true;
     }
     const auto scaled = [](std::uint64_t value, std::int64_t unit) {
@@ -111,6 +112,8 @@ class VscsiReader final : public Import {
   }
 
   void finish() override {
+    if (others_with_data_ > 0)
+      description_.missed.push_back({"requests of other SCSI commands that move data", others_with_data_, 0, 0});
     if (others_ > 0) note(base::text(others_, " records of other SCSI commands are left out"));
     if (version_ == 1) note("version 1 of vscsi does not tell how long requests took");
   }
@@ -120,6 +123,7 @@ class VscsiReader final : public Import {
   int version_ = 0;
   std::int64_t records_ = 0;
   std::int64_t others_ = 0;
+  std::int64_t others_with_data_ = 0;
   std::int64_t first_ = 0;
   std::uint64_t operations_ = 0;
 };

@@ -55,7 +55,12 @@ bool fits(std::string_view line, int base, char separator, int& records) {
 }
 
 /// The base in which the lines are records; 0: in none.  In both: 16, as in figure 1.
-int base_of(std::string_view head, char separator, std::string_view comment) {
+struct FoundBase {
+  int base = 0;
+  bool both = false;
+};
+
+FoundBase base_of(std::string_view head, char separator, std::string_view comment) {
   int base = 16;
   int records = 0;
   bool sixteen = true;
@@ -72,10 +77,11 @@ int base_of(std::string_view head, char separator, std::string_view comment) {
     sixteen = sixteen && fits(line, 16, separator, found);
     ten = ten && fits(line, 10, separator, found);
     records += found;
-    if (!sixteen && !ten) return 0;
+    if (!sixteen && !ten) return {};
     base = sixteen ? 16 : 10;
   }
-  return records > 0 ? base : 0;
+  if (records == 0) return {};
+  return {base, sixteen && ten};
 }
 
 }  // namespace
@@ -170,7 +176,11 @@ Dialect dialect_of(std::string_view head, const ReadOptions& options) {
   }
   if (options.separator != 0) dialect.separator = options.separator;
   if (options.tick != 0) dialect.tick = options.tick;
-  if (base == 0) base = base_of(head, dialect.separator, dialect.comment);
+  if (base == 0) {
+    const FoundBase found = base_of(head, dialect.separator, dialect.comment);
+    base = found.base;
+    dialect.base_guessed = found.both;
+  }
   dialect.base = base == 0 ? 16 : base;
   dialect.check();
   return dialect;
@@ -190,7 +200,7 @@ Dialect dialect_of(const WriteOptions& options) {
 }
 
 bool looks_like(std::string_view head) {
-  return place_of_head(first_line(head)) != std::string_view::npos || base_of(head, ' ', {}) != 0;
+  return place_of_head(first_line(head)) != std::string_view::npos || base_of(head, ' ', {}).base != 0;
 }
 
 }  // namespace plait::trace::text1992

@@ -15,13 +15,14 @@
 namespace plait::trace::text1992 {
 
 struct Dialect {
-  int base = 16;             ///< 10 or 16
-  char separator = ' ';      ///< ' ': blanks and tabs, any number of them
-  std::string comment;       ///< what begins a comment line; empty: the record type ff
-  std::int64_t tick = 1000;  ///< ns
-  std::int64_t block = 512;  ///< bytes
-  bool ours = false;         ///< has the head comment
-  bool extended = false;     ///< comments hold what records cannot
+  int base = 16;              ///< 10 or 16
+  char separator = ' ';       ///< ' ': blanks and tabs, any number of them
+  std::string comment;        ///< what begins a comment line; empty: the record type ff
+  std::int64_t tick = 1000;   ///< ns
+  std::int64_t block = 512;   ///< bytes
+  bool ours = false;          ///< has the head comment
+  bool base_guessed = false;  ///< the records look like both
+  bool extended = false;      ///< comments hold what records cannot
 
   /// errors  kArgument: a base, separator, tick or block that cannot be.
   void check() const;

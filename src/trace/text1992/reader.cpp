@@ -27,6 +27,10 @@ class Reader1992 : public Reader {
       : source_(std::move(source)), dialect_(dialect_of(source_->peek(std::size_t{1} << 16), options)) {
     description_.format = "1992";
     description_.tick = dialect_.tick;
+    if (dialect_.base_guessed)
+      note(
+          "the numbers fit base 10 and base 16, and were taken to be of base 16; the option for the base says "
+          "otherwise");
   }
 
   std::size_t read(std::span<Event> room) override {
@@ -261,9 +265,11 @@ class Reader1992 : public Reader {
     }
     if (comments_ > kCommentsKept) note(base::text("and ", comments_ - kCommentsKept, " more comments"));
     if (undefined_ > 0) note(base::text(undefined_, " record types hold the bit 0x04, which means nothing"));
-    if (source_->long_lines() > 0)
+    if (source_->long_lines() > 0) {
+      description_.complete = false;
       note(base::text(source_->long_lines(), source_->long_lines() == 1 ? " line was" : " lines were",
                       " too long and cut"));
+    }
   }
 
   std::unique_ptr<Source> source_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "trace/import/import.hpp"
 
 namespace plait::trace::strace {
 
@@ -53,7 +54,7 @@ Event Act::event(std::int64_t start, const Call& call, Kind kind) const {
 
 void Act::emit(Event event, const Open* open) {
   if (open != nullptr) event.file = open->number;
-  tasks_.tell(*task_, open);
+  tasks_.tell(*task_, open, event);
   put_(event);
 }
 
@@ -298,6 +299,16 @@ bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, s
       emit(one, &open);
       return true;
     }
+    case Does::kSeekLong: {
+      if (arguments.size() < 3) return false;
+      Event one = event(start, call, Kind::kSeek);
+      Open& open = *descriptor(arguments[0]).open;
+      if (call.known && call.result >= 0 && arguments[2].starts_with('['))
+        if (const auto place = leading_number(arguments[2].substr(1)); place && *place >= 0)
+          one.offset = open.position = *place;
+      emit(one, &open);
+      return true;
+    }
     case Does::kTruncate:
     case Does::kTruncateOpen: {
       if (arguments.size() < 2) return false;
@@ -336,6 +347,15 @@ bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, s
       return true;
     }
     case Does::kExec: return exec(event(start, call, Kind::kExec), call);
+    case Does::kLeftRead:
+    case Does::kLeftWrite:
+    case Does::kLeftOther: {
+      ++left_out_.events;
+      std::int64_t& bytes = does == Does::kLeftRead ? left_out_.read_bytes : left_out_.written_bytes;
+      if (does != Does::kLeftOther && call.known)
+        bytes = std::min(kMostValue, bytes + std::clamp<std::int64_t>(call.result, 0, kMostMoved));
+      return true;
+    }
   }
   return true;
 }

@@ -21,9 +21,11 @@ class Act {
   /// A process or thread has ended.
   void exited(std::int64_t thread, std::int64_t start);
   Tasks& tasks() { return tasks_; }
+  const Tasks& tasks() const { return tasks_; }
 
   std::int64_t ring_calls() const { return ring_calls_; }  ///< io_uring_enter
   std::int64_t ring_requests() const { return ring_requests_; }
+  const Missed& left_out() const { return left_out_; }   ///< calls that move data and have no events
   std::int64_t submitted() const { return submitted_; }  ///< requests of io_submit
 
  private:
@@ -44,6 +46,7 @@ class Act {
   std::function<void(const Event&)> put_;
   Task* task_ = nullptr;  // whose call it is
   std::uint64_t operations_ = 0;
+  Missed left_out_;
   std::int64_t ring_calls_ = 0;
   std::int64_t ring_requests_ = 0;
   std::int64_t submitted_ = 0;

@@ -23,6 +23,7 @@ enum class Does : unsigned char {
   kDuplicate,
   kControl,  ///< fcntl, which may duplicate
   kSeek,
+  kSeekLong,  ///< _llseek, which hands the position back through an argument
   kTruncate,
   kTruncateOpen,
   kSync,
@@ -37,6 +38,9 @@ enum class Does : unsigned char {
   kRing,
   kFork,
   kExec,
+  kLeftRead,   ///< moves data and has no events: received
+  kLeftWrite,  ///< sent
+  kLeftOther,  ///< how much is not its result
 };
 
 /// kNothing where the call is none of these.

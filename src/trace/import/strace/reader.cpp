@@ -153,10 +153,12 @@ class StraceReader final : public Import {
   }
 
   std::int64_t horizon() const override {
-    return starts_.empty() ? std::numeric_limits<std::int64_t>::max() : *starts_.begin();
+    const std::int64_t young = act_.tasks().earliest_young();
+    return starts_.empty() ? young : std::min(young, *starts_.begin());
   }
 
   void finish() override {
+    act_.tasks().tell_young();
     if (!whole_) description_.complete = false;
     if (!timed_ && source().lines() > 0) note("this trace has no times; its lines stand 1 us apart");
     if (!pending_.empty()) {
@@ -169,6 +171,10 @@ class StraceReader final : public Import {
       const std::string reason = base::text("requests by io_uring: strace shows the calls that hand them over (",
                                             act_.ring_calls(), "), not what they ask for");
       description_.missed.push_back({reason, act_.ring_requests(), 0, 0});
+    }
+    if (Missed left = act_.left_out(); left.events > 0) {
+      left.reason = "calls that send and receive messages or splice memory (sendto, recvmsg, vmsplice and the like)";
+      description_.missed.push_back(std::move(left));
     }
     if (act_.submitted() > 0)
       note(base::text(act_.submitted(),

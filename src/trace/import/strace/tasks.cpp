@@ -1,5 +1,6 @@
 #include "trace/import/strace/tasks.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "base/text.hpp"
@@ -12,6 +13,8 @@ constexpr std::size_t kMostDescriptors = 1 << 16;
 // Bounds for what no real program does: more threads, and descriptors of all of them, than this are forgotten.
 constexpr std::size_t kMostTasks = 1 << 18;
 constexpr std::size_t kMostSlots = std::size_t{1} << 24;
+// Events of others that wait for the command of a new process.
+constexpr std::int64_t kMostYoung = 4096;
 constexpr std::uint32_t kReusedNumbers = std::uint32_t{1} << 31;
 
 }  // namespace
@@ -115,17 +118,49 @@ void Tasks::exec(Task& task) {
   std::erase_if(*task.table, [](const auto& entry) { return entry.second.close_on_exec; });
 }
 
-void Tasks::tell(Task& task, const Open* open) {
-  Owner& owner = *task.owner;
-  if (!std::exchange(owner.told, true)) {
-    Process process;
-    process.number = owner.number;
-    process.parent = owner.parent;
-    process.command = owner.command;
-    description_.processes.push_back(std::move(process));
+void Tasks::announce(Owner& owner) {
+  if (std::exchange(owner.told, true)) return;
+  Process process;
+  process.number = owner.number;
+  process.parent = owner.parent;
+  process.command = owner.command;
+  description_.processes.push_back(std::move(process));
+  for (File& file : owner.waiting) description_.files.push_back(std::move(file));
+  owner.waiting = {};
+  if (std::exchange(owner.young, false)) young_starts_.erase(young_starts_.find(owner.first));
+}
+
+void Tasks::tell(Task& task, const Open* open, const Event& event) {
+  ++events_;
+  while (!young_.empty() && (young_.front().owner->told || events_ - young_.front().since > kMostYoung)) {
+    announce(*young_.front().owner);
+    young_.pop_front();
   }
-  if (open != nullptr && owner.files.insert(open->number).second)
-    description_.files.push_back({owner.number, open->number, open->name});
+  Owner& owner = *task.owner;
+  const bool settled =
+      event.kind == Kind::kExec || event.kind == Kind::kExit || event.kind == Kind::kRead || event.kind == Kind::kWrite;
+  if (owner.told || owner.parent == 0 || settled) {
+    announce(owner);
+  } else if (!std::exchange(owner.young, true)) {
+    owner.first = event.start;
+    young_starts_.insert(event.start);
+    young_.push_back({task.owner, events_});
+  }
+  if (open == nullptr || !owner.files.insert(open->number).second) return;
+  File file{owner.number, open->number, open->name};
+  if (owner.told)
+    description_.files.push_back(std::move(file));
+  else
+    owner.waiting.push_back(std::move(file));
+}
+
+std::int64_t Tasks::earliest_young() const {
+  return young_starts_.empty() ? std::numeric_limits<std::int64_t>::max() : *young_starts_.begin();
+}
+
+void Tasks::tell_young() {
+  for (const Young& one : young_) announce(*one.owner);
+  young_.clear();
 }
 
 }  // namespace plait::trace::strace

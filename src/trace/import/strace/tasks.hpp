@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "plait/trace.hpp"
 
@@ -34,6 +36,9 @@ struct Owner {
   std::string command;
   std::uint32_t parent = 0;
   bool told = false;              ///< whether the description names it
+  bool young = false;             ///< it has events, and is not told of yet
+  std::int64_t first = 0;         ///< start of its first event
+  std::vector<File> waiting;      ///< to be told of behind it
   std::set<std::uint32_t> files;  ///< whether the description names them
 };
 
@@ -64,13 +69,28 @@ class Tasks {
   std::shared_ptr<Open> make(std::string name, std::int64_t position);
   void set(Task& task, std::int64_t number, std::shared_ptr<Open> open, bool close_on_exec);
   void exec(Task& task);
-  /// Sees to it that the description names the process, and the file where it is not null.
-  void tell(Task& task, const Open* open);
+  /// Sees to it that the description names the process, and the file where it is not null.  A child that has done
+  /// nothing yet but prepare its exec is young: it is told of when its own command is known, or it moves data or ends.
+  void tell(Task& task, const Open* open, const Event& event);
+  /// The start of the first event of a process that is not told of yet; events from there on have to wait.
+  std::int64_t earliest_young() const;
+  /// Tells of all that are young.
+  void tell_young();
 
  private:
   Task child_of(const Task& parent, std::int64_t thread, std::string_view text);
 
+  void announce(Owner& owner);
+
+  struct Young {
+    std::shared_ptr<Owner> owner;
+    std::int64_t since;  // of events_
+  };
+
   Description& description_;
+  std::deque<Young> young_;
+  std::multiset<std::int64_t> young_starts_;
+  std::int64_t events_ = 0;
   std::unordered_map<std::int64_t, Task> tasks_;
   std::map<std::int64_t, std::string> forking_;  // by parent: the arguments of the call
   std::set<std::uint32_t> used_;                 // numbers of processes

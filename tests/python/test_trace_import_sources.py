@@ -1,0 +1,157 @@
+"""Imports from many files, from what is compressed or damaged, and from and to pipes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import plait
+from plait import trace
+from plait.trace import _strace_files
+
+MAIN = [sys.executable, "-c", "from plait.cli import main; main()"]
+
+
+def written(path: Path, times: list[str]) -> Path:
+    path.write_text("".join(f'{time} write(1, "x", 1) = 1 <0.000001>\n' for time in times))
+    return path
+
+
+def starts(target: Path) -> list[tuple[int, int]]:
+    with trace.open(target) as opened:
+        return [(int(one["process"]), int(one["start"]) // 10**9) for one in opened.read()]
+
+
+def test_more_files_of_strace_than_may_be_open(tmp_path: Path) -> None:
+    paths = [written(tmp_path / f"s.{k}", [f"{1_700_000_000 + k + j}.000000" for j in range(3)]) for k in range(1, 201)]
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(100, limits[1]), limits[1]))
+    try:
+        summary = trace.import_trace(paths, tmp_path / "out.plait")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert (summary.events, summary.processes, summary.complete) == (600, 200, True)
+
+
+def test_a_file_of_strace_that_fails_in_the_middle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [written(tmp_path / f"s.{k}", ["1700000000.000000"] * 9000) for k in (1, 2)]
+    real = os.path.getsize(paths[1])
+    chunks = _strace_files._chunks
+
+    def failing(path: str) -> object:
+        done = 0
+        for chunk in chunks(path):
+            yield chunk
+            done += len(chunk)
+            if path == str(paths[1]) and done >= real // 2:
+                raise OSError(5, "Input/output error", path)
+
+    monkeypatch.setattr(_strace_files, "_chunks", failing)
+    with pytest.raises(plait.StoreError, match=r"cannot read .*s\.2: Input/output error"):
+        trace.import_trace(paths, tmp_path / "out.plait")
+    assert not (tmp_path / "out.plait").exists()
+
+
+def test_files_of_strace_around_midnight(tmp_path: Path) -> None:
+    one = written(tmp_path / "s.1", ["23:59:50", "23:59:59.5", "00:00:03"])
+    two = written(tmp_path / "s.2.gz", [])
+    two.write_bytes(gzip.compress(b'00:00:01 write(1, "x", 1) = 1\n'))
+    trace.import_trace([one, two], tmp_path / "out.plait")
+    assert starts(tmp_path / "out.plait") == [(1, 0), (1, 9), (2, 11), (1, 13)]
+    relative = [written(tmp_path / f"r.{k}", ["     0.000000", "     0.100000"]) for k in (1, 2)]
+    with pytest.raises(plait.ArgumentError, match="-ttt"):
+        trace.import_trace(relative, tmp_path / "out.plait")
+    (tmp_path / "s.3").write_text('12:00:00 write(1, "x", 1) = 1\n12:00:01 writ')
+    day = written(tmp_path / "s.4", ["12:00:00"])
+    summary = trace.import_trace([tmp_path / "s.3", day], tmp_path / "out.plait")
+    assert not summary.complete
+    assert any("ends within a line" in note for note in summary.notes)
+
+
+@pytest.mark.parametrize("format", [None, "strace", "dftracer"])
+def test_damaged_gzip(format: str | None, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.gz"
+    bad.write_bytes(b"\x1f\x8b\x08\x00" + b"junk" * 10)
+    with pytest.raises(plait.StoreError, match="cannot be unpacked"):
+        trace.import_trace(bad, tmp_path / "out.plait", format)
+    text = "".join(f'{1_700_000_000 + k}.000000 write(1, "{os.urandom(20).hex()}", 40) = 40\n' for k in range(9000))
+    bad.write_bytes(gzip.compress(text.encode())[:100_000])
+    summary = trace.import_trace(bad, tmp_path / "out.plait")
+    assert not summary.complete
+    assert summary.events > 100
+
+
+def test_processes_of_two_hosts(tmp_path: Path) -> None:
+    paths = []
+    for host in ("a", "b"):
+        lines = [
+            {"name": "process_name", "ph": "M", "pid": 7, "cat": "dftracer", "args": {"name": f"on {host}"}},
+            {"name": "HH", "ph": "M", "pid": 7, "cat": "dftracer", "args": {"name": f"node {host}", "value": host}},
+            {"name": "read", "ph": "X", "pid": 7, "tid": 7, "cat": "POSIX", "ts": 5, "dur": 1,
+             "args": {"hhash": host, "fname": "/x", "ret": 3}},
+        ]  # fmt: skip
+        paths.append(tmp_path / f"{host}.pfw")
+        paths[-1].write_text("[\n" + "".join(json.dumps(line) + "\n" for line in lines))
+    summary = trace.import_trace(paths, tmp_path / "out.plait")
+    assert summary.processes == 2
+    with trace.open(tmp_path / "out.plait") as opened:
+        events = opened.read()
+    assert len(set(events["process"])) == 2
+    assert {(one.host, one.command) for one in opened.description.processes} == {("node a", "on a"), ("node b", "on b")}
+    assert any("another host" in note for note in opened.description.notes)
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/n\xff.plait")
+    summary = trace.import_trace(written(tmp_path / "s.1", ["1700000000.000000"]), name)
+    assert summary.events == 1
+    with trace.open(name) as opened:
+        assert len(opened.read()) == 1
+    assert trace.report(name)
+    with pytest.raises(plait.StoreError, match="absent"):
+        trace.open(os.fsdecode(b"/absent\xff"))
+
+
+def test_pipes(tmp_path: Path) -> None:
+    source = gzip.compress(b"4,W,8,512\n7,R,0,4096\n")
+    options = ["--format", "blkcsv", "--columns", "time,op,lba,size", "--to", "csv", "-o", "-"]
+    done = subprocess.run([*MAIN, "trace", "import", "-", *options], input=source, capture_output=True, check=True)
+    assert done.stdout.startswith(b"start,")
+    assert b"trace written to the standard output" in done.stderr
+    again = subprocess.run(
+        [*MAIN, "trace", "convert", "-", "-", "--to", "1992"],
+        input=gzip.compress(done.stdout),
+        capture_output=True,
+        check=True,
+    )
+    assert again.stdout.endswith(b"complete=yes\n")
+    assert b"2 events" in again.stderr
+    command = [*MAIN, "trace", "generate", "venus", "-o", "-", "--to", "csv"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr.read() == b""
+
+
+def test_many_files_take_no_longer_each(tmp_path: Path) -> None:
+    source = tmp_path / "many.csv"
+    rows = "".join(f"{k},read,0,1,file {k}\n" for k in range(200_000))
+    source.write_text("start,kind,offset,length,name\n" + rows)
+    with trace.open(source) as opened, trace.create(tmp_path / "out.plait") as out:
+        told = 0
+        for events in opened:
+            _, files = opened.told_behind(0, told)
+            for file in files:
+                out.add_file(*file)
+            told += len(files)
+            out.write(events)
+    assert told == len(opened.files) == 200_000
