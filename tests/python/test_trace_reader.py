@@ -125,7 +125,8 @@ def test_coverage_counts_one_level(tmp_path):
         writer.write(events)
         writer.finish(missed=[trace.Missed("lost", 1, 30, 20)])
     with trace.open(path) as found:
-        assert found.coverage.bytes == 0
+        with pytest.raises(plait.Error, match="read the trace first"):
+            _ = found.coverage
         found.read()
         assert found.coverage == trace.Coverage(4 / 5, 150 / 200)
     with trace.create(path) as writer:

@@ -35,7 +35,10 @@ def test_a_program_that_may_not_make_code(tmp_path: Path) -> None:
 def test_handlers_that_jump_out(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(1000))
     found = done(tmp_path, compiled(tmp_path, "jumps.c"), tmp_path / "data")
-    assert list(found.of("data", Kind.READ)["offset"]) == [16 * i for i in range(10)]
+    # Calls deeper on the stack than the frame that was left behind are counted, not kept, until one is not.
+    offsets = list(found.of("data", Kind.READ)["offset"])
+    assert offsets == [16 * i for i in range(10)][10 - len(offsets) :]
+    assert len(offsets) == 10 or found.missed()[NOT_KEPT][0] >= 10 - len(offsets)
     assert len(found.of("/etc/hosts", Kind.OPEN)) == 100
 
 
