@@ -100,7 +100,7 @@ def test_focus_can_be_seen(open_page: Open) -> None:
     assert shown.evaluate("document.activeElement.className") == "skip"
     assert shown.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
     shown.keyboard.press("Enter")
-    assert shown.evaluate("document.activeElement.id") == "main"
+    shown.wait_for_function("document.activeElement.id === 'main'")
     for selector in ("#timeline .plot", "#timeline .buttons button", "#files thead button", "nav a", "summary"):
         shown.locator(selector).first.focus()
         shown.keyboard.press("Shift+Tab")
@@ -148,6 +148,7 @@ def test_charts_have_texts_and_tables(open_page: Open) -> None:
         place = shown.locator(f"#{section}")
         assert place.locator("output[aria-live=polite]").count() == 1
         place.locator("details summary").click()
+        settle(shown)
         assert place.locator("details table tbody tr").count() >= 3
         assert place.locator("details table caption").first.inner_text()
     assert "read 8.70" in shown.locator("#timeline figcaption").inner_text()
@@ -199,6 +200,7 @@ def test_fits_any_width(open_page: Open, name: str) -> None:
         details.click()
     for width in (360, 320, 768, 3840):
         shown.set_viewport_size({"width": width, "height": 800})
+        shown.wait_for_function(f"innerWidth === {width}")
         settle(shown)
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.locator(".plot").evaluate_all("(all) => all.every((each) => each.clientWidth > 200)")

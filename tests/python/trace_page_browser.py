@@ -79,9 +79,24 @@ class Opened:
 Open = Callable[..., Any]
 
 
+# Pages draw in frames, and after events that come behind them (`toggle`, what comes into sight, new sizes): all is done
+# when a frame has passed, and every task behind it, without a change.
+QUIET = """() => new Promise((done) => {
+  let changed = true;
+  const watch = new MutationObserver(() => (changed = true));
+  watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  const look = () => {
+    if (!changed) return watch.disconnect(), done();
+    changed = false;
+    requestAnimationFrame(() => requestIdleCallback(look));
+  };
+  look();
+})"""
+
+
 def settle(shown: Any) -> None:
-    """Waits until what was asked for is drawn: two frames."""
-    shown.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    """Waits until everything that was asked for is drawn, however slow the machine is."""
+    shown.evaluate(QUIET)
 
 
 def area(shown: Any, plot: str) -> tuple[float, float, float, float]:
