@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import trace_page_reports as reports
-from trace_page_browser import Open, Opened, area, browser, settle
+from trace_page_browser import Open, area, settle
 
 from plait.trace import page
 from plait.trace.page import _words
@@ -19,19 +17,6 @@ TIMELINE = "#timeline .plot"
 def amount(count: float) -> str:
     """Bytes as the page writes them, with plain blanks."""
     return _words.amount(count).replace("\u00a0", " ")
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Any]:
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture
-def open_page(running: Any, tmp_path: Path) -> Iterator[Open]:
-    opened = Opened(running, tmp_path)
-    yield opened
-    opened.close()
 
 
 def texts(shown: Any, selector: str) -> list[str]:

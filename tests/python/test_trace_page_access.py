@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import trace_page_reports as reports
-from trace_page_browser import Open, Opened, browser, settle
+from trace_page_browser import Open, settle
 
 from plait.trace import page
 
@@ -59,19 +57,6 @@ CONTRASTS = """() => {
   }
   return found;
 }"""
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Any]:
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture
-def open_page(running: Any, tmp_path: Path) -> Iterator[Open]:
-    opened = Opened(running, tmp_path)
-    yield opened
-    opened.close()
 
 
 def see_all(shown: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,8 +16,8 @@ from plait.trace import page
 READY = 10_000  # ms; a page of usual size takes about 0.2 s, and the machine may be busy
 
 
-@contextlib.contextmanager
-def browser() -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def running_browser() -> Iterator[Any]:
     """Chromium, or a skip that says what is missing."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
     program = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -77,6 +76,14 @@ class Opened:
 
 
 Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_page(running_browser: Any, tmp_path: Path) -> Iterator[Open]:
+    """Opens pages, and fails a test whose pages complain."""
+    opened = Opened(running_browser, tmp_path)
+    yield opened
+    opened.close()
 
 
 # Pages draw in frames, and after events that come behind them (`toggle`, what comes into sight, new sizes): all is done
