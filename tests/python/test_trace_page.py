@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import trace_page_reports as reports
-from trace_page_browser import Open, area, settle
+from trace_page_browser import Open, area, settle, wait_until
 
 from plait.trace import page
 from plait.trace.page import _words
@@ -159,17 +159,17 @@ def test_wheel_zooms_only_where_it_is_meant(open_page: Open) -> None:
     before = shown.evaluate("scrollY")
     shown.evaluate("() => document.addEventListener('scrollend', () => (window.scrolled = true), { once: true })")
     shown.mouse.wheel(0, 120)
-    shown.wait_for_function("window.scrolled")
+    wait_until(shown, "window.scrolled")
     assert shown.evaluate("scrollY") > before
     assert text(shown, "#timeline .range") == ""
     left, right, top, _ = area(shown, TIMELINE)
     shown.locator(TIMELINE).click(position={"x": 300, "y": 80})
     shown.mouse.wheel(0, -120)
-    shown.wait_for_function("document.querySelector('#timeline .range').textContent !== ''")
+    wait_until(shown, "document.querySelector('#timeline .range').textContent !== ''")
     low, high = window(shown)
     assert high - low == pytest.approx(379 * 0.8, rel=0.01)
     shown.mouse.wheel(0, 120)
-    shown.wait_for_function("document.querySelector('#timeline .range').textContent === ''")
+    wait_until(shown, "document.querySelector('#timeline .range').textContent === ''")
 
 
 def test_charts_of_one_time_move_together(open_page: Open) -> None:

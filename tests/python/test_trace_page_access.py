@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import trace_page_reports as reports
-from trace_page_browser import Open, settle
+from trace_page_browser import Open, settle, wait_until
 
 from plait.trace import page
 
@@ -85,7 +85,7 @@ def test_focus_can_be_seen(open_page: Open) -> None:
     assert shown.evaluate("document.activeElement.className") == "skip"
     assert shown.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
     shown.keyboard.press("Enter")
-    shown.wait_for_function("document.activeElement.id === 'main'")
+    wait_until(shown, "document.activeElement.id === 'main'")
     for selector in ("#timeline .plot", "#timeline .buttons button", "#files thead button", "nav a", "summary"):
         shown.locator(selector).first.focus()
         shown.keyboard.press("Shift+Tab")
@@ -185,7 +185,7 @@ def test_fits_any_width(open_page: Open, name: str) -> None:
         details.click()
     for width in (360, 320, 768, 3840):
         shown.set_viewport_size({"width": width, "height": 800})
-        shown.wait_for_function(f"innerWidth === {width}")
+        wait_until(shown, f"innerWidth === {width}")
         settle(shown)
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.locator(".plot").evaluate_all("(all) => all.every((each) => each.clientWidth > 200)")

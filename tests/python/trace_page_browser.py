@@ -87,15 +87,16 @@ def open_page(running_browser: Any, tmp_path: Path) -> Iterator[Open]:
 
 
 # Pages draw in frames, and after events that come behind them (`toggle`, what comes into sight, new sizes): all is done
-# when a frame has passed, and every task behind it, without a change.
+# when two frames, and the tasks behind them, have passed without a change.  A timer that a timer sets comes behind the
+# tasks of a frame.
 QUIET = """() => new Promise((done) => {
-  let changed = true;
-  const watch = new MutationObserver(() => (changed = true));
+  let quiet = 0;
+  const watch = new MutationObserver(() => (quiet = 0));
   watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
   const look = () => {
-    if (!changed) return watch.disconnect(), done();
-    changed = false;
-    requestAnimationFrame(() => requestIdleCallback(look));
+    if (quiet === 2) return watch.disconnect(), done();
+    quiet += 1;
+    requestAnimationFrame(() => setTimeout(() => setTimeout(look)));
   };
   look();
 })"""
@@ -104,6 +105,12 @@ QUIET = """() => new Promise((done) => {
 def settle(shown: Any) -> None:
     """Waits until everything that was asked for is drawn, however slow the machine is."""
     shown.evaluate(QUIET)
+
+
+def wait_until(shown: Any, condition: str) -> None:
+    """Waits until an expression is true; the page's policy lets Playwright's own way evaluate none."""
+    look = f"const look = () => (({condition}) ? done() : requestAnimationFrame(look));"
+    shown.evaluate(f"() => new Promise((done) => {{ {look} look(); }})")
 
 
 def area(shown: Any, plot: str) -> tuple[float, float, float, float]:
