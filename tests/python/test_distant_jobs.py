@@ -50,6 +50,22 @@ except plait.StoreError as error:
 os._exit(0)
 """
 
+# MPI is started for one thread at a time.
+SERIAL = """
+import sys
+import mpi4py
+mpi4py.rc.thread_level = "serialized"
+from mpi4py import MPI
+import plait
+
+comm = MPI.COMM_WORLD
+for url in (f"distant:a?folder={sys.argv[1]}&place=striped", f"distant:a?folder={sys.argv[1]}"):
+    try:
+        plait.open(url, "w", comm=comm, shape=(4,), dtype="f8")
+    except plait.ArgumentError as error:
+        print(f"told {comm.rank}: {error}", flush=True)
+"""
+
 # Stays longer than its program, so that the launcher does not end the others before they notice themselves.
 OUTLIVE = ["sh", "-c", '"$@"; sleep 4', "sh"]
 
@@ -73,3 +89,21 @@ def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
         assert "rank 2 has ended or left" in told[0]
         assert float(told[0].split()[3]) < 5
         assert f"again {rank}: rank 2 has ended or left" in done.stdout
+
+
+def test_arrays_on_own_disks_need_mpi_with_threads(tmp_path):
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        [MPIEXEC, "-n", "2", sys.executable, "-c", SERIAL, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+    )
+    for rank in (0, 1):
+        told = [line for line in done.stdout.splitlines() if line.startswith(f"told {rank}: ")]
+        assert len(told) == 2, done.stdout
+        assert all("MPI_THREAD_MULTIPLE" in line for line in told)
+    assert not list(tmp_path.iterdir())
