@@ -161,12 +161,12 @@ def open(
     own = comm_of(comm)
     try:
         name = os.fspath(path)
-        numbers = [0 if value is None else whole(value, what) for what, value in _numbers(request, unit, limit, expected)]
+        numbers = [
+            0 if value is None else whole(value, what) for what, value in _numbers(request, unit, limit, expected)
+        ]
     except (TypeError, ValueError) as error:
         _core.SharedFile.refuse_open(str(error), own)
-    core = _core.SharedFile.open(
-        name, str(mode), bool(persistent), bool(atomic), *numbers, str(place), own
-    )
+    core = _core.SharedFile.open(name, str(mode), bool(persistent), bool(atomic), *numbers, str(place), own)
     return SharedFile(core, name)
 
 

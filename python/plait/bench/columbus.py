@@ -62,7 +62,7 @@ class ColumbusWay:
 
     @property
     def from_disk(self) -> float:
-        """The part of what was read that devices had to bring.  More than 1 where they read ahead."""
+        """The bytes that devices brought for each one that was read: whole pages, also of those that writes change."""
         return self._median_of(lambda one: one["from_disk"] / one["read_bytes"])
 
     def _median_of(self, value: Callable[[dict[str, float]], float]) -> float:

@@ -77,7 +77,7 @@ def _notes(results: ColumbusResults) -> Text:
 
 def _words(title: str, way: ColumbusWay) -> str:
     return (
-        f"{title}: {way.words}; {way.request / 1e3:.1f} KB a read, {100 * way.from_disk:.0f} % of it from the disk; "
+        f"{title}: {way.words}; {way.request / 1e3:.1f} KB a read, for each byte {way.from_disk:.2f} from the disk; "
         f"{counted(round(way.median('moved')), 'record')} moved."
     )
 

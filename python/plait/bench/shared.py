@@ -28,7 +28,7 @@ class SharedSettings:
     """Moved by the ranks of each host in a measurement, in MiB."""
     request: int = 1 << 18
     """Bytes of a request, and of a stripe."""
-    ahead: int = 8
+    ahead: int = 16
     """Requests of a rank under way at a time."""
     rounds: int = 3
     folder: str | None = None

@@ -39,7 +39,7 @@ Examples:
 @click.option(
     "--ahead",
     type=click.IntRange(min=1),
-    default=8,
+    default=16,
     show_default=True,
     help="Requests of a rank that are under way at a time.",
 )
