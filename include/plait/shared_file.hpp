@@ -1,8 +1,8 @@
 /// Shared Files: one logical file over the disks of all ranks, read and written by any rank at any offset.
 ///
 /// The model of Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 3: the bytes are dealt out in stripes over
-/// component files, one of each rank, which are reached by Distant I/O (plait/distant.hpp); no servers.  Where all ranks
-/// see the path's folder as the same one, a single ordinary file at that path is used instead.
+/// component files, one of each rank, which are reached by Distant I/O (plait/distant.hpp); no servers.  Where all
+/// ranks see the path's folder as the same one, a single ordinary file at that path is used instead.
 ///
 /// What is promised, beside the promises of Distant I/O about wait() and sync():
 /// - What was never written reads as zero.  Reading past the end is an error that says where the end is.
@@ -34,14 +34,14 @@ enum class SharedFileMode : std::uint8_t {
 };
 
 struct SharedFileOptions {
-  std::string path;             ///< the same on every rank; its folder is on each rank's own disk, or seen by all
+  std::string path;  ///< the same on every rank; its folder is on each rank's own disk, or seen by all
   SharedFileMode mode = SharedFileMode::kWrite;
-  bool persistent = false;      ///< kWrite: stays after close(); otherwise close() deletes it
-  bool atomic = false;          ///< kWrite, persistent: what is replaced stays until close() has ended well
-  std::int64_t request = 0;     ///< bytes of a typical request, which sets the stripe unit; 0: not known
-  std::int64_t unit = 0;        ///< bytes of a stripe; 0: from `request`, else 32 KiB (section 3)
-  std::int64_t limit = 0;       ///< no byte may be written at or beyond this offset; 0: none
-  std::int64_t expected = 0;    ///< bytes that the file is expected to get; opening says so where disks lack the room; 0
+  bool persistent = false;    ///< kWrite: stays after close(); otherwise close() deletes it
+  bool atomic = false;        ///< kWrite, persistent: what is replaced stays until close() has ended well
+  std::int64_t request = 0;   ///< bytes of a typical request, which sets the stripe unit; 0: not known
+  std::int64_t unit = 0;      ///< bytes of a stripe; 0: from `request`, else 32 KiB (section 3)
+  std::int64_t limit = 0;     ///< no byte may be written at or beyond this offset; 0: none
+  std::int64_t expected = 0;  ///< bytes that the file is expected to get; opening says so where disks lack the room; 0
   SharedFilePlace place = SharedFilePlace::kDetect;
 };
 
@@ -50,7 +50,8 @@ class SharedFile {
  public:
   /// Collective; the same options everywhere.  A file that was written by another number of ranks is opened by any
   /// number, as long as each of its component files is seen by some rank.
-  /// errors  The same on every rank.  kArgument: options that differ or make no sense.  kSystem: a folder that cannot be
+  /// errors  The same on every rank.  kArgument: options that differ or make no sense.  kSystem: a folder that cannot
+  /// be
   ///         written, a component that no rank sees (which, and on which host it was written).
   static SharedFile open(const SharedFileOptions& options, const Comm& comm = Comm());
 

@@ -106,6 +106,7 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
                 model[end:] = 0
                 file.resize(end)
                 assert file.size() == end
+                apart.Barrier()  # before others write more
         np.testing.assert_array_equal(file.read(0, end), model[:end])
 
 
