@@ -37,6 +37,7 @@ DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   engine::agree(transport, text("open distant files in mode ", name_of(options.mode)), error);
   impl->open_neighbours();
   engine::agree(transport, nullptr);  // the notes may change
+  impl->set_temporary(options.temporary);
   return DistantFile(std::move(impl));
 }
 
@@ -58,6 +59,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
   impl->open_own(options);
   impl->publish(service->own_number());
   impl->offer_as(name);
+  impl->set_temporary(options.temporary);
   return DistantFile(std::move(impl));
 }
 

@@ -60,12 +60,12 @@ DistantFile::Impl::~Impl() {
   if (!open_) return;
   if (!name_.empty() && home_ == rank_) forget_name();
   withdraw();
+  if (own_ && temporary_) engine::caught([this] { own_->remove(); });
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options) {
   if (options.path.empty()) return;
   own_ = std::make_shared<const LocalFile>(options.path, options.mode, rank_, true);
-  temporary_ = options.temporary;
   direct_[rank_] = own_;
 }
 

@@ -24,6 +24,8 @@ class DistantFile::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void open_own(const DistantOptions& options);
+  /// Whether its own file is removed at the end: once it is open everywhere.
+  void set_temporary(bool temporary) { temporary_ = temporary; }
   void publish(std::int64_t number);
   void write_note();
   void open_neighbours();
