@@ -20,6 +20,7 @@ void bind_trace_report(nanobind::module_& module);
 void bind_trace_workloads(nanobind::module_& module);
 void bind_trace_loop(nanobind::module_& module);
 void bind_distant(nanobind::module_& module);
+void bind_shared(nanobind::module_& module);
 
 /// Names are bytes of any kind; in Python those that are not UTF-8 are escaped, as in names of files.
 inline nanobind::object text_of(std::string_view bytes) {

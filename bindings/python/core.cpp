@@ -43,4 +43,5 @@ NB_MODULE(_core, module) {
   plait::python::bind_trace_workloads(module);
   plait::python::bind_trace_loop(module);
   plait::python::bind_distant(module);
+  plait::python::bind_shared(module);
 }

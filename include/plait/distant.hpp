@@ -112,8 +112,9 @@ class DistantFile {
   /// The same for a rank that cannot go on: where close() is collective the others' close() says so.
   void abandon() noexcept;
 
- private:
   class Impl;
+
+ private:
   explicit DistantFile(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

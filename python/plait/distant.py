@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from . import _core
+from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError
 from ._request import Request
@@ -53,8 +51,8 @@ class DistantFile:
 
         Returns the array. Raises plait.StoreError where the file ends before, or the rank has ended.
         """
-        array, result = _to_fill(out)
-        self._core.read(_whole(offset, "offset"), _address(array), array.nbytes, self._home_of(rank))
+        array, result = to_fill(out)
+        self._core.read(whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
         return result
 
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
@@ -62,20 +60,20 @@ class DistantFile:
 
         Once this has returned every read that begins later, of any rank, finds them.
         """
-        array = _to_write(data)
-        self._core.write(_whole(offset, "offset"), _address(array), array.nbytes, self._home_of(rank))
+        array = to_write(data)
+        self._core.write(whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
 
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
-        array, result = _to_fill(out)
-        place, home = _whole(offset, "offset"), self._home_of(rank)
-        return Request(lambda: self._core.start_read(place, _address(array), array.nbytes, home), self, [array], result)
+        array, result = to_fill(out)
+        place, home = whole(offset, "offset"), self._home_of(rank)
+        return Request(lambda: self._core.start_read(place, address(array), array.nbytes, home), self, [array], result)
 
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
-        array = _to_write(data)
-        place, home = _whole(offset, "offset"), self._home_of(rank)
-        return Request(lambda: self._core.start_write(place, _address(array), array.nbytes, home), self, [array], None)
+        array = to_write(data)
+        place, home = whole(offset, "offset"), self._home_of(rank)
+        return Request(lambda: self._core.start_write(place, address(array), array.nbytes, home), self, [array], None)
 
     def sync(self, rank: int | None = None) -> None:
         """Make what has been written, and waited for, durable on the disk of a rank."""
@@ -92,7 +90,7 @@ class DistantFile:
 
     def resize(self, size: int, rank: int | None = None) -> None:
         """Give the file of a rank so many bytes; new ones are zero."""
-        self._core.resize(_whole(size, "size"), self._home_of(rank))
+        self._core.resize(whole(size, "size"), self._home_of(rank))
 
     def close(self) -> None:
         """Wait for this rank's requests and end the handle. Collective where :func:`open` was."""
@@ -119,7 +117,7 @@ class DistantFile:
 
     def _home_of(self, rank: int | None) -> int:
         if rank is not None:
-            return _whole(rank, "rank")
+            return whole(rank, "rank")
         if self.home is not None:
             return self.home
         if self._comm.size == 1:
@@ -173,52 +171,3 @@ def wait_all(requests: Iterable[Request]) -> list[Any]:
     if first is not None:
         raise first
     return results
-
-
-def _whole(value: Any, name: str) -> int:
-    try:
-        number = value.__index__()
-    except AttributeError:
-        raise ArgumentError(f"{name}={value!r} is not a whole number") from None
-    if not -(2**63) <= number < 2**63 or (name == "rank" and abs(number) >= 2**31):
-        raise ArgumentError(f"{name}={number} is out of range")
-    return int(number)
-
-
-def _bytes_of(data: Any, name: str) -> npt.NDArray[Any]:
-    """View a buffer as an array, without copying it."""
-    if isinstance(data, np.ndarray):
-        array = data
-    else:
-        try:
-            view = memoryview(data)
-        except TypeError as error:
-            raise ArgumentError(f"{name} is a {type(data).__name__}: {error}") from None
-        array = np.asarray(view)
-    if array.dtype.hasobject:
-        raise ArgumentError(f"{name} holds Python objects; pass numbers or bytes")
-    if not (array.flags.c_contiguous or array.flags.f_contiguous):
-        raise ArgumentError(f"{name} is not contiguous; pass a copy of it")
-    return array
-
-
-def _to_fill(out: Any) -> tuple[npt.NDArray[Any], Any]:
-    """Return the array to fill, and what the caller gets."""
-    if hasattr(out, "__index__") and not isinstance(out, np.ndarray):
-        count = _whole(out, "out")
-        if count < 0:
-            raise ArgumentError(f"{count} bytes were asked for; pass 0 or more")
-        array = np.empty(count, np.uint8)
-        return array, array
-    array = _bytes_of(out, "out")
-    if not array.flags.writeable:
-        raise ArgumentError("out is read-only; pass an array that can be written")
-    return array, out
-
-
-def _to_write(data: Any) -> npt.NDArray[Any]:
-    return _bytes_of(data, "data")
-
-
-def _address(array: npt.NDArray[Any]) -> int:
-    return int(array.__array_interface__["data"][0])

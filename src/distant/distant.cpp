@@ -26,17 +26,8 @@ DistantFile& DistantFile::operator=(DistantFile&&) noexcept = default;
 DistantFile::~DistantFile() = default;
 
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
-  transport::Transport& transport = distant::transport_of(comm);
-  auto impl = std::make_unique<Impl>(comm, distant::start_service(transport), options.mode);
-  const std::int64_t number = transport.next_number();
-  const std::exception_ptr error = engine::caught([&] {
-    impl->open_own(options);
-    impl->publish(number);
-    impl->write_note();
-  });
-  engine::agree(transport, text("open distant files in mode ", name_of(options.mode)), error);
-  impl->open_neighbours();
-  engine::agree(transport, nullptr);  // the notes may change
+  auto impl = std::make_unique<Impl>(comm, distant::start_service(distant::transport_of(comm)), options.mode);
+  impl->open_together(options, text("open distant files in mode ", name_of(options.mode)));
   impl->set_temporary(options.temporary);
   return DistantFile(std::move(impl));
 }

@@ -18,6 +18,16 @@ constexpr std::int64_t kMostAtOnce = std::int64_t{64} << 10;
 
 }  // namespace
 
+transport::CallFailure failure_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return {known.kind(), known.system_code(), known.what()};
+  } catch (const std::exception& other) {
+    return {ErrorKind::kSystem, 0, other.what()};
+  }
+}
+
 void Home::add(std::int64_t number, std::shared_ptr<const LocalFile> file) {
   const std::scoped_lock lock(mutex_);
   files_[number] = std::move(file);
@@ -156,10 +166,15 @@ void Home::serve_file(const Job& job) {
   const std::span<std::byte> bytes(job.buffer, static_cast<std::size_t>(head.bytes));
   switch (head.wish) {
     case Wish::kRead:
+    case Wish::kReadPart:
       if (file->read_cached(head.offset, bytes)) return answer(job, bytes.size());
       return disks_->run([this, job, file, bytes] {
         carry_out(job, [&] {
-          file->read(job.head.offset, bytes);
+          if (job.head.wish == Wish::kRead) {
+            file->read(job.head.offset, bytes);
+          } else {
+            file->read_part(job.head.offset, bytes);
+          }
           return bytes.size();
         });
       });
@@ -225,15 +240,7 @@ void Home::answer(const Job& job, std::size_t bytes) {
 }
 
 void Home::refuse(const Job& job, const std::exception_ptr& error) {
-  transport::CallFailure failure;
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    failure = {known.kind(), known.system_code(), known.what()};
-  } catch (const std::exception& other) {
-    failure = {ErrorKind::kSystem, 0, other.what()};
-  }
-  job.active->refuse(job.arrival, failure);
+  job.active->refuse(job.arrival, failure_of(error));
   release(job.buffer);
 }
 

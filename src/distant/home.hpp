@@ -20,6 +20,9 @@
 
 namespace plait::distant {
 
+/// What an exception tells the caller.
+transport::CallFailure failure_of(const std::exception_ptr& error);
+
 /// Memory is bounded by kBuffers pieces, whoever calls: what finds no buffer waits as a head of some bytes, and callers
 /// take turns, a piece each.
 /// threads  Any number at once.

@@ -35,16 +35,6 @@ struct Note {
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
-transport::CallFailure failure_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    return {known.kind(), known.system_code(), known.what()};
-  } catch (const std::exception& other) {
-    return {ErrorKind::kSystem, 0, other.what()};
-  }
-}
-
 }  // namespace
 
 DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode)
@@ -63,9 +53,21 @@ DistantFile::Impl::~Impl() {
   if (own_ && temporary_) engine::caught([this] { own_->remove(); });
 }
 
-void DistantFile::Impl::open_own(const DistantOptions& options) {
+void DistantFile::Impl::open_together(const DistantOptions& options, const std::string& call, bool named) {
+  const std::int64_t number = transport_->next_number();
+  const std::exception_ptr error = engine::caught([&] {
+    open_own(options, named);
+    publish(number);
+    write_note();
+  });
+  engine::agree(*transport_, call, error);
+  open_neighbours(named);
+  engine::agree(*transport_, nullptr);  // the notes may change
+}
+
+void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
   if (options.path.empty()) return;
-  own_ = std::make_shared<const LocalFile>(options.path, options.mode, rank_, true);
+  own_ = std::make_shared<const LocalFile>(options.path, options.mode, rank_, true, named);
   direct_[rank_] = own_;
 }
 
@@ -74,7 +76,6 @@ void DistantFile::Impl::publish(std::int64_t number) {
   if (own_) service_->home->add(number_, own_);
 }
 
-/// Takes the own file away from the others.
 void DistantFile::Impl::withdraw() {
   open_ = false;
   if (own_) service_->home->remove(number_);
@@ -90,7 +91,7 @@ void DistantFile::Impl::write_note() {
 }
 
 /// Opens what other ranks of the node have registered, where this process finds the same file under the path.
-void DistantFile::Impl::open_neighbours() {
+void DistantFile::Impl::open_neighbours(bool named) {
   for (int place = 0; place < transport_->node_size(); ++place) {
     const int other = transport_->worker_on_node(place);
     if (other == rank_) continue;
@@ -98,7 +99,7 @@ void DistantFile::Impl::open_neighbours() {
     std::memcpy(&note, transport_->note(place).data(), sizeof note);
     if (note.path[0] == '\0') continue;
     try {
-      auto file = std::make_shared<const LocalFile>(note.path.data(), mode_, other, false);
+      auto file = std::make_shared<const LocalFile>(note.path.data(), mode_, other, false, named);
       if (file->identity() == note.identity) direct_[other] = std::move(file);
     } catch (const Error&) {  // then by messages
     }
@@ -170,42 +171,52 @@ void DistantFile::Impl::check_registered(int rank) const {
     throw Error(ErrorKind::kSystem, text("rank ", rank, " has no file under this handle: it registered none"), EBADF);
 }
 
+void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Done done) {
+  service_->home->disks().run([work = std::move(work), done = std::move(done)] {
+    const std::exception_ptr error = engine::caught(work);
+    if (!error) return done(nullptr);
+    const transport::CallFailure failure = distant::failure_of(error);
+    done(&failure);
+  });
+}
+
+void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::byte> room,
+                                   std::span<const std::byte> payload, DistantRequest::Impl::Done done) {
+  head.file = number_;
+  transport::Call call;
+  call.to = rank;
+  call.head = distant::packed(head);
+  call.payload = payload;
+  call.room = room;
+  call.done = std::move(done);
+  service_->active->call(std::move(call));
+}
+
 DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
   auto request = std::make_shared<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::Active>());
-  distant::Disks& disks = service_->home->disks();
-  request->start(bytes, kLocalPiece, kLocalAhead,
-                 [&disks, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
-                   disks.run([work, at, part, done = std::move(done)] {
-                     const std::exception_ptr error = engine::caught([&] { work(at, part); });
-                     if (!error) return done(nullptr);
-                     const transport::CallFailure failure = failure_of(error);
-                     done(&failure);
-                   });
-                 });
+  request->start(
+      bytes, kLocalPiece, kLocalAhead,
+      [this, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
+        begin_here([work, at, part] { work(at, part); }, std::move(done));
+      });
   return DistantRequest(std::move(request));
 }
 
 DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, std::byte* into,
                                            const std::byte* from) {
   auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
-  transport::Active& active = *service_->active;
   const std::int64_t bytes = into != nullptr || from != nullptr ? head.bytes : 0;
   request->start(
       bytes, distant::kPieceBytes, kAhead,
-      [&active, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
+      [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
         distant::Head mine = head;
-        transport::Call call;
-        call.to = rank;
         if (head.wish == Wish::kRead || head.wish == Wish::kWrite) {
           mine.offset += at;
           mine.bytes = part;
         }
         const auto length = static_cast<std::size_t>(part);
-        call.head = distant::packed(mine);
-        if (from != nullptr) call.payload = {from + at, length};
-        if (into != nullptr) call.room = {into + at, length};
-        call.done = std::move(done);
-        active.call(std::move(call));
+        begin_call(mine, rank, into == nullptr ? std::span<std::byte>() : std::span(into + at, length),
+                   from == nullptr ? std::span<const std::byte>() : std::span(from + at, length), std::move(done));
       });
   return DistantRequest(std::move(request));
 }

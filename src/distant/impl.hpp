@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "distant/local_file.hpp"
@@ -23,12 +24,13 @@ class DistantFile::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  void open_own(const DistantOptions& options);
+  /// Opens this rank's file and those of the others.  `call` is what they agree on; `named`: files keep their names, so
+  /// that a loss of one is an error.  Collective.
+  void open_together(const DistantOptions& options, const std::string& call, bool named = true);
+  void open_own(const DistantOptions& options, bool named = true);
   /// Whether its own file is removed at the end: once it is open everywhere.
   void set_temporary(bool temporary) { temporary_ = temporary; }
   void publish(std::int64_t number);
-  void write_note();
-  void open_neighbours();
   void check_free(const std::string& name);
   void offer_as(const std::string& name);
   void find_by(const std::string& name);
@@ -48,11 +50,20 @@ class DistantFile::Impl {
   std::int64_t size(int rank);
   void resize(std::int64_t bytes, int rank);
 
+  /// For requests that are made of accesses to several files: begins one that nothing is checked of.  `done` is called
+  /// once, on any thread.
+  void begin_here(std::function<void()> work, DistantRequest::Impl::Done done);
+  void begin_call(distant::Head head, int rank, std::span<std::byte> room, std::span<const std::byte> payload,
+                  DistantRequest::Impl::Done done);
+  /// Takes the own file away from the others; nobody has anything under way on it any more.
+  void withdraw();
+
  private:
+  void write_note();
+  void open_neighbours(bool named);
   /// Moves the bytes from `at` on, or does what has none.
   using LocalWork = std::function<void(std::int64_t at, std::int64_t part)>;
 
-  void withdraw();
   /// Closes, with an error where this rank gives up.
   void end(const std::exception_ptr& given_up);
   void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;

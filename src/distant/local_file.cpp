@@ -34,10 +34,11 @@ std::string host_name() {
   return name.data();
 }
 
-LocalFile::LocalFile(const std::string& path, DistantMode mode, int home, bool create)
+LocalFile::LocalFile(const std::string& path, DistantMode mode, int home, bool create, bool named)
     : path_(std::filesystem::absolute(path).string()),
       where_(base::text(path_, " on rank ", home, " (host ", host_name(), ")")),
       writable_(mode != DistantMode::kRead),
+      named_(named),
       file_(store::posix::open_file(path_, flags_of(mode, create), 0666, where_)) {
   struct stat found{};
   if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
@@ -60,22 +61,32 @@ void LocalFile::fail(const std::string& what, int code) const {
   throw store::posix::system_error(base::text(what, ' ', where_), code);
 }
 
-void LocalFile::read(std::int64_t offset, std::span<std::byte> into) const {
+std::size_t LocalFile::read_there(std::int64_t offset, std::span<std::byte> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
     const std::size_t part = std::min(into.size() - done, kMostBytesACall);
     const ssize_t got = ::pread(file_.number(), into.data() + done, part, offset + static_cast<std::int64_t>(done));
+    if (got == 0) break;
     if (got > 0) {
       done += static_cast<std::size_t>(got);
-    } else if (got == 0) {
-      throw Error(ErrorKind::kSystem,
-                  base::text("cannot read ", into.size(), " bytes at offset ", offset, " of ", where_,
-                             ": the file ends at ", size(), "; read within it, or write there first"),
-                  ENODATA);
     } else if (errno != EINTR) {
       fail(base::text("read ", into.size(), " bytes at offset ", offset, " of"), errno);
     }
   }
+  return done;
+}
+
+void LocalFile::read(std::int64_t offset, std::span<std::byte> into) const {
+  if (read_there(offset, into) < into.size())
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot read ", into.size(), " bytes at offset ", offset, " of ", where_,
+                           ": the file ends at ", size(), "; read within it, or write there first"),
+                ENODATA);
+}
+
+void LocalFile::read_part(std::int64_t offset, std::span<std::byte> into) const {
+  const std::span<std::byte> rest = into.subspan(read_there(offset, into));
+  std::ranges::fill(rest, std::byte{0});
 }
 
 bool LocalFile::read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept {
@@ -101,7 +112,7 @@ void LocalFile::sync() const {
   struct stat found{};
   if (::fdatasync(file_.number()) != 0) fail("sync", errno);
   if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
-  if (found.st_nlink == 0)
+  if (named_ && found.st_nlink == 0)
     throw Error(ErrorKind::kSystem, base::text("cannot sync ", where_, ": the file has been removed"), ENOENT);
 }
 

@@ -23,13 +23,16 @@ struct FileIdentity {
 /// at offset 128 of /disk/a on rank 2 (host node7): cause`.
 class LocalFile {
  public:
-  /// Opens it for the rank `home` that it belongs to, making it where `create` and the mode say so.
-  LocalFile(const std::string& path, DistantMode mode, int home, bool create);
+  /// Opens it for the rank `home` that it belongs to, making it where `create` and the mode say so.  `named`: it keeps
+  /// its name, so that a loss of it is an error.
+  LocalFile(const std::string& path, DistantMode mode, int home, bool create, bool named = true);
 
   const std::string& path() const { return path_; }
   FileIdentity identity() const;
 
   void read(std::int64_t offset, std::span<std::byte> into) const;
+  /// Puts zeros for what is behind the end of the file.
+  void read_part(std::int64_t offset, std::span<std::byte> into) const;
   /// Reads if all of it is in the page cache; otherwise returns false, and the contents of `into` are undefined.
   bool read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept;
   void write(std::int64_t offset, std::span<const std::byte> from) const;
@@ -42,10 +45,13 @@ class LocalFile {
  private:
   void check_writable() const;
   [[noreturn]] void fail(const std::string& what, int code) const;
+  /// How many bytes there are, up to all of `into`.
+  std::size_t read_there(std::int64_t offset, std::span<std::byte> into) const;
 
   std::string path_;
   std::string where_;
   bool writable_;
+  bool named_;
   store::posix::Descriptor file_;
 };
 

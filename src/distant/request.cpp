@@ -34,11 +34,12 @@ constexpr std::chrono::microseconds kLookFor{50};
 
 }  // namespace
 
-void DistantRequest::Impl::start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin) {
+void DistantRequest::Impl::start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin, Order order) {
   bytes_ = bytes;
   piece_ = piece;
   ahead_ = ahead;
   begin_ = std::move(begin);
+  order_ = std::move(order);
   outstanding_->begin();
   go_on();
 }
@@ -56,25 +57,30 @@ void DistantRequest::Impl::go_on() {
     all_begun_ = begun_ == bytes_ || failure_;
     ++under_way_;
     lock.unlock();
-    begin_(at, part, [self](const transport::CallFailure* failure) { self->piece_ended(failure); });
+    begin_(at, part, [self, at](const transport::CallFailure* failure) { self->piece_ended(at, failure); });
     lock.lock();
   }
   going_on_ = false;
   if (ended_ || !all_begun_ || under_way_ > 0) return;
   ended_ = true;
   begin_ = nullptr;
+  order_ = nullptr;
   const auto outstanding = outstanding_;
   changed_.notify_all();
   lock.unlock();
   outstanding->end();
 }
 
-void DistantRequest::Impl::piece_ended(const transport::CallFailure* failure) {
+void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFailure* failure) {
   {
     const std::scoped_lock lock(mutex_);
     --under_way_;
     if (failure != nullptr) {
-      if (!failure_) failure_ = *failure;
+      const std::int64_t place = order_ ? order_(at) : at;
+      if (!failure_ || place < failed_place_) {
+        failure_ = *failure;
+        failed_place_ = place;
+      }
       all_begun_ = true;
     }
   }

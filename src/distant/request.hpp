@@ -37,6 +37,8 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   /// Begins `bytes` bytes from `offset` on, of a piece; calls `done`, now or later, on any thread.
   using Done = std::function<void(const transport::CallFailure*)>;
   using Begin = std::function<void(std::int64_t at, std::int64_t bytes, Done done)>;
+  /// Where the piece at `at` stands among those that fail: the first one's error is that of the request.
+  using Order = std::function<std::int64_t(std::int64_t at)>;
 
   /// One that has ended.
   Impl() : ended_(true) {}
@@ -45,19 +47,21 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
       : outstanding_(std::move(outstanding)), active_(std::move(active)) {}
 
   /// Carries out `bytes` bytes in pieces, `ahead` of them at a time, at least one piece.
-  void start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin);
+  /// Without `order` pieces stand in the order of their offsets.
+  void start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin, Order order = nullptr);
   void wait();
   bool done() const;
 
  private:
   void go_on();
-  void piece_ended(const transport::CallFailure* failure);
+  void piece_ended(std::int64_t at, const transport::CallFailure* failure);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<distant::Outstanding> outstanding_;
   std::weak_ptr<transport::Active> active_;
   Begin begin_;
+  Order order_;
   std::int64_t bytes_ = 0;
   std::int64_t piece_ = 0;
   std::int64_t begun_ = 0;
@@ -67,6 +71,7 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   bool going_on_ = false;  // somebody begins pieces
   bool ended_ = false;
   std::optional<transport::CallFailure> failure_;
+  std::int64_t failed_place_ = 0;
 };
 
 }  // namespace plait

@@ -10,6 +10,7 @@ namespace plait::distant {
 
 enum class Wish : std::int32_t {
   kRead,
+  kReadPart,  ///< zeros stand for what is behind the end of the file
   kWrite,
   kSync,
   kSize,      ///< the answer: 8 bytes

@@ -1,0 +1,101 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+
+#include "bind.hpp"
+#include "plait/error.hpp"
+#include "plait/shared_file.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+namespace {
+
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+SharedFileMode mode_of(const std::string& mode) {
+  if (mode == "r") return SharedFileMode::kRead;
+  if (mode == "r+") return SharedFileMode::kReadWrite;
+  if (mode == "w") return SharedFileMode::kWrite;
+  throw Error(ErrorKind::kArgument, "mode \"" + mode + "\" is not known; use \"r\", \"r+\" or \"w\"");
+}
+
+SharedFilePlace place_of(const std::string& place) {
+  if (place == "detect") return SharedFilePlace::kDetect;
+  if (place == "one") return SharedFilePlace::kOne;
+  if (place == "striped") return SharedFilePlace::kStriped;
+  throw Error(ErrorKind::kArgument, "place \"" + place + "\" is not known; use \"detect\", \"one\" or \"striped\"");
+}
+
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+}  // namespace
+
+void bind_shared(nb::module_& module) {
+  nb::class_<SharedFile>(module, "SharedFile")
+      .def_static(
+          "open",
+          [](const std::string& path, const std::string& mode, bool persistent, bool atomic, std::int64_t request,
+             std::int64_t unit, std::int64_t limit, std::int64_t expected, const std::string& place,
+             const Comm& comm) {
+            const nb::gil_scoped_release release;
+            SharedFileOptions options;
+            options.path = path;
+            options.persistent = persistent;
+            options.atomic = atomic;
+            options.request = request;
+            options.unit = unit;
+            options.limit = limit;
+            options.expected = expected;
+            try {
+              options.mode = mode_of(mode);
+              options.place = place_of(place);
+            } catch (const Error& error) {
+              SharedFile::refuse_open(error.what(), comm);
+            }
+            return SharedFile::open(options, comm);
+          },
+          "path"_a, "mode"_a, "persistent"_a, "atomic"_a, "request"_a, "unit"_a, "limit"_a, "expected"_a, "place"_a,
+          "comm"_a)
+      .def_static("refuse_open", &SharedFile::refuse_open, Released())
+      .def_prop_ro("is_open", &SharedFile::is_open)
+      .def_prop_ro("one", &SharedFile::one)
+      .def_prop_ro("components", &SharedFile::components)
+      .def_prop_ro("unit", &SharedFile::unit)
+      .def("home", &SharedFile::home)
+      .def(
+          "read",
+          [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
+            self.read(offset, at(data), bytes);
+          },
+          Released())
+      .def(
+          "write",
+          [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
+            self.write(offset, at(data), bytes);
+          },
+          Released())
+      .def(
+          "start_read",
+          [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
+            return self.start_read(offset, at(data), bytes);
+          },
+          Released())
+      .def(
+          "start_write",
+          [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
+            return self.start_write(offset, at(data), bytes);
+          },
+          Released())
+      .def("size", &SharedFile::size, Released())
+      .def("resize", &SharedFile::resize, Released())
+      .def("sync", &SharedFile::sync, Released())
+      .def("read_only", &SharedFile::read_only)
+      .def("close", &SharedFile::close, Released())
+      .def("abandon", &SharedFile::abandon, Released());
+}
+
+}  // namespace plait::python

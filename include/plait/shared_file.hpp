@@ -1,0 +1,100 @@
+/// Shared Files: one logical file over the disks of all ranks, read and written by any rank at any offset.
+///
+/// The model of Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 3: the bytes are dealt out in stripes over
+/// component files, one of each rank, which are reached by Distant I/O (plait/distant.hpp); no servers.  Where all ranks
+/// see the path's folder as the same one, a single ordinary file at that path is used instead.
+///
+/// What is promised, beside the promises of Distant I/O about wait() and sync():
+/// - What was never written reads as zero.  Reading past the end is an error that says where the end is.
+/// - A component's length changes only when bytes of it are written, so a file of which one byte is written far out
+///   takes one stripe of one disk.
+/// - Sizes and offsets go up to 2^63 - 1.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "plait/comm.hpp"
+#include "plait/distant.hpp"
+
+namespace plait {
+
+/// Where the bytes go.
+enum class SharedFilePlace : std::uint8_t {
+  kDetect,  ///< one file where all ranks see the folder as one, else component files
+  kOne,     ///< one file that all ranks see
+  kStriped  ///< a component file of each rank
+};
+
+enum class SharedFileMode : std::uint8_t {
+  kRead,       ///< a file that is there, to read
+  kReadWrite,  ///< a file that is there, to read and write
+  kWrite,      ///< a new one, to read and write; one of the same name is replaced
+};
+
+struct SharedFileOptions {
+  std::string path;             ///< the same on every rank; its folder is on each rank's own disk, or seen by all
+  SharedFileMode mode = SharedFileMode::kWrite;
+  bool persistent = false;      ///< kWrite: stays after close(); otherwise close() deletes it
+  bool atomic = false;          ///< kWrite, persistent: what is replaced stays until close() has ended well
+  std::int64_t request = 0;     ///< bytes of a typical request, which sets the stripe unit; 0: not known
+  std::int64_t unit = 0;        ///< bytes of a stripe; 0: from `request`, else 32 KiB (section 3)
+  std::int64_t limit = 0;       ///< no byte may be written at or beyond this offset; 0: none
+  std::int64_t expected = 0;    ///< bytes that the file is expected to get; opening says so where disks lack the room; 0
+  SharedFilePlace place = SharedFilePlace::kDetect;
+};
+
+/// threads  Any number at once, close() apart.
+class SharedFile {
+ public:
+  /// Collective; the same options everywhere.  A file that was written by another number of ranks is opened by any
+  /// number, as long as each of its component files is seen by some rank.
+  /// errors  The same on every rank.  kArgument: options that differ or make no sense.  kSystem: a folder that cannot be
+  ///         written, a component that no rank sees (which, and on which host it was written).
+  static SharedFile open(const SharedFileOptions& options, const Comm& comm = Comm());
+
+  /// Takes part in the open of the other ranks with an error, which all get.  errors  kArgument, always.
+  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
+
+  SharedFile(SharedFile&&) noexcept;
+  SharedFile& operator=(SharedFile&&) noexcept;
+  ~SharedFile();
+
+  bool is_open() const;
+  /// Whether it is one file that all ranks see, and otherwise how many components of how large stripes.
+  bool one() const;
+  int components() const;
+  std::int64_t unit() const;
+  /// The rank that has a component on its disk, and the path there.
+  int home(int component) const;
+
+  /// Bytes at `offset`.  The start_... calls return at once.
+  /// errors  kArgument: below zero, past `limit`, a file open only to read.  kSystem: as DistantRequest::wait; reading
+  ///         past the end.
+  void read(std::int64_t offset, void* buffer, std::int64_t bytes);
+  void write(std::int64_t offset, const void* buffer, std::int64_t bytes);
+  DistantRequest start_read(std::int64_t offset, void* buffer, std::int64_t bytes);
+  DistantRequest start_write(std::int64_t offset, const void* buffer, std::int64_t bytes);
+
+  /// One past the last byte of what was written by waited-for requests.  Asks every component: cost grows with them.
+  std::int64_t size();
+  /// Sets the size; bytes that are new read as zero.  Collective.
+  void resize(std::int64_t bytes);
+  /// Makes all waited-for writes, of any rank, durable.  Not collective.  Cost: a message to each component's home.
+  void sync();
+  /// From now on, writing is an error for this rank (GA's SF_Rwtor).
+  void read_only();
+
+  /// Waits for this rank's requests and ends the handle; deletes a file that is not persistent.  Collective.
+  void close();
+  /// For a rank that cannot go on: the others' close() says so.
+  void abandon() noexcept;
+
+ private:
+  class Impl;
+  explicit SharedFile(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace plait

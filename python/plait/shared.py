@@ -1,0 +1,174 @@
+"""Shared Files: one logical file over the disks of all ranks, read and written by any rank at any offset."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import Any, Literal
+
+from . import _core
+from ._buffers import address, to_fill, to_write, whole
+from ._comm import CommLike, comm_of
+from ._request import Request
+from .distant import PathLike, wait_all
+
+__all__ = ["SharedFile", "open", "wait_all"]
+
+Place = Literal["detect", "one", "striped"]
+
+
+class SharedFile:
+    """One file that all ranks read and write, on the disks of all of them or on one that they share.
+
+    Made by :func:`open`. Offsets and sizes are in bytes. What was never written reads as zero. Any thread may use it at
+    any time.
+    """
+
+    def __init__(self, core: _core.SharedFile, path: str) -> None:
+        """Use :func:`open`."""
+        self._core = core
+        self._path = path
+
+    @property
+    def closed(self) -> bool:
+        """Whether the handle is closed."""
+        return not self._core.is_open
+
+    @property
+    def one(self) -> bool:
+        """Whether it is one file that all ranks see, rather than a component of each."""
+        return self._core.one
+
+    @property
+    def components(self) -> int:
+        """The number of component files; 1 for one that all see."""
+        return self._core.components
+
+    @property
+    def unit(self) -> int:
+        """The bytes of a stripe; 0 where the file is one."""
+        return self._core.unit
+
+    def home(self, component: int) -> int:
+        """Return the rank that has a component on its disk."""
+        return self._core.home(whole(component, "component"))
+
+    def read(self, offset: int, out: Any) -> Any:
+        """Read bytes.
+
+        out     how many bytes to read, into a new array of bytes, or what to fill: anything with a contiguous buffer
+
+        Returns the array. Raises plait.StoreError where the file ends before, or a rank that is needed has ended.
+        """
+        array, result = to_fill(out)
+        self._core.read(whole(offset, "offset"), address(array), array.nbytes)
+        return result
+
+    def write(self, offset: int, data: Any) -> None:
+        """Write what has a contiguous buffer. The file grows where it passes the end.
+
+        Once this has returned every read that begins later, of any rank, finds it.
+        """
+        array = to_write(data)
+        self._core.write(whole(offset, "offset"), address(array), array.nbytes)
+
+    def iread(self, offset: int, out: Any) -> Request:
+        """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
+        array, result = to_fill(out)
+        place = whole(offset, "offset")
+        return Request(lambda: self._core.start_read(place, address(array), array.nbytes), self, [array], result)
+
+    def iwrite(self, offset: int, data: Any) -> Request:
+        """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
+        array = to_write(data)
+        place = whole(offset, "offset")
+        return Request(lambda: self._core.start_write(place, address(array), array.nbytes), self, [array], None)
+
+    def size(self) -> int:
+        """Return the bytes of the file: one more than the offset of the last that was written. Asks every component."""
+        return self._core.size()
+
+    def resize(self, size: int) -> None:
+        """Give the file so many bytes; new ones are zero. Collective."""
+        self._core.resize(whole(size, "size"))
+
+    def sync(self) -> None:
+        """Make what any rank has written and waited for durable."""
+        self._core.sync()
+
+    def read_only(self) -> None:
+        """From now on writing is an error for this rank."""
+        self._core.read_only()
+
+    def close(self) -> None:
+        """Wait for this rank's requests and end the handle; a file that is not persistent is gone. Collective."""
+        self._core.close()
+
+    def abandon(self) -> None:
+        """End the handle on a rank that cannot go on; the others are told in their next collective call of it."""
+        self._core.abandon()
+
+    def __enter__(self) -> SharedFile:
+        """Return the file itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file; a block that ends with an exception abandons it."""
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def __repr__(self) -> str:
+        """Say what file it is and where it is."""
+        if self.closed:
+            return f"<closed plait.shared.SharedFile {self._path!r}>"
+        where = "one file" if self.one else f"{self.components} components, stripes of {self.unit} bytes"
+        return f"<plait.shared.SharedFile {self._path!r}, {where}>"
+
+
+def open(
+    path: PathLike,
+    mode: str = "r",
+    *,
+    comm: CommLike = None,
+    persistent: bool = False,
+    atomic: bool = False,
+    request: int | None = None,
+    unit: int | None = None,
+    limit: int | None = None,
+    expected: int | None = None,
+    place: Place = "detect",
+) -> SharedFile:
+    """Open or make a shared file. Collective, with the same arguments on every rank.
+
+    path        its folder is on each rank's own disk, or seen by all
+    mode        r, r+, or w: a new file, to read and write
+    comm        an mpi4py communicator; without it this process is alone
+    persistent  mode w: the file stays, in place of one of the same name; otherwise it is gone when it is closed
+    atomic      mode w, persistent: what it replaces stays until the file has been closed without an error
+    request     bytes of a typical request, from which the size of stripes follows
+    unit        bytes of a stripe, instead; 32 KiB where neither is given
+    limit       nothing may be written at or behind this offset
+    expected    bytes that the file is expected to get; where disks lack the room, a warning says so
+    place       one: a file that all ranks see; striped: a component file on each rank's disk; detect: one where all
+                ranks see the same folder, else striped
+
+    MPI must have been initialised for MPI_THREAD_MULTIPLE, as mpi4py does. Raises the same error on every rank.
+    """
+    own = comm_of(comm)
+    try:
+        name = os.fspath(path)
+        numbers = [0 if value is None else whole(value, what) for what, value in _numbers(request, unit, limit, expected)]
+    except (TypeError, ValueError) as error:
+        _core.SharedFile.refuse_open(str(error), own)
+    core = _core.SharedFile.open(
+        name, str(mode), bool(persistent), bool(atomic), *numbers, str(place), own
+    )
+    return SharedFile(core, name)
+
+
+def _numbers(*values: int | None) -> list[tuple[str, int | None]]:
+    return list(zip(("request", "unit", "limit", "expected"), values, strict=True))

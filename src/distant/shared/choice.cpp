@@ -1,0 +1,161 @@
+#include "distant/shared/choice.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::distant::shared {
+
+namespace {
+
+using base::text;
+
+/// A striped file of which at least one component is seen.
+struct Candidate {
+  Description file;
+  std::vector<std::vector<int>> seen_by;  ///< of each component
+
+  bool complete() const {
+    return std::ranges::none_of(seen_by, [](const auto& ranks) { return ranks.empty(); });
+  }
+  std::string hosts_text() const {
+    std::set<std::string> names;
+    for (const Hosts& run : file.hosts) names.insert(run.name);
+    std::string result;
+    for (const std::string& name : names) result += (result.empty() ? "" : ", ") + name;
+    return result;
+  }
+};
+
+std::map<std::string, Candidate> candidates_of(const std::vector<Sight>& sights) {
+  std::map<std::string, Candidate> result;
+  for (std::size_t rank = 0; rank < sights.size(); ++rank)
+    for (const Seen& seen : sights[rank].striped) {
+      Candidate& candidate = result[seen.file.id];
+      if (candidate.seen_by.empty()) {
+        candidate.file = seen.file;
+        candidate.seen_by.resize(static_cast<std::size_t>(seen.file.components));
+      }
+      // Of a description that differs from the others of its id nothing is believed.
+      if (seen.file.components != candidate.file.components || seen.file.unit != candidate.file.unit) continue;
+      for (const int component : seen.components)
+        candidate.seen_by[static_cast<std::size_t>(component)].push_back(static_cast<int>(rank));
+    }
+  return result;
+}
+
+/// `3, 5 to 7`.
+std::string list_text(const std::vector<int>& sorted) {
+  std::string result;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    std::size_t last = i;
+    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
+    result += text(result.empty() ? "" : ", ", sorted[i]);
+    if (last > i) result += text(" to ", sorted[last]);
+    i = last;
+  }
+  return result;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why, int code = ENOENT) {
+  throw Error(ErrorKind::kSystem, text("cannot open the shared file ", path, ": ", why), code);
+}
+
+[[noreturn]] void refuse_incomplete(const std::string& path, const Candidate& candidate) {
+  std::map<std::string, std::vector<int>> missing;
+  for (std::size_t i = 0; i < candidate.seen_by.size(); ++i)
+    if (candidate.seen_by[i].empty())
+      missing[candidate.file.host(static_cast<int>(i))].push_back(static_cast<int>(i));
+  std::string where;
+  for (const auto& [host, components] : missing)
+    where += text(where.empty() ? "" : "; ", list_text(components), ", written on host ", host);
+  refuse(path, text("of its ", candidate.file.components, " components (id ", candidate.file.id,
+                    ") no rank sees ", where, "; run on these hosts too, or copy what is missing"));
+}
+
+std::vector<int> homes_of(const Candidate& file, std::size_t ranks) {
+  std::vector<int> homes(file.seen_by.size(), -1);
+  std::vector<int> load(ranks, 0);
+  // Those that few ranks see choose first.
+  std::vector<std::size_t> order(homes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return file.seen_by[i].size(); });
+  for (const std::size_t i : order) {
+    const auto own = static_cast<int>(i);
+    homes[i] = *std::ranges::min_element(file.seen_by[i], {}, [&](int rank) {
+      return std::pair(load[static_cast<std::size_t>(rank)], rank == own ? -1 : rank);
+    });
+    ++load[static_cast<std::size_t>(homes[i])];
+  }
+  return homes;
+}
+
+}  // namespace
+
+std::string Choice::packed() const {
+  std::ostringstream out;
+  out << one << ' ' << unit << ' ' << homes.size();
+  for (const int home : homes) out << ' ' << home;
+  out << ' ' << id;
+  return out.str();
+}
+
+Choice Choice::unpacked(const std::string& text) {
+  std::istringstream in(text);
+  Choice choice;
+  std::size_t count = 0;
+  in >> choice.one >> choice.unit >> count;
+  choice.homes.resize(count);
+  for (int& home : choice.homes) in >> home;
+  in >> choice.id;
+  return choice;
+}
+
+Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights) {
+  const auto other =
+      std::ranges::find_if(sights, [&](const Sight& sight) { return sight.plain != sights.front().plain; });
+  const bool alike = other == sights.end();
+  const bool anywhere = std::ranges::any_of(sights, [](const Sight& sight) { return sight.plain.has_value(); });
+  const bool plain = alike && anywhere && place != SharedFilePlace::kStriped;
+  const auto not_alike = [&] {
+    refuse(path, text("ranks 0 and ", other - sights.begin(),
+                      " do not see the same ordinary file there; put it where all ranks see it"));
+  };
+  std::map<std::string, Candidate> striped;
+  if (place != SharedFilePlace::kOne) striped = candidates_of(sights);
+
+  std::set<std::string> replaced;
+  for (const auto& [id, file] : striped)
+    if (file.complete()) replaced.insert(file.file.replaced.begin(), file.file.replaced.end());
+  std::vector<const Candidate*> complete;
+  for (const auto& [id, file] : striped)
+    if (file.complete() && !replaced.contains(id)) complete.push_back(&file);
+
+  if (complete.size() > 1)
+    refuse(path,
+           text("there are several of that name, of the ids ", complete[0]->file.id, " (written on ",
+                complete[0]->hosts_text(), ") and ", complete[1]->file.id, " (written on ", complete[1]->hosts_text(),
+                "); remove the components of one"),
+           EEXIST);
+  if (!complete.empty() && plain)
+    refuse(path, "there are an ordinary file and a striped one of that name; say which by the place, or remove one",
+           EEXIST);
+  if (!complete.empty()) {
+    const Candidate& chosen = *complete.front();
+    return {false, chosen.file.id, chosen.file.unit, homes_of(chosen, sights.size())};
+  }
+  if (plain) return {true, {}, 0, {0}};
+  if (!striped.empty()) refuse_incomplete(path, striped.begin()->second);
+  if (anywhere && place != SharedFilePlace::kStriped) not_alike();
+  refuse(path, place == SharedFilePlace::kOne ? "there is no such file"
+               : place == SharedFilePlace::kStriped
+                   ? "no rank sees a component of it"
+                   : "there is no such file, and no rank sees a component of one");
+}
+
+}  // namespace plait::distant::shared

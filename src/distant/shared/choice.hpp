@@ -1,0 +1,29 @@
+/// Which of the files that ranks see under a name is opened, and which rank is at home to what of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "distant/shared/folder.hpp"
+#include "plait/shared_file.hpp"
+
+namespace plait::distant::shared {
+
+struct Choice {
+  bool one = false;
+  std::string id;         ///< of a striped one
+  std::int64_t unit = 0;
+  std::vector<int> homes;  ///< of each component
+  bool operator==(const Choice&) const = default;
+
+  std::string packed() const;
+  static Choice unpacked(const std::string& text);
+};
+
+/// Chooses from what each rank sees.  A component is at home where it was written if that rank sees it, otherwise on a
+/// rank that sees it and has few.
+/// errors  kSystem: there is no such file, not all of it, or more than one.
+Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights);
+
+}  // namespace plait::distant::shared

@@ -1,0 +1,94 @@
+/// A new persistent file takes the place of an old one.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "distant/shared/exchange.hpp"
+#include "distant/shared/impl.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+#include "store/posix/descriptor.hpp"
+
+namespace plait {
+
+namespace shared = distant::shared;
+
+namespace {
+
+/// Who has which component, and what files of the name there were.
+struct Census {
+  std::vector<shared::Hosts> hosts;
+  std::vector<std::string> old;
+};
+
+/// Collective: every rank is at home to the component of its number.
+Census count(transport::Transport& transport, const std::string& path, const std::string& own_id) {
+  std::ostringstream mine;
+  mine << distant::host_name() << '\n';
+  for (const std::string& id : shared::ids_seen(path))
+    if (id != own_id) mine << id << '\n';
+  std::ostringstream all;
+  for (const std::string& each : shared::gather(transport, mine.str())) all << each << '\n';
+  std::istringstream in(shared::tell(transport, all.str()));
+  Census census;
+  std::set<std::string> old;
+  int component = 0;
+  std::string line;
+  while (std::getline(in, line)) {
+    if (census.hosts.empty() || census.hosts.back().name != line) {
+      census.hosts.push_back({component, component, line});
+    } else {
+      census.hosts.back().last = component;
+    }
+    ++component;
+    while (std::getline(in, line) && !line.empty()) old.insert(line);
+  }
+  census.old.assign(old.begin(), old.end());
+  return census;
+}
+
+}  // namespace
+
+void SharedFile::Impl::commit() {
+  if (one_) {
+    commit_one();
+  } else {
+    commit_striped();
+  }
+}
+
+void SharedFile::Impl::commit_one() {
+  engine::agree(*transport_, engine::caught([&] {
+                  if (new_one_) new_one_->commit();
+                  new_one_.reset();
+                }));
+  shared::remove_others(options_.path, {});
+}
+
+/// The file is there with the description of component 0, which comes last; and from then on it stands for the older
+/// ones that it names, so that a kill between any two steps leaves one of them.
+void SharedFile::Impl::commit_striped() {
+  const Census census = count(*transport_, options_.path, id_);
+  const shared::Description description{id_, transport_->size(), unit_, rank_, census.hosts, census.old};
+  engine::agree(*transport_, engine::caught([&] {
+                  if (options_.atomic) parts_.direct(rank_)->sync();
+                  if (rank_ != 0) shared::write_description(made_, description);
+                }));
+  engine::agree(*transport_, engine::caught([&] {
+                  if (rank_ == 0) shared::write_description(made_, description);
+                }));
+  made_.clear();
+  engine::agree(*transport_, engine::caught([&] {
+                  shared::remove_others(options_.path, id_);
+                  struct stat found{};
+                  if (::stat(options_.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return;
+                  if (::unlink(options_.path.c_str()) != 0 && errno != ENOENT)
+                    throw store::posix::system_error(base::text("remove the replaced ", options_.path), errno);
+                }));
+}
+
+}  // namespace plait

@@ -1,0 +1,72 @@
+#include "distant/shared/deal.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/wide.hpp"
+
+namespace plait::distant::shared {
+
+/// A single component is one stripe, whatever the unit.
+Deal::Deal(std::int64_t unit, int components)
+    : unit_(components == 1 ? std::numeric_limits<std::int64_t>::max() : unit), components_(components) {}
+
+int Deal::component_of(std::int64_t offset) const { return static_cast<int>(offset / unit_ % components_); }
+
+std::int64_t Deal::place_of(std::int64_t offset) const { return offset / unit_ / components_ * unit_ + offset % unit_; }
+
+std::int64_t Deal::offset_of(int component, std::int64_t place) const {
+  const base::Wide stripe = base::Wide(place / unit_) * components_ + component;
+  return base::saturate(stripe * unit_ + place % unit_);
+}
+
+std::int64_t Deal::length(int component, std::int64_t size) const {
+  const std::int64_t whole = size / unit_;
+  const std::int64_t stripes = whole / components_ + (component < whole % components_ ? 1 : 0);
+  return stripes * unit_ + (component == whole % components_ ? size % unit_ : 0);
+}
+
+std::int64_t Deal::end(int component, std::int64_t length) const {
+  if (length == 0) return 0;
+  const std::int64_t last = offset_of(component, length - 1);
+  return last == std::numeric_limits<std::int64_t>::max() ? last : last + 1;
+}
+
+std::vector<Batch> Deal::batches(std::int64_t offset, std::int64_t bytes, std::int64_t most) const {
+  if (bytes == 0) return {};
+  const std::int64_t last = offset + (bytes - 1);
+  const std::int64_t first_stripe = offset / unit_;
+  const std::int64_t last_stripe = last / unit_;
+  // What is left of each component, in the order of their first bytes.
+  std::vector<Batch> left;
+  const std::int64_t involved = std::min<std::int64_t>(components_, last_stripe - first_stripe + 1);
+  left.reserve(static_cast<std::size_t>(involved));
+  for (std::int64_t i = 0; i < involved; ++i) {
+    const std::int64_t stripe = first_stripe + i;
+    const std::int64_t final_stripe = stripe + (last_stripe - stripe) / components_ * components_;
+    const std::int64_t begin = i == 0 ? place_of(offset) : stripe / components_ * unit_;
+    const std::int64_t end =
+        final_stripe == last_stripe ? place_of(last) + 1 : (final_stripe / components_ + 1) * unit_;
+    left.push_back({static_cast<int>(stripe % components_), begin, end - begin});
+  }
+  const std::int64_t stride = unit_ < most ? most / unit_ * unit_ : most;
+  std::vector<Batch> result;
+  result.reserve(static_cast<std::size_t>(std::max(involved, bytes / stride)));
+  for (bool any = true; any;) {
+    any = false;
+    for (Batch& rest : left) {
+      if (rest.bytes == 0) continue;
+      // Cuts lie at the same places whatever the request, and never leave a part of a stripe behind a whole one.
+      std::int64_t part = stride - (unit_ < most ? rest.place : rest.place % unit_) % stride;
+      if (unit_ >= most) part = std::min(part, together(rest.place));
+      part = std::min(part, rest.bytes);
+      result.push_back({rest.component, rest.place, part});
+      rest.place += part;
+      rest.bytes -= part;
+      any = any || rest.bytes > 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace plait::distant::shared

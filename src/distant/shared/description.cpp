@@ -1,0 +1,124 @@
+#include "distant/shared/description.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::distant::shared {
+
+namespace {
+
+constexpr int kVersion = 1;
+constexpr std::size_t kIdDigits = 16;
+
+template <typename Number>
+bool take_number(std::string_view& text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+bool take(std::string_view& text, std::string_view front) {
+  if (!text.starts_with(front)) return false;
+  text.remove_prefix(front.size());
+  return true;
+}
+
+bool is_id(std::string_view text) {
+  return text.size() == kIdDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot use ", path, ": ", why, "; restore it, or write the shared file anew"), EBADMSG);
+}
+
+}  // namespace
+
+const std::string& Description::host(int of_component) const {
+  return std::ranges::find_if(hosts, [&](const Hosts& run) { return of_component <= run.last; })->name;
+}
+
+std::string Description::to_text() const {
+  std::string text = base::text("plait shared file ", kVersion, "\nid ", id, "\ncomponents ", components, "\nunit ",
+                                unit, "\ncomponent ", component, '\n');
+  for (const Hosts& run : hosts) text += base::text("host ", run.first, ' ', run.last, ' ', run.name, '\n');
+  for (const std::string& old : replaced) text += "replaced " + old + '\n';
+  return text + "end\n";
+}
+
+Description parse(const std::string& text, const std::string& path) {
+  std::string_view rest = text;
+  const auto line = [&](std::string_view word) {
+    if (!take(rest, word)) refuse(path, base::text("it lacks the line that begins with \"", word, '"'));
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) refuse(path, "it ends within a line");
+    const std::string_view value = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    return value;
+  };
+  const auto number = [&](std::string_view word, auto& value, std::int64_t least) {
+    std::string_view digits = line(word);
+    if (!take_number(digits, value) || !digits.empty() || value < least)
+      refuse(path, base::text("no number of at least ", least, " stands behind \"", word, '"'));
+  };
+  const auto id = [&](std::string_view word) {
+    const std::string_view value = line(word);
+    if (!is_id(value)) refuse(path, base::text("no id of ", kIdDigits, " digits stands behind \"", word, '"'));
+    return std::string(value);
+  };
+  int version = 0;
+  number("plait shared file ", version, 1);
+  if (version > kVersion)
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot use ", path, ": it is of version ", version, ", but this Plait knows version ",
+                           kVersion, " only; use a newer Plait"),
+                EPROTONOSUPPORT);
+  Description result;
+  result.id = id("id ");
+  number("components ", result.components, 1);
+  number("unit ", result.unit, 1);
+  number("component ", result.component, 0);
+  while (rest.starts_with("host ")) {
+    std::string_view run = line("host ");
+    const int next = result.hosts.empty() ? 0 : result.hosts.back().last + 1;
+    Hosts hosts;
+    if (!take_number(run, hosts.first) || !take(run, " ") || !take_number(run, hosts.last) || !take(run, " ") ||
+        hosts.first != next || hosts.last < next)
+      refuse(path, base::text("the line of component ", next, "'s host is not as it should be"));
+    hosts.name = run;
+    result.hosts.push_back(std::move(hosts));
+  }
+  if (result.hosts.empty() || result.hosts.back().last != result.components - 1)
+    refuse(path, "it does not say of all components on which host they are");
+  while (rest.starts_with("replaced ")) result.replaced.push_back(id("replaced "));
+  if (!line("end").empty() || !rest.empty()) refuse(path, "more text stands behind its end");
+  if (result.component >= result.components)
+    refuse(path, base::text("it is of component ", result.component, " of ", result.components));
+  return result;
+}
+
+std::string component_suffix(int component, int components, const std::string& id, char letter) {
+  return base::text('.', letter, component, "of", components, '-', id);
+}
+
+std::optional<Found> recognise(const std::string& name, const std::string& file) {
+  std::string_view rest = name;
+  Found found;
+  if (!take(rest, file) || !take(rest, ".c") || !take_number(rest, found.component) || !take(rest, "of") ||
+      !take_number(rest, found.components) || !take(rest, "-") || rest.size() < kIdDigits)
+    return std::nullopt;
+  found.id = rest.substr(0, kIdDigits);
+  rest.remove_prefix(kIdDigits);
+  if (!is_id(found.id) || found.component >= found.components) return std::nullopt;
+  found.description = rest == kDescriptionSuffix;
+  if (!rest.empty() && !found.description) return std::nullopt;
+  return found;
+}
+
+}  // namespace plait::distant::shared

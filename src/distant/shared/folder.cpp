@@ -1,0 +1,158 @@
+#include "distant/shared/folder.hpp"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <sstream>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "distant/local_file.hpp"
+#include "plait/error.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/posix/replacement.hpp"
+
+namespace plait::distant::shared {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string content_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in && !in.eof()) throw store::posix::system_error(base::text("read ", path, " (host ", host_name(), ")"), EIO);
+  return text;
+}
+
+/// Calls `body(path, found)` for what belongs to files of the name.
+template <typename Body>
+void each_component(const std::string& path, std::error_code& error, Body&& body) {
+  const std::string file = name_of(path);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(path), error))
+    if (const auto found = recognise(entry.path().filename().string(), file)) body(entry.path().string(), *found);
+}
+
+}  // namespace
+
+std::string folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+
+Sight look(const std::string& path) {
+  Sight sight;
+  struct stat found{};
+  if (::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode))
+    sight.plain = Plain{found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+  std::error_code error;
+  each_component(path, error, [&](const std::string& name, const Found& what) {
+    if (!what.description) return;
+    const std::string bytes = name.substr(0, name.size() - std::string_view(kDescriptionSuffix).size());
+    struct stat component{};
+    if (::stat(bytes.c_str(), &component) != 0 || !S_ISREG(component.st_mode)) return;
+    Description description = parse(content_of(name), base::text(name, " (host ", host_name(), ")"));
+    // A name that was changed by hand leads to nothing: the bytes might be those of another file.
+    if (description.id != what.id || description.component != what.component) return;
+    auto known = std::ranges::find_if(sight.striped, [&](const Seen& seen) { return seen.file.id == what.id; });
+    if (known == sight.striped.end()) known = sight.striped.insert(known, Seen{std::move(description), {}});
+    known->components.push_back(what.component);
+  });
+  if (error)
+    throw store::posix::system_error(base::text("look into ", folder_of(path), " (host ", host_name(), ")"),
+                                     error.value());
+  return sight;
+}
+
+std::string packed(const Sight& sight) {
+  std::ostringstream out;
+  out << sight.plain.has_value();
+  if (sight.plain)
+    out << ' ' << sight.plain->number << ' ' << sight.plain->bytes << ' ' << sight.plain->changed_s << ' '
+        << sight.plain->changed_ns;
+  out << ' ' << sight.striped.size() << '\n';
+  for (const Seen& each : sight.striped) {
+    const std::string text = each.file.to_text();
+    out << text.size() << ' ' << each.components.size();
+    for (const int component : each.components) out << ' ' << component;
+    out << '\n' << text;
+  }
+  return out.str();
+}
+
+Sight unpacked(const std::string& packed) {
+  std::istringstream in(packed);
+  Sight sight;
+  bool plain = false;
+  in >> plain;
+  if (plain) {
+    Plain file;
+    in >> file.number >> file.bytes >> file.changed_s >> file.changed_ns;
+    sight.plain = file;
+  }
+  std::size_t count = 0;
+  in >> count;
+  sight.striped.resize(count);
+  for (Seen& each : sight.striped) {
+    std::size_t length = 0;
+    std::size_t components = 0;
+    in >> length >> components;
+    each.components.resize(components);
+    for (int& component : each.components) in >> component;
+    in.get();
+    std::string text(length, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(length));
+    each.file = parse(text, "a description of another rank");
+  }
+  return sight;
+}
+
+std::set<std::string> ids_seen(const std::string& path) {
+  std::set<std::string> ids;
+  std::error_code ignored;
+  each_component(path, ignored, [&](const std::string&, const Found& what) { ids.insert(what.id); });
+  return ids;
+}
+
+void remove_others(const std::string& path, const std::string& keep) noexcept {
+  try {
+    std::error_code ignored;
+    std::vector<std::string> descriptions;
+    std::vector<std::string> bytes;
+    each_component(path, ignored, [&](const std::string& name, const Found& what) {
+      if (what.id != keep) (what.description ? descriptions : bytes).push_back(name);
+    });
+    for (const std::string& name : descriptions) ::unlink(name.c_str());
+    for (const std::string& name : bytes) ::unlink(name.c_str());
+  } catch (...) {  // then they stay
+  }
+}
+
+void write_description(const std::string& component_path, const Description& description) {
+  const std::string text = description.to_text();
+  store::posix::Replacement file(component_path + kDescriptionSuffix, static_cast<std::int64_t>(text.size()),
+                                 std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+bool is_coherent(const std::string& folder) {
+  struct statfs found{};
+  if (::statfs(folder.c_str(), &found) != 0) return true;
+  // NFS, AFS, SMB, CIFS, SMB 2, 9P, by their numbers in Linux's magic.h and statfs(2).
+  constexpr std::array<std::uint32_t, 6> kKeepCopies{0x6969, 0x5346414F, 0x517B, 0xFF534D42, 0xFE534D42, 0x01021997};
+  for (const std::uint32_t kind : kKeepCopies)
+    if (static_cast<std::uint32_t>(found.f_type) == kind) return false;
+  return true;
+}
+
+}  // namespace plait::distant::shared

@@ -1,0 +1,57 @@
+/// What this rank's folder holds of a shared file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "distant/shared/description.hpp"
+
+namespace plait::distant::shared {
+
+/// What tells one ordinary file from others, on all hosts that see it.
+struct Plain {
+  std::uint64_t number = 0;
+  std::int64_t bytes = 0;
+  std::int64_t changed_s = 0;
+  std::int64_t changed_ns = 0;
+  bool operator==(const Plain&) const = default;
+};
+
+/// What one rank sees of a striped file.
+struct Seen {
+  Description file;             ///< that of any component
+  std::vector<int> components;  ///< those that are there with their bytes
+  bool operator==(const Seen&) const = default;
+};
+
+/// What one rank sees under a name.
+struct Sight {
+  std::optional<Plain> plain;  ///< an ordinary file
+  std::vector<Seen> striped;
+  bool operator==(const Sight&) const = default;
+};
+
+/// errors  kSystem: no such folder, a damaged description.
+Sight look(const std::string& path);
+/// As text for other ranks, and back.
+std::string packed(const Sight& sight);
+Sight unpacked(const std::string& text);
+
+/// The ids of files of the name of which anything is there.
+std::set<std::string> ids_seen(const std::string& path);
+/// Removes components of files of the name that have another id than `keep`.  Others may do so at the same time; what
+/// cannot be removed stays.
+void remove_others(const std::string& path, const std::string& keep) noexcept;
+/// Writes a component's description, whole and durably, or not at all.  errors  kSystem.
+void write_description(const std::string& component_path, const Description& description);
+
+/// The folder that a path names a file in, and the name there.
+std::string folder_of(const std::string& path);
+std::string name_of(const std::string& path);
+/// Whether what one host writes there is at once seen by all: not so with file systems that keep copies for a while.
+bool is_coherent(const std::string& folder);
+
+}  // namespace plait::distant::shared

@@ -1,0 +1,199 @@
+#include "distant/shared/impl.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "distant/shared/transfer.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+
+namespace plait {
+
+using base::text;
+using distant::shared::Extent;
+using distant::shared::Transfer;
+
+namespace {
+
+void refuse(const std::string& what) { throw Error(ErrorKind::kArgument, what); }
+
+}  // namespace
+
+SharedFile::Impl::Impl(const SharedFileOptions& options, const Comm& comm)
+    : options_(options),
+      comm_(comm),
+      transport_(&distant::transport_of(comm)),
+      service_(distant::start_service(*transport_)),
+      rank_(transport_->rank()),
+      number_(transport_->next_number()) {}
+
+SharedFile::Impl::~Impl() {
+  outstanding_->wait_for_all();
+  drop();
+}
+
+int SharedFile::Impl::home(int component) const {
+  const int components = parts_.deal().components();
+  if (component < 0 || component >= components)
+    refuse(text("component ", component, " was named, but the shared file has 0 to ", components - 1));
+  return parts_.home(component);
+}
+
+void SharedFile::Impl::check_open() const {
+  if (!open_) refuse(text("the shared file ", options_.path, " has been closed; open it anew"));
+}
+
+bool SharedFile::Impl::given_up() const { return transport_->given_up().contains(number_); }
+
+void SharedFile::Impl::check_given_up() const {
+  if (given_up())
+    throw Error(ErrorKind::kSystem, text("the shared file ", options_.path, " was given up by a rank; open it anew"),
+                ECANCELED);
+}
+
+void SharedFile::Impl::check(std::int64_t offset, std::int64_t bytes, const void* buffer) const {
+  check_open();
+  if (offset < 0) refuse(text("offset ", offset, " was given; offsets begin with 0"));
+  if (bytes < 0) refuse(text(bytes, " bytes were asked for; pass 0 or more"));
+  if (bytes > 0 && buffer == nullptr) refuse(text("no buffer was given for ", bytes, " bytes"));
+  base::checked_add(offset, bytes, "the end of an access to a shared file");
+}
+
+void SharedFile::Impl::check_writable(std::int64_t end) const {
+  if (options_.mode == SharedFileMode::kRead || read_only_)
+    refuse(text("the shared file ", options_.path, " is open only to read",
+                read_only_ ? " from now on" : "; open it in mode \"r+\" or \"w\""));
+  if (options_.limit > 0 && end > options_.limit)
+    refuse(text("the shared file ", options_.path, " is limited to ", options_.limit, " bytes, but should get ", end,
+                "; open it with a larger limit"));
+}
+
+void SharedFile::Impl::read(std::int64_t offset, std::byte* buffer, std::int64_t bytes) {
+  check(offset, bytes, buffer);
+  if (bytes == 0) return;
+  const auto transfer =
+      std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, buffer, nullptr});
+  if (transfer->fits_here()) return transfer->run();
+  transfer->start(outstanding_, service_->active).wait();
+}
+
+void SharedFile::Impl::write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes) {
+  check(offset, bytes, buffer);
+  check_writable(offset + bytes);
+  if (bytes == 0) return;
+  const auto transfer =
+      std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, nullptr, buffer});
+  if (transfer->fits_here()) return transfer->run();
+  transfer->start(outstanding_, service_->active).wait();
+}
+
+DistantRequest SharedFile::Impl::start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes) {
+  check(offset, bytes, buffer);
+  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  const auto transfer =
+      std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, buffer, nullptr});
+  if (transfer->read_cached()) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  return transfer->start(outstanding_, service_->active);
+}
+
+DistantRequest SharedFile::Impl::start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes) {
+  check(offset, bytes, buffer);
+  check_writable(offset + bytes);
+  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  const auto transfer =
+      std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, nullptr, buffer});
+  return transfer->start(outstanding_, service_->active);
+}
+
+std::int64_t SharedFile::Impl::size() {
+  check_open();
+  std::int64_t result = 0;
+  const auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
+  request->start(1, 1, 1, [this, &result](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
+    distant::shared::ask_end(parts_, [&result, done = std::move(done)](const transport::CallFailure* failure,
+                                                                       std::int64_t end) {
+      result = end;
+      done(failure);
+    });
+  });
+  request->wait();
+  known_.raise(result);
+  return result;
+}
+
+void SharedFile::Impl::sync() {
+  check_open();
+  std::vector<DistantRequest> requests;
+  if (one_) {
+    // Every host holds back its own writes.
+    for (const int rank : syncing_) requests.push_back(parts_.file(0).start_sync(rank));
+  } else {
+    for (int i = 0; i < parts_.deal().components(); ++i)
+      requests.push_back(parts_.file(i).start_sync(parts_.home(i)));
+  }
+  wait_all(requests);
+}
+
+void SharedFile::Impl::resize(std::int64_t bytes) {
+  check_given_up();
+  outstanding_->wait_for_all();
+  engine::agree(*transport_, text("resize the shared file ", options_.path, " to ", bytes, " bytes"),
+                engine::caught([&] {
+                  check_open();
+                  if (bytes < 0) refuse(text("a shared file cannot have ", bytes, " bytes; pass 0 or more"));
+                  check_writable(bytes);
+                }));
+  known_.set(0);
+  engine::agree(*transport_, engine::caught([&] {
+                  if (one_) {
+                    if (rank_ == 0) parts_.direct(0)->resize(bytes);
+                    return;
+                  }
+                  for (const int component : parts_.of(rank_))
+                    parts_.direct(component)->resize(parts_.deal().length(component, bytes));
+                }));
+  known_.raise(bytes);
+}
+
+void SharedFile::Impl::close() {
+  check_open();
+  check_given_up();
+  outstanding_->wait_for_all();
+  const std::exception_ptr error = engine::caught([&] {
+    // Nobody has anything under way any more before a file goes.
+    engine::agree(*transport_, text("close the shared file ", options_.path), nullptr);
+    if (options_.atomic) commit();
+  });
+  drop();
+  if (error) std::rethrow_exception(error);
+}
+
+void SharedFile::Impl::abandon() noexcept {
+  if (!open_) return;
+  outstanding_->wait_for_all();
+  if (!given_up()) {
+    const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the shared file ", options_.path),
+                      ECANCELED);
+    engine::caught([&] { engine::give_up(*transport_, number_, std::make_exception_ptr(error)); });
+  }
+  drop();
+}
+
+void SharedFile::Impl::drop() noexcept {
+  open_ = false;
+  engine::caught([&] { parts_.close(); });
+  new_one_.reset();
+  if (!made_.empty()) {
+    ::unlink((made_ + distant::shared::kDescriptionSuffix).c_str());
+    ::unlink(made_.c_str());
+  }
+  made_.clear();
+}
+
+}  // namespace plait

@@ -1,0 +1,88 @@
+/// One rank's side of a shared file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "distant/request.hpp"
+#include "distant/service.hpp"
+#include "distant/shared/choice.hpp"
+#include "distant/shared/parts.hpp"
+#include "plait/shared_file.hpp"
+#include "store/posix/replacement.hpp"
+
+namespace plait {
+
+class SharedFile::Impl {
+ public:
+  Impl(const SharedFileOptions& options, const Comm& comm);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void open();
+  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
+
+  bool is_open() const { return open_; }
+  bool one() const { return one_; }
+  const distant::shared::Parts& parts() const { return parts_; }
+  std::int64_t unit() const { return unit_; }
+  int home(int component) const;
+  void read(std::int64_t offset, std::byte* buffer, std::int64_t bytes);
+  void write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes);
+  DistantRequest start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes);
+  DistantRequest start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes);
+  std::int64_t size();
+  void resize(std::int64_t bytes);
+  void sync();
+  void read_only() { read_only_ = true; }
+  void close();
+  void abandon() noexcept;
+
+ private:
+  // open.cpp
+  bool make_one();
+  void open_one(const std::string& path);
+  void make_striped();
+  void open_existing();
+  void open_rounds(const std::vector<std::string>& own, bool named);
+  void look_at_end();
+  void warn_of_lacking_room();
+  std::string call_text() const;
+  std::string component_path(int component) const;
+  // commit.cpp
+  void commit();
+  void commit_one();
+  void commit_striped();
+
+  void check(std::int64_t offset, std::int64_t bytes, const void* buffer) const;
+  void check_open() const;
+  void check_given_up() const;
+  void check_writable(std::int64_t end) const;
+  bool given_up() const;
+  void drop() noexcept;
+
+  SharedFileOptions options_;
+  Comm comm_;  // keeps the transport
+  transport::Transport* transport_;
+  std::shared_ptr<distant::Service> service_;
+  std::shared_ptr<distant::Outstanding> outstanding_ = std::make_shared<distant::Outstanding>();
+  int rank_;
+  std::int64_t number_;
+  bool open_ = false;
+  bool one_ = false;
+  std::atomic<bool> read_only_{false};
+  std::string id_;
+  std::int64_t unit_ = 0;
+  distant::shared::Parts parts_;
+  distant::shared::KnownEnd known_;
+  std::vector<int> syncing_;  // ranks that make one file durable, one of each node
+  std::unique_ptr<store::posix::Replacement> new_one_;  // on rank 0, until it has its name or none
+  std::string made_;  // the component that goes unless it gets a description
+};
+
+}  // namespace plait

@@ -1,0 +1,277 @@
+/// Opening: where the bytes go, who is at home to what.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "base/text.hpp"
+#include "distant/shared/exchange.hpp"
+#include "distant/shared/impl.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/stripe/description.hpp"
+
+namespace plait {
+
+namespace fs = std::filesystem;
+namespace shared = distant::shared;
+
+using base::text;
+
+namespace {
+
+/// Section 3 of the paper.
+constexpr std::int64_t kUsualUnit = std::int64_t{32} << 10;
+/// A stripe is written to one disk at a stretch: at least a page, and not so much that a large request keeps few disks
+/// busy.
+constexpr std::int64_t kLeastUnit = std::int64_t{4} << 10;
+constexpr std::int64_t kMostUnit = std::int64_t{4} << 20;
+
+/// A typical request is to be one stripe: then it is one message to one disk, or two where it is not aligned.
+std::int64_t unit_for(const SharedFileOptions& options) {
+  if (options.unit > 0) return options.unit;
+  if (options.request == 0) return kUsualUnit;
+  std::int64_t unit = kLeastUnit;
+  while (unit < options.request && unit < kMostUnit) unit *= 2;
+  return unit;
+}
+
+void check_options(const SharedFileOptions& options) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
+  if (shared::name_of(options.path).empty())
+    refuse(text("\"", options.path, "\" names no file; pass the path of one"));
+  const auto at_least_0 = [&](const char* what, std::int64_t value) {
+    if (value < 0) refuse(text(what, "=", value, " was given for a shared file; pass 0 or more"));
+  };
+  at_least_0("request", options.request);
+  at_least_0("unit", options.unit);
+  at_least_0("limit", options.limit);
+  at_least_0("expected", options.expected);
+  if (options.atomic && (!options.persistent || options.mode != SharedFileMode::kWrite))
+    refuse("atomic was asked for, which is for persistent files in mode \"w\"");
+}
+
+}  // namespace
+
+std::string SharedFile::Impl::call_text() const {
+  static constexpr std::array<const char*, 3> kModes{"r", "r+", "w"};
+  static constexpr std::array<const char*, 3> kPlaces{"detected", "one", "striped"};
+  return text("open the shared file \"", options_.path, "\" in mode \"",
+              kModes.at(static_cast<std::size_t>(options_.mode)), "\" (",
+              options_.persistent ? (options_.atomic ? "persistent, atomic" : "persistent") : "not persistent",
+              ", place ", kPlaces.at(static_cast<std::size_t>(options_.place)), ", request ", options_.request,
+              ", unit ", options_.unit, ", limit ", options_.limit, ", expected ", options_.expected, ")");
+}
+
+std::string SharedFile::Impl::component_path(int component) const {
+  const bool stays = options_.mode != SharedFileMode::kWrite || options_.persistent;
+  return options_.path +
+         shared::component_suffix(component, parts_.deal().components(), id_, stays ? 'c' : 's');
+}
+
+void SharedFile::Impl::open() {
+  engine::agree(*transport_, call_text(), engine::caught([&] { check_options(options_); }));
+  if (options_.mode != SharedFileMode::kWrite) {
+    open_existing();
+  } else if (options_.place == SharedFilePlace::kStriped || !make_one()) {
+    make_striped();
+  }
+  parts_.opened();
+  if (options_.expected > 0) warn_of_lacking_room();
+  open_ = true;
+}
+
+void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm) {
+  const Impl impl({}, comm);  // makes the calls that an open begins with
+  const Error error(ErrorKind::kArgument, message);
+  engine::agree(*impl.transport_, "open a shared file", std::make_exception_ptr(error));
+  throw error;
+}
+
+/// Rank 0 makes a file, and all look whether they see it.  Returns whether it is the one to use.
+bool SharedFile::Impl::make_one() {
+  std::string folder;
+  engine::agree(*transport_, engine::caught([&] {
+                  folder = shared::folder_of(store::posix::follow_links(options_.path));
+                  if (rank_ == 0) {
+                    new_one_ = std::make_unique<store::posix::Replacement>(options_.path, 0,
+                                                                           std::span<const std::byte>());
+                  } else if (::access(folder.c_str(), F_OK) != 0) {
+                    throw store::posix::system_error(text("open ", options_.path, " on rank ", rank_, " (host ",
+                                                          distant::host_name(), ')'),
+                                                     errno);
+                  }
+                }));
+  const std::string mine = new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string();
+  const std::string name = shared::tell(*transport_, mine);
+  const std::string path = (fs::path(folder) / name).string();
+  const bool seen = ::access(path.c_str(), F_OK) == 0;
+  const bool usable = seen && (!transport_->nodes_apart() || shared::is_coherent(folder));
+  std::array<std::int64_t, 2> least{seen ? transport_->size() : rank_, usable ? 1 : 0};
+  transport_->reduce_min(least);
+  if (least[1] == 0 && options_.place == SharedFilePlace::kDetect) {
+    new_one_.reset();
+    return false;
+  }
+  if (least[0] < transport_->size()) {
+    new_one_.reset();
+    throw Error(ErrorKind::kSystem,
+                text("cannot open the shared file ", options_.path, " as one file: what rank 0 makes there rank ",
+                     least[0], " does not see; name a folder that all see, or let it be striped"),
+                ENOENT);
+  }
+  one_ = true;
+  if (options_.persistent && !options_.atomic) {
+    commit_one();
+    open_one(options_.path);
+    return true;
+  }
+  open_one(path);
+  // Without a name it is gone whatever ends the ranks; file systems of several hosts may not keep it open then.
+  if (!options_.persistent && !transport_->nodes_apart()) new_one_.reset();
+  return true;
+}
+
+void SharedFile::Impl::open_one(const std::string& path) {
+  parts_ = shared::Parts(rank_);
+  open_rounds({path}, options_.persistent || options_.mode != SharedFileMode::kWrite);
+  // One rank of each node.  This one stands for its own.
+  const std::string firsts = shared::tell(*transport_, [&] {
+    std::string all;
+    for (const std::string& each : shared::gather(*transport_, text(transport_->worker_on_node(0)))) all += each + ' ';
+    return all;
+  }());
+  std::istringstream in(firsts);
+  std::vector<int> ranks;
+  for (int rank = 0; in >> rank;)
+    if (transport_->place_on_node(rank) < 0) ranks.push_back(rank);
+  std::ranges::sort(ranks);
+  const auto [end, last] = std::ranges::unique(ranks);
+  ranks.erase(end, last);
+  ranks.push_back(rank_);
+  syncing_ = std::move(ranks);
+}
+
+void SharedFile::Impl::make_striped() {
+  id_ = shared::tell(*transport_, rank_ == 0 ? store::stripe::new_id() : std::string());
+  unit_ = unit_for(options_);
+  std::vector<int> homes(static_cast<std::size_t>(transport_->size()));
+  for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = static_cast<int>(i);
+  parts_ = shared::Parts(shared::Deal(unit_, transport_->size()), std::move(homes));
+  const std::string own = component_path(rank_);
+  engine::agree(*transport_, engine::caught([&] {
+                  store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, 0666,
+                                          text(own, " on rank ", rank_, " (host ", distant::host_name(), ')'));
+                  made_ = own;
+                }));
+  open_rounds({own}, options_.persistent);
+  if (!options_.persistent) {
+    // All have it open, or ask this rank: it needs no name.
+    ::unlink(own.c_str());
+    made_.clear();
+  } else if (!options_.atomic) {
+    commit_striped();
+  }
+}
+
+void SharedFile::Impl::open_existing() {
+  shared::Sight sight;
+  engine::agree(*transport_, engine::caught([&] { sight = shared::look(options_.path); }));
+  const std::vector<std::string> sights = shared::gather(*transport_, shared::packed(sight));
+  shared::Choice choice;
+  engine::agree(*transport_, engine::caught([&] {
+                  if (rank_ != 0) return;
+                  std::vector<shared::Sight> all;
+                  all.reserve(sights.size());
+                  for (const std::string& each : sights) all.push_back(shared::unpacked(each));
+                  choice = shared::choose(options_.path, options_.place, all);
+                }));
+  choice = shared::Choice::unpacked(shared::tell(*transport_, choice.packed()));
+  if (choice.one) {
+    one_ = true;
+    open_one(options_.path);
+  } else {
+    id_ = choice.id;
+    unit_ = choice.unit;
+    const auto components = static_cast<int>(choice.homes.size());
+    parts_ = shared::Parts(shared::Deal(unit_, components), std::move(choice.homes));
+    std::vector<std::string> own;
+    for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
+    open_rounds(own, true);
+  }
+  look_at_end();
+}
+
+void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool named) {
+  const DistantMode mode =
+      options_.mode == SharedFileMode::kRead ? DistantMode::kRead : DistantMode::kReadWrite;
+  for (int round = 0; round < parts_.rounds(); ++round) {
+    const auto place = static_cast<std::size_t>(round);
+    auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
+    files->open_together({place < own.size() ? own[place] : std::string(), mode, false},
+                         text("open a component of ", options_.path), named);
+    parts_.add(std::move(files));
+  }
+}
+
+/// Asks nobody: each rank has its own components at hand.
+void SharedFile::Impl::look_at_end() {
+  std::int64_t end = 0;
+  engine::agree(*transport_, engine::caught([&] {
+                  for (const int component : parts_.of(rank_))
+                    end = std::max(end, parts_.deal().end(component, parts_.direct(component)->size()));
+                }));
+  std::int64_t least = -end;
+  transport_->reduce_min({&least, 1});
+  known_.set(-least);
+}
+
+void SharedFile::Impl::warn_of_lacking_room() {
+  std::ostringstream out;
+  const std::string folder = shared::folder_of(options_.path);
+  struct statvfs room{};
+  struct stat disk{};
+  engine::caught([&] {
+    if (::statvfs(folder.c_str(), &room) != 0 || ::stat(folder.c_str(), &disk) != 0) return;
+    std::int64_t lacking = 0;
+    if (one_) {
+      if (rank_ == 0) lacking = options_.expected - parts_.direct(0)->size();
+    } else {
+      for (const int component : parts_.of(rank_))
+        lacking += std::max<std::int64_t>(
+            0, parts_.deal().length(component, options_.expected) - parts_.direct(component)->size());
+    }
+    out << lacking << ' ' << room.f_bavail * room.f_frsize << ' ' << disk.st_dev << ' ' << distant::host_name();
+  });
+  // Ranks may share a disk.
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> disks;
+  for (const std::string& each : shared::gather(*transport_, out.str())) {
+    std::istringstream in(each);
+    std::int64_t lacking = 0;
+    std::int64_t free = 0;
+    std::string name;
+    if (!(in >> lacking >> free) || !std::getline(in, name)) continue;
+    auto& [all, least] = disks.try_emplace(name, 0, free).first->second;
+    all += lacking;
+    least = std::min(least, free);
+  }
+  for (const auto& [name, need] : disks) {
+    if (need.first <= need.second) continue;
+    std::cerr << text("plait: the shared file ", options_.path, " is expected to get ", options_.expected,
+                      " bytes, but host ", name.substr(name.rfind(' ') + 1), " has room for ",
+                      base::bytes_text(need.second), " of its ", base::bytes_text(need.first), '\n');
+    return;
+  }
+}
+
+}  // namespace plait

@@ -1,0 +1,83 @@
+#include "distant/shared/parts.hpp"
+
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "distant/home.hpp"
+#include "engine/agree.hpp"
+
+namespace plait::distant::shared {
+
+Parts::Parts(const Deal& deal, std::vector<int> homes) : deal_(deal), homes_(std::move(homes)) {
+  std::vector<std::size_t> load(static_cast<std::size_t>(std::ranges::max(homes_)) + 1, 0);
+  for (const int home : homes_) rounds_of_.push_back(load[static_cast<std::size_t>(home)]++);
+  rounds_ = static_cast<int>(std::ranges::max(load));
+}
+
+std::vector<int> Parts::of(int rank) const {
+  std::vector<int> result;
+  for (std::size_t i = 0; i < homes_.size(); ++i)
+    if (homes_[i] == rank) result.push_back(static_cast<int>(i));
+  return result;
+}
+
+void Parts::opened() {
+  all_direct_ = true;
+  for (int i = 0; i < deal_.components(); ++i) all_direct_ = all_direct_ && direct(i) != nullptr;
+}
+
+void Parts::close() {
+  for (const auto& round : open_) round->withdraw();
+  open_.clear();
+}
+
+namespace {
+
+struct Question {
+  std::mutex mutex;
+  std::vector<std::int64_t> lengths;
+  std::size_t left = 0;
+  std::optional<transport::CallFailure> failure;
+  EndKnown done;
+};
+
+}  // namespace
+
+void ask_end(const Parts& parts, EndKnown done) {
+  const auto question = std::make_shared<Question>();
+  const int components = parts.deal().components();
+  question->lengths.resize(static_cast<std::size_t>(components));
+  question->left = question->lengths.size();
+  question->done = std::move(done);
+  const auto answered = [question, deal = parts.deal()](const transport::CallFailure* failure) {
+    {
+      const std::scoped_lock lock(question->mutex);
+      if (failure != nullptr && !question->failure) question->failure = *failure;
+      if (--question->left > 0) return;
+    }
+    if (question->failure) return question->done(&*question->failure, 0);
+    std::int64_t end = 0;
+    for (int i = 0; i < deal.components(); ++i)
+      end = std::max(end, deal.end(i, question->lengths[static_cast<std::size_t>(i)]));
+    question->done(nullptr, end);
+  };
+  for (int i = 0; i < components; ++i) {
+    std::int64_t& length = question->lengths[static_cast<std::size_t>(i)];
+    if (const auto file = parts.direct(i)) {
+      const std::exception_ptr error = engine::caught([&] { length = file->size(); });
+      if (!error) {
+        answered(nullptr);
+        continue;
+      }
+      const transport::CallFailure failure = failure_of(error);
+      answered(&failure);
+    } else {
+      parts.file(i).begin_call({Wish::kSize, 0, 0, sizeof length}, parts.home(i),
+                               std::as_writable_bytes(std::span(&length, 1)), {}, answered);
+    }
+  }
+}
+
+}  // namespace plait::distant::shared

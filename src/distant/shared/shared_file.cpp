@@ -1,0 +1,49 @@
+#include "plait/shared_file.hpp"
+
+#include <utility>
+
+#include "distant/shared/impl.hpp"
+
+namespace plait {
+
+SharedFile::SharedFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SharedFile::SharedFile(SharedFile&&) noexcept = default;
+SharedFile& SharedFile::operator=(SharedFile&&) noexcept = default;
+SharedFile::~SharedFile() = default;
+
+SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) {
+  auto impl = std::make_unique<Impl>(options, comm);
+  impl->open();
+  return SharedFile(std::move(impl));
+}
+
+void SharedFile::refuse_open(const std::string& message, const Comm& comm) {
+  Impl::refuse_open(message, comm);
+}
+
+bool SharedFile::is_open() const { return impl_->is_open(); }
+bool SharedFile::one() const { return impl_->one(); }
+int SharedFile::components() const { return impl_->parts().deal().components(); }
+std::int64_t SharedFile::unit() const { return impl_->unit(); }
+int SharedFile::home(int component) const { return impl_->home(component); }
+
+void SharedFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) {
+  impl_->read(offset, static_cast<std::byte*>(buffer), bytes);
+}
+void SharedFile::write(std::int64_t offset, const void* buffer, std::int64_t bytes) {
+  impl_->write(offset, static_cast<const std::byte*>(buffer), bytes);
+}
+DistantRequest SharedFile::start_read(std::int64_t offset, void* buffer, std::int64_t bytes) {
+  return impl_->start_read(offset, static_cast<std::byte*>(buffer), bytes);
+}
+DistantRequest SharedFile::start_write(std::int64_t offset, const void* buffer, std::int64_t bytes) {
+  return impl_->start_write(offset, static_cast<const std::byte*>(buffer), bytes);
+}
+std::int64_t SharedFile::size() { return impl_->size(); }
+void SharedFile::resize(std::int64_t bytes) { impl_->resize(bytes); }
+void SharedFile::sync() { impl_->sync(); }
+void SharedFile::read_only() { impl_->read_only(); }
+void SharedFile::close() { impl_->close(); }
+void SharedFile::abandon() noexcept { impl_->abandon(); }
+
+}  // namespace plait

@@ -1,0 +1,202 @@
+#include "distant/shared/transfer.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "base/text.hpp"
+#include "distant/home.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
+
+namespace plait::distant::shared {
+
+namespace {
+
+/// Accesses under way of one request: enough for several disks and the network to work at once.
+constexpr int kAhead = 16;
+/// Accesses without messages need no buffers.
+constexpr std::int64_t kMostHere = std::int64_t{1} << 20;
+
+std::span<std::byte> span_of(std::byte* data, std::int64_t bytes) { return {data, static_cast<std::size_t>(bytes)}; }
+std::span<const std::byte> span_of(const std::byte* data, std::int64_t bytes) {
+  return {data, static_cast<std::size_t>(bytes)};
+}
+
+}  // namespace
+
+Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path, const Extent& extent)
+    : parts_(parts),
+      known_(known),
+      path_(path),
+      extent_(extent),
+      end_(extent.offset + extent.bytes),
+      batches_(parts.deal().batches(extent.offset, extent.bytes, parts.all_direct() ? kMostHere : kPieceBytes)),
+      demanding_(batches_.size()),
+      left_(batches_.size()) {
+  if (extent_.into == nullptr || end_ <= known_.get()) return;
+  const Deal& deal = parts_.deal();
+  const int component = deal.component_of(end_ - 1);
+  const std::int64_t place = deal.place_of(end_ - 1);
+  demanding_ = static_cast<std::size_t>(std::ranges::find_if(batches_, [&](const Batch& batch) {
+                                          return batch.component == component &&
+                                                 batch.place + batch.bytes - 1 == place;
+                                        }) - batches_.begin());
+}
+
+bool Transfer::fits_here() const {
+  return extent_.bytes <= kMostHere && parts_.all_direct() && demanding_ == batches_.size();
+}
+
+void Transfer::access(const LocalFile& file, const Batch& batch, bool demanding) const {
+  parts_.deal().each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
+    if (extent_.from != nullptr) {
+      file.write(place, span_of(extent_.from + at, bytes));
+    } else if (demanding) {
+      file.read(place, span_of(extent_.into + at, bytes));
+    } else {
+      file.read_part(place, span_of(extent_.into + at, bytes));
+    }
+  });
+}
+
+void Transfer::run() {
+  for (const Batch& batch : batches_) {
+    try {
+      access(*parts_.direct(batch.component), batch, false);
+    } catch (const Error& error) {
+      const transport::CallFailure failure = told(batch, {error.kind(), error.system_code(), error.what()});
+      throw Error(failure.kind, failure.text, failure.code);
+    }
+  }
+  known_.raise(end_);
+}
+
+bool Transfer::read_cached() {
+  if (!fits_here()) return false;
+  bool all = true;
+  for (const Batch& batch : batches_) {
+    const auto file = parts_.direct(batch.component);
+    parts_.deal().each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
+      all = all && file->read_cached(place, span_of(extent_.into + at, bytes));
+    });
+    if (!all) return false;
+  }
+  return true;
+}
+
+DistantRequest Transfer::start(std::shared_ptr<Outstanding> outstanding,
+                               const std::shared_ptr<transport::Active>& active) {
+  const auto self = shared_from_this();
+  std::weak_ptr<transport::Active> looked_at;
+  if (!parts_.all_direct()) looked_at = active;
+  auto request = std::make_shared<DistantRequest::Impl>(std::move(outstanding), looked_at);
+  request->start(
+      static_cast<std::int64_t>(batches_.size()), 1, kAhead,
+      [self](std::int64_t at, std::int64_t, Done done) {
+        const auto index = static_cast<std::size_t>(at);
+        self->begin(index, index == self->demanding_,
+                    [self, index, done = std::move(done)](const transport::CallFailure* failure) {
+                      self->ended(index, failure, done);
+                    });
+      },
+      [self](std::int64_t at) { return self->offset_of(self->batches_[static_cast<std::size_t>(at)]); });
+  return DistantRequest(std::move(request));
+}
+
+void Transfer::begin(std::size_t index, bool demanding, Done done) {
+  const Batch& batch = batches_[index];
+  if (auto file = parts_.direct(batch.component)) {
+    const auto self = shared_from_this();
+    return parts_.file(batch.component)
+        .begin_here([self, file = std::move(file), &batch, demanding] { self->access(*file, batch, demanding); },
+                    std::move(done));
+  }
+  const std::exception_ptr error = engine::caught([&] { begin_call(batch, demanding, done); });
+  if (!error) return;
+  const transport::CallFailure failure = failure_of(error);
+  done(&failure);
+}
+
+/// Stripes that lie together at the home go in one message, through a buffer here where they lie apart.
+void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
+  const Deal& deal = parts_.deal();
+  const bool reads = extent_.into != nullptr;
+  const Head head{reads ? (demanding ? Wish::kRead : Wish::kReadPart) : Wish::kWrite, 0, batch.place, batch.bytes};
+  const auto call = [&](std::span<std::byte> room, std::span<const std::byte> payload, Done then) {
+    parts_.file(batch.component).begin_call(head, parts_.home(batch.component), room, payload, std::move(then));
+  };
+  if (deal.together(batch.place) >= batch.bytes) {
+    const std::int64_t at = offset_of(batch) - extent_.offset;
+    if (reads) return call(span_of(extent_.into + at, batch.bytes), {}, std::move(done));
+    return call({}, span_of(extent_.from + at, batch.bytes), std::move(done));
+  }
+  const std::shared_ptr<std::byte[]> buffer(new std::byte[static_cast<std::size_t>(batch.bytes)]);
+  if (!reads) {
+    deal.each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
+      std::memcpy(&buffer[place - batch.place], extent_.from + at, static_cast<std::size_t>(bytes));
+    });
+    return call({}, span_of(std::as_const(buffer).get(), batch.bytes),
+                [buffer, done = std::move(done)](const transport::CallFailure* failure) { done(failure); });
+  }
+  call(span_of(buffer.get(), batch.bytes), {},
+       [self = shared_from_this(), &batch, buffer, done = std::move(done)](const transport::CallFailure* failure) {
+         if (failure == nullptr)
+           self->parts_.deal().each_part(
+               batch, self->extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
+                 std::memcpy(self->extent_.into + at, &buffer[place - batch.place], static_cast<std::size_t>(bytes));
+               });
+         done(failure);
+       });
+}
+
+void Transfer::ended(std::size_t index, const transport::CallFailure* failure, const Done& done) {
+  if (failure == nullptr) {
+    batch_done();
+    return done(nullptr);
+  }
+  if (index == demanding_ && failure->code == ENODATA) return ask_whether_zero(index, done);
+  const transport::CallFailure all = told(batches_[index], *failure);
+  done(&all);
+}
+
+void Transfer::batch_done() {
+  if (left_.fetch_sub(1) == 1) known_.raise(end_);
+}
+
+/// The last component does not reach as far; another one may reach further.
+void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
+  ask_end(parts_, [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
+    if (failure != nullptr) {
+      const transport::CallFailure all = self->told(self->batches_[index], *failure);
+      return done(&all);
+    }
+    self->known_.raise(end);
+    if (end < self->end_) {
+      const transport::CallFailure past{
+          ErrorKind::kSystem, ENODATA,
+          base::text("cannot read ", self->extent_.bytes, " bytes at offset ", self->extent_.offset,
+                     " of the shared file ", self->path_, ": it ends at ", end,
+                     "; read within it, or write there first")};
+      return done(&past);
+    }
+    self->begin(index, false, [self, index, done](const transport::CallFailure* again) {
+      if (again != nullptr) {
+        const transport::CallFailure all = self->told(self->batches_[index], *again);
+        return done(&all);
+      }
+      self->batch_done();
+      done(nullptr);
+    });
+  });
+}
+
+transport::CallFailure Transfer::told(const Batch& batch, const transport::CallFailure& failure) const {
+  transport::CallFailure result = failure;
+  result.text += base::text(" (offset ", offset_of(batch), " of the shared file ", path_, ")");
+  return result;
+}
+
+}  // namespace plait::distant::shared

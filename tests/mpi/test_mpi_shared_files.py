@@ -1,0 +1,395 @@
+"""Shared Files: what any rank writes at any offset is what every rank reads, wherever the bytes lie."""
+
+import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nodes import SEVERAL_HOSTS
+from same import error_everywhere
+
+import plait
+from plait import shared as shared_files
+from plait.shared import wait_all
+
+PLACES = ("one", "striped")
+_folders = itertools.count()
+
+
+@pytest.fixture
+def disk(comm):
+    """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
+    name = comm.bcast(f"plait-shared-{os.getpid()}-{next(_folders)}" if comm.rank == 0 else None)
+    folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
+    folder.mkdir(exist_ok=True)
+    comm.Barrier()
+    yield folder
+    comm.Barrier()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=PLACES)
+def place(request):
+    return request.param
+
+
+def folder_of(place, disk, shared):
+    """One file lies where all ranks see it, components on each host's own disk."""
+    return shared if place == "one" else disk
+
+
+def content(seed, count):
+    return np.random.default_rng(seed).integers(0, 256, count, "u1")
+
+
+@pytest.mark.parametrize("unit", [100, 4096, 1 << 20])
+def test_every_rank_reads_what_others_wrote(apart, shared, disk, place, unit):
+    apart.Barrier()
+    sizes = (1, 99, 5000, 300_001, 2_000_003)
+    path = folder_of(place, disk, shared) / "data"
+    with shared_files.open(path, "w", comm=apart, place=place, unit=unit) as file:
+        assert file.one == (place == "one")
+        assert file.components == (1 if file.one else apart.size)
+        assert file.unit == (0 if file.one else unit)
+        base = 0
+        for size in sizes:
+            file.write(base + size * apart.rank, content([size, apart.rank], size))
+            apart.Barrier()
+            whole = np.concatenate([content([size, rank], size) for rank in range(apart.size)])
+            np.testing.assert_array_equal(file.read(base, size * apart.size), whole)
+            base += size * apart.size
+            assert file.size() == base
+            apart.Barrier()
+
+
+@pytest.mark.parametrize("unit", [64, 5000])
+def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
+    """Between barriers ranks write places of their own and read what was there before."""
+    apart.Barrier()
+    size = 200_000
+    random = np.random.default_rng(5)
+    model = np.zeros(size, "u1")
+    end = 0
+    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit) as file:
+        for phase in range(12):
+            # All ranks draw the same cuts; rank r takes every r-th piece, some of which nobody writes.
+            cuts = np.unique(random.integers(0, size + 1, 40))
+            writes = random.integers(0, 3, len(cuts)) > 0
+            before, before_end = model.copy(), end
+            requests = []
+            for i, (begin, stop) in enumerate(itertools.pairwise(cuts)):
+                mine = i % apart.size == apart.rank
+                if writes[i]:
+                    fresh = content([phase, i], stop - begin)
+                    model[begin:stop] = fresh
+                    end = max(end, int(stop))
+                    if mine:
+                        requests.append((file.iwrite(begin, fresh), None))
+                elif mine and stop <= before_end:
+                    requests.append((file.iread(begin, int(stop - begin)), before[begin:stop]))
+            for request, expected in requests:
+                found = request.wait()
+                if expected is not None:
+                    np.testing.assert_array_equal(found, expected)
+            apart.Barrier()
+            assert file.size() == end
+            begin, stop = sorted(np.random.default_rng([phase, apart.rank]).integers(0, end + 1, 2))
+            np.testing.assert_array_equal(file.read(begin, int(stop - begin)), model[begin:stop])
+            with pytest.raises(plait.StoreError, match=f"it ends at {end}"):
+                file.read(int(begin), int(end - begin) + 1)
+            apart.Barrier()
+            if phase % 4 == 3:
+                end = int(random.integers(0, size))
+                model[end:] = 0
+                file.resize(end)
+                assert file.size() == end
+        np.testing.assert_array_equal(file.read(0, end), model[:end])
+
+
+def test_overlapping_writes_leave_bytes_of_the_writers(apart, shared, disk, place):
+    apart.Barrier()
+    size = 150_000
+    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=1000) as file:
+        file.resize(size)
+        mark = np.full(size, apart.rank + 1, "u1")
+        own = np.random.default_rng(apart.rank)
+        cuts = [sorted(int(each) for each in own.integers(0, size, 2)) for _ in range(20)]
+        everyone = apart.allgather(cuts)
+        wait_all([file.iwrite(begin, mark[begin:end]) for begin, end in cuts])
+        apart.Barrier()
+        found = file.read(0, size)
+        allowed = np.zeros((apart.size + 1, size), bool)
+        for rank, ranges in enumerate(everyone):
+            for begin, end in ranges:
+                allowed[rank + 1, begin:end] = True
+        allowed[0] = ~allowed[1:].any(axis=0)
+        assert allowed[found, np.arange(size)].all()
+
+
+def test_what_nobody_wrote_is_zero(apart, shared, disk, place):
+    apart.Barrier()
+    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=50) as file:
+        if apart.rank == apart.size - 1:
+            file.write(3_000, b"far out")
+        apart.Barrier()
+        assert file.read(0, 3_007).tobytes() == bytes(3_000) + b"far out"
+        into = np.full(100, 7, "u1")  # not only where it happened to be zero
+        assert not file.iread(2_890, into).wait().any()
+        assert file.size() == 3_007
+        with pytest.raises(plait.StoreError, match=r"cannot read 8 bytes at offset 3000 .*it ends at 3007"):
+            file.read(3_000, 8)
+        with pytest.raises(plait.StoreError, match="it ends at 3007"):
+            file.iread(1_000_000, 1).wait()
+        assert file.read(3_007, 0).size == 0
+
+
+@pytest.mark.parametrize("unit", [4096, 1 << 20])
+def test_places_beyond_two_gigabytes(apart, shared, disk, place, unit):
+    apart.Barrier()
+    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit) as file:
+        for offset in (2**31 - 3, 2**32 - 3, 2**40):
+            if apart.rank == 0:
+                file.write(offset, b"over the edge")
+            apart.Barrier()
+            assert file.read(offset - 1, 14).tobytes() == b"\0over the edge"
+            assert file.size() == offset + 13
+            apart.Barrier()
+        with pytest.raises(plait.ArgumentError, match="passes 2\\^63 - 1"):
+            file.write(2**63 - 1, b"xx")
+
+
+def test_ranks_detect_whether_they_share_a_folder(apart, shared, disk):
+    apart.Barrier()
+    for folder in (shared, disk):
+        with shared_files.open(folder / "data", "w", comm=apart) as file:
+            assert file.one == (folder is shared or not SEVERAL_HOSTS)
+            file.write(apart.rank * 10, b"0123456789")
+            apart.Barrier()
+            assert file.read(0, 10 * apart.size).tobytes() == b"0123456789" * apart.size
+            apart.Barrier()
+        apart.Barrier()
+        assert not any(folder.iterdir())
+    if SEVERAL_HOSTS:
+        error_everywhere(apart, lambda: shared_files.open(disk / "data", "w", comm=apart, place="one"),
+                         plait.StoreError, "does not see")  # fmt: skip
+    missing = shared / "none" / "data"
+    for way in ("detect", *PLACES):
+        error_everywhere(apart, lambda way=way: shared_files.open(missing, "w", comm=apart, place=way),
+                         plait.StoreError, str(missing))  # fmt: skip
+
+
+def reopened(apart, size):
+    """A communicator of the first ranks; None on the others."""
+    part = apart.Split(0 if apart.rank < size else 1, apart.rank)
+    return part if apart.rank < size else None
+
+
+@pytest.mark.parametrize("unit", [100, 4096])
+def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place, unit):
+    comm.Barrier()
+    count = 50_000
+    # On several hosts few ranks may not see all disks.
+    numbers = [comm.size] if SEVERAL_HOSTS and place == "striped" else [1, 2, 3, comm.size]
+    whole = content(unit, count)
+    for writers in numbers:
+        part = reopened(comm, writers) if writers <= comm.size else None
+        path = folder_of(place, disk, shared) / f"data-{writers}"
+        if part:
+            with shared_files.open(path, "w", comm=part, place=place, unit=unit, persistent=True) as file:
+                for begin in range(part.rank * 1000, count, part.size * 1000):
+                    file.write(begin, whole[begin : begin + 1000])
+        comm.Barrier()
+        for readers in numbers:
+            part = reopened(comm, readers) if max(readers, writers) <= comm.size else None
+            if part:
+                with shared_files.open(path, "r+", comm=part) as file:
+                    assert file.components == (1 if place == "one" else writers)
+                    assert file.size() == count
+                    np.testing.assert_array_equal(file.read(0, count), whole)
+                    part.Barrier()
+                    file.write(part.rank, whole[part.rank : part.rank + 1])
+            comm.Barrier()
+        if writers <= comm.size:
+            with shared_files.open(path, "r", comm=comm) as file:
+                np.testing.assert_array_equal(file.read(0, count), whole)
+                with pytest.raises(plait.ArgumentError, match="is open only to read"):
+                    file.write(0, b"x")
+        comm.Barrier()
+
+
+def test_missing_components_are_told(comm, shared, disk):
+    comm.Barrier()
+    path = disk / "data"
+    error_everywhere(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, "there is no such file")
+    with shared_files.open(path, "w", comm=comm, place="striped", persistent=True) as file:
+        file.write(0, b"x")
+    last = comm.size - 1
+    if comm.rank == last:
+        for name in disk.glob(f"data.c{last}of{comm.size}-*"):
+            name.unlink()
+    host = comm.bcast(os.uname().nodename, last)
+    comm.Barrier()
+    where = f"{last}, written on host {host}" if last else "there is no such file"
+    error_everywhere(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, where)
+
+
+def test_a_new_file_takes_the_place_of_the_old(comm, shared, disk):
+    comm.Barrier()
+    path = disk / "data"
+    kinds = ("striped",) if SEVERAL_HOSTS else ("striped", "one", "striped", "striped", "one", "one")
+    for number, kind in enumerate(kinds):
+        with shared_files.open(path, "w", comm=comm, place=kind, persistent=True) as file:
+            file.write(comm.rank, bytes([number]))
+        with shared_files.open(path, "r", comm=comm) as file:
+            assert file.one == (kind == "one")
+            assert file.read(0, comm.size).tolist() == [number] * comm.size
+        here = 1 if SEVERAL_HOSTS else comm.size
+        names = sorted(each.name for each in disk.iterdir())
+        if kind == "one":
+            assert names == ["data"]
+        elif not SEVERAL_HOSTS:
+            assert len(names) == 2 * here
+        comm.Barrier()
+
+
+@pytest.mark.parametrize("ends", ["well", "abandoned"])
+def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, ends):
+    comm.Barrier()
+    path = folder_of(place, disk, shared) / "data"
+    with shared_files.open(path, "w", comm=comm, place=place, persistent=True) as file:
+        file.write(comm.rank, b"o")
+    file = shared_files.open(path, "w", comm=comm, place=place, persistent=True, atomic=True)
+    file.write(comm.rank, b"n")
+    with shared_files.open(path, "r", comm=comm) as old:
+        assert old.read(0, comm.size).tobytes() == b"o" * comm.size
+    if ends == "well":
+        file.close()
+    elif comm.rank == 0:
+        file.abandon()
+    else:
+        with pytest.raises(plait.StoreError, match="rank 0 has given up"):
+            file.close()
+    comm.Barrier()
+    with shared_files.open(path, "r", comm=comm) as found:
+        assert found.read(0, comm.size).tobytes() == (b"n" if ends == "well" else b"o") * comm.size
+    comm.Barrier()
+    if not SEVERAL_HOSTS:
+        assert len(list(path.parent.iterdir())) == (1 if place == "one" else 2 * comm.size)
+    comm.Barrier()
+
+
+def test_a_file_that_is_not_persistent_leaves_nothing(apart, shared, disk, place):
+    apart.Barrier()
+    folder = folder_of(place, disk, shared)
+    with shared_files.open(folder / "data", "w", comm=apart, place=place) as file:
+        apart.Barrier()
+        if place == "striped":
+            assert not any(folder.iterdir())  # a kill leaves nothing either
+        file.write(apart.rank * 10_000, bytes(10_000))
+        file.sync()
+        apart.Barrier()
+    apart.Barrier()
+    assert not any(folder.iterdir())
+
+
+def test_limits_are_kept(apart, shared, disk, place):
+    apart.Barrier()
+    path = folder_of(place, disk, shared) / "data"
+    with shared_files.open(path, "w", comm=apart, place=place, limit=1000, unit=100) as file:
+        file.write(999, b"x")
+        with pytest.raises(plait.ArgumentError, match="limited to 1000 bytes, but should get 1001"):
+            file.write(999, b"xy")
+        with pytest.raises(plait.ArgumentError, match="limited to 1000"):
+            file.iwrite(5000, b"x")
+        error_everywhere(apart, lambda: file.resize(1001), plait.ArgumentError, "limited to 1000")
+        error_everywhere(apart, lambda: file.resize(-1), plait.ArgumentError, "cannot have -1 bytes")
+        file.read_only()
+        with pytest.raises(plait.ArgumentError, match="open only to read"):
+            file.write(0, b"x")
+        apart.Barrier()
+        assert file.size() == 1000
+
+
+def test_mistakes_are_told_to_all(comm, shared, disk):
+    comm.Barrier()
+    path = disk / "data"
+
+    def opening(**arguments):
+        return lambda: shared_files.open(path, "w", comm=comm, **arguments)
+
+    last = comm.rank == comm.size - 1
+    for call, what in (
+        (opening(unit=-1), "unit=-1"),
+        (opening(place="here" if last else "one"), 'place "here" is not known'),
+        (opening(unit=1.5 if last else 1), "unit=1.5 is not a whole number"),
+        (opening(atomic=True), "atomic was asked for"),
+        (lambda: shared_files.open("", "w", comm=comm), "names no file"),
+        (lambda: shared_files.open(path, "x", comm=comm), 'mode "x" is not known'),
+    ):
+        error_everywhere(comm, call, plait.ArgumentError, what)
+    if comm.size > 1:
+        error_everywhere(comm, opening(limit=7 if last else 8), plait.ArgumentError, "the ranks of a collective call differ")
+    with shared_files.open(path, "w", comm=comm, place="striped") as file:
+        for wrong, what in (
+            (lambda: file.read(-1, 1), "offset -1"),
+            (lambda: file.read(0, -1), "-1 bytes"),
+            (lambda: file.write(0.5, b"x"), "not a whole number"),
+            (lambda: file.home(comm.size), "component"),
+        ):
+            with pytest.raises(plait.ArgumentError, match=what):
+                wrong()
+        assert [file.home(i) for i in range(comm.size)] == list(range(comm.size))
+    with pytest.raises(plait.ArgumentError, match="has been closed"):
+        file.read(0, 1)
+    with pytest.raises(plait.ArgumentError, match="has been closed"):
+        file.close()
+
+
+@pytest.mark.parametrize("waiting_in", ["close", "resize"])
+def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, waiting_in):
+    comm.Barrier()
+    last = comm.size - 1
+
+    def use():
+        with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=comm, place=place) as file:
+            if comm.rank == last:
+                raise ValueError("mine")
+            if waiting_in == "resize":
+                file.resize(10)
+
+    if comm.rank == last:
+        with pytest.raises(ValueError, match="mine"):
+            use()
+    else:
+        with pytest.raises(plait.StoreError, match=f"rank {last} has given up the shared file"):
+            use()
+    comm.Barrier()
+
+
+def test_lacking_room_is_told(comm, shared, disk, place, capfd):
+    comm.Barrier()
+    path = folder_of(place, disk, shared) / "data"
+    with shared_files.open(path, "w", comm=comm, place=place, expected=2**60):
+        pass
+    with shared_files.open(path, "w", comm=comm, place=place, expected=1):
+        pass
+    told = capfd.readouterr().err
+    assert told.count("is expected to get 1152921504606846976 bytes") == (comm.rank == 0)
+
+
+def test_both_places_in_one_program(comm, shared, disk):
+    comm.Barrier()
+    one = shared_files.open(shared / "data", "w", comm=comm, place="one")
+    striped = shared_files.open(disk / "data", "w", comm=comm, place="striped", request=30_000)
+    assert striped.unit == 32_768
+    wait_all([file.iwrite(comm.rank * 50_000, content(comm.rank, 50_000)) for file in (one, striped)])
+    comm.Barrier()
+    for file in (one, striped):
+        for rank in range(comm.size):
+            np.testing.assert_array_equal(file.read(rank * 50_000, 50_000), content(rank, 50_000))
+    comm.Barrier()
+    striped.close()
+    one.close()
