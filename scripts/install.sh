@@ -25,7 +25,10 @@ alike=()
 if [[ ! -e "$tree/.ninja_log" && -e "$plait_release/.ninja_deps" ]]; then
   mkdir -p "$tree/CMakeFiles"
   cp -p "$plait_release"/.ninja_{log,deps} "$tree"
-  cp -pR "$plait_release"/CMakeFiles/plait*.dir "$tree/CMakeFiles"
+  for library in plait plait_mpi plait_capture plait_fortran plait_fortran_i8; do
+    objects="$plait_release/CMakeFiles/$library.dir"
+    [[ ! -d "$objects" ]] || cp -pR "$objects" "$tree/CMakeFiles"
+  done
   mapfile -t alike < <(grep -E '^(CMAKE_C_COMPILER|CMAKE_CXX_COMPILER|PLAIT_WERROR):' "$plait_release/CMakeCache.txt")
   alike=("${alike[@]/#/-D}")
 fi
