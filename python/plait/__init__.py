@@ -2,6 +2,7 @@
 
 from importlib.metadata import version as _version
 
+from ._copy import Copied, copy
 from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
 from ._file import File, open
@@ -16,6 +17,7 @@ __all__ = [
     "ArgumentError",
     "BitPermutation",
     "Conversion",
+    "Copied",
     "Error",
     "File",
     "IndexSet",
@@ -26,6 +28,7 @@ __all__ = [
     "StoreError",
     "Stream",
     "compose",
+    "copy",
     "empty",
     "indirect",
     "iredistribute",

@@ -288,11 +288,12 @@ def open(
 
     url       a ``.npy`` file, or any other name for raw elements; or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
               dealt to one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left
-              to PLAIT_DISKS; in other modes NAME alone says where they are
+              to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``: an array
+              on the ranks' own disks, which says itself what it holds
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
               writes parts of an existing array in place
     comm      an mpi4py communicator; without one everything runs in this process, which then holds all ranks
-    shape, dtype  needed in mode w and for raw files; checked against the header of a .npy file otherwise
+    shape, dtype  needed in mode w and for raw files; checked against what the file says otherwise
     order     order of the elements in a new or raw file, "C" (default) or "F"
     offset    bytes in front of the array in a raw file
     memory    most staging memory of each rank in bytes; by default PLAIT_MEMORY, or 32 MiB

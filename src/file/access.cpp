@@ -268,6 +268,7 @@ void File::Impl::fail() noexcept {
   broken = true;
   open = false;
   replacement = nullptr;
+  joint = nullptr;
   store = nullptr;
 }
 
@@ -307,11 +308,12 @@ void File::Impl::close() {
       engine::agree(transport, untold_error());
       lost = true;
       engine::agree(transport, engine::caught([&] {
-                      if (dirty || mode == Mode::kWrite) store->sync();
+                      if (!joint && (dirty || mode == Mode::kWrite)) store->sync();
                     }));
       engine::agree(transport, engine::caught([&] {
                       if (replacement) replacement->commit();
                     }));
+      if (joint) joint->finish();
     });
   } catch (const Error& error) {
     // Ranks that made another call have kept the file open, so this one does as well.
@@ -321,6 +323,7 @@ void File::Impl::close() {
   }
   open = false;
   replacement = nullptr;
+  joint = nullptr;
   store = nullptr;
 }
 

@@ -14,6 +14,7 @@
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "engine/access.hpp"
+#include "file/joint.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
@@ -38,11 +39,12 @@ class File::Impl {
   plan::AccessOptions access_options;
   bool several = false;             // raw arrays behind each other, of which `type` and `data_offset` name one
   std::int64_t opening_memory = 0;  // what select() falls back to
-  std::int64_t stripe_unit = 0;     // of a striped file, 0 of others
+  std::int64_t stripe_unit = 0;     // of a file in stripes, 0 of others
   std::int64_t stripe_disks = 0;
   std::int64_t made_bytes = 0;                  // of a striped file, which does not grow by being written
   std::shared_ptr<store::Store> store;          // streams hold it as well
-  std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0
+  std::shared_ptr<file::JointStore> joint;      // the same, where all ranks opened it together
+  std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0, of other stores
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
   std::atomic<bool> open{false};

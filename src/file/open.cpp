@@ -9,34 +9,32 @@
 #include <cstring>
 #include <sstream>
 
-#include "base/checked.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "file/content.hpp"
 #include "file/impl.hpp"
-#include "plait/disks.hpp"
-#include "store/npy/header.hpp"
+#include "file/joint.hpp"
 #include "store/place.hpp"
 #include "store/stripe/description.hpp"
-#include "store/stripe/name.hpp"
 
 namespace plait::file {
 
 namespace {
 
-namespace npy = store::npy;
 using base::text;
 
 /// What rank 0 tells the others.
 struct Findings {
-  ArrayType type;
-  std::int64_t data_offset = 0;
+  Content content;
   plan::AccessOptions access;
   store::Place place;
 
   std::string pack() const {
     std::ostringstream out;
-    out << type.element_bytes << ' ' << static_cast<int>(type.order) << ' ' << data_offset << ' ' << access.memory_bytes
-        << ' ' << static_cast<int>(access.strategy) << ' ' << access.readers << ' ' << type.shape.size();
+    const ArrayType& type = content.type;
+    out << type.element_bytes << ' ' << static_cast<int>(type.order) << ' ' << content.data_offset << ' '
+        << access.memory_bytes << ' ' << static_cast<int>(access.strategy) << ' ' << access.readers << ' '
+        << type.shape.size();
     for (const std::int64_t extent : type.shape) out << ' ' << extent;
     out << ' ' << type.dtype.size() << ' ' << place.path.size() << ' ' << place.description.size() << '\n'
         << type.dtype << place.path << place.description;
@@ -45,6 +43,7 @@ struct Findings {
 
   static Findings unpack(const std::string& packed) {
     Findings result;
+    ArrayType& type = result.content.type;
     std::istringstream in(packed);
     int order = 0;
     int strategy = 0;
@@ -52,26 +51,24 @@ struct Findings {
     std::size_t dtype_length = 0;
     std::size_t path_length = 0;
     std::size_t description_length = 0;
-    in >> result.type.element_bytes >> order >> result.data_offset >> result.access.memory_bytes >> strategy >>
+    in >> type.element_bytes >> order >> result.content.data_offset >> result.access.memory_bytes >> strategy >>
         result.access.readers >> dimensions;
-    result.type.shape.resize(dimensions);
-    for (std::int64_t& extent : result.type.shape) in >> extent;
+    type.shape.resize(dimensions);
+    for (std::int64_t& extent : type.shape) in >> extent;
     in >> dtype_length >> path_length >> description_length;
     in.get();
-    result.type.order = static_cast<Order>(order);
+    type.order = static_cast<Order>(order);
     result.access.strategy = static_cast<plan::Strategy>(strategy);
     const auto take = [&in](std::string& text, std::size_t length) {
       text.resize(length);
       in.read(text.data(), static_cast<std::streamsize>(length));
     };
-    take(result.type.dtype, dtype_length);
+    take(type.dtype, dtype_length);
     take(result.place.path, path_length);
     take(result.place.description, description_length);
     return result;
   }
 };
-
-bool is_npy(const std::string& path) { return path.ends_with(".npy") && !store::stripe::is_name(path); }
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
 
@@ -97,101 +94,16 @@ plan::AccessOptions access_options(const FileOptions& options) {
   return result;
 }
 
-/// What the caller says the array is.
-ArrayType wanted_type(const FileOptions& options, const std::string& path) {
-  if (!options.shape || (!options.dtype && options.element_bytes == 0))
-    refuse(text(path, ": shape and dtype must be given, because the file ",
-                is_npy(path) ? "is a new one" : "does not tell them"));
-  ArrayType type;
-  type.shape = *options.shape;
-  type.dtype = options.dtype.value_or("");
-  type.element_bytes = options.element_bytes != 0 ? options.element_bytes : npy::element_bytes_of(type.dtype);
-  type.order = options.order.value_or(Order::kC);
-  if (type.element_bytes < 1) refuse(text(path, ": elements of ", type.element_bytes, " bytes cannot be"));
-  for (const std::int64_t extent : type.shape)
-    if (extent < 0) refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size"));
-  if (type.shape.size() > kMaxDimensions)
-    refuse(
-        text(path, ": the shape has ", type.shape.size(), " dimensions; at most ", kMaxDimensions, " are supported"));
-  return type;
-}
-
-std::int64_t array_bytes(const ArrayType& type) {
-  return base::checked_multiply(base::checked_product(type.shape, "elements of the array"), type.element_bytes,
-                                "bytes of the array");
-}
-
-npy::Header read_header(store::Store& store, const std::string& path) {
-  const std::int64_t size = store.size();
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::int64_t>(size, npy::kPreambleBytes)));
-  store.read({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
-  const std::int64_t length = npy::header_bytes(bytes, path);
-  if (length > size)
-    throw Error(ErrorKind::kSystem, text("cannot open ", path, " as .npy: the header has ", length,
-                                         " bytes, but the file only ", size, "; it has been truncated"));
-  bytes.resize(static_cast<std::size_t>(length));
-  store.read({{0, bytes.data(), length}});
-  return npy::parse_header(bytes, path);
-}
-
-void refuse_several(const std::string& path, const FileOptions& options) {
-  if (options.several)
-    refuse(text(path, ": a .npy file holds one array, but several were announced; use a name that does not end so"));
-}
-
 void look_at_existing(const std::string& path, const FileOptions& options, bool writable, Findings& found) {
   found.place = store::find_place(path, writable);
   const auto opened = store::open_place(found.place, writable);
-  const std::int64_t size = opened->size();
-  if (is_npy(path)) {
-    refuse_several(path, options);
-    const npy::Header header = read_header(*opened, path);
-    found.type = {header.shape, header.descr, header.element_bytes, header.order};
-    found.data_offset = header.data_offset;
-    if (options.shape && *options.shape != header.shape)
-      refuse(text(path, " holds an array ", shape_to_string(header.shape), ", but the shape ",
-                  shape_to_string(*options.shape), " was given; leave it out or correct it"));
-    if (options.order && *options.order != header.order)
-      refuse(text(path, " holds its array in order ", header.order == Order::kC ? "C" : "F",
-                  ", but order=", *options.order == Order::kC ? "C" : "F", " was given; leave it out or correct it"));
-    if (options.offset != 0)
-      refuse(text(path, ": offset=", options.offset,
-                  " was given, but the header tells where the array begins; leave it out"));
-    if (options.dtype && *options.dtype != header.descr)
-      refuse(text(path, " holds elements of dtype ", header.descr, ", but ", *options.dtype,
-                  " was given; leave it out or correct it"));
-  } else {
-    found.type = wanted_type(options, path);
-    found.data_offset = options.offset;
-    if (options.offset < 0) refuse(text(path, ": offset=", options.offset, " is negative"));
-  }
-  const std::int64_t needed = base::checked_add(found.data_offset, array_bytes(found.type), "bytes of the file");
-  if (size != needed && found.place.description.empty() && store::stripe::looks_like_description(path))
-    refuse(text(path, " has ", size, " bytes that describe a striped file; open it as ", stripe_url(path)));
-  if (size < needed)
-    throw Error(ErrorKind::kSystem,
-                text(path, " has ", size, " bytes, but an array ", shape_to_string(found.type.shape), " of ",
-                     found.type.element_bytes, "-byte elements from offset ", found.data_offset, " on needs ", needed,
-                     is_npy(path) ? "; it has been truncated" : "; it is truncated, or shape or dtype are wrong"));
-  if (size > needed && !is_npy(path) && !options.several)
-    refuse(text(path, " has ", size, " bytes, but an array ", shape_to_string(found.type.shape), " of ",
-                found.type.element_bytes, "-byte elements from offset ", found.data_offset, " on has ", needed,
-                "; give the shape and dtype that it was written with"));
+  found.content = read_content(*opened, path, options, !found.place.description.empty());
 }
 
 void make_new(File::Impl& file, const FileOptions& options, Findings& found) {
-  found.type = wanted_type(options, file.path);
-  std::vector<std::byte> head;
-  if (is_npy(file.path)) {
-    refuse_several(file.path, options);
-    if (found.type.dtype.empty()) refuse(text(file.path, ": a .npy file needs a dtype"));
-    head = store::npy::make_header(found.type.dtype, found.type.order, found.type.shape);
-    found.data_offset = static_cast<std::int64_t>(head.size());
-  } else if (options.offset != 0) {
-    refuse(text(file.path, ": offset=", options.offset, " in mode w; a new file begins with its array"));
-  }
-  const std::int64_t bytes = base::checked_add(found.data_offset, array_bytes(found.type), "bytes of the file");
-  file.replacement = store::make_new_file(file.path, bytes, head);
+  const NewContent made = new_content(file.path, options);
+  found.content = made;
+  file.replacement = store::make_new_file(file.path, made.bytes(), made.head);
   found.place = file.replacement->place();
 }
 
@@ -255,17 +167,47 @@ void open_found(File::Impl& file, const Findings& found, transport::Transport& t
 
 }  // namespace
 
-void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
-  engine::prepare(transport);
-  engine::agree(transport, call_text(file, options), nullptr);
-  // Counted where all ranks are known to open: one that refuses its arguments never comes here.
-  file.number = transport.next_number();
+const JointScheme* joint_scheme_of(std::string_view name) {
+  for (const JointScheme& scheme : joint_schemes())
+    if (name.starts_with(scheme.prefix)) return &scheme;
+  return nullptr;
+}
+
+namespace {
+
+/// The same for what all ranks open together.  Collective.
+Findings open_joint(File::Impl& file, const FileOptions& options, transport::Transport& transport,
+                    const JointScheme& scheme) {
   Findings found;
+  NewContent made;
+  const bool is_new = file.mode == Mode::kWrite;
+  engine::agree(transport, engine::caught([&] {
+                  if (transport.rank() == 0) found.access = access_options(options);
+                  if (!is_new) return;
+                  made = new_content(file.path, options);
+                  made.bytes();
+                }));
+  file.joint = scheme.open({file.path, file.mode, is_new ? made.bytes() : 0}, file.comm);
+  engine::prepare(transport);
+  engine::agree(transport, engine::caught([&] {
+                  if (transport.rank() != 0) return;
+                  found.content = is_new ? made : read_content(*file.joint, file.path, options, true);
+                  if (made.head.empty()) return;
+                  file.joint->write({{0, made.head.data(), static_cast<std::int64_t>(made.head.size())}});
+                }));
+  file.store = file.joint;
+  file.stripe_unit = file.joint->stripe_unit();
+  file.stripe_disks = file.joint->stripe_disks();
+  return Findings::unpack(broadcast_text(transport, found.pack()));
+}
+
+/// Rank 0 looks, everyone opens.  Collective.
+Findings open_by_all(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   for (int attempt = 1;; ++attempt) {
-    found = look(file, options, transport);
+    Findings found = look(file, options, transport);
     try {
       open_found(file, found, transport);
-      break;
+      return found;
     } catch (const Error& error) {
       // A striped file that was replaced since rank 0 looked: its components have just gone.
       constexpr int kMostAttempts = 3;
@@ -274,8 +216,20 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
         throw;
     }
   }
-  file.type = found.type;
-  file.data_offset = found.data_offset;
+}
+
+}  // namespace
+
+void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
+  engine::prepare(transport);
+  engine::agree(transport, call_text(file, options), nullptr);
+  // Counted where all ranks are known to open: one that refuses its arguments never comes here.
+  file.number = transport.next_number();
+  const JointScheme* const joint = joint_scheme_of(file.path);
+  const Findings found =
+      joint != nullptr ? open_joint(file, options, transport, *joint) : open_by_all(file, options, transport);
+  file.type = found.content.type;
+  file.data_offset = found.content.data_offset;
   file.access_options = found.access;
   file.opening_memory = found.access.memory_bytes;
   file.several = options.several;

@@ -40,7 +40,8 @@ void File::Impl::choose_storage_unit() {
 }
 
 bool File::Impl::needs_room(bool write) const {
-  return write && several && mode == Mode::kWrite && stripe_unit != 0 && data_offset + bytes_of(type) > made_bytes;
+  return write && several && mode == Mode::kWrite && stripe_unit != 0 && !joint &&
+         data_offset + bytes_of(type) > made_bytes;
 }
 
 void File::Impl::make_room(transport::Transport& transport) {

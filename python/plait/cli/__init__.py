@@ -6,6 +6,7 @@ import click
 
 from plait.cli.bench import bench_command
 from plait.cli.completion import completion_command
+from plait.cli.copy import copy_command
 from plait.cli.demo import demo_command
 from plait.cli.layout import layout_command
 from plait.cli.support import Commands
@@ -25,6 +26,7 @@ def main() -> None:
 
 main.add_command(bench_command)
 main.add_command(completion_command)
+main.add_command(copy_command)
 main.add_command(demo_command)
 main.add_command(layout_command)
 main.add_command(trace_command)

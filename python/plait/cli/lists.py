@@ -1,7 +1,8 @@
-"""Options that take several values with commas between."""
+"""Options that take numbers of bytes, shapes, or several values with commas between."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -75,3 +76,19 @@ class Bytes(_Type):
             return value if isinstance(value, int) else parse_bytes(str(value).strip())
         except ValueError:
             self.fail(f"'{value}' is not a number of bytes such as 4096, 64K or 16M", param, ctx)
+
+
+class Shape(_Type):
+    """The sizes of an array, with an x or a comma between."""
+
+    name = "shape"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        """Return the sizes; none of a scalar."""
+        if isinstance(value, list):
+            return value
+        text = str(value).strip()
+        parts = [] if text == "scalar" else [part.strip() for part in re.split(r"[x,]", text)]
+        if not all(re.fullmatch(r"\d{1,18}", part) for part in parts):
+            self.fail(f"'{value}' is no shape; write one such as 6000x5000", param, ctx)
+        return [int(part) for part in parts]

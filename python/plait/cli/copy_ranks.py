@@ -1,0 +1,44 @@
+"""The ranks of `plait copy --ranks N`: ``mpiexec -n N python -m plait.cli.copy_ranks JOB``.
+
+JOB is a JSON file with what plait.copy takes, and `stop`: once there is a file of that name, the ranks give up.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from mpi4py import MPI
+
+import plait
+from plait.bench.job import report
+from plait.cli.copying import StoppedError, result_of
+
+
+def main() -> None:
+    """Copy together; rank 0 reports how far they are, and the end."""
+    comm = MPI.COMM_WORLD
+    job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    stop = Path(job.pop("stop"))
+
+    def progress(done: int, total: int) -> None:
+        if comm.rank == 0:
+            report("progress", done=done, total=total)
+            if stop.exists():
+                raise StoppedError("the copy was stopped; nothing was written")
+
+    try:
+        done = plait.copy(**job, comm=comm, progress=progress)
+    except (plait.Error, OSError, StoppedError) as error:
+        if comm.rank == 0:
+            report("failed", text=str(error), argument=isinstance(error, plait.ArgumentError))
+        return
+    if comm.rank == 0:
+        report("copied", **asdict(result_of(done)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+// Names of arrays on the ranks' own disks, and a File on one by threads of one process.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "distant/array/name.hpp"
+#include "file/joint.hpp"
+#include "folder.hpp"
+#include "plait/error.hpp"
+#include "plait/file.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using plait::distant::array::Name;
+using plait::distant::array::parse_name;
+using plait::distant::array::path_of;
+
+using DistantArrays = plait_test::InFolder;
+
+TEST(DistantNames, AreTakenApart) {
+  const Name all = parse_name("distant:x/a?place=striped&unit=3m&folder=/d%3F e");
+  EXPECT_EQ(all.path, "x/a");
+  EXPECT_EQ(all.folder, "/d? e");
+  EXPECT_EQ(all.unit, 3 << 20);
+  EXPECT_EQ(all.place, plait::SharedFilePlace::kStriped);
+  EXPECT_EQ(path_of(all), "/d? e/x/a");
+  const Name bare = parse_name("distant:%61");
+  EXPECT_EQ(bare.path, "a");
+  EXPECT_EQ(bare.unit, 0);
+  EXPECT_EQ(bare.place, plait::SharedFilePlace::kDetect);
+  EXPECT_EQ(path_of(bare), (fs::current_path() / "a").string());
+  EXPECT_EQ(parse_name("distant:a?place=one").place, plait::SharedFilePlace::kOne);
+  EXPECT_EQ(path_of(parse_name("distant:/b/../a")), "/a");
+}
+
+TEST(DistantNames, TakeTheFolderOfTheSettingWhereNoneIsGiven) {
+  ::setenv("PLAIT_DISTANT_FOLDER", "/setting", 1);
+  EXPECT_EQ(path_of(parse_name("distant:a")), "/setting/a");
+  EXPECT_EQ(path_of(parse_name("distant:/whole/a")), "/whole/a");
+  EXPECT_EQ(path_of(parse_name("distant:a?folder=/given")), "/given/a");
+  ::unsetenv("PLAIT_DISTANT_FOLDER");
+}
+
+TEST(DistantNames, SayWhatIsWrongWithThem) {
+  for (const auto& [name, says] : std::vector<std::pair<std::string, std::string>>{
+           {"distant:", "no name behind distant:"},
+           {"distant:?unit=4K", "no name behind distant:"},
+           {"distant:a?wide=1", "the option \"wide\" is not known"},
+           {"distant:a?unit=0", "unit=0 is not above 0"},
+           {"distant:a?unit=1&unit=2", "unit= stands twice"},
+           {"distant:a?place=here", "place=here is not known"},
+           {"distant:a?folder=", "folder= names no folder"},
+           {"distant:/a?folder=/b", "leave one of the two out"},
+           {"distant:a%4", "write %25"},
+       }) {
+    try {
+      parse_name(name);
+      ADD_FAILURE() << name << " was taken";
+    } catch (const plait::Error& error) {
+      EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
+      EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(DistantNames, AreOfAKindOfStoreThatIsKnown) {
+  ASSERT_NE(plait::file::joint_scheme_of("distant:a"), nullptr);
+  EXPECT_EQ(plait::file::joint_scheme_of("distant:a")->prefix, "distant:");
+  EXPECT_EQ(plait::file::joint_scheme_of("./distant:a"), nullptr);
+  EXPECT_EQ(plait::file::joint_scheme_of("a"), nullptr);
+}
+
+/// Several arrays behind each other: raw, and longer with each that is written.
+TEST_F(DistantArrays, MayBeSeveral) {
+  const std::string url = "distant:a?place=striped&unit=1000&folder=" + path("");
+  plait::FileOptions options;
+  options.shape = {100};
+  options.element_bytes = 8;
+  options.several = true;
+  std::vector<double> values(500);
+  std::iota(values.begin(), values.end(), 1.0);
+  const plait::ConstPart part{reinterpret_cast<const std::byte*>(values.data()), {}};
+  auto file = plait::File::open(url, plait::Mode::kWrite, options);
+  file.write(plait::Layout::parse("100 (*)"), {&part, 1});
+  file.select({{500}, "", 8, plait::Order::kC}, 800);
+  file.write(plait::Layout::parse("500 (*)"), {&part, 1});
+  file.close();
+  file = plait::File::open(url, plait::Mode::kRead, options);
+  EXPECT_EQ(file.type().shape, plait::Extents{100});
+  file.select({{600}, "", 8, plait::Order::kC}, 0);
+  std::vector<double> found(600);
+  const plait::MutablePart into{reinterpret_cast<std::byte*>(found.data()), {}};
+  file.read(plait::Layout::parse("600 (*)"), {&into, 1});
+  for (int i = 0; i < 600; ++i) ASSERT_EQ(found[static_cast<std::size_t>(i)], i < 100 ? i + 1 : i - 99);
+}
+
+/// Elements of which only the size is known.
+TEST_F(DistantArrays, NeedNoType) {
+  const std::string url = "distant:a?folder=" + path("");
+  plait::FileOptions options;
+  options.shape = {3, 4};
+  options.element_bytes = 5;
+  std::vector<std::byte> values(60, std::byte{7});
+  const plait::ConstPart part{values.data(), {}};
+  auto file = plait::File::open(url, plait::Mode::kWrite, options);
+  file.write(plait::Layout::parse("3x4 (*, *)"), {&part, 1});
+  file.close();
+  file = plait::File::open(url, plait::Mode::kRead);
+  EXPECT_EQ(file.type().dtype, "|V5");
+  EXPECT_EQ(file.type().element_bytes, 5);
+  EXPECT_EQ(file.type().shape, (plait::Extents{3, 4}));
+}
+
+}  // namespace

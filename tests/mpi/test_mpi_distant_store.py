@@ -1,0 +1,356 @@
+"""Arrays on the ranks' own disks: `distant:` in every layout, on other numbers of ranks, replaced, and refused."""
+
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from brute_force import Deal, distributions, numbered, random_deal, random_region, random_shape
+from nodes import FEWEST_STAGED, SEVERAL_HOSTS
+from same import error_everywhere
+
+import plait
+
+SHAPE = (12, 10)
+_folders = itertools.count()
+
+
+@pytest.fixture
+def disk(comm):
+    """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
+    name = comm.bcast(f"plait-distant-{os.getpid()}-{next(_folders)}" if comm.rank == 0 else None)
+    folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
+    folder.mkdir(exist_ok=True)
+    comm.Barrier()
+    yield folder
+    comm.Barrier()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def url(folder, place="striped", unit=None, name="a"):
+    return f"distant:{name}?folder={folder}&place={place}" + ("" if unit is None else f"&unit={unit}")
+
+
+def names(folder):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def check(found, expected):
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("strategy", ["direct", "two-phase"])
+@pytest.mark.parametrize(("unit", "order"), [(24, "C"), (100, "F"), (1, "C")])
+def test_every_distribution(apart, disk, strategy, unit, order):
+    whole = numbered(SHAPE)
+    options = {"comm": apart, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
+    start = Deal(SHAPE, ("block", "*"), (apart.size,))
+    with plait.open(url(disk, unit=unit), "w", **options) as file:
+        file.write(start.local(whole, apart.rank), start.layout())
+    deals = [
+        Deal(SHAPE, (first, second), (rows, apart.size // rows))
+        for rows in range(1, apart.size + 1)
+        if apart.size % rows == 0
+        for first in distributions(SHAPE[0], rows)
+        for second in distributions(SHAPE[1], apart.size // rows)
+    ]
+    # What it holds is in the file.
+    with plait.open(url(disk), "r+", comm=apart, strategy=strategy, memory=104) as file:
+        assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), order)
+        for deal in deals[:: 1 + len(deals) // 20]:
+            check(file.read(deal.layout()), deal.local(whole, apart.rank))
+            whole = whole + 1
+            file.write(deal.local(whole, apart.rank), deal.layout())
+
+
+@pytest.mark.parametrize("place", ["striped", "one", "detect"])
+def test_random_accesses(comm, disk, shared, place):
+    random = np.random.default_rng(11)
+    folder = shared if place == "one" else disk
+    for _ in range(12):
+        shape = random_shape(random)
+        dtype = str(random.choice(["f8", "u1", ">c16", "i2", "S3", "V1000"]))
+        whole = numbered(shape, dtype)
+        region = random_region(random, shape)
+        new = whole[region].copy()
+        new[...] = new.ravel()[::-1].reshape(new.shape)
+        expected = whole.copy()
+        expected[region] = new
+        first, reader = random_deal(random, shape, comm.size), random_deal(random, shape, comm.size)
+        writer = random_deal(random, new.shape, comm.size)
+        options = {
+            "comm": comm,
+            "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
+            "memory": int(random.choice([0, FEWEST_STAGED + 1, 9])) * whole.itemsize,
+            "readers": int(random.integers(0, comm.size + 1)),
+        }
+        name = url(folder, place, int(random.choice([1, 5, 64, 1000, 4096])))
+        new_one = {"shape": shape, "dtype": whole.dtype, "order": str(random.choice(["C", "F"]))}
+        with plait.open(name, "w", **options, **new_one) as file:
+            file.write(first.local(whole, comm.rank), first.layout())
+        with plait.open(f"distant:a?folder={folder}", "r+", **options) as file:
+            assert file.dtype == whole.dtype
+            check(file.read(reader.layout()), reader.local(whole, comm.rank))
+            file.iwrite(writer.local(new, comm.rank), writer.layout(), region=region).wait()
+            check(file.iread(reader.layout()).wait(), reader.local(expected, comm.rank))
+
+
+def test_other_numbers_of_ranks(comm, disk):
+    """Half of the ranks, and a process alone, read what all wrote, where they see it; all read what few wrote."""
+    whole = np.random.default_rng(3).random((600, 501))
+    deal = Deal(whole.shape, ("cyclic(7)", "*"), (comm.size,))
+    for memory in (0, 100_000):
+        with plait.open(url(disk, unit="10001"), "w", comm=comm, shape=whole.shape, dtype="f8", memory=memory) as file:
+            file.write(deal.local(whole, comm.rank), deal.layout())
+        if not SEVERAL_HOSTS:
+            with plait.open(url(disk), memory=memory) as file:
+                np.testing.assert_array_equal(file.read(), whole)
+            half = comm.Split(comm.rank % 2, comm.rank)
+            few = Deal(whole.shape, ("*", "block"), (half.size,))
+            with plait.open(url(disk), comm=half, memory=memory) as file:
+                check(file.read(few.layout()), few.local(whole, half.rank))
+            half.Free()
+        comm.Barrier()
+        parts = max(comm.size // 2, 1)
+        first = comm.Split(0 if comm.rank < parts else 1, comm.rank)
+        if comm.rank < parts:
+            few = Deal(whole.shape, ("*", "block"), (first.size,))
+            with plait.open(url(disk), "w", comm=first, shape=whole.shape, dtype="f8", memory=memory) as file:
+                file.write(few.local(whole + 1, first.rank), few.layout())
+        first.Free()
+        comm.Barrier()
+        with plait.open(url(disk), comm=comm) as file:
+            check(file.read(deal.layout()), deal.local(whole + 1, comm.rank))
+            text = file.explain(deal.layout())
+            assert f"in {parts} component file{'' if parts == 1 else 's'} on the ranks' disks" in text
+        comm.Barrier()
+
+
+def test_empty_ranks_and_arrays(comm, disk):
+    for shape in [(1,), (0, 3), (), (2, 1)]:
+        whole = numbered(shape, "i4")
+        deal = Deal(shape, ("block",) + ("*",) * (len(shape) - 1), (comm.size,)) if shape else None
+        layout = deal.layout() if deal else plait.Layout((), [])
+        mine = deal.local(whole, comm.rank) if deal else (whole if comm.rank == 0 else None)
+        with plait.open(url(disk), "w", comm=comm, shape=shape, dtype="i4") as file:
+            file.write(mine, layout)
+        with plait.open(url(disk), comm=comm) as file:
+            assert file.shape == shape
+            found = file.read(layout)
+        if mine is None:
+            assert found is None
+        else:
+            check(found, mine)
+
+
+def test_arrays_of_several_stripes_and_streams(comm, disk):
+    whole = np.arange(300_000, dtype="f8")
+    layout = plait.Layout(whole.shape, "(block)", grid=(comm.size,))
+    with plait.open(url(disk, unit="4K"), "w", comm=comm, shape=whole.shape, dtype="f8") as file:
+        file.write(whole[layout.indices(comm.rank)[0]], layout)
+    with plait.open(url(disk), "r+", comm=comm) as file:
+        stream = file.stream(2)
+        share = 1000 + 7 * comm.rank
+        before = sum(1000 + 7 * rank for rank in range(comm.rank))
+        np.testing.assert_array_equal(stream.read(share), whole[before : before + share])
+        apart = file.stream(0)
+        apart.seek(1000 * comm.rank)
+        apart.write(whole[:1000] - 1)
+        comm.Barrier()
+        apart.seek(1000 * ((comm.rank + 1) % comm.size))
+        np.testing.assert_array_equal(apart.read(1000), whole[:1000] - 1)
+
+
+def test_replaced_and_given_up(comm, disk):
+    layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
+    mine = np.zeros(layout.local_shape(comm.rank))
+    options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
+
+    def holds():
+        with plait.open(url(disk), comm=comm) as file:
+            return set(np.unique(file.read(layout)))
+
+    for value, unit in [(1, 64), (2, 100)]:
+        with plait.open(url(disk, unit=unit), "w", **options) as file:
+            file.write(mine + value, layout)
+            if value > 1:
+                assert holds() <= {1.0}  # until it is closed
+        assert holds() <= {float(value)}
+        after = names(disk)
+        comm.Barrier()
+    file = plait.open(url(disk), "w", **options)
+    file.write(mine + 5, layout)
+    with pytest.raises(KeyError), file:
+        raise KeyError("stop")
+    comm.Barrier()
+    assert holds() <= {2.0}
+    assert names(disk) == after
+    comm.Barrier()
+    file = plait.open(url(disk), "w", **options)
+    del file  # neither closed nor given up
+    comm.Barrier()
+    assert holds() <= {2.0}
+    assert names(disk) == after
+
+
+@pytest.mark.several_ranks
+def test_one_rank_that_gives_up(comm, disk):
+    layout = plait.Layout(SHAPE, "(cyclic, *)", grid=(comm.size,))
+    mine = np.zeros(layout.local_shape(comm.rank))
+    kind, says = None, ""
+    try:
+        with plait.open(url(disk), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
+            if comm.rank == 1:
+                raise KeyError("stop")
+            file.write(mine, layout)
+    except (KeyError, plait.StoreError) as error:
+        kind, says = type(error), str(error)
+    assert kind is (KeyError if comm.rank == 1 else plait.StoreError)
+    assert comm.rank == 1 or "was given up; nothing was written" in says
+    comm.Barrier()
+    assert names(disk) == []
+
+
+def test_errors_are_the_same_everywhere(comm, disk):
+    options = {"comm": comm, "shape": SHAPE, "dtype": "f8"}
+    layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
+
+    def says(name, mode, kind, text, **more):
+        return error_everywhere(comm, lambda: plait.open(name, mode, **{**options, **more}), kind, text)
+
+    says(url(disk / "none"), "w", plait.StoreError, "No such file")
+    says(url(disk), "r", plait.StoreError, str(disk / "a"))
+    says(f"{url(disk)}&wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
+    says(url(disk, "there"), "w", plait.ArgumentError, "place=there is not known")
+    says(url(disk, unit=0), "w", plait.ArgumentError, "unit=0 is not above 0")
+    says(f"distant:{disk}/a?folder=/tmp", "w", plait.ArgumentError, "is a whole path; leave one of the two out")
+    says("distant:", "w", plait.ArgumentError, "no name behind distant:")
+    says(url(disk), "w", plait.ArgumentError, "shape and dtype must be given", shape=None)
+    assert names(disk) == []
+    comm.Barrier()
+    with plait.open(url(disk, unit=64), "w", **options) as file:
+        file.write(np.ones(layout.local_shape(comm.rank)), layout)
+    says(url(disk, unit=65), "r", plait.ArgumentError, "has stripes of 64 bytes, but unit=65")
+    says(url(disk), "r", plait.ArgumentError, "holds an array 12x10, but the shape 3", shape=(3,))
+    says(url(disk), "r", plait.ArgumentError, "holds elements of dtype <f8, but <i4", dtype="<i4")
+    with plait.open(url(disk), comm=comm) as file:
+        error_everywhere(comm, lambda: file.write(np.ones(1), layout), plait.ArgumentError)
+        np.testing.assert_array_equal(file.read(layout), 1)
+
+
+def test_a_component_that_is_missing(comm, disk):
+    layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
+    with plait.open(url(disk, unit=64), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
+        file.write(np.ones(layout.local_shape(comm.rank)), layout)
+    comm.Barrier()
+    if comm.rank == comm.size - 1:
+        for entry in disk.iterdir():
+            if f".c{comm.size - 1}of" in entry.name:
+                entry.unlink()
+    comm.Barrier()
+    error_everywhere(comm, lambda: plait.open(url(disk), comm=comm), plait.StoreError, str(disk / "a"))
+
+
+def test_a_full_disk(comm, disk):
+    """The failed write is told to all, and the old array stays."""
+    layout = plait.Layout((1 << 17,), "(block)", grid=(comm.size,))
+    mounted = False
+    if comm.rank == 0:
+        command = [shutil.which("mount") or "", "-t", "tmpfs", "-o", "size=3m", "plait-test", disk]
+        mounted = bool(command[0]) and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    if not comm.bcast(mounted):
+        pytest.skip("mounting a small file system is not permitted here")
+    try:
+        mine = np.ones(layout.local_shape(comm.rank))
+        with plait.open(url(disk), "w", comm=comm, shape=layout.shape, dtype="f8") as file:
+            file.write(mine, layout)
+        after = names(disk)
+        comm.Barrier()
+        large = plait.Layout((1 << 22,), "(block)", grid=(comm.size,))
+        file = plait.open(url(disk), "w", comm=comm, shape=large.shape, dtype="f8")
+        ours = np.ones(large.local_shape(comm.rank))
+        error_everywhere(comm, lambda: file.write(ours, large), plait.StoreError, "No space left on device")
+        assert file.closed
+        comm.Barrier()
+        with plait.open(url(disk), comm=comm) as file:
+            np.testing.assert_array_equal(file.read(layout), 1)
+        assert names(disk) == after
+    finally:
+        comm.Barrier()
+        if comm.rank == 0:
+            subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_folders_by_the_setting(comm, disk, monkeypatch):
+    """That of rank 0 counts."""
+    monkeypatch.setenv("PLAIT_DISTANT_FOLDER", str(disk) if comm.rank == 0 else "elsewhere")
+    layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
+    with plait.open("distant:b?place=striped", "w", comm=comm, shape=SHAPE, dtype="f8") as file:
+        file.write(np.ones(layout.local_shape(comm.rank)), layout)
+    assert any(name.startswith("b.c") for name in names(disk))
+    with plait.open("distant:b", comm=comm) as file:
+        np.testing.assert_array_equal(file.read(layout), 1)
+
+
+def test_where_all_see_one_folder_it_is_a_npy_file(comm, shared):
+    whole = numbered(SHAPE)
+    layout = Deal(SHAPE, ("*", "cyclic"), (comm.size,))
+    for place in ("one", "detect"):
+        with plait.open(url(shared, place), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
+            file.write(layout.local(whole, comm.rank), layout.layout())
+        if comm.rank == 0:
+            assert names(shared) == ["a"]
+            np.testing.assert_array_equal(np.load(shared / "a"), whole)
+        comm.Barrier()
+
+
+@pytest.mark.parametrize("place", ["striped", "detect"])
+def test_copies(comm, disk, shared, place):
+    """Out to one ordinary file and in again, by all ranks."""
+    whole = numbered((101, 37), ">f4")
+    if comm.rank == 0:
+        np.save(shared / "a.npy", whole)
+    comm.Barrier()
+    for memory in (1 << 20, 5000):
+        done = plait.copy(shared / "a.npy", url(disk, place, 1000), comm=comm, memory=memory)
+        assert (done.shape, done.dtype, done.bytes, done.ranks) == ((101, 37), np.dtype(">f4"), whole.nbytes, comm.size)
+        assert (done.windows > 1) == (memory == 5000)
+        plait.copy(
+            f"distant:a?folder={disk}",
+            shared / "b.npy",
+            comm=comm,
+            memory=memory,
+            layout=f"(cyclic, *) onto ({comm.size})",
+        )
+        if comm.rank == 0:
+            assert (shared / "b.npy").read_bytes() == (shared / "a.npy").read_bytes()
+        comm.Barrier()
+    plait.copy(f"distant:a?folder={disk}", url(disk, place, 3000, "c"), comm=comm, memory=5000)
+    with plait.open(f"distant:c?folder={disk}", comm=comm) as file:
+        layout = Deal(whole.shape, ("block", "*"), (comm.size,))
+        check(file.read(layout.layout()), layout.local(whole, comm.rank))
+    same = error_everywhere(
+        comm, lambda: plait.copy(shared / "a.npy", shared / "a.npy", comm=comm), plait.ArgumentError, "source itself"
+    )
+    assert str(shared / "a.npy") in same
+
+
+def test_copies_that_one_rank_ends(comm, disk, shared):
+    if comm.rank == 0:
+        np.save(shared / "a.npy", numbered((64, 64)))
+    comm.Barrier()
+
+    def stop(done, total):
+        if comm.rank == comm.size - 1 and done > total // 3:
+            raise KeyError("enough")
+
+    kinds = KeyError if comm.rank == comm.size - 1 else plait.StoreError
+    with pytest.raises(kinds, match=r"enough|given up"):
+        plait.copy(shared / "a.npy", url(disk), comm=comm, memory=4096, progress=stop)
+    comm.Barrier()
+    assert names(disk) == []

@@ -1,0 +1,141 @@
+"""`plait copy`: by one process, by ranks that it starts or mpiexec did, and when it is stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+
+import plait
+from plait.bench.launch import find_mpiexec
+
+# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
+WELCOME = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+SHAPE = (301, 77)
+
+
+@pytest.fixture
+def source(tmp_path: Path):
+    """An array in Fortran's order, with bytes turned round."""
+    whole = np.asfortranarray(np.random.default_rng(5).integers(0, 1 << 30, SHAPE).astype(">i4"))
+    np.save(tmp_path / "a.npy", whole)
+    return tmp_path / "a.npy"
+
+
+def names(folder: Path):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+@pytest.mark.parametrize("ranks", [None, pytest.param(3, marks=needs_mpi), pytest.param(4, marks=needs_mpi)])
+def test_round_trips_are_the_same_bytes(tmp_path, source, ranks):
+    more = [] if ranks is None else ["--ranks", str(ranks)]
+    there = f"distant:d?folder={tmp_path}&place=striped&unit=1000"
+    result = run("copy", str(source), there, "--memory", "20K", *more)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(f"{source} -> {there}: 90.5 KiB in ")
+    assert ("by 3 ranks" in result.stdout) == (ranks == 3)
+    assert result.stdout.rstrip().endswith("iB/s")
+    assert len(result.stdout.splitlines()) == 1
+    result = run("copy", there, str(tmp_path / "b.npy"), "--json", *more)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "b.npy").read_bytes() == source.read_bytes()
+    found = json.loads(result.stdout)
+    assert (found["bytes"], found["shape"], found["dtype"], found["ranks"]) == (92708, [301, 77], ">i4", ranks or 1)
+    assert found["rate"] == pytest.approx(found["bytes"] / found["seconds"])
+
+
+@needs_mpi
+def test_raw_files_and_layouts(tmp_path, source):
+    result = run("copy", str(source), str(tmp_path / "b.bin"))
+    assert result.exit_code == 0, result.output
+    options = ["--shape", "301x77", "--dtype", ">i4", "--order", "F", "--layout", "(cyclic, block) onto (2, 2)"]
+    result = run("copy", str(tmp_path / "b.bin"), str(tmp_path / "c.npy"), "--ranks", "4", *options)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "c.npy").read_bytes() == source.read_bytes()
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", ["1", "3"])
+def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
+    for arguments, text in [
+        ((str(source), str(source)), "is the source itself"),
+        ((str(tmp_path / "none.npy"), str(tmp_path / "b.npy")), "none.npy: No such file"),
+        ((str(source), str(tmp_path / "none/b.npy")), "none/"),
+        ((str(source), str(tmp_path / "b.npy"), "--memory", "1"), "give more with memory="),
+        ((str(source), str(tmp_path / "b.npy"), "--layout", "(block, *) onto (9)"), "9"),
+        ((str(source), "distant:b?wide=1"), 'the option "wide" is not known'),
+    ]:
+        result = run("copy", *arguments, "--ranks", ranks)
+        if "(block, *) onto (9)" in arguments and ranks == "1":
+            assert result.exit_code == 0  # one process holds all ranks
+            (tmp_path / "b.npy").unlink()
+            continue
+        assert result.exit_code == 2, result.output
+        assert text in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+    assert run("copy", str(source), str(tmp_path / "b"), "--shape", "3xfour").exit_code == 2
+    assert names(tmp_path) == ["a.npy"]
+
+
+@needs_mpi
+def test_ranks_of_mpiexec_copy_together(tmp_path, source):
+    command = [find_mpiexec(), "-n", "3", sys.executable, "-m", "plait.cli", "copy", str(source)]
+    environment = {**os.environ, **WELCOME}
+
+    def call(*arguments):
+        return subprocess.run(
+            [*command, *arguments], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    done = call("b.npy", "--memory", "30K")
+    assert done.returncode == 0, done.stderr
+    assert "by 3 ranks" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+    assert (tmp_path / "b.npy").read_bytes() == source.read_bytes()
+    done = call("none/c.npy")
+    assert done.returncode != 0
+    assert done.stderr.count("Error:") == 1
+    done = call("c.npy", "--ranks", "2")
+    assert done.returncode != 0
+    assert "mpiexec has started 3 ranks, but --ranks says 2" in done.stderr
+    assert names(tmp_path) == ["a.npy", "b.npy"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("ranks", ["1", pytest.param("2", marks=needs_mpi)])
+def test_stopped_ones_leave_nothing(tmp_path, ranks, number):
+    np.save(tmp_path / "a.npy", np.zeros(16 << 20))
+    (tmp_path / "b.npy").write_bytes(b"old")
+    # So many windows that it would take minutes.
+    command = [sys.executable, "-m", "plait.cli", "copy", "a.npy", "b.npy", "--memory", "2K", "--ranks", ranks]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as copying:
+        deadline = time.monotonic() + 60
+        while len(names(tmp_path)) < 3 and time.monotonic() < deadline:
+            assert copying.poll() is None, copying.communicate()
+            time.sleep(0.05)
+        copying.send_signal(number)
+        output, errors = copying.communicate(timeout=60)
+    assert copying.returncode == 1
+    assert output == ""
+    assert errors == "Error: the copy was stopped; nothing was written\n"
+    assert names(tmp_path) == ["a.npy", "b.npy"]
+    assert (tmp_path / "b.npy").read_bytes() == b"old"
+
+
+def test_what_is_replaced_goes(tmp_path, source):
+    for target in ("b.npy", f"distant:b.npy?folder={tmp_path}&place=striped", f"distant:b.npy?folder={tmp_path}"):
+        there = str(tmp_path / target) if target == "b.npy" else target
+        assert run("copy", str(source), there).exit_code == 0
+        with plait.open(there) as file:
+            np.testing.assert_array_equal(file.read(), np.load(source))
+    assert names(tmp_path) == ["a.npy", "b.npy"]
