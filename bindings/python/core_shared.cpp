@@ -39,8 +39,7 @@ void bind_shared(nb::module_& module) {
       .def_static(
           "open",
           [](const std::string& path, const std::string& mode, bool persistent, bool atomic, std::int64_t request,
-             std::int64_t unit, std::int64_t limit, std::int64_t expected, const std::string& place,
-             const Comm& comm) {
+             std::int64_t unit, std::int64_t limit, std::int64_t expected, const std::string& place, const Comm& comm) {
             const nb::gil_scoped_release release;
             SharedFileOptions options;
             options.path = path;

@@ -194,11 +194,10 @@ void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::
 
 DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
   auto request = std::make_shared<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::Active>());
-  request->start(
-      bytes, kLocalPiece, kLocalAhead,
-      [this, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
-        begin_here([work, at, part] { work(at, part); }, std::move(done));
-      });
+  request->start(bytes, kLocalPiece, kLocalAhead,
+                 [this, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
+                   begin_here([work, at, part] { work(at, part); }, std::move(done));
+                 });
   return DistantRequest(std::move(request));
 }
 
@@ -206,18 +205,18 @@ DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, 
                                            const std::byte* from) {
   auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
   const std::int64_t bytes = into != nullptr || from != nullptr ? head.bytes : 0;
-  request->start(
-      bytes, distant::kPieceBytes, kAhead,
-      [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
-        distant::Head mine = head;
-        if (head.wish == Wish::kRead || head.wish == Wish::kWrite) {
-          mine.offset += at;
-          mine.bytes = part;
-        }
-        const auto length = static_cast<std::size_t>(part);
-        begin_call(mine, rank, into == nullptr ? std::span<std::byte>() : std::span(into + at, length),
-                   from == nullptr ? std::span<const std::byte>() : std::span(from + at, length), std::move(done));
-      });
+  request->start(bytes, distant::kPieceBytes, kAhead,
+                 [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
+                   distant::Head mine = head;
+                   if (head.wish == Wish::kRead || head.wish == Wish::kWrite) {
+                     mine.offset += at;
+                     mine.bytes = part;
+                   }
+                   const auto length = static_cast<std::size_t>(part);
+                   begin_call(mine, rank, into == nullptr ? std::span<std::byte>() : std::span(into + at, length),
+                              from == nullptr ? std::span<const std::byte>() : std::span(from + at, length),
+                              std::move(done));
+                 });
   return DistantRequest(std::move(request));
 }
 

@@ -68,10 +68,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "%s\n", plait_message(NULL));
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  /* Distant files, the last three, stay within one host yet. */
-  const char* hosts = getenv("PLAIT_HOSTS");
-  const size_t left_out = hosts != NULL && strchr(hosts, ',') != NULL ? 3 : 0;
-  const int status = run_cases(cases, sizeof cases / sizeof *cases - left_out, argc, argv);
+  const int status = run_cases(cases, sizeof cases / sizeof *cases, argc, argv);
   if (plait_comm_free(&everyone) != PLAIT_OK || everyone != NULL) return 1;
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) remove_scratch();

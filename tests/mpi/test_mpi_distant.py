@@ -8,13 +8,10 @@ import time
 
 import numpy as np
 import pytest
-from nodes import SEVERAL_HOSTS
 from same import error_everywhere
 
 import plait
 from plait import distant
-
-pytestmark = pytest.mark.skipif(SEVERAL_HOSTS, reason="distant files stay within one host yet")
 
 
 def of(shared, rank):

@@ -55,10 +55,18 @@ def test_plait_takes_each_host_for_a_node(comm, mates, shared):
     np.testing.assert_array_equal(found, expected)
 
 
-def test_distant_files_between_hosts_are_refused(comm, shared):
-    with pytest.raises(plait.Error, match="several hosts are not supported yet"):
-        distant.open(shared / f"disk-{comm.rank}", "w", comm=comm)
-    comm.Barrier()
+def test_large_distant_requests_between_hosts(comm):
+    folder = os.environ["PLAIT_HOSTS_LOCAL"].split(os.pathsep)[0]
+    size = 5_000_001
+    with distant.open(f"{folder}/disk-{comm.rank}", "w", comm=comm, temporary=True) as file:
+        for to in range(comm.size):
+            file.write(comm.rank * size, np.full(size, comm.rank, np.uint8), to)
+        comm.Barrier()
+        for at in range(comm.size):
+            for by in range(comm.size):
+                found = file.read(by * size, np.empty(size, np.uint8), at)
+                assert (found == by).all()
+        comm.Barrier()
 
 
 def test_shared_memory_ends_at_the_host(comm, mates):

@@ -106,6 +106,7 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
                 model[end:] = 0
                 file.resize(end)
                 assert file.size() == end
+                apart.Barrier()  # before others write more
         np.testing.assert_array_equal(file.read(0, end), model[:end])
 
 
@@ -331,7 +332,9 @@ def test_mistakes_are_told_to_all(comm, shared, disk):
     ):
         error_everywhere(comm, call, plait.ArgumentError, what)
     if comm.size > 1:
-        error_everywhere(comm, opening(limit=7 if last else 8), plait.ArgumentError, "the ranks of a collective call differ")
+        error_everywhere(
+            comm, opening(limit=7 if last else 8), plait.ArgumentError, "the ranks of a collective call differ"
+        )
     with shared_files.open(path, "w", comm=comm, place="striped") as file:
         for wrong, what in (
             (lambda: file.read(-1, 1), "offset -1"),

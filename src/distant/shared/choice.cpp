@@ -69,13 +69,12 @@ std::string list_text(const std::vector<int>& sorted) {
 [[noreturn]] void refuse_incomplete(const std::string& path, const Candidate& candidate) {
   std::map<std::string, std::vector<int>> missing;
   for (std::size_t i = 0; i < candidate.seen_by.size(); ++i)
-    if (candidate.seen_by[i].empty())
-      missing[candidate.file.host(static_cast<int>(i))].push_back(static_cast<int>(i));
+    if (candidate.seen_by[i].empty()) missing[candidate.file.host(static_cast<int>(i))].push_back(static_cast<int>(i));
   std::string where;
   for (const auto& [host, components] : missing)
     where += text(where.empty() ? "" : "; ", list_text(components), ", written on host ", host);
-  refuse(path, text("of its ", candidate.file.components, " components (id ", candidate.file.id,
-                    ") no rank sees ", where, "; run on these hosts too, or copy what is missing"));
+  refuse(path, text("of its ", candidate.file.components, " components (id ", candidate.file.id, ") no rank sees ",
+                    where, "; run on these hosts too, or copy what is missing"));
 }
 
 std::vector<int> homes_of(const Candidate& file, std::size_t ranks) {
@@ -152,10 +151,9 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
   if (plain) return {true, {}, 0, {0}};
   if (!striped.empty()) refuse_incomplete(path, striped.begin()->second);
   if (anywhere && place != SharedFilePlace::kStriped) not_alike();
-  refuse(path, place == SharedFilePlace::kOne ? "there is no such file"
-               : place == SharedFilePlace::kStriped
-                   ? "no rank sees a component of it"
-                   : "there is no such file, and no rank sees a component of one");
+  refuse(path, place == SharedFilePlace::kOne       ? "there is no such file"
+               : place == SharedFilePlace::kStriped ? "no rank sees a component of it"
+                                                    : "there is no such file, and no rank sees a component of one");
 }
 
 }  // namespace plait::distant::shared

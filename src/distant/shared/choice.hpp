@@ -12,7 +12,7 @@ namespace plait::distant::shared {
 
 struct Choice {
   bool one = false;
-  std::string id;         ///< of a striped one
+  std::string id;  ///< of a striped one
   std::int64_t unit = 0;
   std::vector<int> homes;  ///< of each component
   bool operator==(const Choice&) const = default;

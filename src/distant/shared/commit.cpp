@@ -63,9 +63,9 @@ void SharedFile::Impl::commit() {
 
 void SharedFile::Impl::commit_one() {
   engine::agree(*transport_, engine::caught([&] {
-                  if (new_one_) new_one_->commit();
-                  new_one_.reset();
-                }));
+    if (new_one_) new_one_->commit();
+    new_one_.reset();
+  }));
   shared::remove_others(options_.path, {});
 }
 
@@ -75,20 +75,20 @@ void SharedFile::Impl::commit_striped() {
   const Census census = count(*transport_, options_.path, id_);
   const shared::Description description{id_, transport_->size(), unit_, rank_, census.hosts, census.old};
   engine::agree(*transport_, engine::caught([&] {
-                  if (options_.atomic) parts_.direct(rank_)->sync();
-                  if (rank_ != 0) shared::write_description(made_, description);
-                }));
+    if (options_.atomic) parts_.direct(rank_)->sync();
+    if (rank_ != 0) shared::write_description(made_, description);
+  }));
   engine::agree(*transport_, engine::caught([&] {
-                  if (rank_ == 0) shared::write_description(made_, description);
-                }));
+    if (rank_ == 0) shared::write_description(made_, description);
+  }));
   made_.clear();
   engine::agree(*transport_, engine::caught([&] {
-                  shared::remove_others(options_.path, id_);
-                  struct stat found{};
-                  if (::stat(options_.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return;
-                  if (::unlink(options_.path.c_str()) != 0 && errno != ENOENT)
-                    throw store::posix::system_error(base::text("remove the replaced ", options_.path), errno);
-                }));
+    shared::remove_others(options_.path, id_);
+    struct stat found{};
+    if (::stat(options_.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return;
+    if (::unlink(options_.path.c_str()) != 0 && errno != ENOENT)
+      throw store::posix::system_error(base::text("remove the replaced ", options_.path), errno);
+  }));
 }
 
 }  // namespace plait

@@ -34,8 +34,8 @@ class Deal {
   /// How many bytes from a place on lie together in the file.
   std::int64_t together(std::int64_t place) const { return unit_ - place % unit_; }
 
-  /// The accesses that move `bytes` bytes at `offset`, of at most `most` bytes each: whole stripes together, or parts of
-  /// one.  In such an order that the first ones go to as many components as there are.
+  /// The accesses that move `bytes` bytes at `offset`, of at most `most` bytes each: whole stripes together, or parts
+  /// of one.  In such an order that the first ones go to as many components as there are.
   std::vector<Batch> batches(std::int64_t offset, std::int64_t bytes, std::int64_t most) const;
 
   /// Calls `body(place, at, bytes)` for what lies together of a batch of a request at `offset`; `at` counts from there.

@@ -32,8 +32,7 @@ std::string tell(transport::Transport& transport, const std::string& mine) {
   text.resize(static_cast<std::size_t>(length));
   constexpr std::size_t kMost = transport::Transport::kMostBroadcast;
   for (std::size_t done = 0; done < text.size(); done += kMost)
-    transport.broadcast(
-        std::as_writable_bytes(std::span(text).subspan(done, std::min(kMost, text.size() - done))), 0);
+    transport.broadcast(std::as_writable_bytes(std::span(text).subspan(done, std::min(kMost, text.size() - done))), 0);
   return text;
 }
 

@@ -116,11 +116,11 @@ std::int64_t SharedFile::Impl::size() {
   std::int64_t result = 0;
   const auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
   request->start(1, 1, 1, [this, &result](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
-    distant::shared::ask_end(parts_, [&result, done = std::move(done)](const transport::CallFailure* failure,
-                                                                       std::int64_t end) {
-      result = end;
-      done(failure);
-    });
+    distant::shared::ask_end(
+        parts_, [&result, done = std::move(done)](const transport::CallFailure* failure, std::int64_t end) {
+          result = end;
+          done(failure);
+        });
   });
   request->wait();
   known_.raise(result);
@@ -134,8 +134,7 @@ void SharedFile::Impl::sync() {
     // Every host holds back its own writes.
     for (const int rank : syncing_) requests.push_back(parts_.file(0).start_sync(rank));
   } else {
-    for (int i = 0; i < parts_.deal().components(); ++i)
-      requests.push_back(parts_.file(i).start_sync(parts_.home(i)));
+    for (int i = 0; i < parts_.deal().components(); ++i) requests.push_back(parts_.file(i).start_sync(parts_.home(i)));
   }
   wait_all(requests);
 }
@@ -151,13 +150,13 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
                 }));
   known_.set(0);
   engine::agree(*transport_, engine::caught([&] {
-                  if (one_) {
-                    if (rank_ == 0) parts_.direct(0)->resize(bytes);
-                    return;
-                  }
-                  for (const int component : parts_.of(rank_))
-                    parts_.direct(component)->resize(parts_.deal().length(component, bytes));
-                }));
+    if (one_) {
+      if (rank_ == 0) parts_.direct(0)->resize(bytes);
+      return;
+    }
+    for (const int component : parts_.of(rank_))
+      parts_.direct(component)->resize(parts_.deal().length(component, bytes));
+  }));
   known_.raise(bytes);
 }
 

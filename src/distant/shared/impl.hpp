@@ -80,9 +80,9 @@ class SharedFile::Impl {
   std::int64_t unit_ = 0;
   distant::shared::Parts parts_;
   distant::shared::KnownEnd known_;
-  std::vector<int> syncing_;  // ranks that make one file durable, one of each node
+  std::vector<int> syncing_;                            // ranks that make one file durable, one of each node
   std::unique_ptr<store::posix::Replacement> new_one_;  // on rank 0, until it has its name or none
-  std::string made_;  // the component that goes unless it gets a description
+  std::string made_;                                    // the component that goes unless it gets a description
 };
 
 }  // namespace plait

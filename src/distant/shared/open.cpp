@@ -48,8 +48,7 @@ std::int64_t unit_for(const SharedFileOptions& options) {
 
 void check_options(const SharedFileOptions& options) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
-  if (shared::name_of(options.path).empty())
-    refuse(text("\"", options.path, "\" names no file; pass the path of one"));
+  if (shared::name_of(options.path).empty()) refuse(text("\"", options.path, "\" names no file; pass the path of one"));
   const auto at_least_0 = [&](const char* what, std::int64_t value) {
     if (value < 0) refuse(text(what, "=", value, " was given for a shared file; pass 0 or more"));
   };
@@ -75,8 +74,7 @@ std::string SharedFile::Impl::call_text() const {
 
 std::string SharedFile::Impl::component_path(int component) const {
   const bool stays = options_.mode != SharedFileMode::kWrite || options_.persistent;
-  return options_.path +
-         shared::component_suffix(component, parts_.deal().components(), id_, stays ? 'c' : 's');
+  return options_.path + shared::component_suffix(component, parts_.deal().components(), id_, stays ? 'c' : 's');
 }
 
 void SharedFile::Impl::open() {
@@ -102,16 +100,14 @@ void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm)
 bool SharedFile::Impl::make_one() {
   std::string folder;
   engine::agree(*transport_, engine::caught([&] {
-                  folder = shared::folder_of(store::posix::follow_links(options_.path));
-                  if (rank_ == 0) {
-                    new_one_ = std::make_unique<store::posix::Replacement>(options_.path, 0,
-                                                                           std::span<const std::byte>());
-                  } else if (::access(folder.c_str(), F_OK) != 0) {
-                    throw store::posix::system_error(text("open ", options_.path, " on rank ", rank_, " (host ",
-                                                          distant::host_name(), ')'),
-                                                     errno);
-                  }
-                }));
+    folder = shared::folder_of(store::posix::follow_links(options_.path));
+    if (rank_ == 0) {
+      new_one_ = std::make_unique<store::posix::Replacement>(options_.path, 0, std::span<const std::byte>());
+    } else if (::access(folder.c_str(), F_OK) != 0) {
+      throw store::posix::system_error(
+          text("open ", options_.path, " on rank ", rank_, " (host ", distant::host_name(), ')'), errno);
+    }
+  }));
   const std::string mine = new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string();
   const std::string name = shared::tell(*transport_, mine);
   const std::string path = (fs::path(folder) / name).string();
@@ -170,10 +166,10 @@ void SharedFile::Impl::make_striped() {
   parts_ = shared::Parts(shared::Deal(unit_, transport_->size()), std::move(homes));
   const std::string own = component_path(rank_);
   engine::agree(*transport_, engine::caught([&] {
-                  store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, 0666,
-                                          text(own, " on rank ", rank_, " (host ", distant::host_name(), ')'));
-                  made_ = own;
-                }));
+    store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, 0666,
+                            text(own, " on rank ", rank_, " (host ", distant::host_name(), ')'));
+    made_ = own;
+  }));
   open_rounds({own}, options_.persistent);
   if (!options_.persistent) {
     // All have it open, or ask this rank: it needs no name.
@@ -190,12 +186,12 @@ void SharedFile::Impl::open_existing() {
   const std::vector<std::string> sights = shared::gather(*transport_, shared::packed(sight));
   shared::Choice choice;
   engine::agree(*transport_, engine::caught([&] {
-                  if (rank_ != 0) return;
-                  std::vector<shared::Sight> all;
-                  all.reserve(sights.size());
-                  for (const std::string& each : sights) all.push_back(shared::unpacked(each));
-                  choice = shared::choose(options_.path, options_.place, all);
-                }));
+    if (rank_ != 0) return;
+    std::vector<shared::Sight> all;
+    all.reserve(sights.size());
+    for (const std::string& each : sights) all.push_back(shared::unpacked(each));
+    choice = shared::choose(options_.path, options_.place, all);
+  }));
   choice = shared::Choice::unpacked(shared::tell(*transport_, choice.packed()));
   if (choice.one) {
     one_ = true;
@@ -213,8 +209,7 @@ void SharedFile::Impl::open_existing() {
 }
 
 void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool named) {
-  const DistantMode mode =
-      options_.mode == SharedFileMode::kRead ? DistantMode::kRead : DistantMode::kReadWrite;
+  const DistantMode mode = options_.mode == SharedFileMode::kRead ? DistantMode::kRead : DistantMode::kReadWrite;
   for (int round = 0; round < parts_.rounds(); ++round) {
     const auto place = static_cast<std::size_t>(round);
     auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
@@ -228,9 +223,9 @@ void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool nam
 void SharedFile::Impl::look_at_end() {
   std::int64_t end = 0;
   engine::agree(*transport_, engine::caught([&] {
-                  for (const int component : parts_.of(rank_))
-                    end = std::max(end, parts_.deal().end(component, parts_.direct(component)->size()));
-                }));
+    for (const int component : parts_.of(rank_))
+      end = std::max(end, parts_.deal().end(component, parts_.direct(component)->size()));
+  }));
   std::int64_t least = -end;
   transport_->reduce_min({&least, 1});
   known_.set(-least);

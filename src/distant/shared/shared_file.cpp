@@ -17,9 +17,7 @@ SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) 
   return SharedFile(std::move(impl));
 }
 
-void SharedFile::refuse_open(const std::string& message, const Comm& comm) {
-  Impl::refuse_open(message, comm);
-}
+void SharedFile::refuse_open(const std::string& message, const Comm& comm) { Impl::refuse_open(message, comm); }
 
 bool SharedFile::is_open() const { return impl_->is_open(); }
 bool SharedFile::one() const { return impl_->one(); }

@@ -40,10 +40,12 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
   const Deal& deal = parts_.deal();
   const int component = deal.component_of(end_ - 1);
   const std::int64_t place = deal.place_of(end_ - 1);
-  demanding_ = static_cast<std::size_t>(std::ranges::find_if(batches_, [&](const Batch& batch) {
-                                          return batch.component == component &&
-                                                 batch.place + batch.bytes - 1 == place;
-                                        }) - batches_.begin());
+  demanding_ = static_cast<std::size_t>(std::ranges::find_if(batches_,
+                                                             [&](const Batch& batch) {
+                                                               return batch.component == component &&
+                                                                      batch.place + batch.bytes - 1 == place;
+                                                             }) -
+                                        batches_.begin());
 }
 
 bool Transfer::fits_here() const {
@@ -175,11 +177,10 @@ void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
     }
     self->known_.raise(end);
     if (end < self->end_) {
-      const transport::CallFailure past{
-          ErrorKind::kSystem, ENODATA,
-          base::text("cannot read ", self->extent_.bytes, " bytes at offset ", self->extent_.offset,
-                     " of the shared file ", self->path_, ": it ends at ", end,
-                     "; read within it, or write there first")};
+      const transport::CallFailure past{ErrorKind::kSystem, ENODATA,
+                                        base::text("cannot read ", self->extent_.bytes, " bytes at offset ",
+                                                   self->extent_.offset, " of the shared file ", self->path_,
+                                                   ": it ends at ", end, "; read within it, or write there first")};
       return done(&past);
     }
     self->begin(index, false, [self, index, done](const transport::CallFailure* again) {

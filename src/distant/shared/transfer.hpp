@@ -22,8 +22,8 @@ struct Extent {
   const std::byte* from = nullptr;
 };
 
-/// Behind the end of a component lie zeros, as long as the file goes on in another one.  A read that passes the end that
-/// is known here demands of the component of its last byte that it has that; only where it has not, all are asked.
+/// Behind the end of a component lie zeros, as long as the file goes on in another one.  A read that passes the end
+/// that is known here demands of the component of its last byte that it has that; only where it has not, all are asked.
 class Transfer : public std::enable_shared_from_this<Transfer> {
  public:
   /// `path` is for errors.  All of them, and the components, outlive the transfer.

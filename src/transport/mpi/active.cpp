@@ -27,6 +27,9 @@ constexpr microseconds kMovingNap{400};
 constexpr microseconds kLongestNap{20000};
 /// Bells that announce what does not come are forgotten after so long.
 constexpr milliseconds kOwedFor{20};
+/// Large messages need both sides to look before they get on, so both do for so long after one was last heard of: one
+/// that takes longer goes over a link that the longest naps keep busy.
+constexpr milliseconds kLargeFor{250};
 /// What a peer sent before it left may still be on its way.
 constexpr milliseconds kGrace{200};
 constexpr milliseconds kCancelling{500};
@@ -85,35 +88,35 @@ MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service) : 
   lanes_.resize(static_cast<std::size_t>(size_));
   bells_ = std::make_unique<Doorbells>(comm_);
   bells_->gone = [this](int peer) { peer_gone(peer); };
-  for (int i = 0; i < kHeadsAwaited; ++i) await_head();
   thread_ = std::thread([this] { run(); });
   const std::scoped_lock lock(registry().mutex);
   registry().running.insert(this);
   if (!std::exchange(registry().watched, true)) watch_the_end();
 }
 
-void MpiActive::await_head() {
-  auto wire = std::make_shared<std::pair<WireHead, MPI_Status>>();
-  const std::scoped_lock lock(mutex_);
-  if (stopped_) return;
-  const auto arrived = [this, wire](const Ended& how) {
-    if (!how.good) return;
-    const WireHead head = wire->first;
-    await_head();
-    heard();
-    Arrival arrival;
-    arrival.id = static_cast<std::uint64_t>(head.place & 0xffff);
-    arrival.from = static_cast<int>(head.place >> 16);
-    arrival.head = head.head;
-    arrival.payload_bytes = head.payload;
-    arrival.room_bytes = head.room;
-    service_->arrived(*this, arrival);
-  };
-  operations_.add(
-      [&](MPI_Request* request) {
-        return MPI_Irecv(&wire->first, sizeof(WireHead), MPI_BYTE, MPI_ANY_SOURCE, kHeadTag, comm_, request);
-      },
-      {arrived, -1, true, true, false});
+/// Under the lock.  Heads are probed for: receives posted for any rank lose messages under MPICH where ranks are
+/// reached over a network (seen with 5.0.2 over UCX).
+void MpiActive::take_heads(std::vector<Operations::Done>& ended) {
+  while (true) {
+    int there = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    if (MPI_Improbe(MPI_ANY_SOURCE, kHeadTag, comm_, &there, &message, &status) != MPI_SUCCESS || there == 0) return;
+    WireHead wire;
+    const bool good = MPI_Mrecv(&wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    if (!good) continue;
+    const auto arrived = [this, wire](const Ended&) {
+      heard(false);
+      Arrival arrival;
+      arrival.id = static_cast<std::uint64_t>(wire.place & 0xffff);
+      arrival.from = static_cast<int>(wire.place >> 16);
+      arrival.head = wire.head;
+      arrival.payload_bytes = wire.payload;
+      arrival.room_bytes = wire.room;
+      service_->arrived(*this, arrival);
+    };
+    ended.push_back({{.done = arrived, .on_handler = true}, {.good = true}});
+  }
 }
 
 bool MpiActive::look(bool handler) {
@@ -127,6 +130,7 @@ bool MpiActive::look(bool handler) {
     }
     if (stopped_) return false;
     ended = operations_.test();
+    take_heads(ended);
   }
   const bool any = !ended.empty();
   dispatch(std::move(ended), handler);
@@ -214,7 +218,8 @@ void MpiActive::run() {
     bool moving = false;
     {
       const std::scoped_lock lock(mutex_);
-      moving = operations_.moving();
+      moving = operations_.moving() ||
+               (operations_.large() && now.time_since_epoch() - Clock::duration(last_large_) < kLargeFor);
     }
     if (now - last > kOwedFor) {
       owed_ = 0;
@@ -222,10 +227,11 @@ void MpiActive::run() {
       moving = moving || owed_ > 0;
     }
     if (moving && now - last < kAwake) continue;
-    const int rings = bells_->wait(moving ? std::min(nap, kMovingNap) : nap);
+    const Doorbells::Rings rings = bells_->wait(moving ? std::min(nap, kMovingNap) : nap);
     nap = std::min(2 * nap, kLongestNap);
-    if (rings > 0) {
-      owed_ += rings;
+    if (rings.all > 0) {
+      owed_ += rings.all;
+      if (rings.large) moved();
       last = Clock::now();
       nap = kFirstNap;
     }
@@ -270,18 +276,6 @@ std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallServi
   if (level < MPI_THREAD_MULTIPLE)
     throw Error(ErrorKind::kArgument,
                 "distant files need MPI_THREAD_MULTIPLE, and MPI was initialised for less; call MPI_Init_thread");
-  MPI_Comm host = MPI_COMM_NULL;
-  int together = 1;
-  int all = 1;
-  check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
-  check(MPI_Comm_size(host, &together), "MPI_Comm_size");
-  check(MPI_Comm_free(&host), "MPI_Comm_free");
-  check(MPI_Comm_size(everyone, &all), "MPI_Comm_size");
-  check(MPI_Allreduce(MPI_IN_PLACE, &together, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
-  if (together != all)
-    throw Error(ErrorKind::kArgument,
-                "distant files of ranks on several hosts are not supported yet: large requests do not end there; run "
-                "all ranks on one host");
   return std::make_shared<MpiActive>(everyone, std::move(service));
 }
 

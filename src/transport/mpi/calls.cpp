@@ -62,7 +62,10 @@ void MpiActive::begin(const std::shared_ptr<Flight>& flight, int place) {
   const int length = room.empty() ? 1 : static_cast<int>(room.size());
   const bool received = operations_.add(
       [&](MPI_Request* request) { return MPI_Irecv(into, length, MPI_BYTE, to, kAnswerTag + place, comm_, request); },
-      {[this, flight](const Ended& how) { end_part(flight, how, true); }, to, true, false, false});
+      {.done = [this, flight](const Ended& how) { end_part(flight, how, true); },
+       .peer = to,
+       .receives = true,
+       .large = room.size() > kLarge});
   if (!received) return;
   lanes_[static_cast<std::size_t>(to)].places |= 1U << static_cast<unsigned>(place);
   ++flight->parts;
@@ -72,16 +75,18 @@ void MpiActive::begin(const std::shared_ptr<Flight>& flight, int place) {
         [&](MPI_Request* request) {
           return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, request);
         },
-        {[this, flight, large](const Ended& how) {
-           if (large) heard();
-           end_part(flight, how, false);
-         },
-         to, false, false, false});
+        {.done =
+             [this, flight, large](const Ended& how) {
+               if (large) heard(large);
+               end_part(flight, how, false);
+             },
+         .peer = to,
+         .large = large});
     if (sent) ++flight->parts;
   };
   send(&flight->wire, sizeof(WireHead), kHeadTag);
   if (!payload.empty()) send(payload.data(), payload.size(), kPayloadTag + place);
-  bells_->ring(to);
+  bells_->ring(to, false);
 }
 
 void MpiActive::end_part(const std::shared_ptr<Flight>& flight, const Ended& how, bool is_answer) {
@@ -92,7 +97,7 @@ void MpiActive::end_part(const std::shared_ptr<Flight>& flight, const Ended& how
     const std::scoped_lock lock(mutex_);
     --flight->parts;
     if (is_answer) {
-      heard();
+      heard(flight->call.room.size() > kLarge);
       const std::size_t expected = std::max<std::size_t>(flight->call.room.size(), 1);
       if (how.good && static_cast<std::size_t>(how.bytes) != expected && !stopped_) {
         // Refused; the reason follows.
@@ -101,15 +106,17 @@ void MpiActive::end_part(const std::shared_ptr<Flight>& flight, const Ended& how
               return MPI_Irecv(&flight->failure, sizeof(WireFailure), MPI_BYTE, to, kFailureTag + place, comm_,
                                request);
             },
-            {[this, flight](const Ended& told) {
-               if (told.good) {
-                 const WireFailure& wire = flight->failure;
-                 flight->why = {static_cast<ErrorKind>(wire.kind), wire.code,
-                                std::string(wire.text.data(), static_cast<std::size_t>(wire.length))};
-               }
-               end_part(flight, told, false);
-             },
-             to, true, false, false});
+            {.done =
+                 [this, flight](const Ended& told) {
+                   if (told.good) {
+                     const WireFailure& wire = flight->failure;
+                     flight->why = {static_cast<ErrorKind>(wire.kind), wire.code,
+                                    std::string(wire.text.data(), static_cast<std::size_t>(wire.length))};
+                   }
+                   end_part(flight, told, false);
+                 },
+             .peer = to,
+             .receives = true});
         flight->failed = true;
         flight->why = {ErrorKind::kSystem, EIO, base::text("rank ", to, " could not say why")};
         if (posted) ++flight->parts;
@@ -139,8 +146,20 @@ void MpiActive::take(const Arrival& arrival, std::span<std::byte> into, std::fun
                                 return MPI_Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, from,
                                                  kPayloadTag + place_of(arrival), comm_, request);
                               },
-                              {[done](const Ended& how) { done(how.good); }, from, true, true, true});
-    if (posted && large) bells_->ring(from);
+                              {.done =
+                                   [this, done, large](const Ended& how) {
+                                     if (large) moved();
+                                     done(how.good);
+                                   },
+                               .peer = from,
+                               .receives = true,
+                               .on_handler = true,
+                               .moves = true,
+                               .large = large});
+    if (posted && large) {
+      moved();
+      bells_->ring(from, true);
+    }
   }
   if (!posted) done(false);
 }
@@ -159,8 +178,16 @@ void MpiActive::answer(const Arrival& arrival, std::span<const std::byte> data, 
                                                  data.empty() ? 1 : static_cast<int>(data.size()), MPI_BYTE, to,
                                                  kAnswerTag + place_of(arrival), comm_, request);
                               },
-                              {[sent](const Ended&) { sent(); }, to, false, false, large});
-    if (posted) bells_->ring(to);
+                              {.done =
+                                   [this, sent, large](const Ended&) {
+                                     if (large) moved();
+                                     sent();
+                                   },
+                               .peer = to,
+                               .moves = large,
+                               .large = large});
+    if (posted && large) moved();
+    if (posted) bells_->ring(to, large);
   }
   if (!posted) return sent();
   if (std::this_thread::get_id() == thread_.get_id()) return;
@@ -185,12 +212,12 @@ void MpiActive::refuse(const Arrival& arrival, const CallFailure& failure) {
         [&](MPI_Request* request) {
           return MPI_Isend(data, bytes, MPI_BYTE, arrival.from, tag + place_of(arrival), comm_, request);
         },
-        {[wire](const Ended&) {}, arrival.from, false, false, false});
+        {.done = [wire](const Ended&) {}, .peer = arrival.from});
   };
   // An answer of no bytes, which none that serves the call has.
   send(nullptr, 0, kAnswerTag);
   send(wire.get(), sizeof(WireFailure), kFailureTag);
-  bells_->ring(arrival.from);
+  bells_->ring(arrival.from, false);
 }
 
 }  // namespace plait::transport::mpi

@@ -30,6 +30,8 @@ namespace {
 
 /// Longest wait for one address of a peer.
 constexpr int kConnectMilliseconds = 1000;
+constexpr char kBell = 1;
+constexpr char kLargeBell = 2;
 
 void close_if_open(int& descriptor) {
   if (descriptor >= 0) ::close(descriptor);
@@ -234,17 +236,17 @@ bool Doorbells::connect(int peer) {
   return true;
 }
 
-void Doorbells::send_bell(int socket) {
-  const char bell = 1;
+void Doorbells::send_bell(int socket, bool large) {
+  const char bell = large ? kLargeBell : kBell;
   // A bell that finds no room is one of hundreds that have not been heard.
   ::send(socket, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void Doorbells::ring(int peer) {
+void Doorbells::ring(int peer, bool large) {
   const std::scoped_lock lock(mutex_);
-  if (const auto found = outgoing_.find(peer); found != outgoing_.end()) return send_bell(found->second);
-  if (const auto found = incoming_.find(peer); found != incoming_.end()) return send_bell(found->second);
-  ++missed_[peer];
+  if (const auto found = outgoing_.find(peer); found != outgoing_.end()) return send_bell(found->second, large);
+  if (const auto found = incoming_.find(peer); found != incoming_.end()) return send_bell(found->second, large);
+  missed_[peer] |= large;
 }
 
 void Doorbells::ring_self() {
@@ -264,42 +266,43 @@ void Doorbells::accept(int listener) {
   }
 }
 
-int Doorbells::greet(int socket, Guest& guest) {
+bool Doorbells::greet(int socket, Guest& guest) {
   auto* const place = reinterpret_cast<char*>(&guest.hello) + guest.heard;
   const ssize_t got = ::recv(socket, place, sizeof(Hello) - guest.heard, MSG_DONTWAIT);
-  if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+  if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
   guest.heard += static_cast<std::size_t>(got);
-  if (guest.heard < sizeof(Hello)) return 0;
+  if (guest.heard < sizeof(Hello)) return true;
   const bool known = guest.hello.cookie == addresses_[static_cast<std::size_t>(rank_)].cookie &&
                      guest.hello.rank >= 0 && guest.hello.rank < static_cast<std::int64_t>(ways_.size());
   if (!known) {
     guest.heard = 0;
-    return -1;
+    return false;
   }
   incoming_[guest.peer()] = socket;
-  if (missed_.erase(guest.peer()) != 0) send_bell(socket);
-  return 0;
+  if (const auto missed = missed_.extract(guest.peer())) send_bell(socket, missed.mapped());
+  return true;
 }
 
-int Doorbells::drain(int socket) {
+bool Doorbells::drain(int socket, Rings& rings) {
   const std::scoped_lock lock(mutex_);
   const auto guest = guests_.find(socket);
   if (guest != guests_.end() && guest->second.peer() < 0) return greet(socket, guest->second);
   std::array<char, 256> bells;
-  int rings = 0;
   while (true) {
     const ssize_t got = ::recv(socket, bells.data(), bells.size(), MSG_DONTWAIT);
-    if (got > 0) rings += static_cast<int>(got);
+    if (got > 0) {
+      rings.all += static_cast<int>(got);
+      rings.large |= std::memchr(bells.data(), kLargeBell, static_cast<std::size_t>(got)) != nullptr;
+    }
     if (got == static_cast<ssize_t>(bells.size()) || (got < 0 && errno == EINTR)) continue;
-    if (got >= 0 && got != 0) return rings;
-    return got < 0 && errno == EAGAIN ? rings : -1;
+    return got > 0 || (got < 0 && errno == EAGAIN);
   }
 }
 
-int Doorbells::wait(std::chrono::microseconds longest) {
+Doorbells::Rings Doorbells::wait(std::chrono::microseconds longest) {
   if (set_ < 0) {  // nothing to sleep on
     ::poll(nullptr, 0, std::max(1, static_cast<int>(longest.count() / 1000)));
-    return 0;
+    return {};
   }
   std::array<epoll_event, 32> events;
   const timespec limit{static_cast<time_t>(longest.count() / 1'000'000),
@@ -312,7 +315,7 @@ int Doorbells::wait(std::chrono::microseconds longest) {
   int found = ::ppoll(&ready, 1, &limit, nullptr);
   if (found > 0) found = ::epoll_wait(set_, events.data(), static_cast<int>(events.size()), 0);
 #endif
-  int rings = 0;
+  Rings rings;
   for (int i = 0; i < found; ++i) {
     const int socket = events[static_cast<std::size_t>(i)].data.fd;
     if (socket == self_) {
@@ -325,11 +328,7 @@ int Doorbells::wait(std::chrono::microseconds longest) {
       accept(socket);
       continue;
     }
-    const int heard = drain(socket);
-    if (heard >= 0) {
-      rings += heard;
-      continue;
-    }
+    if (drain(socket, rings)) continue;
     int peer = -1;
     {
       const std::scoped_lock lock(mutex_);

@@ -33,13 +33,17 @@ class Doorbells {
   /// answer.  errors  none: returns false where the peer has gone.
   /// threads  Any.
   bool connect(int peer);
-  /// Wakes the peer's handler.  threads  Any.
-  void ring(int peer);
+  /// Wakes the peer's handler; `large` tells it that a large message moves.  threads  Any.
+  void ring(int peer, bool large);
   /// Wakes the handler of this process.  threads  Any.
   void ring_self();
 
-  /// Sleeps until a bell rings, a peer goes, or the time is up.  Returns the number of rings.  On the handler thread.
-  int wait(std::chrono::microseconds longest);
+  struct Rings {
+    int all = 0;
+    bool large = false;  ///< one at least told of a large message
+  };
+  /// Sleeps until a bell rings, a peer goes, or the time is up.  Returns what has been rung.  On the handler thread.
+  Rings wait(std::chrono::microseconds longest);
   /// Hangs up: peers find this process gone, and it finds all of them so.  Not while wait() runs.
   void close();
   /// Called by wait() for a peer whose connection has ended.
@@ -70,13 +74,13 @@ class Doorbells {
   void listen();
   void watch(int socket);
   void accept(int listener);
-  /// Takes what has come on a connection; returns the rings, -1 where it has ended.
-  int drain(int socket);
-  int greet(int socket, Guest& guest);
+  /// Adds what has come on a connection to `rings`; returns false where it has ended.
+  bool drain(int socket, Rings& rings);
+  bool greet(int socket, Guest& guest);
   int open_local(const Address& address, int& code) const;
   int open_network(const Address& address, int& code) const;
   std::string local_name(std::uint64_t cookie) const;
-  static void send_bell(int socket);
+  static void send_bell(int socket, bool large);
 
   int rank_ = 0;
   std::vector<Address> addresses_;
@@ -92,7 +96,7 @@ class Doorbells {
   std::map<int, int> incoming_;  // where the peer does
   std::map<int, int> peers_;     // of outgoing sockets
   std::map<int, Guest> guests_;
-  std::map<int, int> missed_;  // rings for peers that have not been accepted yet
+  std::map<int, bool> missed_;  // rings for peers that have not been accepted yet, and whether one was large
 };
 
 }  // namespace plait::transport::mpi

@@ -27,8 +27,6 @@ inline constexpr int kHeadTag = 1;
 inline constexpr int kAnswerTag = 100;
 inline constexpr int kPayloadTag = 200;
 inline constexpr int kFailureTag = 300;
-/// Receives that wait for calls.
-inline constexpr int kHeadsAwaited = 8;
 /// Above so many bytes MPI may need both sides to move a message.
 inline constexpr std::size_t kLarge = 4096;
 
@@ -91,7 +89,7 @@ class MpiActive : public Active {
 
   static CallFailure gone(int worker);
   static CallFailure stopped();
-  void await_head();
+  void take_heads(std::vector<Operations::Done>& ended);
   void start_waiting(int to, std::vector<std::shared_ptr<Flight>>& failed);
   void begin(const std::shared_ptr<Flight>& flight, int place);
   void end_part(const std::shared_ptr<Flight>& flight, const Ended& how, bool is_answer);
@@ -102,7 +100,12 @@ class MpiActive : public Active {
   void run();
   void peer_gone(int peer);
   void give_up_gone();
-  void heard() { owed_.fetch_sub(1); }
+  void heard(bool large) {
+    owed_.fetch_sub(1);
+    if (large) moved();
+  }
+  /// A large message moves, or has ended.
+  void moved() { last_large_ = Clock::now().time_since_epoch().count(); }
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
@@ -120,6 +123,7 @@ class MpiActive : public Active {
   std::deque<Task> tasks_;  // for the handler
 
   std::atomic<int> owed_{0};  // bells less messages: what is known to be on its way
+  std::atomic<Clock::rep> last_large_{0};
   std::atomic<bool> ending_{false};
   std::set<int> leaving_;  // of the handler
   std::thread thread_;

@@ -9,6 +9,7 @@ namespace plait::transport::mpi {
 
 Operations::Done Operations::take(std::size_t index, const Ended& how) {
   if (std::exchange(operations_[index].moves, false)) --moving_;
+  if (std::exchange(operations_[index].large, false)) --large_;
   return {std::exchange(operations_[index], {}), how};
 }
 

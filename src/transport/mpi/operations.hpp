@@ -21,6 +21,7 @@ struct Operation {
   bool receives = false;    ///< what may be cancelled
   bool on_handler = false;  ///< `done` is to be called on the handler thread
   bool moves = false;       ///< the peer works on it: looking for it soon is worthwhile
+  bool large = false;       ///< MPI may move it only while both sides look
 };
 
 /// Not locked: the owner does.
@@ -37,6 +38,7 @@ class Operations {
     MPI_Request request = MPI_REQUEST_NULL;
     if (post(&request) != MPI_SUCCESS) return false;
     if (operation.moves) ++moving_;
+    if (operation.large) ++large_;
     requests_.push_back(request);
     operations_.push_back(std::move(operation));
     return true;
@@ -50,6 +52,8 @@ class Operations {
   std::vector<Done> finish();
   /// Whether a peer is at work on some of them.
   bool moving() const { return moving_ > 0; }
+  /// Whether some are large.
+  bool large() const { return large_ > 0; }
 
  private:
   Done take(std::size_t index, const Ended& how);
@@ -60,6 +64,7 @@ class Operations {
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
   int moving_ = 0;
+  int large_ = 0;
 };
 
 }  // namespace plait::transport::mpi

@@ -1,0 +1,157 @@
+// Which file is opened of what ranks see under a name, and the texts that say what a component is part of.
+#include "distant/shared/choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "distant/shared/description.hpp"
+#include "distant/shared/folder.hpp"
+#include "plait/error.hpp"
+
+namespace {
+
+using plait::SharedFilePlace;
+using plait::distant::shared::Choice;
+using plait::distant::shared::choose;
+using plait::distant::shared::component_suffix;
+using plait::distant::shared::Description;
+using plait::distant::shared::packed;
+using plait::distant::shared::parse;
+using plait::distant::shared::Plain;
+using plait::distant::shared::recognise;
+using plait::distant::shared::Seen;
+using plait::distant::shared::Sight;
+using plait::distant::shared::unpacked;
+
+const std::string kOld = "0123456789abcdef";
+const std::string kNew = "00000000000000ff";
+
+/// A file of four components, two on each of two hosts.
+Description file(const std::string& id, std::vector<std::string> replaced = {}) {
+  return {id, 4, 1000, 0, {{0, 1, "here"}, {2, 3, "over there"}}, std::move(replaced)};
+}
+
+std::string error_of(const std::vector<Sight>& sights, SharedFilePlace place = SharedFilePlace::kDetect) {
+  try {
+    choose("/disk/x", place, sights);
+  } catch (const plait::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text << "\n  does not say\n" << part;
+}
+
+TEST(SharedChoice, ComponentsAreAtHomeWhereTheyAreSeen) {
+  const Seen front{file(kOld), {0, 1}};
+  const Seen back{file(kOld), {2, 3}};
+  const std::vector<Sight> sights{{{}, {front}}, {{}, {front}}, {{}, {back}}, {{}, {back}}};
+  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, sights), (Choice{false, kOld, 1000, {0, 1, 2, 3}}));
+  // Fewer ranks: one is at home to several.
+  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {sights[3], sights[0]}).homes, (std::vector<int>{1, 1, 0, 0}));
+  EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {{{}, {{file(kOld), {0, 1, 2, 3}}}}}).homes,
+            (std::vector<int>{0, 0, 0, 0}));
+  // More: as evenly as what they see lets it be.
+  const Seen all{file(kOld), {0, 1, 2, 3}};
+  std::vector<int> homes = choose("x", SharedFilePlace::kDetect, {{{}, {front}}, {{}, {all}}, {}, {{}, {all}}}).homes;
+  EXPECT_EQ(std::ranges::count(homes, 2), 0);
+  for (const int rank : {0, 1, 3}) EXPECT_LE(std::ranges::count(homes, rank), 2);
+}
+
+TEST(SharedChoice, MissingComponentsAreListedWithTheirHosts) {
+  const std::vector<Sight> sights{{{}, {{file(kOld), {1}}}}, {}};
+  expect_part(error_of(sights), "no rank sees 0, written on host here; 2 to 3, written on host over there");
+  expect_part(error_of({{}, {}}), "there is no such file, and no rank sees a component");
+  expect_part(error_of({{}, {}}, SharedFilePlace::kStriped), "no rank sees a component of it");
+  expect_part(error_of(sights, SharedFilePlace::kOne), "there is no such file");
+}
+
+TEST(SharedChoice, ANewFileStandsForThoseThatItReplaces) {
+  const Seen old{file(kOld), {0, 1, 2, 3}};
+  const Seen rest{file(kOld), {0}};
+  const Seen fresh{file(kNew), {0, 1, 2, 3}};
+  const Seen begun{file(kNew, {kOld}), {1, 2}};
+  const Seen done{file(kNew, {kOld}), {0, 1, 2, 3}};
+  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {old, begun}}}).id, kOld);
+  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {old, done}}}).id, kNew);
+  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest, done}}}).id, kNew);
+  // Files of the name from several jobs, on other hosts.
+  EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest}}, {{}, {fresh}}}).id, kNew);
+  expect_part(error_of({{{}, {old}}, {{}, {fresh}}}), "there are several of that name, of the ids " + kNew);
+}
+
+TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
+  const Plain plain{12, 100, 5, 6};
+  const Plain other{12, 101, 5, 6};
+  EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {}}, {plain, {}}}).one);
+  expect_part(error_of({{plain, {}}, {plain, {}}, {other, {}}}), "ranks 0 and 2 do not see the same ordinary file");
+  expect_part(error_of({{{}, {}}, {plain, {}}}, SharedFilePlace::kOne), "ranks 0 and 1 do not see the same");
+  const Seen striped{file(kOld), {0, 1, 2, 3}};
+  const std::vector<Sight> both{{plain, {striped}}};
+  expect_part(error_of(both), "an ordinary file and a striped one");
+  EXPECT_TRUE(choose("x", SharedFilePlace::kOne, both).one);
+  EXPECT_FALSE(choose("x", SharedFilePlace::kStriped, both).one);
+  // What is left of a striped file does not stand in the way.
+  EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {{file(kOld), {1}}}}}).one);
+}
+
+TEST(SharedChoice, SightsAndChoicesTravel) {
+  const Sight sight{Plain{~0ULL, 5, -7, 8}, {{file(kOld), {0, 3}}, {file(kNew, {kOld, "aaaaaaaaaaaaaaaa"}), {}}}};
+  EXPECT_EQ(unpacked(packed(sight)), sight);
+  EXPECT_EQ(unpacked(packed(Sight{})), Sight{});
+  const Choice choice{false, kOld, 4096, {3, 0, 0}};
+  EXPECT_EQ(Choice::unpacked(choice.packed()), choice);
+  const Choice one{true, {}, 0, {0}};
+  EXPECT_EQ(Choice::unpacked(one.packed()), one);
+}
+
+TEST(SharedDescription, TextsAreReadBackOrRefused) {
+  const Description whole = file(kNew, {kOld});
+  const std::string text = whole.to_text();
+  EXPECT_EQ(parse(text, "here"), whole);
+  EXPECT_EQ(whole.host(1), "here");
+  EXPECT_EQ(whole.host(2), "over there");
+  // Each shorter text, and each line left out, is damaged.
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_THROW(parse(text.substr(0, length), "here"), plait::Error) << length;
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string result = text;
+    result.replace(result.find(from), from.size(), to);
+    try {
+      parse(result, "/disk/x.meta");
+    } catch (const plait::Error& error) {
+      EXPECT_EQ(error.kind(), plait::ErrorKind::kSystem);
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  expect_part(changed("file 1", "file 2"), "cannot use /disk/x.meta: it is of version 2");
+  expect_part(changed("unit 1000", "unit 0"), "no number of at least 1");
+  expect_part(changed("components 4", "components 5"), "does not say of all components");
+  expect_part(changed("component 0", "component 4"), "it is of component 4 of 4");
+  expect_part(changed("host 2 3", "host 1 3"), "component 2's host");
+  expect_part(changed("id " + kNew, "id 12"), "no id of 16 digits");
+  expect_part(changed("end\n", "end\nmore\n"), "more text");
+  expect_part(changed("unit 1000\n", ""), "lacks the line that begins with \"unit \"");
+}
+
+TEST(SharedDescription, NamesOfComponentsAreRecognised) {
+  const auto found = recognise("x.y" + component_suffix(3, 12, kOld), "x.y");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->component, 3);
+  EXPECT_EQ(found->components, 12);
+  EXPECT_EQ(found->id, kOld);
+  EXPECT_FALSE(found->description);
+  EXPECT_TRUE(recognise("x" + component_suffix(0, 1, kOld) + ".meta", "x")->description);
+  for (const std::string& name : std::vector<std::string>{
+           "x", "x.c3of12", "x.c3of12-12", "x.c12of12-" + kOld, "x.c-1of12-" + kOld, "y.c3of12-" + kOld,
+           "x.c3of12-" + kOld + ".bak", "x" + component_suffix(3, 12, kOld, 's')})
+    EXPECT_FALSE(recognise(name, "x")) << name;
+}
+
+}  // namespace

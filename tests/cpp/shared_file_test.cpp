@@ -1,0 +1,318 @@
+// Shared files between the threads of a team: what is read is what was written, whoever has it on which disk.
+#include "plait/shared_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "distant_case.hpp"
+#include "plait/error.hpp"
+#include "transport/transport.hpp"
+
+namespace {
+
+using plait::Comm;
+using plait::DistantRequest;
+using plait::SharedFile;
+using plait::SharedFileMode;
+using plait::SharedFileOptions;
+using plait::SharedFilePlace;
+using plait_test::Bytes;
+using plait_test::bytes_of;
+
+void barrier(const Comm& comm) {
+  std::int64_t nothing = 0;
+  comm.transport()->reduce_min({&nothing, 1});
+}
+
+/// (ranks, ranks on a node)
+class Shared : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
+ protected:
+  void everywhere(const std::function<void(const Comm&)>& body) const {
+    on_ranks(GetParam().first, GetParam().second, body);
+  }
+  SharedFileOptions striped(std::int64_t unit, SharedFileMode mode = SharedFileMode::kWrite) const {
+    SharedFileOptions options;
+    options.path = path("data");
+    options.mode = mode;
+    options.unit = unit;
+    options.place = SharedFilePlace::kStriped;
+    return options;
+  }
+};
+
+/// Every rank writes stretches of its own, of sizes that divide nothing, with several requests under way; all is read
+/// by each.
+TEST_P(Shared, RequestsOfAllSizesReachTheirStripes) {
+  for (const std::int64_t unit : {7, 4096, 300000})
+    everywhere([&](const Comm& comm) {
+      SharedFile file = SharedFile::open(striped(unit), comm);
+      EXPECT_FALSE(file.one());
+      EXPECT_EQ(file.components(), comm.size());
+      EXPECT_EQ(file.unit(), unit);
+      const std::int64_t size = unit == 7 ? 20001 : 1300001;
+      const Bytes whole = bytes_of(static_cast<std::size_t>(size), 9);
+      std::mt19937 random(3);
+      std::vector<DistantRequest> requests;
+      int turn = 0;
+      for (std::int64_t at = 0; at < size; ++turn) {
+        const std::int64_t part =
+            std::min(size - at, 1 + static_cast<std::int64_t>(random()) % (turn % 3 == 0 ? size / 2 : size / 40));
+        if (turn % comm.size() == comm.rank()) requests.push_back(file.start_write(at, whole.data() + at, part));
+        at += part;
+      }
+      plait::wait_all(requests);
+      barrier(comm);
+      EXPECT_EQ(file.size(), size);
+      Bytes in(whole.size());
+      file.read(0, in.data(), size);
+      EXPECT_EQ(in, whole);
+      requests.clear();
+      std::ranges::fill(in, std::byte{0});
+      std::vector<std::int64_t> places;
+      for (std::int64_t at = 0; at < size; at += 123457) places.push_back(at);
+      for (const std::int64_t at : places)
+        requests.push_back(file.start_read(at, in.data() + at, std::min<std::int64_t>(123457, size - at)));
+      plait::wait_all(requests);
+      EXPECT_EQ(in, whole);
+      file.sync();
+      file.close();
+      EXPECT_FALSE(file.is_open());
+    });
+}
+
+TEST_P(Shared, TheEndIsThatOfTheFurthestComponent) {
+  everywhere([&](const Comm& comm) {
+    SharedFile file = SharedFile::open(striped(10), comm);
+    const std::int64_t place = std::int64_t{5} << 40;
+    // Only the last rank knows what it wrote; the others have to ask.
+    if (comm.rank() == comm.size() - 1) {
+      try {
+        file.write(place, "far", 3);
+      } catch (const plait::Error& error) {
+        ASSERT_EQ(error.system_code(), EFBIG) << error.what();  // of the file system
+        file.write(35, "far", 3);
+      }
+    }
+    barrier(comm);
+    const std::int64_t end = file.size();
+    Bytes in(200, std::byte{1});
+    file.start_read(end - 38, in.data(), 35).wait();
+    for (std::size_t i = 0; i < 35; ++i) EXPECT_EQ(in[i], std::byte{0});
+    file.read(end - 3, in.data(), 3);
+    EXPECT_EQ(0, std::memcmp(in.data(), "far", 3));
+    expect_error([&] { file.read(end - 3, in.data(), 4); }, "it ends at " + std::to_string(end));
+    expect_error([&] { file.start_read(end, in.data(), 100).wait(); },
+                 "cannot read 100 bytes at offset " + std::to_string(end) + " of the shared file " + path("data"));
+    expect_error([&] { file.write(INT64_MAX, "x", 1); }, "passes 2^63 - 1");
+    barrier(comm);
+    file.resize(25);
+    EXPECT_EQ(file.size(), 25);
+    barrier(comm);
+    file.resize(38);
+    file.read(0, in.data(), 38);
+    for (std::size_t i = 0; i < 38; ++i) EXPECT_EQ(in[i], std::byte{0});
+    file.close();
+  });
+}
+
+TEST_P(Shared, WhatIsOpenToReadIsNotWritten) {
+  everywhere([&](const Comm& comm) {
+    SharedFileOptions options = striped(1000);
+    options.persistent = true;
+    SharedFile file = SharedFile::open(options, comm);
+    file.resize(5000);
+    file.close();
+    barrier(comm);
+    options.mode = SharedFileMode::kRead;
+    file = SharedFile::open(options, comm);
+    Bytes in(5000);
+    file.read(0, in.data(), 5000);
+    expect_error([&] { file.write(0, in.data(), 1); }, "is open only to read");
+    expect_error([&] { file.start_write(0, in.data(), 1); }, "is open only to read");
+    expect_error([&] { file.resize(5); }, "is open only to read");
+    expect_error([&] { file.home(comm.size()); }, "0 to " + std::to_string(comm.size() - 1));
+    barrier(comm);
+    file.close();
+    expect_error([&] { file.size(); }, "has been closed");
+    expect_error([&] { file.sync(); }, "has been closed");
+  });
+}
+
+/// On full disks a request fails in several places at once, in any order.
+TEST_P(Shared, ErrorsNameTheFirstPlaceThatFailed) {
+  rlimit old{};
+  ASSERT_EQ(0, ::getrlimit(RLIMIT_FSIZE, &old));
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  everywhere([&](const Comm& comm) {
+    SharedFile file = SharedFile::open(striped(100), comm);
+    barrier(comm);
+    if (comm.rank() == 0) {
+      const rlimit little{1000, old.rlim_max};
+      ASSERT_EQ(0, ::setrlimit(RLIMIT_FSIZE, &little));
+    }
+    barrier(comm);
+    const Bytes bytes(10000 * static_cast<std::size_t>(comm.size()));
+    for (int i = 0; i < 20; ++i) {
+      DistantRequest request = file.start_write(50, bytes.data(), static_cast<std::int64_t>(bytes.size()));
+      expect_error([&] { request.wait(); }, "(offset 50 of the shared file " + path("data") + ")");
+      expect_error([&] { request.wait(); }, "data.s0of" + std::to_string(comm.size()));
+    }
+    // Nothing else is harmed.
+    file.write(50, bytes.data(), 100);
+    barrier(comm);
+    if (comm.rank() == 0) {
+      ASSERT_EQ(0, ::setrlimit(RLIMIT_FSIZE, &old));
+    }
+    file.close();
+  });
+  std::signal(SIGXFSZ, handler);
+}
+
+TEST_P(Shared, FilesAreReopenedByAnyNumberOfRanks) {
+  const Bytes whole = bytes_of(250001, 4);
+  SharedFileOptions options = striped(999);
+  options.persistent = true;
+  everywhere([&](const Comm& comm) {
+    SharedFile file = SharedFile::open(options, comm);
+    if (comm.rank() == 0) file.write(0, whole.data(), 250001);
+    file.close();
+  });
+  options.mode = SharedFileMode::kReadWrite;
+  options.place = SharedFilePlace::kDetect;
+  for (const auto& [ranks, node] : {std::pair(1, 1), std::pair(2, 1), std::pair(5, 2)})
+    on_ranks(ranks, node, [&](const Comm& comm) {
+      SharedFile file = SharedFile::open(options, comm);
+      EXPECT_EQ(file.components(), GetParam().first);
+      EXPECT_EQ(file.unit(), 999);
+      for (int i = 0; i < file.components(); ++i) EXPECT_LT(file.home(i), comm.size());
+      Bytes in(whole.size());
+      file.start_read(0, in.data(), 250001).wait();
+      EXPECT_EQ(in, whole);
+      barrier(comm);
+      if (comm.rank() == 0) file.write(100, whole.data() + 100, 20000);
+      file.close();
+    });
+}
+
+/// Without a message the error is the system's; by messages it comes from the home.
+TEST_P(Shared, ALostComponentFailsWhatNeedsIt) {
+  SharedFileOptions options = striped(100);
+  options.persistent = true;
+  everywhere([&](const Comm& comm) {
+    SharedFile file = SharedFile::open(options, comm);
+    file.resize(1000);
+    file.close();
+    barrier(comm);
+    if (comm.rank() == 0)
+      for (const auto& entry : std::filesystem::directory_iterator(folder_))
+        if (entry.path().filename().string().starts_with("data.c0of")) std::filesystem::remove(entry.path());
+    barrier(comm);
+    SharedFileOptions again = options;
+    again.mode = SharedFileMode::kRead;
+    expect_error([&] { SharedFile::open(again, comm); },
+                 comm.size() > 1 ? "no rank sees 0, written on host" : "no rank sees a component of it");
+  });
+}
+
+/// What a kill between the steps of a replacement leaves is the old file or the new one.
+TEST_P(Shared, LeftOversOfKilledRanksDoNoHarm) {
+  SharedFileOptions options = striped(100);
+  options.persistent = true;
+  const auto written = [&](const char* text) {
+    everywhere([&](const Comm& comm) {
+      SharedFile file = SharedFile::open(options, comm);
+      if (comm.rank() == 0) file.write(0, text, 3);
+      file.close();
+    });
+  };
+  const auto found = [&] {
+    std::string text(3, ' ');
+    everywhere([&](const Comm& comm) {
+      SharedFileOptions reading = options;
+      reading.mode = SharedFileMode::kRead;
+      SharedFile file = SharedFile::open(reading, comm);
+      if (comm.rank() == 0) file.read(0, text.data(), 3);
+      file.close();
+    });
+    return text;
+  };
+  const auto all_files = [&] {
+    std::vector<std::filesystem::path> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) names.push_back(entry.path());
+    std::ranges::sort(names);
+    return names;
+  };
+  written("old");
+  const std::filesystem::path kept = folder_ / "kept";
+  std::filesystem::create_directory(kept);
+  const auto old = all_files();
+  for (const auto& name : old)
+    if (!std::filesystem::is_directory(name)) std::filesystem::copy(name, kept / name.filename());
+  written("new");
+  EXPECT_EQ(found(), "new");
+  // The old one is still there, whole or in part, as if it could not be removed: the new one says that it stands for
+  // it.
+  for (const auto& entry : std::filesystem::directory_iterator(kept))
+    std::filesystem::copy(entry.path(), folder_ / entry.path().filename());
+  EXPECT_EQ(found(), "new");
+  // The new one has been begun only: component 0 gets its description last.
+  for (const auto& name : all_files())
+    if (name.filename().string().starts_with("data.c0of") && name.extension() == ".meta" &&
+        !std::filesystem::exists(kept / name.filename()))
+      std::filesystem::remove(name);
+  EXPECT_EQ(found(), "old");
+  written("3rd");
+  EXPECT_EQ(found(), "3rd");
+  EXPECT_EQ(all_files().size(), 2 * static_cast<std::size_t>(GetParam().first) + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Shared,
+                         testing::Values(std::pair(1, 1), std::pair(2, 1), std::pair(2, 2), std::pair(3, 1),
+                                         std::pair(4, 2), std::pair(6, 1)),
+                         [](const auto& each) {
+                           return std::to_string(each.param.first) + "RanksNodesOf" + std::to_string(each.param.second);
+                         });
+
+using SharedAlone = plait_test::DistantTest;
+
+TEST_F(SharedAlone, OneProcessHasAnOrdinaryFile) {
+  SharedFileOptions options;
+  options.path = path("data");
+  options.persistent = true;
+  SharedFile file = SharedFile::open(options);
+  EXPECT_TRUE(file.one());
+  EXPECT_EQ(file.components(), 1);
+  file.write(5, "bytes", 5);
+  file.close();
+  std::ifstream in(path("data"), std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), std::string(5, '\0') + "bytes");
+}
+
+TEST_F(SharedAlone, UnitsFollowFromRequests) {
+  SharedFileOptions options;
+  options.path = path("data");
+  options.place = SharedFilePlace::kStriped;
+  for (const auto& [request, unit] : {std::pair<std::int64_t, std::int64_t>{0, 32 << 10},
+                                      {1, 4 << 10},
+                                      {4096, 4096},
+                                      {4097, 8192},
+                                      {30000, 32 << 10},
+                                      {std::int64_t{1} << 40, 4 << 20}}) {
+    options.request = request;
+    EXPECT_EQ(SharedFile::open(options).unit(), unit) << request;
+  }
+  options.unit = 12345;
+  EXPECT_EQ(SharedFile::open(options).unit(), 12345);
+}
+
+}  // namespace
