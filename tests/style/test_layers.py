@@ -23,6 +23,7 @@ MPI_PLACES = (
     "tests/mpi/",
     "tests/c/mpi_",
     "tests/c/together.h",
+    "tests/ga/",
     "tests/python/recorded/",
     "examples/",
 )
