@@ -20,10 +20,19 @@ if [[ -n "${MPICC:-}" ]]; then
 fi
 
 take_lock
+# A new tree begins with what scripts/build.sh has compiled the same way; ninja compiles again what is not the same.
+alike=()
+if [[ ! -e "$tree/.ninja_log" && -e "$plait_release/.ninja_deps" ]]; then
+  mkdir -p "$tree/CMakeFiles"
+  cp -p "$plait_release"/.ninja_{log,deps} "$tree"
+  cp -pR "$plait_release"/CMakeFiles/plait*.dir "$tree/CMakeFiles"
+  mapfile -t alike < <(grep -E '^(CMAKE_C_COMPILER|CMAKE_CXX_COMPILER|PLAIT_WERROR):' "$plait_release/CMakeCache.txt")
+  alike=("${alike[@]/#/-D}")
+fi
 log="$plait_log/install.log"
 say "compiling and installing into $prefix (log: .plait/log/install.log)"
 {
-  cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${mpi[@]}" -DPLAIT_PYTHON=OFF -DCMAKE_INSTALL_PREFIX="$prefix" &&
+  cmake -S . -B "$tree" -G Ninja -U 'MPI_*' "${alike[@]}" "${mpi[@]}" -DPLAIT_PYTHON=OFF -DCMAKE_INSTALL_PREFIX="$prefix" &&
     cmake --build "$tree" -j "$plait_jobs" &&
     cmake --install "$tree" --strip
 } >"$log" 2>&1 || {

@@ -7,7 +7,8 @@ import signal
 import sys
 import time
 
-from stages import LOGS, NEED_THE_BUILD, SCRATCH, STAGES, Outcome, failed_outputs
+from sanitizers import ahead
+from stages import BUILT_AHEAD, LOGS, NEED_THE_BUILD, SCRATCH, STAGES, Outcome, failed_outputs
 
 REASONS_SHOWN = 20
 
@@ -79,7 +80,10 @@ def main() -> int:
                 results[name] = Outcome(reasons=["not run, because the build failed"]), 0.0
             else:
                 results[name] = run_stage(name)
+            if name == "build" and not results[name][0].failed:
+                ahead.start([kind for stage, kind in BUILT_AHEAD.items() if stage in names], LOGS / "test-ahead.log")
     finally:
+        ahead.stop()
         shutil.rmtree(SCRATCH, ignore_errors=True)
     summary(results, [name for name in STAGES if name not in names])
     return int(any(outcome.failed for outcome, _ in results.values()))

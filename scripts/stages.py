@@ -16,14 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from suites import threaded_suites
+from sanitizers import ahead, build_commands, tree_of
+from suites import threaded_sources
 
 ROOT = Path(__file__).parent.parent
 PRIVATE = ROOT / ".plait"
 LOGS = PRIVATE / "log"
 SCRATCH = Path(tempfile.mkdtemp(prefix="plait-test-"))  # run_tests.py removes it
 RELEASE = Path(os.environ.get("PLAIT_RELEASE_BUILD", PRIVATE / "build" / "release"))
-JOBS = os.environ.get("PLAIT_JOBS", "2")
 RANK_COUNTS = (1, 2, 3, 4, 6)
 
 # The ends of the outputs of commands that failed, in the stage that runs.
@@ -179,21 +179,20 @@ def cpp_release(log: Path) -> Outcome:
     return googletest(RELEASE / "plait_tests", log)
 
 
-def configuration(kind: str, tree: Path) -> Command:
-    """The command that prepares a build with a sanitizer."""
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DPLAIT_TESTS=ON", "-DPLAIT_MPI=OFF", "-DPLAIT_WERROR=ON"]
-    return ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", f"-DPLAIT_SANITIZE={kind}", *options]
+def build_sanitized(kind: str, log: Path, targets: Sequence[str] = ()) -> int:
+    """Builds with a sanitizer in a tree of its own, as far as that is not done; returns the status."""
+    ahead.stop_for(kind)
+    statuses = (run(command, log, limit=900) for command in build_commands(kind, targets))
+    status = next(filter(None, statuses), 0)
+    ahead.go_on()
+    return status
 
 
-def sanitized(kind: str, log: Path, environment: Environment, also: Sequence[str] = ()) -> Outcome:
-    """Builds with a sanitizer in a tree of its own and runs the C++ tests there."""
-    tree = PRIVATE / "build" / kind
-    configure = configuration(kind, tree)
-    build: Command = ["cmake", "--build", tree, "--target", "plait_tests", *also, "-j", JOBS]
-    for command in (configure, build):
-        status = run(command, log, limit=900)
-        if status:
-            return check("the build", status)
+def sanitized(kind: str, log: Path, environment: Environment) -> Outcome:
+    """Builds with a sanitizer and runs the C++ tests there."""
+    status = build_sanitized(kind, log)
+    if status:
+        return check("the build", status)
     prefix: list[str] = []
     # ThreadSanitizer of older compilers cannot live with many bits of address randomisation.
     if (
@@ -202,15 +201,15 @@ def sanitized(kind: str, log: Path, environment: Environment, also: Sequence[str
         and subprocess.run(["setarch", "-R", "true"], check=False).returncode == 0
     ):
         prefix = ["setarch", "-R"]
-    return googletest(tree / "plait_tests", log, prefix, environment)
+    return googletest(tree_of(kind) / "plait_tests", log, prefix, environment)
 
 
 def cpp_address(log: Path) -> Outcome:
     """AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer."""
     options = {"ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    outcome = sanitized("address", log, options, also=["plait_c_tests"])
+    outcome = sanitized("address", log, options)
     if outcome.total() > 1:  # it was built
-        outcome.add(c_program(PRIVATE / "build/address/plait_c_tests", log, environment=options))
+        outcome.add(c_program(tree_of("address") / "plait_c_tests", log, environment=options))
     return outcome
 
 
@@ -219,14 +218,10 @@ FUZZ_EXECUTIONS = 2000  # of each reader; scripts/fuzz.sh runs longer
 
 def fuzz(log: Path) -> Outcome:
     """Every reader of traces on changed inputs, under AddressSanitizer and UndefinedBehaviorSanitizer."""
-    tree = PRIVATE / "build/address"
-    configure = configuration("address", tree)
-    compiled: Command = ["cmake", "--build", tree, "--target", "plait_fuzz", "-j", JOBS]
-    for command in (configure, compiled):
-        status = run(command, log, limit=900)
-        if status:
-            return check("the build", status)
-    program = tree / "plait_fuzz"
+    status = build_sanitized("address", log, ["plait_fuzz"])
+    if status:
+        return check("the build", status)
+    program = tree_of("address") / "plait_fuzz"
     names = subprocess.run([program, "list"], capture_output=True, text=True, check=True).stdout.split()
     outcome = Outcome()
     limits = {"ASAN_OPTIONS": "detect_leaks=1:max_allocation_size_mb=1024"}
@@ -246,11 +241,9 @@ def fuzz(log: Path) -> Outcome:
 def cpp_thread(log: Path) -> Outcome:
     """ThreadSanitizer, over the tests that use threads."""
     options = {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
-    threaded, others = threaded_suites(ROOT / "tests/cpp")
-    if threaded:
-        options["GTEST_FILTER"] = ":".join(f"*{suite}.*:*{suite}/*" for suite in threaded)
     outcome = sanitized("thread", log, options)
-    if threaded and others:
+    _, others = threaded_sources(ROOT / "tests/cpp")
+    if others:
         outcome.reasons.append(f"left out, because they use no threads: {', '.join(others)}")
     return outcome
 
@@ -377,13 +370,15 @@ STAGES: dict[str, Callable[[Path], Outcome]] = {
     "types": check_types,
     "style": check_style,
     "cpp": cpp_release,
-    "cpp-address": cpp_address,
-    "fuzz": fuzz,
-    "cpp-thread": cpp_thread,
     "c": c_tests,
     "python": python_tests,
     "mpi": mpi_tests,
     "hosts": hosts_tests,
     "install": install_tests,
+    "cpp-address": cpp_address,
+    "fuzz": fuzz,
+    "cpp-thread": cpp_thread,
 }
+# What is built ahead for a stage while those before it run.
+BUILT_AHEAD = {"cpp-address": "address", "cpp-thread": "thread"}
 NEED_THE_BUILD = ("cpp", "c", "python", "mpi", "hosts")

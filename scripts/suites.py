@@ -11,14 +11,16 @@ THREADED = re.compile(
 )
 
 
-def threaded_suites(folder: Path) -> tuple[list[str], list[str]]:
-    """The test suites that use threads, and the others."""
-    threaded: set[str] = set()
+def threaded_sources(folder: Path) -> tuple[list[Path], list[str]]:
+    """The sources of tests that use threads, and the suites of the others."""
+    threaded: list[Path] = []
     others: set[str] = set()
-    for source in folder.glob("*_test.cpp"):
+    for source in sorted(folder.glob("*_test.cpp")):
         text = source.read_text(encoding="utf-8")
-        suites = re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,", text, re.MULTILINE)
         helpers = [folder / name for name in re.findall(r'#include "(\w+\.hpp)"', text)]
         whole = text + "".join(helper.read_text(encoding="utf-8") for helper in helpers if helper.exists())
-        (threaded if THREADED.search(whole) else others).update(suites)
-    return sorted(threaded), sorted(others - threaded)
+        if THREADED.search(whole):
+            threaded.append(source)
+        else:
+            others.update(re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,", text, re.MULTILINE))
+    return threaded, sorted(others)

@@ -98,16 +98,24 @@ char separator_of(const std::string& separator) {
   return separator.empty() ? '\0' : separator[0];
 }
 
-TraceReader open_reader(const nb::str& path, const std::string& format, int base, const std::string& separator,
-                        const std::string& comment, std::int64_t tick, std::int64_t block, const std::string& columns,
-                        std::optional<std::int64_t> begin, std::optional<std::int64_t> end) {
-  trace::ReadOptions options;
+/// What is said alike of reading and of writing.
+template <typename Options>
+Options options_of(const std::string& format, int base, const std::string& separator, const std::string& comment,
+                   std::int64_t tick, std::int64_t block) {
+  Options options;
   options.format = format;
   options.base = base;
   options.separator = separator_of(separator);
   options.comment = comment;
   options.tick = tick;
   options.block = block;
+  return options;
+}
+
+TraceReader open_reader(const nb::str& path, const std::string& format, int base, const std::string& separator,
+                        const std::string& comment, std::int64_t tick, std::int64_t block, const std::string& columns,
+                        std::optional<std::int64_t> begin, std::optional<std::int64_t> end) {
+  auto options = options_of<trace::ReadOptions>(format, base, separator, comment, tick, block);
   options.columns = columns;
   const std::string name = bytes_of(path);
   const nb::gil_scoped_release release;
@@ -147,13 +155,7 @@ void write(const TraceWriter& self, const nb::object& events) {
 
 TraceWriter open_writer(const nb::str& path, const std::string& format, int base, const std::string& separator,
                         const std::string& comment, std::int64_t tick, std::int64_t block, bool plain) {
-  trace::WriteOptions options;
-  options.format = format;
-  options.base = base;
-  options.separator = separator_of(separator);
-  options.comment = comment;
-  options.tick = tick;
-  options.block = block;
+  auto options = options_of<trace::WriteOptions>(format, base, separator, comment, tick, block);
   options.plain = plain;
   const std::string name = bytes_of(path);
   const nb::gil_scoped_release release;

@@ -161,14 +161,19 @@ def open(
     own = comm_of(comm)
     try:
         name = os.fspath(path)
-        numbers = [
-            0 if value is None else whole(value, what) for what, value in _numbers(request, unit, limit, expected)
-        ]
+        numbers = {
+            what: 0 if value is None else whole(value, what)
+            for what, value in (("request", request), ("unit", unit), ("limit", limit), ("expected", expected))
+        }
     except (TypeError, ValueError) as error:
         _core.SharedFile.refuse_open(str(error), own)
-    core = _core.SharedFile.open(name, str(mode), bool(persistent), bool(atomic), *numbers, str(place), own)
+    core = _core.SharedFile.open(
+        path=name,
+        mode=str(mode),
+        persistent=bool(persistent),
+        atomic=bool(atomic),
+        place=str(place),
+        comm=own,
+        **numbers,
+    )
     return SharedFile(core, name)
-
-
-def _numbers(*values: int | None) -> list[tuple[str, int | None]]:
-    return list(zip(("request", "unit", "limit", "expected"), values, strict=True))

@@ -28,21 +28,13 @@ std::string command() {
   return words;
 }
 
-int rank_of_job(int otherwise) {
-  for (const char* name : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"}) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    char* end = nullptr;
-    const long rank = std::strtol(value, &end, 10);
-    if (*end == '\0' && rank >= 0) return static_cast<int>(rank);
-  }
-  return otherwise;
-}
+const char* setting(const char* name) { return std::getenv(name); }
 
 void begin(int rank) {
   const char* path = std::getenv("PLAIT_TRACE");
   if (path == nullptr || *path == '\0') return;
-  const int error = plait_events_begin(path, command().c_str(), rank_of_job(rank), kFirstFile, kFirstOperation);
+  const int told = plait_events_job_rank(setting);
+  const int error = plait_events_begin(path, command().c_str(), told >= 0 ? told : rank, kFirstFile, kFirstOperation);
   if (error == 0) {
     std::atexit(plait_events_end);
   } else if (error == EEXIST) {
@@ -53,6 +45,23 @@ void begin(int rank) {
   } else {
     std::fprintf(stderr, "plait: PLAIT_TRACE=%s: nothing is recorded: %s\n", path, std::strerror(error));
   }
+}
+
+/// Keeps what has gone on since `start`.
+void keep(std::int64_t start, std::uint64_t operation, plait_event_interface interface, plait_event_kind kind,
+          std::uint32_t file, std::int64_t offset, std::int64_t length, std::int64_t result, unsigned flags) {
+  plait_event event{};
+  event.start = start;
+  event.duration = plait_events_now() - start;
+  event.offset = offset;
+  event.length = length;
+  event.result = result;
+  event.operation = operation;
+  event.file = file;
+  event.kind = static_cast<std::uint8_t>(kind);
+  event.interface = static_cast<std::uint8_t>(interface);
+  event.flags = static_cast<std::uint16_t>(flags);
+  plait_events_put(&event);
 }
 
 }  // namespace
@@ -74,18 +83,7 @@ void Asked::begin() {
 void Asked::end(plait_event_kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length,
                 std::int64_t result, unsigned flags) const {
   if (!kept()) return;
-  plait_event event{};
-  event.start = start_;
-  event.duration = plait_events_now() - start_;
-  event.offset = offset;
-  event.length = length;
-  event.result = result;
-  event.operation = operation_;
-  event.file = file;
-  event.kind = static_cast<std::uint8_t>(kind);
-  event.interface = PLAIT_INTERFACE_PLAIT;
-  event.flags = static_cast<std::uint16_t>(flags | PLAIT_EVENT_LOGICAL);
-  plait_events_put(&event);
+  keep(start_, operation_, PLAIT_INTERFACE_PLAIT, kind, file, offset, length, result, flags | PLAIT_EVENT_LOGICAL);
 }
 
 void Reaching::begin() noexcept {
@@ -100,17 +98,7 @@ void Reaching::resume() const noexcept {
 void Reaching::end(std::uint32_t file, std::int64_t offset, std::int64_t length, std::int64_t result) const noexcept {
   if (start_ == 0) return;
   const int kept = errno;
-  plait_event event{};
-  event.start = start_;
-  event.duration = plait_events_now() - start_;
-  event.offset = offset;
-  event.length = length;
-  event.result = result;
-  event.operation = During::operation();
-  event.file = file;
-  event.kind = static_cast<std::uint8_t>(kind_);
-  event.interface = PLAIT_INTERFACE_POSIX;
-  plait_events_put(&event);
+  keep(start_, During::operation(), PLAIT_INTERFACE_POSIX, kind_, file, offset, length, result, 0);
   errno = kept;
 }
 

@@ -1,5 +1,6 @@
 """Shared Files: what any rank writes at any offset is what every rank reads, wherever the bytes lie."""
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 from nodes import SEVERAL_HOSTS
 from same import error_everywhere
 
@@ -16,6 +18,8 @@ from plait import shared as shared_files
 from plait.shared import wait_all
 
 PLACES = ("one", "striped")
+# The unit has no meaning for one file.
+UNITS = [("one", 100), ("striped", 100), ("striped", 4096), ("striped", 1 << 20)]
 _folders = itertools.count()
 
 
@@ -45,7 +49,7 @@ def content(seed, count):
     return np.random.default_rng(seed).integers(0, 256, count, "u1")
 
 
-@pytest.mark.parametrize("unit", [100, 4096, 1 << 20])
+@pytest.mark.parametrize(("place", "unit"), UNITS)
 def test_every_rank_reads_what_others_wrote(apart, shared, disk, place, unit):
     apart.Barrier()
     sizes = (1, 99, 5000, 300_001, 2_000_003)
@@ -65,7 +69,7 @@ def test_every_rank_reads_what_others_wrote(apart, shared, disk, place, unit):
             apart.Barrier()
 
 
-@pytest.mark.parametrize("unit", [64, 5000])
+@pytest.mark.parametrize(("place", "unit"), UNITS[:3])
 def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
     """Between barriers ranks write places of their own and read what was there before."""
     apart.Barrier()
@@ -147,10 +151,9 @@ def test_what_nobody_wrote_is_zero(apart, shared, disk, place):
         assert file.read(3_007, 0).size == 0
 
 
-@pytest.mark.parametrize("unit", [4096, 1 << 20])
-def test_places_beyond_two_gigabytes(apart, shared, disk, place, unit):
+def test_places_beyond_two_gigabytes(apart, shared, disk, place):
     apart.Barrier()
-    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit) as file:
+    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place) as file:
         for offset in (2**31 - 3, 2**32 - 3, 2**40):
             if apart.rank == 0:
                 file.write(offset, b"over the edge")
@@ -182,43 +185,49 @@ def test_ranks_detect_whether_they_share_a_folder(apart, shared, disk):
                          plait.StoreError, str(missing))  # fmt: skip
 
 
-def reopened(apart, size):
+@contextlib.contextmanager
+def first_ranks(comm, size):
     """A communicator of the first ranks; None on the others."""
-    part = apart.Split(0 if apart.rank < size else 1, apart.rank)
-    return part if apart.rank < size else None
+    part = comm.Split(0 if comm.rank < size else MPI.UNDEFINED, comm.rank)
+    yield part if comm.rank < size else None
+    if comm.rank < size:
+        part.Free()
 
 
-@pytest.mark.parametrize("unit", [100, 4096])
+@pytest.mark.parametrize(("place", "unit"), UNITS[:2])
 def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place, unit):
     comm.Barrier()
     count = 50_000
+    size = comm.size
     # On several hosts few ranks may not see all disks.
-    numbers = [comm.size] if SEVERAL_HOSTS and place == "striped" else [1, 2, 3, comm.size]
+    pairs = (
+        [(size, size)] if SEVERAL_HOSTS and place == "striped" else [(size, 1), (size, 2), (3, size), (1, size), (2, 3)]
+    )
     whole = content(unit, count)
-    for writers in numbers:
-        part = reopened(comm, writers) if writers <= comm.size else None
-        path = folder_of(place, disk, shared) / f"data-{writers}"
-        if part:
-            with shared_files.open(path, "w", comm=part, place=place, unit=unit, persistent=True) as file:
-                for begin in range(part.rank * 1000, count, part.size * 1000):
-                    file.write(begin, whole[begin : begin + 1000])
+    for writers, readers in pairs:
+        if max(writers, readers) > size:
+            continue
+        path = folder_of(place, disk, shared) / f"data-{writers}-{readers}"
+        with first_ranks(comm, writers) as part:
+            if part:
+                with shared_files.open(path, "w", comm=part, place=place, unit=unit, persistent=True) as file:
+                    for begin in range(part.rank * 1000, count, part.size * 1000):
+                        file.write(begin, whole[begin : begin + 1000])
         comm.Barrier()
-        for readers in numbers:
-            part = reopened(comm, readers) if max(readers, writers) <= comm.size else None
+        with first_ranks(comm, readers) as part:
             if part:
                 with shared_files.open(path, "r+", comm=part) as file:
                     assert file.components == (1 if place == "one" else writers)
+                    assert {file.home(i) for i in range(file.components)} <= set(range(readers))
                     assert file.size() == count
                     np.testing.assert_array_equal(file.read(0, count), whole)
                     part.Barrier()
                     file.write(part.rank, whole[part.rank : part.rank + 1])
-            comm.Barrier()
-        if writers <= comm.size:
-            with shared_files.open(path, "r", comm=comm) as file:
-                np.testing.assert_array_equal(file.read(0, count), whole)
-                with pytest.raises(plait.ArgumentError, match="is open only to read"):
-                    file.write(0, b"x")
         comm.Barrier()
+    with shared_files.open(folder_of(place, disk, shared) / f"data-{size}-{pairs[0][1]}", "r", comm=comm) as file:
+        np.testing.assert_array_equal(file.read(0, count), whole)
+        with pytest.raises(plait.ArgumentError, match="is open only to read"):
+            file.write(0, b"x")
 
 
 def test_missing_components_are_told(comm, shared, disk):
@@ -296,21 +305,21 @@ def test_a_file_that_is_not_persistent_leaves_nothing(apart, shared, disk, place
     assert not any(folder.iterdir())
 
 
-def test_limits_are_kept(apart, shared, disk, place):
-    apart.Barrier()
+def test_limits_are_kept(comm, shared, disk, place):
+    comm.Barrier()
     path = folder_of(place, disk, shared) / "data"
-    with shared_files.open(path, "w", comm=apart, place=place, limit=1000, unit=100) as file:
+    with shared_files.open(path, "w", comm=comm, place=place, limit=1000, unit=100) as file:
         file.write(999, b"x")
         with pytest.raises(plait.ArgumentError, match="limited to 1000 bytes, but should get 1001"):
             file.write(999, b"xy")
         with pytest.raises(plait.ArgumentError, match="limited to 1000"):
             file.iwrite(5000, b"x")
-        error_everywhere(apart, lambda: file.resize(1001), plait.ArgumentError, "limited to 1000")
-        error_everywhere(apart, lambda: file.resize(-1), plait.ArgumentError, "cannot have -1 bytes")
+        error_everywhere(comm, lambda: file.resize(1001), plait.ArgumentError, "limited to 1000")
+        error_everywhere(comm, lambda: file.resize(-1), plait.ArgumentError, "cannot have -1 bytes")
         file.read_only()
         with pytest.raises(plait.ArgumentError, match="open only to read"):
             file.write(0, b"x")
-        apart.Barrier()
+        comm.Barrier()
         assert file.size() == 1000
 
 

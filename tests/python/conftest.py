@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from trace_page_browser import open_page, running_browser  # noqa: F401  (fixtures)
 
 settings.register_profile(
     "fixed",
@@ -20,6 +21,8 @@ settings.load_profile("fixed")
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("PLAIT_")]:
         monkeypatch.delenv(name)
+    # It has Python write a line in pieces, and lines of several ranks then meet within each other.
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
 
 
 @pytest.fixture

@@ -50,20 +50,39 @@ except plait.StoreError as error:
 os._exit(0)
 """
 
-# MPI is started for one thread at a time.
-SERIAL = """
-import sys
-import mpi4py
-mpi4py.rc.thread_level = "serialized"
+# The same of a shared file, of which that rank has every third stripe.
+SHARED_JOB = """
+import os, signal, sys, time
 from mpi4py import MPI
 import plait
+from plait import shared
 
+folder, how = sys.argv[1:]
 comm = MPI.COMM_WORLD
-for url in (f"distant:a?folder={sys.argv[1]}&place=striped", f"distant:a?folder={sys.argv[1]}"):
+last = comm.size - 1
+file = shared.open(f"{folder}/data", "w", comm=comm, place="striped", unit=1000)
+if comm.rank == 0:
+    file.write(0, bytes(3_000_000))
+comm.Barrier()
+begin = time.monotonic()
+if comm.rank == last:
+    time.sleep(0.5)
+    if how == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    os._exit(0)
+try:
+    while time.monotonic() - begin < 20:
+        shared.wait_all([file.iread(5, 2_000_000), file.iwrite(2000 + comm.rank, b"x")])
+except plait.StoreError as error:
+    print(f"told {comm.rank} after {time.monotonic() - begin - 0.5:.1f} s: {error}", flush=True)
+    file.write(3000 + comm.rank, b"still here")
+    assert file.read(3000, 2000).size == 2000
     try:
-        plait.open(url, "w", comm=comm, shape=(4,), dtype="f8")
-    except plait.ArgumentError as error:
-        print(f"told {comm.rank}: {error}", flush=True)
+        file.sync()
+    except plait.StoreError as error:
+        print(f"again {comm.rank}: {error}", flush=True)
+    time.sleep(1)
+os._exit(0)
 """
 
 # Stays longer than its program, so that the launcher does not end the others before they notice themselves.
@@ -72,8 +91,26 @@ OUTLIVE = ["sh", "-c", '"$@"; sleep 4', "sh"]
 
 @pytest.mark.parametrize("how", ["killed", "left"])
 def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
+    output = run(JOB, tmp_path, how)
+    for rank in (0, 1):
+        assert f"again {rank}: rank 2 has ended or left" in output
+        assert "rank 2 has ended or left" in told(rank, output)
+
+
+@pytest.mark.parametrize("how", ["killed", "left"])
+def test_what_a_rank_that_has_gone_has_of_a_shared_file_is_told(tmp_path, how):
+    output = run(SHARED_JOB, tmp_path, how)
+    for rank in (0, 1):
+        assert f"again {rank}: rank 2 has ended or left" in output
+        assert "rank 2 has ended or left" in told(rank, output)
+        assert f"of the shared file {tmp_path}/data)" in told(rank, output)
+    assert not any(tmp_path.iterdir())  # nobody closed it
+
+
+def run(job, folder, how):
+    """What three ranks print of which the last one goes; each is a node of its own."""
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    command = [MPIEXEC, "-n", "3", *OUTLIVE, sys.executable, "-c", JOB, str(tmp_path), how]
+    command = [MPIEXEC, "-n", "3", *OUTLIVE, sys.executable, "-c", job, str(folder), how]
     done = subprocess.run(
         command,
         stdout=subprocess.PIPE,
@@ -83,27 +120,12 @@ def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
         check=False,
         env={**environment, "PLAIT_NODE_SIZE": "1"},
     )
-    for rank in (0, 1):
-        told = [line for line in done.stdout.splitlines() if line.startswith(f"told {rank} after ")]
-        assert len(told) == 1, done.stdout
-        assert "rank 2 has ended or left" in told[0]
-        assert float(told[0].split()[3]) < 5
-        assert f"again {rank}: rank 2 has ended or left" in done.stdout
+    return done.stdout
 
 
-def test_arrays_on_own_disks_need_mpi_with_threads(tmp_path):
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    done = subprocess.run(
-        [MPIEXEC, "-n", "2", sys.executable, "-c", SERIAL, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-        check=False,
-        env=environment,
-    )
-    for rank in (0, 1):
-        told = [line for line in done.stdout.splitlines() if line.startswith(f"told {rank}: ")]
-        assert len(told) == 2, done.stdout
-        assert all("MPI_THREAD_MULTIPLE" in line for line in told)
-    assert not list(tmp_path.iterdir())
+def told(rank, output):
+    """The one line that says what a rank was told, soon enough."""
+    lines = [line for line in output.splitlines() if line.startswith(f"told {rank} after ")]
+    assert len(lines) == 1, output
+    assert float(lines[0].split()[3]) < 5
+    return lines[0]

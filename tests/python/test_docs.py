@@ -27,6 +27,7 @@ import click
 import pytest
 
 import plait
+import plait.shared
 import plait.trace
 from plait import patterns
 from plait.bench.launch import LaunchError, find_mpiexec
@@ -235,6 +236,15 @@ def test_every_name_of_traces_is_told_of() -> None:
     text = (ROOT / "docs/reference/traces.md").read_text(encoding="utf-8")
     missing = [name for name in plait.trace.__all__ if not re.search(rf"`trace\.{name}\b", text)]
     assert not missing, f"docs/reference/traces.md lacks {missing}"
+
+
+def test_every_name_of_shared_files_is_told_of() -> None:
+    text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    section = text.partition("## `plait.shared`")[2].partition("\n## ")[0]
+    names = set(plait.shared.__all__) | set(inspect.signature(plait.shared.open).parameters)
+    names |= {name for name, _ in inspect.getmembers(plait.shared.SharedFile) if not name.startswith("_")}
+    missing = [name for name in sorted(names) if not re.search(rf"`[^`]*\b{name}\b", section)]
+    assert not missing, f"docs/reference/python.md lacks {missing} of plait.shared"
 
 
 def test_every_name_of_patterns_is_told_of() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import trace_page_reports as reports
-from trace_page_browser import Open, Opened, browser, settle
+from trace_page_browser import Open, settle, wait_until
 
 from plait.trace import page
 
@@ -61,19 +59,6 @@ CONTRASTS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Any]:
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture
-def open_page(running: Any, tmp_path: Path) -> Iterator[Open]:
-    opened = Opened(running, tmp_path)
-    yield opened
-    opened.close()
-
-
 def see_all(shown: Any) -> None:
     """Brings every section into sight, so that its charts are drawn."""
     for section in shown.locator("main section[id]").all():
@@ -100,7 +85,7 @@ def test_focus_can_be_seen(open_page: Open) -> None:
     assert shown.evaluate("document.activeElement.className") == "skip"
     assert shown.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
     shown.keyboard.press("Enter")
-    assert shown.evaluate("document.activeElement.id") == "main"
+    wait_until(shown, "document.activeElement.id === 'main'")
     for selector in ("#timeline .plot", "#timeline .buttons button", "#files thead button", "nav a", "summary"):
         shown.locator(selector).first.focus()
         shown.keyboard.press("Shift+Tab")
@@ -148,6 +133,7 @@ def test_charts_have_texts_and_tables(open_page: Open) -> None:
         place = shown.locator(f"#{section}")
         assert place.locator("output[aria-live=polite]").count() == 1
         place.locator("details summary").click()
+        settle(shown)
         assert place.locator("details table tbody tr").count() >= 3
         assert place.locator("details table caption").first.inner_text()
     assert "read 8.70" in shown.locator("#timeline figcaption").inner_text()
@@ -199,6 +185,7 @@ def test_fits_any_width(open_page: Open, name: str) -> None:
         details.click()
     for width in (360, 320, 768, 3840):
         shown.set_viewport_size({"width": width, "height": 800})
+        wait_until(shown, f"innerWidth === {width}")
         settle(shown)
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.locator(".plot").evaluate_all("(all) => all.every((each) => each.clientWidth > 200)")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pytest
-from trace_page_browser import Open, Opened, browser, settle
+from trace_page_browser import Open, settle
 
 import plait.trace
 from plait.trace import EVENT, Flag, Interface, Kind, page
@@ -34,19 +31,6 @@ def make_trace(path: Path, pause: int) -> None:
             writer.add_process(process, rank=process - 1, host="node<1>", command="/opt/solver --quick")
             writer.add_file(process, 1, f"part<{process}>.dat")
         writer.write(np.array(rows, dtype=EVENT))
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Any]:
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture
-def open_page(running: Any, tmp_path: Path) -> Iterator[Open]:
-    opened = Opened(running, tmp_path)
-    yield opened
-    opened.close()
 
 
 def test_page_of_a_trace(open_page: Open, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -14,11 +13,11 @@ from trace_page_reports import Document
 
 from plait.trace import page
 
-READY = 10_000  # ms; a page of usual size takes about 0.2 s, and the machine may be busy
+READY = 60_000  # ms; a page of usual size takes about 0.2 s, and the machine may be very busy
 
 
-@contextlib.contextmanager
-def browser() -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def running_browser() -> Iterator[Any]:
     """Chromium, or a skip that says what is missing."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
     program = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -79,9 +78,39 @@ class Opened:
 Open = Callable[..., Any]
 
 
+@pytest.fixture
+def open_page(running_browser: Any, tmp_path: Path) -> Iterator[Open]:
+    """Opens pages, and fails a test whose pages complain."""
+    opened = Opened(running_browser, tmp_path)
+    yield opened
+    opened.close()
+
+
+# Pages draw in frames, and after events that come behind them (`toggle`, what comes into sight, new sizes): all is done
+# when two frames, and the tasks behind them, have passed without a change.  A timer that a timer sets comes behind the
+# tasks of a frame.
+QUIET = """() => new Promise((done) => {
+  let quiet = 0;
+  const watch = new MutationObserver(() => (quiet = 0));
+  watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  const look = () => {
+    if (quiet === 2) return watch.disconnect(), done();
+    quiet += 1;
+    requestAnimationFrame(() => setTimeout(() => setTimeout(look)));
+  };
+  look();
+})"""
+
+
 def settle(shown: Any) -> None:
-    """Waits until what was asked for is drawn: two frames."""
-    shown.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    """Waits until everything that was asked for is drawn, however slow the machine is."""
+    shown.evaluate(QUIET)
+
+
+def wait_until(shown: Any, condition: str) -> None:
+    """Waits until an expression is true; the page's policy lets Playwright's own way evaluate none."""
+    look = f"const look = () => (({condition}) ? done() : requestAnimationFrame(look));"
+    shown.evaluate(f"() => new Promise((done) => {{ {look} look(); }})")
 
 
 def area(shown: Any, plot: str) -> tuple[float, float, float, float]:

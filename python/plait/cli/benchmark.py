@@ -9,11 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 import click
 from rich.console import RenderableType
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from plait.bench.launch import Progress
-from plait.cli.support import messages, output
+from plait.cli.support import messages, output, progress_bar
 
 
 class Results(Protocol):
@@ -47,17 +45,7 @@ def result_options(chart: str = "--chart", chart_help: str = "Draw a chart to th
 
 def run_with_bar(measure: Callable[[Progress], Found], start: str = "starting the ranks") -> Found:
     """Run a benchmark with a progress bar on standard error, where that is a terminal."""
-    console = messages()
-    bar = Bar(
-        BarColumn(30),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
+    with progress_bar() as bar:
         task = bar.add_task(start, total=1.0)
         return measure(lambda text, share: bar.update(task, description=text, completed=share))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import plait
 
@@ -55,3 +56,20 @@ def output() -> Console:
 def messages() -> Console:
     """Return the console for progress and remarks, on standard error."""
     return Console(stderr=True, highlight=False, no_color=True if os.environ.get("NO_COLOR") else None)
+
+
+def progress_bar(*, remaining: bool = False) -> Progress:
+    """Return a bar on standard error that is gone when it is done, and not there where that is no terminal.
+
+    It shows the share done, the time passed, and the task's description or, if `remaining`, the time to go.
+    """
+    console = messages()
+    return Progress(
+        BarColumn(30),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn() if remaining else TextColumn("{task.description}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import click
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from plait.cli.support import messages, writing_to
+from plait.cli.support import messages, progress_bar, writing_to
 from plait.trace import Conversion, convert
 from plait.trace.words import shown
 
@@ -74,16 +73,7 @@ def convert_command(source: str, target: str, **options: Any) -> None:
         if name in given:
             given[name] = int(given[name])
     console = messages()
-    bar = Progress(
-        BarColumn(30),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with writing_to(target), bar:
+    with writing_to(target), progress_bar(remaining=True) as bar:
         task = bar.add_task("", total=None)
         done = convert(
             source,

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
-from plait.cli.support import messages, output
+from plait.cli.support import messages, output, progress_bar
 from plait.cli.trace_convert import check, separator, time
 from plait.trace import analysis, comparison
 from plait.trace.comparison_text import rendered_comparison
@@ -87,17 +85,7 @@ def _reading(options: dict[str, Any]) -> dict[str, Any]:
 
 def _analyse(path: str, options: dict[str, Any]) -> analysis.Report:
     """Read a trace with a progress bar on standard error, where that is a terminal."""
-    console = messages()
-    bar = Bar(
-        BarColumn(30),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    with bar:
+    with progress_bar() as bar:
         task = bar.add_task(f"reading {path}", total=None)
         return analysis.report(
             path, progress=lambda read, all_: bar.update(task, completed=read, total=all_ or None), **_reading(options)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from plait import _core
 from plait._errors import ArgumentError
 from plait.trace import _parquet
 from plait.trace._reader import Description
 from plait.trace._reader import open as open_trace
-from plait.trace._writer import create
+from plait.trace._writer import create, finish_as, tell
 
 Progress = Callable[[int, int], None]
 _PARQUET = "parquet"
+# How the target is written where nobody says it.
+_OTHERWISE = {"base": 16, "comment": "", "block": 512, "plain": False, "separator": "", "tick": 0}
 
 
 class Conversion(NamedTuple):
@@ -92,11 +94,11 @@ def convert(
     to_format = to_format or _format_of(there)
     if not to_format and there == "-":
         raise ArgumentError("the standard output has no ending that tells the format; say which to write")
-    given = {"base": base != 16, "comment": bool(comment), "block": block != 512, "plain": plain}
-    given |= {"separator": bool(separator), "tick": tick != 0}
-    _check_options(there, to_format, [name for name, there_is in given.items() if there_is])
+    how: dict[str, Any] = {"base": base, "comment": comment, "block": block, "plain": plain}
+    how |= {"separator": separator, "tick": tick}
+    _check_options(there, to_format, [name for name, value in how.items() if value != _OTHERWISE[name]])
     if from_format == _PARQUET or (not from_format and here != "-" and _parquet.is_parquet(here)):
-        return _from_parquet(here, there, to_format, base, separator, comment, tick, block, plain, progress)
+        return _from_parquet(here, there, to_format, how, progress)
     trace = open_trace(
         here,
         from_format,
@@ -112,15 +114,11 @@ def convert(
                 raise ArgumentError("Parquet is not written to the standard output; name a file")
             events, size = _parquet.write(trace, there, progress)
             return Conversion(events, size, [], trace.description)
-        with create(
-            there, to_format, base=base, separator=separator, comment=comment, tick=tick, block=block, plain=plain
-        ) as out:
+        with create(there, to_format, **how) as out:
             events = _core.copy_events(trace._reader, out._writer, progress)
             trace.close()
             known = trace.description
-            out.finish(
-                zero=known.zero, tick=known.tick, complete=known.complete, missed=known.missed, notes=known.notes
-            )
+            finish_as(out, known)
             return Conversion(events, out.bytes_written, out.lost, known)
 
 
@@ -140,46 +138,19 @@ def _check_options(target: str, to_format: str, given: Iterable[str]) -> None:
 
 
 def _from_parquet(
-    source: str,
-    target: str,
-    to_format: str,
-    base: int,
-    separator: str,
-    comment: str,
-    tick: int,
-    block: int,
-    plain: bool,
-    progress: Progress | None,
+    source: str, target: str, to_format: str, how: dict[str, Any], progress: Progress | None
 ) -> Conversion:
     if to_format == _PARQUET:
         raise ArgumentError(f"{source} is in Parquet already")
     trace = _parquet.ParquetTrace(source)
     description = trace.description
     events = 0
-    with create(
-        target, to_format, base=base, separator=separator, comment=comment, tick=tick, block=block, plain=plain
-    ) as out:
-        for process in description.processes:
-            out.add_process(
-                process.number,
-                parent=process.parent,
-                rank=process.rank,
-                host=process.host,
-                command=process.command,
-                cpu=process.cpu,
-            )
-        for file in description.files:
-            out.add_file(*file)
+    with create(target, to_format, **how) as out:
+        tell(out, description.processes, description.files)
         for batch in trace.batches():
             out.write(batch)
             events += len(batch)
             if progress:
                 progress(events, trace.rows)
-        out.finish(
-            zero=description.zero,
-            tick=description.tick,
-            complete=description.complete,
-            missed=description.missed,
-            notes=description.notes,
-        )
+        finish_as(out, description)
         return Conversion(events, out.bytes_written, out.lost, description)

@@ -19,7 +19,7 @@ from plait._errors import ArgumentError, StoreError
 
 _LIBRARY = Path(__file__).parents[1] / "libplait_capture.so"
 _MAGIC = b"\x89PLAIT\r\n"
-_RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
+_RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 _INTERPRETER = 3  # PT_INTERP
 _DEEPEST = 4
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from plait.trace._event import Kind
 from plait.trace._reader import Trace
 from plait.trace._summary import Imported, Summary
-from plait.trace._writer import create
+from plait.trace._writer import create, finish_as, tell
 
 
 def _sum(summary: Summary, events: npt.NDArray[np.void]) -> None:
@@ -40,17 +40,7 @@ def transfer(
     with create(target, format) as writer:
         for events in trace:
             new_processes, new_files = trace.told_behind(processes, files)
-            for process in new_processes:
-                writer.add_process(
-                    process.number,
-                    parent=process.parent,
-                    rank=process.rank,
-                    host=process.host,
-                    command=process.command,
-                    cpu=process.cpu,
-                )
-            for file in new_files:
-                writer.add_file(*file)
+            tell(writer, new_processes, new_files)
             processes, files = processes + len(new_processes), files + len(new_files)
             writer.write(events)
             _sum(summary, events)
@@ -61,7 +51,7 @@ def transfer(
         lacks = ended() if ended else []
         if lacks:
             known = known._replace(complete=False, notes=[*known.notes, *lacks])
-        writer.finish(zero=known.zero, tick=known.tick, complete=known.complete, missed=known.missed, notes=known.notes)
+        finish_as(writer, known)
     summary.format, summary.processes, summary.files = known.format, len(known.processes), len(known.files)
     summary.complete, summary.missed, summary.notes = known.complete, known.missed, known.notes
     return summary
@@ -85,27 +75,11 @@ def write_out(
         notes=found.notes,
     )
     with create(target, format) as writer:
-        for process in found.processes:
-            writer.add_process(
-                process.number,
-                parent=process.parent,
-                rank=process.rank,
-                host=process.host,
-                command=process.command,
-                cpu=process.cpu,
-            )
-        for file in found.files:
-            writer.add_file(*file)
+        tell(writer, found.processes, found.files)
         for events in spool.in_order():
             writer.write(events)
             _sum(summary, events)
             if progress:
                 progress(summary.events / spool.events)
-        writer.finish(
-            zero=max(found.zero + spool.earliest, 0),
-            tick=found.tick,
-            complete=found.complete,
-            missed=found.missed,
-            notes=found.notes,
-        )
+        finish_as(writer, found._replace(zero=max(found.zero + spool.earliest, 0)))
     return summary

@@ -5,12 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from types import TracebackType
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from plait import _core
-from plait.trace._event import Missed
+from plait.trace._event import Missed, Process, TracedFile
+
+
+class Known(Protocol):
+    """What is said of a trace when it ends."""
+
+    @property
+    def zero(self) -> int: ...
+    @property
+    def tick(self) -> int: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def missed(self) -> Iterable[Missed]: ...
+    @property
+    def notes(self) -> Iterable[str]: ...
 
 
 class TraceWriter:
@@ -127,3 +143,16 @@ def create(
     return TraceWriter(
         path, format, base=base, separator=separator, comment=comment, tick=tick, block=block, plain=plain
     )
+
+
+def tell(writer: TraceWriter, processes: Iterable[Process], files: Iterable[TracedFile]) -> None:
+    """Tells a trace being written of processes and files of another."""
+    for process in processes:
+        writer.add_process(**process._asdict())
+    for file in files:
+        writer.add_file(*file)
+
+
+def finish_as(writer: TraceWriter, known: Known) -> None:
+    """Ends a trace with what is known of another."""
+    writer.finish(zero=known.zero, tick=known.tick, complete=known.complete, missed=known.missed, notes=known.notes)

@@ -123,6 +123,9 @@ void plait_events_replaced(int replaced);
 /* Ends this process's part; harmless where it is never called. */
 void plait_events_end(void);
 
+/* The rank in an MPI job as its launcher tells it in the environment, -1: it does not.
+ * setting  looks up a variable of the environment; null: it is not there. */
+int plait_events_job_rank(const char* (*setting)(const char* name));
 /* Tells the process's rank in its MPI job, where begin did not know it. */
 void plait_events_rank(int rank);
 

@@ -37,19 +37,6 @@ static const char* setting(const char* name) {
   return NULL;
 }
 
-// The rank in an MPI job, as the launchers tell it; -1: none.
-static int job_rank(void) {
-  static const char* const names[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-    const char* text = setting(names[i]);
-    if (text == NULL || *text < '0' || *text > '9') continue;
-    long rank = 0;
-    for (; *text >= '0' && *text <= '9' && rank < 100000000; ++text) rank = rank * 10 + (*text - '0');
-    return (int)rank;
-  }
-  return -1;
-}
-
 // The command line, its words parted by blanks.
 static void command_line(char* text, size_t room) {
   long length = account_slurp("/proc/self/cmdline", text, room);
@@ -78,7 +65,7 @@ static void place_state(void) {
 static bool join(void) {
   char command[4096];
   command_line(command, sizeof command);
-  return plait_events_begin(capture_path, command, job_rank(), 1, 1) == 0;
+  return plait_events_begin(capture_path, command, plait_events_job_rank(setting), 1, 1) == 0;
 }
 
 __thread int capture_paused __attribute__((tls_model("initial-exec")));

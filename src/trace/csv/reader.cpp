@@ -5,13 +5,13 @@
 #include <map>
 #include <set>
 #include <system_error>
-#include <unordered_set>
 #include <utility>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "trace/csv/columns.hpp"
 #include "trace/csv/csv.hpp"
+#include "trace/line_reader.hpp"
 #include "trace/remarks.hpp"
 
 namespace plait::trace::csv {
@@ -26,17 +26,17 @@ bool blank(std::string_view line) { return line.find_first_not_of(" \t") == std:
 /// doubled.
 bool odd_quotes(std::string_view line) { return std::count(line.begin(), line.end(), '"') % 2 != 0; }
 
-class CsvReader : public Reader {
+class CsvReader : public LineReader {
  public:
-  CsvReader(std::unique_ptr<Source> source, const ReadOptions& options)
-      : source_(std::move(source)), tick_(options.tick == 0 ? 1 : options.tick), tick_is_given_(options.tick != 0) {
-    description_.format = "csv";
+  CsvReader(std::unique_ptr<Source> lines, const ReadOptions& options)
+      : LineReader(std::move(lines), "csv"),
+        tick_(options.tick == 0 ? 1 : options.tick),
+        tick_is_given_(options.tick != 0) {
     if (tick_ < 1 || tick_ > kMostTick)
       throw Error(ErrorKind::kArgument, base::text("a unit of time has 1 ns to ", kMostTick, " ns, not ", tick_));
     std::string_view line;
-    Event none;
     while (true) {
-      if (!source_->line(line)) refuse("there is no header line");
+      if (!source().line(line)) refuse("there is no header line");
       if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
       if (blank(line)) continue;
       if (line.front() != '#') break;
@@ -52,50 +52,19 @@ class CsvReader : public Reader {
     has_result_ = has(columns_, Column::kResult);
   }
 
-  std::size_t read(std::span<Event> room) override {
-    std::size_t count = 0;
-    std::string_view line;
-    while (count < room.size() && !ended_) {
-      if (!source_->line(line)) {
-        end();
-      } else if (!blank(line)) {
-        if (line.front() == '#')
-          take_remark_line(line.substr(1));
-        else
-          count += take_line(line, room[count]) ? 1 : 0;
-      }
-    }
-    return count;
-  }
-
-  const Description& description() const override { return description_; }
-  std::int64_t bytes_read() const override { return source_->bytes_read(); }
-  std::int64_t bytes_in_all() const override { return source_->size(); }
-
  private:
-  template <typename... Parts>
-  [[noreturn]] void refuse(const Parts&... parts) const {
-    throw Error(ErrorKind::kArgument,
-                base::text("line ", source_->lines(), " of the trace ", source_->name(), ": ", parts...));
-  }
-
-  static std::string printable(std::string_view text) {
-    std::string whole;
-    append_escaped(whole, text.substr(0, 100));
-    return whole;
-  }
-
-  void note(std::string text) {
-    if (description_.notes.size() < 1000) description_.notes.push_back(std::move(text));
-  }
-
-  bool take_line(std::string_view line, Event& event) {
+  bool take_line(std::string_view line, Event& event) override {
+    if (blank(line)) return false;
+    if (line.front() == '#') {
+      take_remark_line(line.substr(1));
+      return false;
+    }
     if (odd_quotes(line)) {
       long_line_ = line;  // a quoted cell goes on in the next line
       std::string_view more;
       do {
         if (long_line_.size() > Source::kLongest) refuse("a quote has no other half");
-        if (!source_->line(more)) {
+        if (!source().line(more)) {
           cut_ = true;
           return false;
         }
@@ -105,7 +74,7 @@ class CsvReader : public Reader {
       line = long_line_;
     }
     split(line, separator_, cells_, store_);
-    if (source_->line_was_whole()) {
+    if (source().line_was_whole()) {
       take_cells(event);
       return true;
     }
@@ -171,6 +140,7 @@ class CsvReader : public Reader {
       without_result_ += has_result_ ? 1 : 0;
     }
     if (event.process != last_process_ || !any_) tell_process(event.process);
+    last_process_ = event.process;
     if (!name.empty()) tell_file(event, name);
     late_ += any_ && event.start < last_start_ ? 1 : 0;
     last_start_ = event.start;
@@ -231,14 +201,6 @@ class CsvReader : public Reader {
     return flags_ = *value;
   }
 
-  void tell_process(std::uint32_t number) {
-    last_process_ = number;
-    if (!told_.insert(number).second) return;
-    Process process;
-    process.number = number;
-    description_.processes.push_back(std::move(process));
-  }
-
   void tell_file(Event& event, std::string_view name) {
     if (has(columns_, Column::kFile) && event.file != 0) {
       if (!files_.insert({event.process, event.file}).second) return;
@@ -270,49 +232,33 @@ class CsvReader : public Reader {
       if (comments_++ < 64) note(base::text("comment: ", printable(text)));
       return;
     }
-    if (!source_->line_was_whole()) {
+    if (!source().line_was_whole()) {
       cut_ = true;
       return;
     }
     Pairs pairs(text);
     const std::string_view keyword = pairs.word();
-    const Remarked found = take_remark(keyword, pairs, description_);
-    ended_well_ = ended_well_ || found == Remarked::kEnd;
-    if (found == Remarked::kYes && keyword == "process") told_.insert(description_.processes.back().number);
-    if (found == Remarked::kNone)
-      note(base::text("line ", source_->lines(), " has the unknown comment '", printable(keyword), "'"));
-    if (found == Remarked::kWrong) refuse("the comment cannot be understood: ", printable(text));
+    if (take_comment_of_ours(keyword, pairs) == Remarked::kWrong)
+      refuse("the comment cannot be understood: ", printable(text));
   }
 
-  void end() {
-    ended_ = true;
-    if (ours_ && !ended_well_) cut_ = true;
-    if (cut_) {
-      description_.complete = false;
-      note("the trace is cut off: it ends within a line, or without its last comment");
-    }
+  bool ends_itself() const override { return ours_; }
+
+  void note_counts() override {
     if (without_result_ > 0)
       note(base::text(without_result_, " reads and writes have no result; they are taken to have moved all of it"));
     if (late_ > 0 && !ours_) note(base::text(late_, " events start before the one in front of them"));
-    if (source_->long_lines() > 0) {
-      description_.complete = false;
-      note(base::text(source_->long_lines(), source_->long_lines() == 1 ? " line was" : " lines were",
-                      " too long and cut"));
-    }
   }
 
-  std::unique_ptr<Source> source_;
   std::int64_t tick_;
   bool tick_is_given_;
   char separator_ = ',';
-  Description description_;
   std::vector<Column> columns_;
   std::vector<std::string_view> cells_;
   std::vector<std::string> store_;
   std::string long_line_;
   std::string flags_text_ = "logical";
   std::uint16_t flags_ = flag::kLogical;
-  std::unordered_set<std::uint32_t> told_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> files_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> numbers_;
   std::uint32_t next_file_ = 1;
@@ -324,9 +270,6 @@ class CsvReader : public Reader {
   bool has_result_ = false;
   bool any_ = false;
   bool ours_ = false;
-  bool cut_ = false;
-  bool ended_ = false;
-  bool ended_well_ = false;
 };
 
 }  // namespace

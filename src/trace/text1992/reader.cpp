@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "trace/line_reader.hpp"
 #include "trace/text1992/dialect.hpp"
 #include "trace/text1992/extension.hpp"
 #include "trace/text1992/state.hpp"
@@ -21,11 +21,10 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kCommentsKept = 64;
 
-class Reader1992 : public Reader {
+class Reader1992 : public LineReader {
  public:
-  Reader1992(std::unique_ptr<Source> source, const ReadOptions& options)
-      : source_(std::move(source)), dialect_(dialect_of(source_->peek(std::size_t{1} << 16), options)) {
-    description_.format = "1992";
+  Reader1992(std::unique_ptr<Source> lines, const ReadOptions& options)
+      : LineReader(std::move(lines), "1992"), dialect_(dialect_of(source().peek(std::size_t{1} << 16), options)) {
     description_.tick = dialect_.tick;
     if (dialect_.base_guessed)
       note(
@@ -33,34 +32,10 @@ class Reader1992 : public Reader {
           "otherwise");
   }
 
-  std::size_t read(std::span<Event> room) override {
-    std::size_t count = 0;
-    std::string_view line;
-    while (count < room.size() && !ended_) {
-      if (!source_->line(line)) {
-        end();
-      } else if (take_line(line, room[count])) {
-        ++count;
-      }
-    }
-    return count;
-  }
-
-  const Description& description() const override { return description_; }
-  std::int64_t bytes_read() const override { return source_->bytes_read(); }
-  std::int64_t bytes_in_all() const override { return source_->size(); }
-
  private:
-  template <typename... Parts>
-  [[noreturn]] void refuse(const Parts&... parts) const {
-    throw Error(ErrorKind::kArgument,
-                base::text("line ", source_->lines(), " of the trace ", source_->name(), ": ", parts...));
-  }
-
-  /// Returns whether the line is an event.
-  bool take_line(std::string_view line, Event& event) {
+  bool take_line(std::string_view line, Event& event) override {
     if (line.empty()) return false;
-    if (dialect_.ours && !source_->line_was_whole()) {  // Plait ends its lines: numbers may lack digits
+    if (dialect_.ours && !source().line_was_whole()) {  // Plait ends its lines: numbers may lack digits
       cut_ = true;
       return false;
     }
@@ -72,7 +47,7 @@ class Reader1992 : public Reader {
     const Found found = numbers.next(type);
     if (found == Found::kEnd) return false;
     if (found == Found::kNumber && type == record_type::kComment) return take_comment(numbers.rest(), event);
-    if (!source_->line_was_whole()) {
+    if (!source().line_was_whole()) {
       try {
         take_record(numbers, found, type, event);
       } catch (const Error&) {
@@ -203,17 +178,10 @@ class Reader1992 : public Reader {
   }
   std::int64_t ticks_or_unknown(std::int64_t value) const { return value == kUnknown ? kUnknown : ticks(value); }
 
-  void tell_process(std::uint32_t number) {
-    if (!told_.insert(number).second) return;
-    Process process;
-    process.number = number;
-    description_.processes.push_back(std::move(process));
-  }
-
   bool take_comment(std::string_view text, Event& event) {
     if (!text.empty() && (text.front() == ' ' || text.front() == dialect_.separator)) text.remove_prefix(1);
     if (!dialect_.ours) {
-      if (comments_++ < kCommentsKept) note(base::text("comment: ", shown(text)));
+      if (comments_++ < kCommentsKept) note(base::text("comment: ", printable(text, 1000)));
       return false;
     }
     Pairs pairs(text);
@@ -235,55 +203,25 @@ class Reader1992 : public Reader {
     } else if (keyword == "but") {
       good = parse_override(pairs, but_);
     } else if (keyword != "plait-1992") {
-      const Remarked found = take_remark(keyword, pairs, description_);
-      good = found != Remarked::kWrong;
-      ended_well_ = ended_well_ || found == Remarked::kEnd;
-      if (found == Remarked::kYes && keyword == "process") told_.insert(description_.processes.back().number);
-      if (found == Remarked::kNone)
-        note(base::text("line ", source_->lines(), " has the unknown comment '", keyword.substr(0, 20), "'"));
+      good = take_comment_of_ours(keyword, pairs) != Remarked::kWrong;
     }
     if (!good) refuse("the comment '", keyword, "' cannot be understood: ", text.substr(0, 200));
     return false;
   }
 
-  static std::string shown(std::string_view text) {
-    std::string whole;
-    append_escaped(whole, text.substr(0, 1000));
-    return whole;
-  }
+  bool ends_itself() const override { return dialect_.extended; }
 
-  void note(std::string text) {
-    if (description_.notes.size() < 1000) description_.notes.push_back(std::move(text));
-  }
-
-  void end() {
-    ended_ = true;
-    if (dialect_.extended && !ended_well_) cut_ = true;
-    if (cut_) {
-      description_.complete = false;
-      note("the trace is cut off: it ends within a line, or without its last comment");
-    }
+  void note_counts() override {
     if (comments_ > kCommentsKept) note(base::text("and ", comments_ - kCommentsKept, " more comments"));
     if (undefined_ > 0) note(base::text(undefined_, " record types hold the bit 0x04, which means nothing"));
-    if (source_->long_lines() > 0) {
-      description_.complete = false;
-      note(base::text(source_->long_lines(), source_->long_lines() == 1 ? " line was" : " lines were",
-                      " too long and cut"));
-    }
   }
 
-  std::unique_ptr<Source> source_;
   Dialect dialect_;
-  Description description_;
   State state_;
   MannerChange change_;
   Override but_;
-  std::unordered_set<std::uint32_t> told_;
   std::size_t comments_ = 0;
   std::int64_t undefined_ = 0;
-  bool cut_ = false;
-  bool ended_ = false;
-  bool ended_well_ = false;
 };
 
 }  // namespace

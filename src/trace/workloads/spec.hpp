@@ -20,12 +20,12 @@ struct Spec {
   int stages;                ///< in which a cycle goes through the data: each reads a part, then writes one
   int burst;                 ///< thousandths of a cycle's CPU time in which its requests lie
   int jitter;                ///< thousandths by which the time between two requests varies
-  int empty;                 ///< every so-manieth block of the data is empty and left out when reading; 0: none
-  bool interleaved;          ///< requests go around the files; otherwise through one after the other
-  bool asynchronous;
-  bool solid;  ///< on the solid-state disk: the process keeps its processor while it waits
+  int empty = 0;             ///< every so-manieth block of the data is empty and left out when reading; 0: none
+  bool interleaved = false;  ///< requests go around the files; otherwise through one after the other
+  bool asynchronous = false;
+  bool solid = false;  ///< on the solid-state disk: the process keeps its processor while it waits
   /// Of programs without cycles: what is written along the way; the rest is written at the end.
-  std::int64_t trickle;
+  std::int64_t trickle = 0;
 
   std::int64_t cpu() const { return std::int64_t{1'000'000} * about.seconds; }
   std::int64_t file_bytes() const { return file_writes * write_bytes; }

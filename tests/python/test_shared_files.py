@@ -1,0 +1,110 @@
+"""Shared files of a process that is alone."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+from plait import shared
+
+
+def test_one_process_has_an_ordinary_file(tmp_path: Path) -> None:
+    with shared.open(tmp_path / "data", "w", persistent=True) as file:
+        assert (file.one, file.components, file.unit, file.closed) == (True, 1, 0, False)
+        assert "one file" in repr(file)
+        file.write(3, b"bytes")
+        file.iwrite(100, np.arange(4, dtype="<i4")).wait()
+    assert file.closed
+    assert "closed" in repr(file)
+    content = (tmp_path / "data").read_bytes()
+    assert content == b"\0\0\0bytes" + bytes(92) + np.arange(4, dtype="<i4").tobytes()
+    # What others wrote is read as well.
+    (tmp_path / "data").write_bytes(b"abc")
+    with shared.open(tmp_path / "data") as file:
+        assert file.size() == 3
+        assert file.read(0, bytearray(3)) == b"abc"
+        with pytest.raises(plait.StoreError, match="it ends at 3"):
+            file.read(1, 3)
+
+
+def test_one_process_has_stripes_where_it_asks_for_them(tmp_path: Path) -> None:
+    with shared.open(tmp_path / "data", "w", place="striped", unit=10, persistent=True) as file:
+        assert (file.one, file.components, file.unit) == (False, 1, 10)
+        assert "stripes of 10 bytes" in repr(file)
+        file.write(0, b"0123456789ab")
+    (component,) = (path for path in tmp_path.iterdir() if path.suffix != ".meta")
+    assert component.read_bytes() == b"0123456789ab"
+    description = component.with_name(component.name + ".meta")
+    assert description.read_text().splitlines()[:1] == ["plait shared file 1"]
+    description.write_text(description.read_text().replace("file 1", "file 9"))
+    with pytest.raises(plait.StoreError, match="it is of version 9"):
+        shared.open(tmp_path / "data")
+    description.write_text("")
+    with pytest.raises(plait.StoreError, match=r"cannot use .*data.c0of1-.*\.meta"):
+        shared.open(tmp_path / "data")
+
+
+def test_what_is_not_persistent_leaves_others_alone(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(b"mine")
+    with shared.open(tmp_path / "data", "w") as file:
+        file.write(0, b"theirs")
+        assert (tmp_path / "data").read_bytes() == b"mine"
+        assert list(tmp_path.iterdir()) == [tmp_path / "data"]
+    assert (tmp_path / "data").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("place", ["one", "striped"])
+def test_a_block_that_fails_keeps_what_was_to_be_replaced(tmp_path: Path, place: shared.Place) -> None:
+    with shared.open(tmp_path / "data", "w", place=place, persistent=True) as file:
+        file.write(0, b"old")
+    before = sorted(tmp_path.iterdir())
+
+    def fail() -> None:
+        with shared.open(tmp_path / "data", "w", place=place, persistent=True, atomic=True) as file:
+            file.write(0, b"new")
+            raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        fail()
+    assert sorted(tmp_path.iterdir()) == before
+    with shared.open(tmp_path / "data") as file:
+        assert file.read(0, 3).tobytes() == b"old"
+
+
+def test_threads_use_one_file(tmp_path: Path) -> None:
+    with shared.open(tmp_path / "data", "w", place="striped", unit=64) as file:
+
+        def use(number: int) -> None:
+            mine = np.full(1000, number, "u1")
+            for i in range(50):
+                place = (i * 8 + number) * 1000
+                file.iwrite(place, mine).wait()
+                np.testing.assert_array_equal(file.read(place, 1000), mine)
+
+        threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        whole = file.read(0, 400_000).reshape(50, 8, 1000)
+        assert (whole == np.arange(8)[None, :, None]).all()
+
+
+def test_mistakes_are_told(tmp_path: Path) -> None:
+    for call, says in (
+        (lambda: shared.open(tmp_path / "data"), "there is no such file"),
+        (lambda: shared.open(tmp_path / "none" / "data"), "none"),
+        (lambda: shared.open(tmp_path / "none" / "data", "w"), "none"),
+        (lambda: shared.open(tmp_path, "w"), str(tmp_path)),
+        (lambda: shared.open(7, "w"), "int"),  # type: ignore[arg-type]
+        (lambda: shared.open(tmp_path / "data", "a"), 'mode "a" is not known'),
+        (lambda: shared.open(tmp_path / "data", "w", place="two"), 'place "two"'),  # type: ignore[arg-type]
+        (lambda: shared.open(tmp_path / "data", "w", limit=2**63), "limit=9223372036854775808 is out of range"),
+    ):
+        with pytest.raises(plait.Error, match=says):
+            call()
+    assert not any(tmp_path.iterdir())
