@@ -17,6 +17,9 @@ endif()
 if(test_sources)
   plait_test_program(plait_tests plait ${test_sources})
   target_link_libraries(plait_tests PRIVATE GTest::gtest_main)
+  # The time of the tests goes to the library, that of their compilation to optimisation and to the same few headers.
+  target_compile_options(plait_tests PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_precompile_headers(plait_tests PRIVATE tests/cpp/precompiled.hpp)
   add_test(NAME plait_tests COMMAND plait_tests)
 endif()
 

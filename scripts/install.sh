@@ -20,13 +20,19 @@ if [[ -n "${MPICC:-}" ]]; then
 fi
 
 take_lock
-# A new tree begins with what scripts/build.sh has compiled the same way; ninja compiles again what is not the same.
+# A new tree begins with what scripts/build.sh has compiled, with this MPI or another; ninja compiles again what is not
+# compiled by the same command.
 alike=()
-if [[ ! -e "$tree/.ninja_log" && -e "$plait_release/.ninja_deps" ]]; then
+compiled="$plait_release"
+[[ -e "$compiled/.ninja_deps" ]] || compiled="$plait_build/release"
+if [[ ! -e "$tree/.ninja_log" && -e "$compiled/.ninja_deps" ]]; then
   mkdir -p "$tree/CMakeFiles"
-  cp -p "$plait_release"/.ninja_{log,deps} "$tree"
-  cp -pR "$plait_release"/CMakeFiles/plait*.dir "$tree/CMakeFiles"
-  mapfile -t alike < <(grep -E '^(CMAKE_C_COMPILER|CMAKE_CXX_COMPILER|PLAIT_WERROR):' "$plait_release/CMakeCache.txt")
+  cp -p "$compiled"/.ninja_{log,deps} "$tree"
+  for library in plait plait_mpi plait_capture plait_fortran plait_fortran_i8; do
+    objects="$compiled/CMakeFiles/$library.dir"
+    [[ ! -d "$objects" ]] || cp -pR "$objects" "$tree/CMakeFiles"
+  done
+  mapfile -t alike < <(grep -E '^(CMAKE_C_COMPILER|CMAKE_CXX_COMPILER|PLAIT_WERROR):' "$compiled/CMakeCache.txt")
   alike=("${alike[@]/#/-D}")
 fi
 log="$plait_log/install.log"

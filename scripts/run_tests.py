@@ -7,8 +7,9 @@ import signal
 import sys
 import time
 
+from running import failed_outputs
 from sanitizers import ahead
-from stages import BUILT_AHEAD, LOGS, NEED_THE_BUILD, SCRATCH, STAGES, Outcome, failed_outputs
+from stages import BUILT_AHEAD, LOGS, NEED_THE_BUILD, SCRATCH, STAGES, Outcome
 
 REASONS_SHOWN = 20
 

@@ -9,13 +9,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from running import JOBS, ROOT, Command
 from suites import threaded_sources
 
-ROOT = Path(__file__).parent.parent
-JOBS = os.environ.get("PLAIT_JOBS", "2")
 TARGETS = {"address": ["plait_tests", "plait_c_tests", "plait_fuzz"], "thread": ["plait_tests"]}
-
-Command = Sequence[str | Path]
 
 
 def tree_of(kind: str) -> Path:
@@ -32,7 +29,7 @@ def build_commands(kind: str, targets: Sequence[str] = ()) -> list[Command]:
     tree = tree_of(kind)
     return [
         ["cmake", "-S", ROOT, "-B", tree, "-G", "Ninja", f"-DPLAIT_SANITIZE={kind}", *options],
-        ["ninja", "-C", tree, "-j", JOBS, *(targets or TARGETS[kind])],
+        ["ninja", "-C", tree, "-j", str(JOBS), *(targets or TARGETS[kind])],
     ]
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,21 +15,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from running import JOBS, ROOT, Command, Environment, failed_outputs, run, run_together, tail
 from sanitizers import ahead, build_commands, tree_of
 from suites import threaded_sources
 
-ROOT = Path(__file__).parent.parent
 PRIVATE = ROOT / ".plait"
 LOGS = PRIVATE / "log"
 SCRATCH = Path(tempfile.mkdtemp(prefix="plait-test-"))  # run_tests.py removes it
 RELEASE = Path(os.environ.get("PLAIT_RELEASE_BUILD", PRIVATE / "build" / "release"))
 RANK_COUNTS = (1, 2, 3, 4, 6)
-
-# The ends of the outputs of commands that failed, in the stage that runs.
-failed_outputs: list[str] = []
-
-Command = Sequence[str | Path]
-Environment = dict[str, str]
 
 
 @dataclass
@@ -55,40 +48,6 @@ class Outcome:
     def total(self) -> int:
         """Everything counted."""
         return self.passed + self.failed + self.skipped
-
-
-def tail(output: bytes, lines: int = 80) -> str:
-    """The last lines of an output."""
-    return "\n".join(output.decode(errors="replace").splitlines()[-lines:])
-
-
-def run(command: Command, log: Path, limit: float = 600, environment: Environment | None = None) -> int:
-    """Runs a command with its output appended to a log; 124 where it passes the limit in seconds."""
-    begin = log.stat().st_size if log.exists() else 0
-    with log.open("ab") as out:
-        out.write(f"$ {' '.join(map(str, command))}\n".encode())
-        out.flush()
-        process = subprocess.Popen(
-            [str(word) for word in command],
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            cwd=ROOT,
-            env={**os.environ, **(environment or {})},
-            start_new_session=True,
-        )
-        try:
-            status = process.wait(limit)
-        except BaseException as stopped:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            if not isinstance(stopped, subprocess.TimeoutExpired):
-                raise
-            out.write(f"\nstopped after {limit:.0f} s\n".encode())
-            status = 124
-    if status:
-        failed_outputs.append(tail(log.read_bytes()[begin:]))
-    return status
 
 
 def check(name: str, status: int) -> Outcome:
@@ -155,12 +114,21 @@ def check_style(log: Path) -> Outcome:
 
 
 def googletest(program: Path, log: Path, prefix: Command = (), environment: Environment | None = None) -> Outcome:
-    """Runs a GoogleTest program."""
+    """Runs a GoogleTest program, its tests dealt to as many processes as there are jobs."""
     if not program.exists():
         return Outcome(failed=1, reasons=[f"{program.relative_to(ROOT)} is not built; run scripts/test.sh build"])
-    report = SCRATCH / f"{program.parent.name}-{program.name}.xml"
-    command: Command = [*prefix, program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
-    return count_junit(report, program.name, run(command, log, environment=environment))
+    reports = [SCRATCH / f"{program.parent.name}-{program.name}-{shard}.xml" for shard in range(JOBS)]
+    commands: list[tuple[Command, Path, Environment]] = []
+    for shard, report in enumerate(reports):
+        command = [*prefix, program, "--gtest_brief=1", f"--gtest_output=xml:{report}"]
+        own = {"GTEST_TOTAL_SHARDS": str(JOBS), "GTEST_SHARD_INDEX": str(shard)}
+        own_log = log.with_stem(f"{log.stem}-{shard}")
+        own_log.unlink(missing_ok=True)
+        commands.append((command, own_log, {**(environment or {}), **own}))
+    outcome = Outcome()
+    for report, status in zip(reports, run_together(commands), strict=True):
+        outcome.add(count_junit(report, program.name, status))
+    return outcome
 
 
 def c_program(
@@ -269,7 +237,7 @@ def install_tests(log: Path) -> Outcome:
 
 def python_tests(log: Path) -> Outcome:
     """The Python tests in one process."""
-    return pytest("tests/python", log, limit=900)
+    return pytest("tests/python", log, limit=1800)
 
 
 def mpi_environment() -> Environment:
@@ -341,7 +309,7 @@ def mpi_tests(log: Path) -> Outcome:
 
 
 # Which of tests/mpi also run on the larger number of hosts: those that say more of the network than of the rest.
-BETWEEN_HOSTS = ("hosts", "nodes", "redistribute", "redistribution_plans", "streams", "stripes")
+BETWEEN_HOSTS = ("hosts", "nodes", "redistribute", "redistribution_plans", "shared_files", "streams", "stripes")
 
 
 def hosts_tests(log: Path) -> Outcome:

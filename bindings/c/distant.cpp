@@ -5,11 +5,6 @@
 #include "objects.hpp"
 #include "options.hpp"
 
-struct plait_dio : plait::c::Handle {
-  plait_dio() : Handle(true) {}
-  std::optional<plait::DistantFile> file;
-};
-
 using namespace plait::c;
 using plait::DistantFile;
 using plait::DistantMode;

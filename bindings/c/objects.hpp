@@ -9,6 +9,7 @@
 #include "handle.hpp"
 #include "plait/comm.hpp"
 #include "plait/conversion.hpp"
+#include "plait/distant.hpp"
 #include "plait/file.hpp"
 #include "plait/layout.hpp"
 #include "plait/redistribute.hpp"
@@ -45,6 +46,11 @@ struct plait_redistribution : plait::c::Handle {
 
 struct plait_shared : plait::c::Handle {
   std::optional<plait::SharedMemory> memory;
+};
+
+struct plait_dio : plait::c::Handle {
+  plait_dio() : Handle(true) {}
+  std::optional<plait::DistantFile> file;
 };
 
 struct plait_request : plait::c::Handle {

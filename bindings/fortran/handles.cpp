@@ -38,8 +38,22 @@ void give_up_files() noexcept {
   for (const auto& entry : Table<plait_file>::instance().take_all()) give_up(entry.second);
 }
 
+/// Waits for what this rank has begun, and for no other rank.
+void give_up_distant_files() noexcept {
+  for (const auto& entry : Table<plait_dio>::instance().take_all()) {
+    plait_dio* handle = entry.second;
+    plait::c::release(&handle);
+  }
+}
+
+void at_exit() {
+  give_up_files();
+  give_up_distant_files();
+}
+
 int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
   give_up_files();
+  give_up_distant_files();
   return MPI_SUCCESS;
 }
 
@@ -55,7 +69,7 @@ plait_status make_alone(Ticket* ticket, Make&& make) {
 
 void plait::fortran::watch_the_end() {
   // Registered behind the end of an MPI that is ours, so that it runs while MPI still does.
-  [[maybe_unused]] static const int at_exit = std::atexit(give_up_files);
+  [[maybe_unused]] static const int registered = std::atexit(at_exit);
   static bool at_finalize = false;
   if (at_finalize || !mpi_runs()) return;
   // MPI_Finalize first deletes what hangs on MPI_COMM_SELF.
@@ -97,6 +111,7 @@ plait_comm* plait_fortran_comm(Ticket comm) { return find<plait_comm>(comm); }
 plait_layout* plait_fortran_layout(Ticket layout) { return find<plait_layout>(layout); }
 plait_file* plait_fortran_file(Ticket file) { return find<plait_file>(file); }
 plait_request* plait_fortran_request(Ticket request) { return find<plait_request>(request); }
+plait_dio* plait_fortran_found_dio(Ticket dio) { return find<plait_dio>(dio); }
 plait_stream* plait_fortran_found_stream(Ticket stream) { return find<plait_stream>(stream); }
 
 plait_status plait_fortran_comm_free(Ticket* comm) {

@@ -1,10 +1,11 @@
-! Plait in Fortran: layouts, files, streams and requests, and the 1993 primitives.  docs/reference/fortran.md.
+! Plait in Fortran: layouts, files, streams and requests, distant files, and the 1993 primitives.  docs/reference/fortran.md.
 module plait
   use plait_core, only: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
   use plait_files
   use plait_streams
+  use plait_distant
   use plait_primitives
   implicit none
   public
-  private :: found_file
+  private :: found_file, found_request
 end module

@@ -4,7 +4,7 @@ module plait_files
   use plait_core
   implicit none
   private
-  public :: found_file
+  public :: found_file, found_request
   public :: plait_file, plait_request, plait_open, plait_close, plait_abandon
   public :: plait_read, plait_write, plait_start_read, plait_start_write, plait_wait, plait_test
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "gaps.hpp"
 #include "handles.hpp"
 
 namespace {
@@ -18,19 +19,12 @@ using plait::fortran::Ticket;
 
 /// The elements of an array, or -1 with a complaint.
 std::int64_t elements_of(const CFI_cdesc_t& array, std::int64_t element_bytes, std::string& wrong) {
-  std::int64_t elements = 1;
-  // Of an array that is not allocated nothing else is known.
-  for (int d = 0; array.base_addr != nullptr && d < array.rank; ++d) elements *= array.dim[d].extent;
-  if (array.base_addr == nullptr)
-    wrong = "the array is not allocated";
-  else if (static_cast<std::int64_t>(array.elem_len) != element_bytes)
+  if (array.base_addr != nullptr && static_cast<std::int64_t>(array.elem_len) != element_bytes) {
     wrong = text("the elements of the array have ", array.elem_len, " bytes, those of the file ", element_bytes,
                  "; use the file's type");
-  else if (elements < 0)
-    wrong = "the last extent of the array is not known; pass a section such as a(1:n)";
-  else if (elements > 1 && CFI_is_contiguous(&array) == 0)
-    wrong = "the array is not contiguous; pass one without gaps";
-  return wrong.empty() ? elements : -1;
+    return -1;
+  }
+  return plait::fortran::elements_without_gaps(array, wrong);
 }
 
 plait_status move(plait_stream* stream, const CFI_cdesc_t& array, std::int64_t element_bytes, bool write,

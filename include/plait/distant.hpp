@@ -81,7 +81,7 @@ class DistantFile {
 
   DistantFile(DistantFile&&) noexcept;
   DistantFile& operator=(DistantFile&&) noexcept;
-  /// Waits for this rank's requests and takes its own file away from the others.
+  /// Waits for this rank's requests and takes its own file away from the others; a temporary one is removed.
   ~DistantFile();
 
   /// The rank at which a file that was offered or found is at home; -1 of those that were opened together.

@@ -28,6 +28,7 @@ DistantFile::~DistantFile() = default;
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   auto impl = std::make_unique<Impl>(comm, distant::start_service(distant::transport_of(comm)), options.mode);
   impl->open_together(options, text("open distant files in mode ", name_of(options.mode)));
+  impl->set_temporary(options.temporary);
   return DistantFile(std::move(impl));
 }
 
@@ -49,6 +50,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
   impl->open_own(options);
   impl->publish(service->own_number());
   impl->offer_as(name);
+  impl->set_temporary(options.temporary);
   return DistantFile(std::move(impl));
 }
 

@@ -50,6 +50,7 @@ DistantFile::Impl::~Impl() {
   if (!open_) return;
   if (!name_.empty() && home_ == rank_) forget_name();
   withdraw();
+  if (own_ && temporary_) engine::caught([this] { own_->remove(); });
 }
 
 void DistantFile::Impl::open_together(const DistantOptions& options, const std::string& call, bool named) {
@@ -67,7 +68,6 @@ void DistantFile::Impl::open_together(const DistantOptions& options, const std::
 void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
   if (options.path.empty()) return;
   own_ = std::make_shared<const LocalFile>(options.path, options.mode, rank_, true, named);
-  temporary_ = options.temporary;
   direct_[rank_] = own_;
 }
 

@@ -28,6 +28,8 @@ class DistantFile::Impl {
   /// that a loss of one is an error.  Collective.
   void open_together(const DistantOptions& options, const std::string& call, bool named = true);
   void open_own(const DistantOptions& options, bool named = true);
+  /// Whether its own file is removed at the end: once it is open everywhere.
+  void set_temporary(bool temporary) { temporary_ = temporary; }
   void publish(std::int64_t number);
   void check_free(const std::string& name);
   void offer_as(const std::string& name);

@@ -12,13 +12,16 @@
 
 #include "engine/array.hpp"
 #include "oracle.hpp"
+#include "plait/file.hpp"
 #include "plait/region.hpp"
 
 namespace engine_case {
 
 using oracle::at;
+using plait::ConstPart;
 using plait::Extents;
 using plait::Layout;
+using plait::MutablePart;
 using plait::Order;
 using plait::Region;
 using plait::engine::LocalArray;
@@ -122,6 +125,19 @@ inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Byt
   for (std::size_t rank = 0; rank < locals.size(); ++rank)
     result.push_back({static_cast<std::int64_t>(rank), locals[rank].data(),
                       dense_steps(map.local_shapes[rank], oracle::order_of(layout), element_bytes)});
+  return result;
+}
+
+/// Local arrays as the library takes them.
+inline std::vector<ConstPart> const_parts(const std::vector<Bytes>& arrays) {
+  std::vector<ConstPart> result;
+  for (const Bytes& array : arrays) result.push_back({array.data(), {}});
+  return result;
+}
+
+inline std::vector<MutablePart> mutable_parts(std::vector<Bytes>& arrays) {
+  std::vector<MutablePart> result;
+  for (Bytes& array : arrays) result.push_back({array.data(), {}});
   return result;
 }
 

@@ -19,8 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 using engine_case::Bytes;
 using engine_case::Case;
+using engine_case::const_parts;
+using engine_case::mutable_parts;
 using oracle::expect_refused;
-using plait::ConstPart;
 using plait::Distribution;
 using plait::Error;
 using plait::ErrorKind;
@@ -29,7 +30,6 @@ using plait::File;
 using plait::FileOptions;
 using plait::Layout;
 using plait::Mode;
-using plait::MutablePart;
 using plait::Order;
 using plait::Request;
 
@@ -57,18 +57,6 @@ FileOptions raw(const Extents& shape, std::int64_t element_bytes) {
   options.shape = shape;
   options.element_bytes = element_bytes;
   return options;
-}
-
-std::vector<ConstPart> const_parts(const std::vector<Bytes>& arrays) {
-  std::vector<ConstPart> result;
-  for (const Bytes& array : arrays) result.push_back({array.data(), {}});
-  return result;
-}
-
-std::vector<MutablePart> mutable_parts(std::vector<Bytes>& arrays) {
-  std::vector<MutablePart> result;
-  for (Bytes& array : arrays) result.push_back({array.data(), {}});
-  return result;
 }
 
 std::vector<Bytes> zeros_like(const std::vector<Bytes>& arrays) {

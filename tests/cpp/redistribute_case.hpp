@@ -24,6 +24,8 @@ namespace redistribute_case {
 
 using engine_case::Bytes;
 using engine_case::Case;
+using engine_case::const_parts;
+using engine_case::mutable_parts;
 using engine_case::pick;
 using engine_case::Random;
 using oracle::at;

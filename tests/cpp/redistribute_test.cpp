@@ -133,18 +133,6 @@ TEST(Redistribute, LocalArraysMayHaveAnySteps) {
   }
 }
 
-std::vector<ConstPart> const_parts(const std::vector<Bytes>& arrays) {
-  std::vector<ConstPart> result;
-  for (const Bytes& array : arrays) result.push_back({array.data(), {}});
-  return result;
-}
-
-std::vector<MutablePart> mutable_parts(std::vector<Bytes>& arrays) {
-  std::vector<MutablePart> result;
-  for (Bytes& array : arrays) result.push_back({array.data(), {}});
-  return result;
-}
-
 TEST(Redistribute, OneProcessUsesSeveralThreadsForLargeArrays) {
   const Layout source({300, 1000}, {Distribution::block_of(), Distribution::cyclic(3)}, {3, 2});
   const Layout target({300, 1000}, {Distribution::cyclic(), Distribution::block_of()}, {2, 4}, Order::kFortran,

@@ -26,6 +26,7 @@ CXX_PROGRAM = """#include <plait.h>
 
 int main() { std::cout << to_string(plait::Layout::parse("4 (block) onto (2)")) << " " << plait_version(); }
 """
+SHARED_FILES = [("plait-sf", "int32_t", []), ("plait-sf-i8", "int64_t", ["-fdefault-integer-8"])]
 pytestmark = pytest.mark.timeout(BUILD_SECONDS)  # the first test of an MPI waits until Plait is compiled
 
 
@@ -35,6 +36,8 @@ def check_examples(installed: Installed, programs: Path) -> None:
     assert "missing.npy: No such file" in printed
     for ranks in (1, 4):
         assert installed.mpiexec(ranks, programs / "many_ranks") == f"1000 x 600 doubles on {ranks} ranks: 0 wrong\n"
+        records = f"{3 * ranks} records on {ranks} processes: 0 wrong\n"
+        assert installed.mpiexec(ranks, programs / "shared_records") == records
 
 
 def flags(installed: Installed, package: str, *, run_path: bool = True) -> list[str]:
@@ -118,6 +121,7 @@ def test_cmake_package_names_another_mpi(installed: Installed, tmp_path: Path) -
 def test_pkg_config(installed: Installed, tmp_path: Path) -> None:
     compile_c(installed, "cc", [EXAMPLES / "one_process.c"], "plait", tmp_path / "one_process")
     compile_c(installed, installed.mpicc, [EXAMPLES / "many_ranks.c"], "plait-mpi", tmp_path / "many_ranks")
+    compile_c(installed, "cc", [EXAMPLES / "shared_records.c"], "plait-sf", tmp_path / "shared_records")
     check_examples(installed, tmp_path)
 
 
@@ -136,8 +140,41 @@ def test_c_interface(installed: Installed, tmp_path: Path, ranks: int) -> None:
     assert ", 0 failed" in installed.mpiexec(ranks, tmp_path / "c_tests")
 
 
+@pytest.mark.parametrize(("package", "integer", "options"), SHARED_FILES)
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_shared_files_of_global_arrays(
+    installed: Installed, tmp_path: Path, ranks: int, package: str, integer: str, options: list[str]
+) -> None:
+    """Programs that include sf.h and sf.fh, in one folder and in one of each process."""
+    programs = ROOT / "tests/ga"
+    own = [*flags(installed, package), "-pthread"]
+    around = tmp_path / "around.o"
+    installed.run(
+        [installed.mpicc, f"-DINTEGER={integer}", "-c", programs / "around.c", "-o", around, *own[:1]], tmp_path
+    )
+    installed.run(["cc", programs / "calls.c", around, "-o", tmp_path / "calls", *own], tmp_path)
+    assert installed.mpiexec(ranks, tmp_path / "calls") == ""
+    if shutil.which("gfortran") is None:
+        pytest.skip("there is no gfortran")
+    sources = [programs / "records.f", programs / "flush.f"]
+    installed.run(["gfortran", *options, *sources, around, "-o", tmp_path / "records", *own], tmp_path)
+    assert installed.mpiexec(ranks, tmp_path / "records") == ""
+
+
+def test_threads_of_mpi_from_the_environment(installed: Installed, tmp_path: Path) -> None:
+    """Programs that call MPI_Init get the threads that Shared Files need where the environment says so."""
+    programs = ROOT / "tests/ga"
+    sources = [programs / "calls.c", programs / "around.c"]
+    installed.run(
+        [installed.mpicc, *sources, "-o", tmp_path / "calls", *flags(installed, "plait-sf"), "-pthread"], tmp_path
+    )
+    more = ["MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE", "OMPI_MPI_THREAD_LEVEL=3"]
+    launch: list[str | Path] = ["env", "SF_TEST_SINGLE=1", *more, installed.mpicc.parent / "mpiexec", "-n", "2"]
+    assert installed.run([*launch, tmp_path / "calls"], tmp_path) == ""
+
+
 def test_every_header_is_installed(installed: Installed) -> None:
-    for header in [path.relative_to(ROOT) for path in (ROOT / "include").rglob("*.h*")]:
+    for header in [path.relative_to(ROOT) for path in (ROOT / "include").rglob("*.[hf]*")]:
         assert (installed.prefix / header).exists(), f"{header} is not installed"
     for text in [*installed.prefix.rglob("*.pc"), *installed.prefix.rglob("*.cmake")]:
         assert str(installed.prefix.parent / "first") not in text.read_text(encoding="utf-8"), f"{text} cannot be moved"

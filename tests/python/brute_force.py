@@ -223,3 +223,18 @@ def random_region(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[
     if all(isinstance(item, int) for item in region):
         region[-1] = slice(None)
     return tuple(region)
+
+
+@st.composite
+def regions(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[slice | int, ...]:
+    """Regions of an array as NumPy spells them, with steps above 0."""
+    return tuple(
+        draw(
+            st.one_of(
+                st.slices(size).filter(lambda s: s.step is None or s.step > 0),
+                st.integers(-size, size - 1) if size else st.just(slice(None)),
+                st.just(slice(None)),
+            )
+        )
+        for size in shape
+    )

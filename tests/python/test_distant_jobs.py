@@ -85,6 +85,22 @@ except plait.StoreError as error:
 os._exit(0)
 """
 
+# MPI is started for one thread at a time.
+SERIAL = """
+import sys
+import mpi4py
+mpi4py.rc.thread_level = "serialized"
+from mpi4py import MPI
+import plait
+
+comm = MPI.COMM_WORLD
+for url in (f"distant:a?folder={sys.argv[1]}&place=striped", f"distant:a?folder={sys.argv[1]}"):
+    try:
+        plait.open(url, "w", comm=comm, shape=(4,), dtype="f8")
+    except plait.ArgumentError as error:
+        print(f"told {comm.rank}: {error}", flush=True)
+"""
+
 # Stays longer than its program, so that the launcher does not end the others before they notice themselves.
 OUTLIVE = ["sh", "-c", '"$@"; sleep 4', "sh"]
 
@@ -129,3 +145,21 @@ def told(rank, output):
     assert len(lines) == 1, output
     assert float(lines[0].split()[3]) < 5
     return lines[0]
+
+
+def test_arrays_on_own_disks_need_mpi_with_threads(tmp_path):
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        [MPIEXEC, "-n", "2", sys.executable, "-c", SERIAL, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+    )
+    for rank in (0, 1):
+        lines = [line for line in done.stdout.splitlines() if line.startswith(f"told {rank}: ")]
+        assert len(lines) == 2, done.stdout
+        assert all("MPI_THREAD_MULTIPLE" in line for line in lines)
+    assert not list(tmp_path.iterdir())

@@ -115,7 +115,8 @@ def run_python(text: str, folder: Path, names: dict[str, object]) -> str:
 def run_compiled(text: str, folder: Path, language: str) -> str:
     """What a C or C++ example prints, compiled against the installed libraries."""
     launcher = find_launcher()
-    mpi = "plait/mpi.hpp" in text or "plait_mpi.h" in text
+    shared = '"sf.h"' in text
+    mpi = "plait/mpi.hpp" in text or "plait_mpi.h" in text or shared
     plain, wrapper, standard = ("gcc", "mpicc", "c11") if language == "c" else ("g++", "mpicxx", "c++20")
     compiler = shutil.which(wrapper, path=str(Path(launcher).parent)) if mpi and launcher else shutil.which(plain)
     if compiler is None or (mpi and launcher is None):
@@ -127,7 +128,8 @@ def run_compiled(text: str, folder: Path, language: str) -> str:
     if "int main(" not in text:
         run([*command, "-Werror", "-fsyntax-only"], folder)
         return ""
-    command += ["-o", "example", *(libraries / name for name in (["libplait_mpi.so"] if mpi else []) + ["libplait.so"])]
+    names = [*(["libplait_sf.so"] if shared else []), *(["libplait_mpi.so"] if mpi else []), "libplait.so"]
+    command += [f"-I{ROOT / 'include/plait/ga'}", "-o", "example", *(libraries / name for name in names)]
     run([*command, f"-Wl,-rpath,{libraries}"], folder)
     return run([launcher, "-n", "4", "./example"] if mpi and launcher else ["./example"], folder)
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from brute_force import Deal, deals, matrix_deals, numbered, shapes
+from brute_force import Deal, deals, matrix_deals, numbered, regions, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -133,16 +133,7 @@ def test_regions_are_those_of_numpy(tmp_path, file_order, strategy):
 @settings(max_examples=300)
 def test_any_region_in_any_layout(tmp_path, data):
     shape = data.draw(st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple))
-    region = tuple(
-        data.draw(
-            st.one_of(
-                st.slices(size).filter(lambda s: s.step is None or s.step > 0),
-                st.integers(-size, size - 1) if size else st.just(slice(None)),
-                st.just(slice(None)),
-            )
-        )
-        for size in shape
-    )
+    region = data.draw(regions(shape))
     if data.draw(st.booleans()):
         cut = data.draw(st.integers(0, len(region)))
         region = (*region[:cut], ...)

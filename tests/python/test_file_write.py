@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import Deal, deals, matrix_deals, numbered, shapes
+from brute_force import Deal, deals, matrix_deals, numbered, regions, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,15 +71,7 @@ def test_any_layout(tmp_path, data):
 @settings(max_examples=250)
 def test_regions_change_nothing_else(tmp_path, data):
     shape = data.draw(st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple))
-    region = tuple(
-        data.draw(
-            st.one_of(
-                st.slices(size).filter(lambda s: s.step is None or s.step > 0),
-                st.integers(-size, size - 1) if size else st.just(slice(None)),
-            )
-        )
-        for size in shape
-    )
+    region = data.draw(regions(shape))
     file_order = data.draw(st.sampled_from("CF"))
     before = numbered(shape, "i4")
     path = tmp_path / "a.bin"

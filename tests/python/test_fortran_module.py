@@ -38,6 +38,31 @@ def test_streams(tmp_path, kind, ranks):
     assert found.tolist() == [*ordered, -1, -2]
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("kind", [4, 8])
+@pytest.mark.parametrize("nodes", ["one node", "nodes of one rank"])
+def test_distant_files(tmp_path, kind, ranks, nodes):
+    program = compile_program("distant.f90", tmp_path, kind)
+    apart = {"PLAIT_NODE_SIZE": "1"} if nodes != "one node" else {}
+    assert run(program, ranks, tmp_path, **apart) == ("", "")
+    for rank in range(ranks):
+        assert (tmp_path / f"disk-{rank}").read_bytes() == bytes([7] * 100)  # the others were temporary
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_distant_files_that_nobody_closes(tmp_path, ranks):
+    program = compile_program("distant_unclosed.f90", tmp_path)
+    printed, said = run(program, ranks, tmp_path)
+    assert printed == ""
+    if ranks == 1:
+        assert said == ""
+    else:
+        assert len(said.splitlines()) == 1, said
+        assert "the ranks of a collective call differ: rank 0 calls close a distant file, rank 1 calls the end" in said
+    left = {path.name: np.fromfile(path, "i8").tolist() for path in tmp_path.iterdir() if path != program}
+    assert left == {f"kept-{rank}": [5] * 100000 for rank in range(ranks)}
+
+
 @pytest.mark.parametrize("kind", [4, 8])
 def test_mistakes(tmp_path, kind):
     program = compile_program("module_errors.f90", tmp_path, kind)

@@ -157,10 +157,9 @@ def test_wheel_zooms_only_where_it_is_meant(open_page: Open) -> None:
     left, right, top, _ = area(shown, TIMELINE)
     shown.mouse.move((left + right) / 2, top + 40)
     before = shown.evaluate("scrollY")
-    shown.evaluate("() => document.addEventListener('scrollend', () => (window.scrolled = true), { once: true })")
+    shown.evaluate("() => document.addEventListener('scrollend', () => (window.scrolledTo = scrollY))")
     shown.mouse.wheel(0, 120)
-    wait_until(shown, "window.scrolled")
-    assert shown.evaluate("scrollY") > before
+    wait_until(shown, f"window.scrolledTo > {before} && scrollY === window.scrolledTo")
     assert text(shown, "#timeline .range") == ""
     left, right, top, _ = area(shown, TIMELINE)
     shown.locator(TIMELINE).click(position={"x": 300, "y": 80})

@@ -10,11 +10,13 @@ from plait.bench.chart import draw_chart
 from plait.bench.io import IoSettings, run_io
 from plait.bench.job import Operation
 from plait.bench.table import results_table
+from plait.cli.bench_columbus import columbus_command
 from plait.cli.bench_distant import distant_command
 from plait.cli.bench_overlap import overlap_command
 from plait.cli.bench_patterns import patterns_command
 from plait.cli.bench_plan import plan_command
 from plait.cli.bench_redistribute import redistribute_command
+from plait.cli.bench_shared import shared_command
 from plait.cli.bench_trace import trace_command
 from plait.cli.benchmark import deliver, result_options, run_with_bar
 from plait.cli.support import UserError
@@ -37,11 +39,13 @@ def bench_command() -> None:
     """Measure Plait on this machine, beside MPI where that does the same."""
 
 
+bench_command.add_command(columbus_command)
 bench_command.add_command(distant_command)
 bench_command.add_command(overlap_command)
 bench_command.add_command(patterns_command)
 bench_command.add_command(plan_command)
 bench_command.add_command(redistribute_command)
+bench_command.add_command(shared_command)
 bench_command.add_command(trace_command)
 
 

@@ -1,0 +1,130 @@
+// Distant I/O for the Fortran module: handles and requests by their numbers, arrays as the bytes that they take.
+
+#include <ISO_Fortran_binding.h>
+#include <plait.h>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include "base/text.hpp"
+#include "gaps.hpp"
+#include "handle.hpp"
+#include "handles.hpp"
+#include "objects.hpp"
+
+namespace {
+
+using plait::c::guarded;
+using plait::c::refuse;
+using plait::fortran::find;
+using plait::fortran::keep;
+using plait::fortran::Table;
+using plait::fortran::Ticket;
+
+constexpr const char* kInUse = "the handle is that of open distant files; call plait_dio_close first";
+
+/// Begins an access of the array's bytes with `begin(bytes, place for a request)`, or carries it out without `request`.
+template <typename Begin>
+plait_status start(Ticket* request, Begin&& begin) {
+  if (request == nullptr) return begin(nullptr);
+  const plait_status status = guarded(nullptr, [&] {
+    if (find<plait_request>(*request) != nullptr)
+      refuse("the request is in use; call plait_dio_wait first, or use another variable");
+    Table<plait_request>::instance().reserve();
+  });
+  return status == PLAIT_OK ? keep<plait_request>(request, begin) : status;
+}
+
+/// Makes a handle, not collectively.
+template <typename Make>
+plait_status make_alone(Ticket* dio, Make&& make) {
+  const plait_status status = guarded(nullptr, [&] {
+    if (find<plait_dio>(*dio) != nullptr) refuse(kInUse);
+    Table<plait_dio>::instance().reserve();
+    plait::fortran::watch_the_end();
+  });
+  return status == PLAIT_OK ? keep<plait_dio>(dio, make) : status;
+}
+
+plait_dio_options options_of(int temporary) { return {sizeof(plait_dio_options), temporary}; }
+
+}  // namespace
+
+extern "C" {
+
+/// An empty path stands for none.
+plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket comm_ticket, int temporary,
+                                    Ticket* dio) {
+  const plait_comm* const comm = find<plait_comm>(comm_ticket);
+  // What goes wrong here is told to the other ranks, which open already.
+  const plait_status status = guarded(comm, [&] {
+    const auto tell = [&](const std::string& message) {
+      plait::DistantFile::refuse_open(message, plait::c::comm_of(comm));
+    };
+    plait::c::checked(tell, [&] {
+      if (find<plait_dio>(*dio) != nullptr) refuse(kInUse);
+      Table<plait_dio>::instance().reserve();
+      plait::fortran::watch_the_end();
+    });
+  });
+  if (status != PLAIT_OK) return status;
+  const plait_dio_options options = options_of(temporary);
+  return keep<plait_dio>(dio, [&](plait_dio** opened) {
+    return plait_dio_open(*path == '\0' ? nullptr : path, mode, comm, &options, opened);
+  });
+}
+
+plait_status plait_fortran_dio_offer(const char* name, const char* path, const char* mode, Ticket comm, int temporary,
+                                     Ticket* dio) {
+  const plait_dio_options options = options_of(temporary);
+  return make_alone(
+      dio, [&](plait_dio** made) { return plait_dio_offer(name, path, mode, find<plait_comm>(comm), &options, made); });
+}
+
+plait_status plait_fortran_dio_find(const char* name, Ticket comm, Ticket* dio) {
+  return make_alone(dio, [&](plait_dio** made) { return plait_dio_find(name, find<plait_comm>(comm), made); });
+}
+
+/// Moves the bytes of an array; with `request` it is started.
+plait_status plait_fortran_dio_move(Ticket dio, std::int64_t offset, const CFI_cdesc_t* array, int rank, int write,
+                                    Ticket* request) {
+  plait_dio* const handle = find<plait_dio>(dio);
+  std::int64_t bytes = 0;
+  const plait_status status = guarded(handle, [&] {
+    std::string wrong;
+    const std::int64_t elements = plait::fortran::elements_without_gaps(*array, wrong);
+    if (elements < 0) refuse(wrong);
+    bytes = elements * static_cast<std::int64_t>(array->elem_len);
+  });
+  if (status != PLAIT_OK) return status;
+  return start(request, [&](plait_request** started) {
+    return write != 0 ? plait_dio_write(handle, offset, array->base_addr, bytes, rank, started)
+                      : plait_dio_read(handle, offset, array->base_addr, bytes, rank, started);
+  });
+}
+
+plait_status plait_fortran_dio_sync(Ticket dio, int rank, Ticket* request) {
+  return start(request, [&](plait_request** started) { return plait_dio_sync(find<plait_dio>(dio), rank, started); });
+}
+
+/// Ends all of them; the first one that failed is told.
+plait_status plait_fortran_dio_waitall(Ticket* requests, std::int64_t count) {
+  std::exception_ptr first;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const plait_status status = plait::fortran::finish<plait_request>(&requests[i], "the request", plait_dio_wait);
+    if (first || status == PLAIT_OK) continue;
+    first = std::make_exception_ptr(
+        plait::Error(status == PLAIT_ERROR_ARGUMENT ? plait::ErrorKind::kArgument : plait::ErrorKind::kSystem,
+                     plait_message(nullptr), plait_system_code(nullptr)));
+  }
+  return guarded(nullptr, [&] {
+    if (first) std::rethrow_exception(first);
+  });
+}
+
+plait_status plait_fortran_dio_close(Ticket* dio) {
+  return plait::fortran::finish<plait_dio>(dio, "the handle of distant files", plait_dio_close);
+}
+
+}  // extern "C"

@@ -1,0 +1,125 @@
+#include "calls.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+#include "codes.hpp"
+#include "numbers.hpp"
+#include "plait/error.hpp"
+#include "requests.hpp"
+
+namespace plait::ga {
+
+namespace {
+
+using base::text;
+
+[[noreturn]] void refuse(const std::string& message, int code = 0) { throw Error(ErrorKind::kArgument, message, code); }
+
+/// What begins is noted under `id`; what it is of has been checked.
+template <typename Begin>
+int start(Code otherwise, std::int64_t handle, double offset, double bytes, const void* buffer, int& id,
+          Begin&& begin) noexcept {
+  id = kNoId;
+  return guarded(otherwise, [&] {
+    const std::int64_t at = whole(offset, "offset");
+    const std::int64_t size = whole(bytes, "bytes");
+    if (buffer == nullptr && size > 0) refuse(text("no buffer was given for ", size, " bytes"));
+    id = keep({begin(*open_file_of(handle), at, size), otherwise == kNoWrite});
+  });
+}
+
+}  // namespace
+
+int create_file(const Wanted& wanted, int& handle) noexcept {
+  return guarded(kNoOpen, [&] { handle = create(wanted); });
+}
+
+int destroy_file(std::int64_t handle) noexcept {
+  return guarded(kNoDelete, [&] { destroy(handle); });
+}
+
+int close_file(std::int64_t handle) noexcept {
+  return guarded(kFailed, [&] { open_file_of(handle)->open = false; });
+}
+
+int open_file(std::int64_t handle) noexcept {
+  return guarded(kNoOpen, [&] {
+    const std::shared_ptr<SharedEntry> entry = file_of(handle);
+    entry->open = true;
+    entry->writable = true;
+  });
+}
+
+int make_read_only(std::int64_t handle) noexcept {
+  return guarded(kNoOpen, [&] { open_file_of(handle)->writable = false; });
+}
+
+int sync_file(std::int64_t handle) noexcept {
+  return guarded(kNoSync, [&] { open_file_of(handle)->file->sync(); });
+}
+
+int start_write(std::int64_t handle, double offset, double bytes, const void* buffer, int& id) noexcept {
+  return start(kNoWrite, handle, offset, bytes, buffer, id,
+               [&](SharedEntry& entry, std::int64_t at, std::int64_t size) {
+                 if (!entry.writable)
+                   refuse(text(entry.path, " is open to read only; call SF_Open to write again"), EROFS);
+                 return entry.file->start_write(at, buffer, size);
+               });
+}
+
+int start_read(std::int64_t handle, double offset, double bytes, void* buffer, int& id) noexcept {
+  return start(kNoRead, handle, offset, bytes, buffer, id, [&](SharedEntry& entry, std::int64_t at, std::int64_t size) {
+    return entry.file->start_read(at, buffer, size);
+  });
+}
+
+int wait(std::int64_t id) noexcept {
+  if (id == kNoId) return kOk;
+  std::optional<Pending> pending;
+  const int found = guarded(kNoRequest, [&] {
+    pending = take(id);
+    if (!pending) refuse(text("there is no request ", id, " under way; pass what SF_Read or SF_Write gave"), ESRCH);
+  });
+  if (found != kOk) return found;
+  return guarded(pending->writes ? kNoWrite : kNoRead, [&] { pending->request.wait(); });
+}
+
+template <typename Integer>
+int wait_all(Integer* ids, std::int64_t count) noexcept {
+  return guarded(kFailed, [&] {
+    if (count < 0) refuse(text(count, " requests were given; pass 0 or more"));
+    if (count > 0 && ids == nullptr) refuse("the list of requests is missing");
+    std::string first;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const int code = wait(std::exchange(ids[i], Integer{kNoId}));
+      if (code != kOk && first.empty()) first = text_of(code);
+    }
+    if (!first.empty()) refuse(first);
+  });
+}
+
+template int wait_all(std::int32_t* ids, std::int64_t count) noexcept;
+template int wait_all(std::int64_t* ids, std::int64_t count) noexcept;
+
+int refuse_argument(const char* message) noexcept {
+  return guarded(kFailed, [&] { refuse(message); });
+}
+
+std::size_t put_text(std::int64_t code, char* place, std::size_t room) noexcept {
+  try {
+    constexpr std::int64_t kFar = 1000000;  // no code is as far as this
+    const std::string text = text_of(static_cast<int>(std::clamp(code, -kFar, kFar)));
+    const std::size_t length = std::min(room, text.size());
+    std::copy_n(text.begin(), length, place);
+    return length;
+  } catch (...) {  // no memory for the text
+    return 0;
+  }
+}
+
+}  // namespace plait::ga

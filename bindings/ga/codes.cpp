@@ -1,0 +1,95 @@
+#include "codes.hpp"
+
+#include <array>
+#include <cerrno>
+#include <map>
+#include <new>
+
+#include "base/text.hpp"
+#include "handle.hpp"
+#include "plait/error.hpp"
+
+namespace plait::ga {
+
+namespace {
+
+// In the order of the codes, from -2000 on.
+constexpr int kFirst = -2000;
+constexpr std::array<const char*, 26> kMeanings{
+    "the place in the file cannot be reached",
+    "cannot write",
+    "a write that was begun failed",
+    "cannot read",
+    "a read that was begun failed",
+    "cannot wait for a request",
+    "there is no such request",
+    "the file is open to read only",
+    "the folder of the file is not known",
+    "cannot look at the file or its folder",
+    "cannot open the file",
+    "out of memory",
+    "this is not supported",
+    "cannot delete the file",
+    "cannot close the file",
+    "interrupted too often",
+    "the end of a request is not known",
+    "the name is too long",
+    "the kind of the file system is not known",
+    "a number is not whole, below zero or too large",
+    "the kind of the file system or device does not fit",
+    "cannot look at a request",
+    "cannot cut the file",
+    "past the end of the file",
+    "cannot make the file durable",
+    "an unknown error",
+};
+
+/// The last error of this thread with each code.
+std::map<int, std::string>& last_texts() {
+  thread_local std::map<int, std::string> texts;
+  return texts;
+}
+
+int code_of(const Error& error, Code otherwise) {
+  switch (error.system_code()) {
+    case ENAMETOOLONG: return kTooLong;
+    case ENOMEM: return kNoMemory;
+    case ENOTSUP: return kUnsupported;
+    case EDOM: return kNoNumber;
+    case ENODATA: return kPastEnd;
+    case EROFS: return error.kind() == ErrorKind::kArgument ? kReadOnly : otherwise;
+    case ESRCH: return error.kind() == ErrorKind::kArgument ? kNoRequest : otherwise;
+    default: return error.kind() == ErrorKind::kArgument ? kFailed : otherwise;
+  }
+}
+
+}  // namespace
+
+int record(Code otherwise) noexcept {
+  c::record(nullptr);
+  int code = otherwise;
+  try {
+    throw;
+  } catch (const Error& error) {
+    code = code_of(error, otherwise);
+  } catch (const std::bad_alloc&) {
+    code = kNoMemory;
+  } catch (...) {  // the text says it
+  }
+  try {
+    last_texts()[code] = plait_message(nullptr);
+  } catch (...) {  // no memory for the text: that of the code has to do
+  }
+  return code;
+}
+
+std::string text_of(int code) {
+  if (code == kOk) return "no error";
+  if (const auto found = last_texts().find(code); found != last_texts().end()) return found->second;
+  if (code == kFailed) return "a call of Shared Files failed";
+  if (code < kFirst || code >= kFirst + static_cast<int>(kMeanings.size()))
+    return base::text("the code ", code, " is none of Shared Files");
+  return kMeanings[static_cast<std::size_t>(code - kFirst)];
+}
+
+}  // namespace plait::ga

@@ -1,0 +1,134 @@
+#include "files.hpp"
+
+#include <cerrno>
+#include <map>
+#include <mutex>
+
+#include "base/text.hpp"
+#include "engine/agree.hpp"
+#include "numbers.hpp"
+#include "plait/error.hpp"
+#include "world.hpp"
+
+namespace plait::ga {
+
+namespace {
+
+using base::text;
+
+/// Handles are the numbers of places, from this one on.
+constexpr std::int64_t kFirstHandle = -3000;
+constexpr std::int64_t kMostFiles = 3000;  // so that all handles are below 0
+
+struct Table {
+  std::mutex mutex;
+  std::map<std::int64_t, std::shared_ptr<SharedEntry>> entries;  // by their places
+};
+
+Table& table() {
+  static auto* const held = new Table;
+  return *held;
+}
+
+[[noreturn]] void refuse(const std::string& message, int code = 0) { throw Error(ErrorKind::kArgument, message, code); }
+
+std::shared_ptr<SharedEntry> find(std::int64_t handle) {
+  const std::lock_guard lock(table().mutex);
+  const auto found = table().entries.find(handle - kFirstHandle);
+  return found == table().entries.end() ? nullptr : found->second;
+}
+
+/// The lowest place that is free: the same everywhere, since making and deleting files is collective.
+std::int64_t free_place() {
+  const std::lock_guard lock(table().mutex);
+  std::int64_t place = 0;
+  for (const auto& entry : table().entries) place += entry.first == place ? 1 : 0;
+  return place;
+}
+
+void check_free(const std::string& path, std::int64_t place) {
+  if (place >= kMostFiles) refuse(text("there are ", place, " shared files already; destroy some first"));
+  const std::lock_guard lock(table().mutex);
+  for (const auto& [other, entry] : table().entries)
+    if (entry->path == path)
+      refuse(text(path, " is there already, with the handle ", other + kFirstHandle, "; destroy that first"));
+}
+
+SharedFileOptions options_of(const Wanted& wanted, std::int64_t place) {
+  if (wanted.name == nullptr || *wanted.name == '\0') refuse("the name of the file is empty; pass one");
+  SharedFileOptions options;
+  options.path = text(wanted.name, '.', wanted.suffix.value_or(place));
+  options.mode = SharedFileMode::kWrite;
+  options.limit = hint(wanted.hard_limit, "the hard limit");
+  options.expected = hint(wanted.soft_limit, "the soft limit");
+  options.request = hint(wanted.request, "the size of a request");
+  check_free(options.path, place);
+  return options;
+}
+
+/// Goes on where all ranks make the same call without an error.
+void agree(const Comm& comm, const std::string& call, const std::exception_ptr& mine) {
+  if (!comm.alone())
+    engine::agree(*comm.transport(), call, mine);
+  else if (mine)
+    std::rethrow_exception(mine);
+}
+
+/// Files that nobody has destroyed: a rank that waits in SF_Destroy gets an error.
+void let_go() {
+  std::map<std::int64_t, std::shared_ptr<SharedEntry>> left;
+  {
+    const std::lock_guard lock(table().mutex);
+    left.swap(table().entries);
+  }
+  for (const auto& entry : left) {
+    entry.second->file->abandon();
+    entry.second->file.reset();
+  }
+}
+
+}  // namespace
+
+int create(const Wanted& wanted) {
+  const Comm comm = world();
+  const std::int64_t place = free_place();
+  auto entry = std::make_shared<SharedEntry>();
+  SharedFileOptions options;
+  const std::exception_ptr wrong = engine::caught([&] { options = options_of(wanted, place); });
+  agree(comm, text("SF_Create of ", options.path, " as handle ", place + kFirstHandle), wrong);
+  entry->path = options.path;
+  entry->comm = comm;
+  entry->file = SharedFile::open(options, comm);
+  {
+    const std::lock_guard lock(table().mutex);
+    table().entries[place] = entry;
+  }
+  // Behind what the file has told MPI to do at its end.
+  watch_the_end(let_go);
+  return static_cast<int>(place + kFirstHandle);
+}
+
+void destroy(std::int64_t handle) {
+  const std::shared_ptr<SharedEntry> entry = find(handle);
+  const std::exception_ptr wrong = engine::caught([&] { file_of(handle); });
+  agree(entry ? entry->comm : world(), text("SF_Destroy of handle ", handle), wrong);
+  {
+    const std::lock_guard lock(table().mutex);
+    table().entries.erase(handle - kFirstHandle);
+  }
+  entry->file->close();
+}
+
+std::shared_ptr<SharedEntry> file_of(std::int64_t handle) {
+  std::shared_ptr<SharedEntry> entry = find(handle);
+  if (!entry) refuse(text("the handle ", handle, " is that of no shared file; pass what SF_Create gave"));
+  return entry;
+}
+
+std::shared_ptr<SharedEntry> open_file_of(std::int64_t handle) {
+  std::shared_ptr<SharedEntry> entry = file_of(handle);
+  if (!entry->open) refuse(text(entry->path, " is closed; call SF_Open first"));
+  return entry;
+}
+
+}  // namespace plait::ga

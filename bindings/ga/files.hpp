@@ -1,0 +1,42 @@
+/// The shared files of this process, by their handles.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "plait/comm.hpp"
+#include "plait/shared_file.hpp"
+
+namespace plait::ga {
+
+struct SharedEntry {
+  std::string path;
+  Comm comm;
+  std::optional<SharedFile> file;
+  bool open = true;
+  bool writable = true;
+};
+
+/// What a file is made with; a suffix takes the place of the handle's number in its name.
+struct Wanted {
+  const char* name = nullptr;
+  double hard_limit = 0;
+  double soft_limit = 0;
+  double request = 0;
+  std::optional<std::int64_t> suffix;
+};
+
+/// Makes a file and returns its handle.  Collective.  errors  The same on every rank.
+int create(const Wanted& wanted);
+/// Deletes it.  Collective.  errors  The same on every rank, after which the handle is gone; kArgument: a handle of
+/// nothing, or of another file than on other ranks, and nothing has happened.
+void destroy(std::int64_t handle);
+
+/// errors  kArgument: a handle of nothing.
+std::shared_ptr<SharedEntry> file_of(std::int64_t handle);
+/// The same for an access.  errors  kArgument: also a file that is closed.
+std::shared_ptr<SharedEntry> open_file_of(std::int64_t handle);
+
+}  // namespace plait::ga

@@ -1,0 +1,38 @@
+/// Sizes and offsets, which programs pass as double precision numbers.
+#pragma once
+
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include "plait/error.hpp"
+
+namespace plait::ga {
+
+/// Up to here every whole number has a double of its own.
+inline constexpr double kMostWhole = 9007199254740992.0;
+
+[[noreturn]] inline void refuse_number(double number, const char* what, const char* wanted) {
+  std::ostringstream text;
+  text.precision(17);
+  text << what << ' ' << number << ": pass " << wanted;
+  throw Error(ErrorKind::kArgument, text.str(), EDOM);
+}
+
+/// A size or offset.  errors  kArgument, EDOM: what is not exactly one.
+inline std::int64_t whole(double number, const char* what) {
+  if (!(number >= 0 && number <= kMostWhole && std::floor(number) == number))
+    refuse_number(number, what, "a whole number from 0 to 2^53");
+  return static_cast<std::int64_t>(number);
+}
+
+/// A size that need not be exact: 0 where it is not known, or so large that it says nothing.
+inline std::int64_t hint(double number, const char* what) {
+  if (std::isnan(number)) refuse_number(number, what, "a number, or -1 where it is not known");
+  constexpr double kMost = 9.2e18;
+  return number <= 0 || number > kMost ? 0 : static_cast<std::int64_t>(number);
+}
+
+}  // namespace plait::ga

@@ -1,0 +1,95 @@
+// Shared Files for Fortran, for one kind of default integer a library.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+
+#include "calls.hpp"
+#include "codes.hpp"
+#include "requests.hpp"
+
+namespace ga = plait::ga;
+
+namespace {
+
+using Integer = PLAIT_FORTRAN_INTEGER;
+// Of a character argument, behind all arguments.  Compilers pass it as an int or as a size_t; the upper half of the
+// register or place is anything where it is an int.
+using Length = std::size_t;
+
+std::size_t length_of(Length passed) { return passed & 0x7fffffffU; }
+
+/// Makes a file; the name ends in front of the blanks at its end.
+Integer create(ga::Wanted wanted, const char* name, Length length, Integer* handle) {
+  std::string text;
+  // Without the memory for the name the others get an error, that of a file without one.
+  if (ga::guarded(ga::kNoMemory, [&] {
+        text.assign(name, length_of(length));
+        text.erase(text.find_last_not_of(std::string(" \0", 2)) + 1);
+      }) == ga::kOk)
+    wanted.name = text.c_str();
+  int made = 0;
+  const int code = ga::create_file(wanted, made);
+  if (code == ga::kOk) *handle = made;
+  return code;
+}
+
+}  // namespace
+
+extern "C" {
+
+Integer sf_create_(const char* fname, const double* size_hard_limit, const double* size_soft_limit,
+                   const double* req_size, Integer* handle, Length fname_length) {
+  return create({nullptr, *size_hard_limit, *size_soft_limit, *req_size, std::nullopt}, fname, fname_length, handle);
+}
+
+Integer sf_create_suffix_(const char* fname, const double* size_hard_limit, const double* size_soft_limit,
+                          const double* req_size, Integer* handle, const Integer* suffix, Length fname_length) {
+  return create({nullptr, *size_hard_limit, *size_soft_limit, *req_size, *suffix}, fname, fname_length, handle);
+}
+
+/// The handle is 0 afterwards, as in Global Arrays.
+Integer sf_destroy_(Integer* handle) {
+  const int code = ga::destroy_file(*handle);
+  if (code == ga::kOk) *handle = 0;
+  return code;
+}
+
+Integer sf_close_(const Integer* handle) { return ga::close_file(*handle); }
+Integer sf_open_(const Integer* handle) { return ga::open_file(*handle); }
+Integer sf_rwtor_(const Integer* handle) { return ga::make_read_only(*handle); }
+Integer sf_fsync_(const Integer* handle) { return ga::sync_file(*handle); }
+
+Integer sf_write_(const Integer* handle, const double* offset, const double* bytes, const void* buffer,
+                  Integer* req_id) {
+  int id = ga::kNoId;
+  const int code = ga::start_write(*handle, *offset, *bytes, buffer, id);
+  *req_id = id;
+  return code;
+}
+
+Integer sf_read_(const Integer* handle, const double* offset, const double* bytes, void* buffer, Integer* req_id) {
+  int id = ga::kNoId;
+  const int code = ga::start_read(*handle, *offset, *bytes, buffer, id);
+  *req_id = id;
+  return code;
+}
+
+Integer sf_wait_(Integer* req_id) {
+  const std::int64_t id = *req_id;
+  *req_id = ga::kNoId;
+  return ga::wait(id);
+}
+
+Integer sf_waitall_(Integer* list, const Integer* num) { return ga::wait_all(list, *num); }
+
+/// Fills the text with blanks.
+void sf_errmsg_(const Integer* code, char* message, Length message_length) {
+  const std::size_t room = length_of(message_length);
+  const std::size_t length = ga::put_text(*code, message, room);
+  std::fill_n(message + length, room - length, ' ');
+}
+
+}  // extern "C"

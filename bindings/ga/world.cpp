@@ -1,0 +1,112 @@
+#include "world.hpp"
+
+#include <mpi.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "plait/mpi.hpp"
+
+namespace plait::ga {
+
+namespace {
+
+using Ending = void (*)();
+
+bool has_ended() {
+  int ended = 0;
+  return MPI_Finalized(&ended) == MPI_SUCCESS && ended != 0;
+}
+
+/// The communicator, until MPI is finalised.
+Comm& attached() {
+  static auto* const comm = new Comm;
+  return *comm;
+}
+
+const char* name_of(int level) {
+  if (level == MPI_THREAD_SINGLE) return "MPI_THREAD_SINGLE";
+  if (level == MPI_THREAD_FUNNELED) return "MPI_THREAD_FUNNELED";
+  return "MPI_THREAD_SERIALIZED";
+}
+
+/// A process that a launcher started with others, and that has not started MPI, would share nothing with them.
+void check_alone() {
+  for (const char* const name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    const char* const processes = std::getenv(name);
+    if (processes != nullptr && std::strtol(processes, nullptr, 10) > 1)
+      throw Error(ErrorKind::kSystem, base::text("MPI is not started in a job of ", processes,
+                                                 " processes; call MPI_Init_thread for MPI_THREAD_MULTIPLE first"));
+  }
+}
+
+void check_threads() {
+  int level = MPI_THREAD_SINGLE;
+  if (MPI_Query_thread(&level) != MPI_SUCCESS ||
+      MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS)
+    throw Error(ErrorKind::kSystem, "MPI does not say for which threads it was initialised");
+  if (level < MPI_THREAD_MULTIPLE)
+    throw Error(ErrorKind::kArgument,
+                base::text("MPI was initialised for ", name_of(level),
+                           ", not MPI_THREAD_MULTIPLE; call MPI_Init_thread, or set in the environment ",
+                           "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE (MPICH), OMPI_MPI_THREAD_LEVEL=3 (Open ",
+                           "MPI)"),
+                ENOTSUP);
+}
+
+Ending& ending() {
+  static Ending let_go = nullptr;
+  return let_go;
+}
+
+int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
+  ending()();
+  attached() = Comm();
+  return MPI_SUCCESS;
+}
+
+void at_exit() {
+  // While MPI runs others may wait elsewhere for a rank that leaves early, and nothing is to wait for them.
+  if (!mpi_runs()) ending()();
+}
+
+}  // namespace
+
+bool mpi_runs() {
+  int started = 0;
+  return MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && !has_ended();
+}
+
+Comm world() {
+  if (has_ended()) throw Error(ErrorKind::kSystem, "MPI is finalised already; make files before MPI_Finalize");
+  if (!mpi_runs()) {
+    check_alone();
+    return {};
+  }
+  if (!attached().alone()) return attached();
+  int size = 1;
+  if (MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS)
+    throw Error(ErrorKind::kSystem, "MPI does not say how many processes there are");
+  if (size == 1) return {};
+  check_threads();
+  attached() = make_comm(MPI_COMM_WORLD);
+  return attached();
+}
+
+void watch_the_end(void (*let_go)()) {
+  ending() = let_go;
+  [[maybe_unused]] static const int registered = std::atexit(at_exit);
+  static bool at_finalize = false;
+  if (at_finalize || !mpi_runs()) return;
+  // MPI_Finalize first deletes what hangs on MPI_COMM_SELF, the last of it first.
+  int key = MPI_KEYVAL_INVALID;
+  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, nullptr) != MPI_SUCCESS ||
+      MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS)
+    throw Error(ErrorKind::kSystem, "MPI does not tell when it is finalised");
+  at_finalize = true;
+}
+
+}  // namespace plait::ga

@@ -1,0 +1,79 @@
+"""The records of `plait bench columbus`: coefficients that are kept compressed and change size when they are updated.
+
+A stand-in for what COLUMBUS keeps of its expansion vectors: many zeros, and values that no compressor makes smaller.
+What a record holds follows from its number and from how often it was updated, so that it can be checked at any time.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+
+_HEAD = struct.Struct("<qqI4x")  # record, version, CRC-32 of the values; whole words, so that these lie well
+_LEVEL = 1  # the fastest one: the values do not become smaller by more effort
+_LEAST, _MOST = 0.3, 0.7  # the part of a record's values that is not zero
+_SAMPLES = 16
+
+
+class DamagedError(Exception):
+    """What was read is not the record that was written last."""
+
+
+def first_values(record: int, count: int) -> Values:
+    """Return the values of a record that was not updated yet."""
+    return next_values(np.zeros(count), record, 0)
+
+
+def next_values(values: Values, record: int, version: int) -> Values:
+    """Return the values of that version, made out of those of the one before: other ones are zero, fewer or more."""
+    random = np.random.default_rng((record, version))
+    kept = random.random(values.size) < random.uniform(_LEAST, _MOST)
+    return np.where(kept, values + random.standard_normal(values.size), 0.0)
+
+
+def values_of(record: int, version: int, count: int) -> Values:
+    """Return what a record must hold that was updated so often, worked out from the start."""
+    values = first_values(record, count)
+    for number in range(1, version + 1):
+        values = next_values(values, record, number)
+    return values
+
+
+def pack(record: int, version: int, values: Values) -> bytes:
+    """Return the bytes of a record."""
+    raw = values.tobytes()
+    return zlib.compress(_HEAD.pack(record, version, zlib.crc32(raw)) + raw, _LEVEL)
+
+
+def unpack(data: Any, record: int, version: int) -> Values:
+    """Return the values out of a record's bytes.  errors  DamagedError: they are not of that record and version"""
+    try:
+        raw = zlib.decompress(data)
+    except zlib.error as error:
+        raise DamagedError(f"record {record}: {error}") from error
+    found, its_version, check = _HEAD.unpack_from(raw)
+    body = memoryview(raw)[_HEAD.size :]
+    if zlib.crc32(body) != check:
+        raise DamagedError(f"record {record}: the checksum is wrong")
+    if (found, its_version) != (record, version):
+        raise DamagedError(f"version {version} of record {record} was expected, and {its_version} of {found} found")
+    return np.frombuffer(body, np.float64)
+
+
+def count_for(size: int) -> int:
+    """Return how many values a record has whose bytes are so many on average, as nearly as a few samples tell."""
+    guess = max(1, size // 4)
+    mean = sum(len(pack(record, 0, first_values(record, guess))) for record in range(_SAMPLES)) / _SAMPLES
+    return max(1, round(guess * size / mean))
+
+
+def most_bytes(count: int) -> int:
+    """Return the bytes that a record of so many values takes at most: what cannot be compressed grows a little."""
+    raw = _HEAD.size + 8 * count
+    return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13

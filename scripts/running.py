@@ -1,0 +1,88 @@
+"""Running commands with their outputs in logs, also several at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+JOBS = int(os.environ.get("PLAIT_JOBS", "2"))
+
+Command = Sequence[str | Path]
+Environment = dict[str, str]
+
+# The ends of the outputs of commands that failed, in the stage that runs.
+failed_outputs: list[str] = []
+
+
+def tail(output: bytes, lines: int = 80) -> str:
+    """The last lines of an output."""
+    return "\n".join(output.decode(errors="replace").splitlines()[-lines:])
+
+
+@dataclass
+class Running:
+    """A command that runs, its output appended to a log."""
+
+    command: Command
+    log: Path
+    environment: Environment = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Starts it, as the leader of a group of processes."""
+        self.begin = self.log.stat().st_size if self.log.exists() else 0
+        with self.log.open("ab") as out:
+            out.write(f"$ {' '.join(map(str, self.command))}\n".encode())
+            out.flush()
+            self.process = subprocess.Popen(
+                [str(word) for word in self.command],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                cwd=ROOT,
+                env={**os.environ, **self.environment},
+                start_new_session=True,
+            )
+
+    def wait(self, seconds: float) -> int:
+        """Its status; where it takes longer, it is stopped, and the status is 124."""
+        begin = time.monotonic()
+        try:
+            status = self.process.wait(max(seconds, 0))
+        except subprocess.TimeoutExpired:
+            self.stop()
+            with self.log.open("ab") as out:
+                out.write(f"\nstopped after {time.monotonic() - begin:.0f} s\n".encode())
+            status = 124
+        if status:
+            failed_outputs.append(tail(self.log.read_bytes()[self.begin :]))
+        return status
+
+    def stop(self) -> None:
+        """Ends it and all that it started, where it still runs."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def run_together(commands: Sequence[tuple[Command, Path, Environment]], limit: float = 600) -> list[int]:
+    """Runs commands at the same time, each with a log of its own; 124 for those past the limit in seconds."""
+    end = time.monotonic() + limit
+    running: list[Running] = []
+    try:
+        for command, log, environment in commands:
+            running.append(Running(command, log, environment))
+        return [each.wait(end - time.monotonic()) for each in running]
+    finally:
+        for each in running:
+            each.stop()
+
+
+def run(command: Command, log: Path, limit: float = 600, environment: Environment | None = None) -> int:
+    """Runs a command with its output appended to a log; 124 where it passes the limit in seconds."""
+    return run_together([(command, log, environment or {})], limit)[0]

@@ -1,0 +1,303 @@
+/* Every function of Shared Files, as a program in C calls them; see around.c for the calls that are not theirs. */
+#include <math.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sf.h"
+
+void pbeginf_(void);
+void pend_(void);
+void ga_initialize_(void);
+void ga_sync_(void);
+
+static int rank;
+static int ranks;
+
+#define EXPECT(condition)                                                                  \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
+      fprintf(stderr, "rank %d, line %d: %s does not hold\n", rank, __LINE__, #condition); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                        \
+    }                                                                                      \
+  } while (0)
+
+#define EXPECT_CODE(call, wanted)                                                                    \
+  do {                                                                                               \
+    const int found_code = (call);                                                                   \
+    if (found_code != (wanted)) {                                                                    \
+      char text[SF_ERRMSG_SIZE];                                                                     \
+      SF_Errmsg(found_code, text);                                                                   \
+      fprintf(stderr, "rank %d, line %d: %s is %d (%s)\n", rank, __LINE__, #call, found_code, text); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                                  \
+    }                                                                                                \
+  } while (0)
+
+#define EXPECT_OK(call) EXPECT_CODE(call, 0)
+
+/* The message of the last error with a code, of which no byte lies behind SF_ERRMSG_SIZE. */
+static const char* message(int code) {
+  static char text[SF_ERRMSG_SIZE + 8];
+  memset(text, 'x', sizeof text);
+  SF_Errmsg(code, text);
+  EXPECT(memchr(text, 0, SF_ERRMSG_SIZE) != NULL);
+  for (size_t i = SF_ERRMSG_SIZE; i < sizeof text; ++i) EXPECT(text[i] == 'x');
+  return text;
+}
+
+#define EXPECT_MESSAGE(call, wanted, part)                                                        \
+  do {                                                                                            \
+    EXPECT_CODE(call, wanted);                                                                    \
+    if (strstr(message(wanted), part) == NULL) {                                                  \
+      fprintf(stderr, "rank %d, line %d: %s says: %s\n", rank, __LINE__, #call, message(wanted)); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                               \
+    }                                                                                             \
+  } while (0)
+
+static int move_and_wait(int write, int handle, double offset, double bytes, void* buffer) {
+  int id = 5;
+  const int code = write ? SF_Write(handle, offset, bytes, buffer, &id) : SF_Read(handle, offset, bytes, buffer, &id);
+  if (code != 0) {
+    EXPECT(id == -1);
+    return code;
+  }
+  const int waited = SF_Wait(&id);
+  EXPECT(id == -1);
+  return waited;
+}
+
+static int write_now(int handle, double offset, double bytes, void* buffer) {
+  return move_and_wait(1, handle, offset, bytes, buffer);
+}
+static int read_now(int handle, double offset, double bytes, void* buffer) {
+  return move_and_wait(0, handle, offset, bytes, buffer);
+}
+
+/* Pieces of any length, dealt to the ranks in turn; a byte says where it lies and in which round it was written. */
+enum { BYTES = 700001 };
+static unsigned char value(int64_t at, int round) { return (unsigned char)((at * 31 + at / 251 + round * 101) & 255); }
+
+static void pieces(void) {
+  unsigned char* mine = malloc(BYTES);
+  unsigned char* found = malloc(BYTES);
+  int ids[64];
+  int handle = 0;
+  EXPECT(mine != NULL && found != NULL);
+  EXPECT_OK(SF_Create("pieces", BYTES, BYTES, 10000, &handle));
+  EXPECT(handle == -3000);
+  for (int round = 0; round < 3; ++round) {
+    int used = 0;
+    int turn = 0;
+    int64_t length = 1;
+    for (int64_t at = 0; at < BYTES; at += length, ++turn) {
+      length = (at * 7919 + 13) % 30000 + 1;
+      if (length > BYTES - at) length = BYTES - at;
+      if ((turn + round) % ranks != rank) continue;
+      for (int64_t i = at; i < at + length; ++i) mine[i] = value(i, round);
+      if (used == 64) {
+        EXPECT_OK(SF_Waitall(ids, used));
+        used = 0;
+      }
+      EXPECT_OK(SF_Write(handle, (double)at, (double)length, mine + at, &ids[used++]));
+      EXPECT(ids[used - 1] >= 0);
+    }
+    EXPECT_OK(SF_Waitall(ids, used));
+    for (int i = 0; i < used; ++i) EXPECT(ids[i] == -1);
+    EXPECT_OK(SF_Waitall(ids, used));
+    ga_sync_();
+    EXPECT_OK(read_now(handle, 0, BYTES, found));
+    int wrong = 0;
+    for (int64_t i = 0; i < BYTES; ++i) wrong += found[i] != value(i, round);
+    EXPECT(wrong == 0);
+    EXPECT_OK(SF_Fsync(handle));
+    ga_sync_();
+  }
+  EXPECT_OK(SF_Destroy(handle));
+  free(mine);
+  free(found);
+}
+
+static void handles(void) {
+  int first = 0;
+  int second = 0;
+  int third = 0;
+  int found = 0;
+  int number = 4711 + rank;
+  EXPECT_OK(SF_Create("a", -1, -1, -1, &first));
+  EXPECT_OK(SF_Create("a", 0, 0, 0, &second));
+  EXPECT_OK(SF_Create_suffix("a", 1e300, 1.5, 1e5 / 3, &third, 77));
+  EXPECT(first == -3000 && second == -2999 && third == -2998);
+  EXPECT_OK(write_now(first, 4 * rank, 4, &number));
+  EXPECT_OK(SF_Destroy(second));
+  EXPECT_OK(SF_Create("b", -1, -1, -1, &second));
+  EXPECT(second == -2999);
+  EXPECT_OK(read_now(first, 4 * rank, 4, &found));
+  EXPECT(found == number);
+  EXPECT_MESSAGE(SF_Create_suffix("a", -1, -1, -1, &found, 0), 1, "is there already");
+  EXPECT_OK(SF_Destroy(first));
+  EXPECT_OK(SF_Destroy(third));
+  EXPECT_OK(SF_Destroy(second));
+  EXPECT_MESSAGE(SF_Destroy(second), 1, "handle -2999");
+}
+
+static void open_and_closed(void) {
+  int handle = 0;
+  int id = 0;
+  char text[8] = "written";
+  char found[8] = "";
+  EXPECT_OK(SF_Create("open", -1, -1, -1, &handle));
+  EXPECT_OK(write_now(handle, 8 * rank, 8, text));
+  EXPECT_OK(SF_Write(handle, 8 * rank, 8, text, &id));
+  EXPECT_OK(SF_Rwtor(handle));
+  EXPECT_OK(SF_Wait(&id));
+  EXPECT_MESSAGE(write_now(handle, 0, 8, text), -1993, "SF_Open");
+  EXPECT_OK(read_now(handle, 8 * rank, 8, found));
+  EXPECT(strcmp(found, text) == 0);
+  EXPECT_OK(SF_Close(handle));
+  EXPECT_MESSAGE(read_now(handle, 0, 8, found), 1, "is closed");
+  EXPECT_CODE(SF_Close(handle), 1);
+  EXPECT_CODE(SF_Fsync(handle), 1);
+  EXPECT_OK(SF_Open(handle));
+  EXPECT_OK(SF_Open(handle));
+  EXPECT_OK(write_now(handle, 8 * rank, 8, text));
+  EXPECT_OK(SF_Close(handle));
+  EXPECT_OK(SF_Destroy(handle));
+  EXPECT_MESSAGE(SF_Open(handle), 1, "no shared file");
+}
+
+static void mistakes(void) {
+  int handle = 0;
+  int id = 3;
+  int ids[3];
+  char bytes[100] = "";
+  const int last = rank == ranks - 1;
+  char* name = malloc(5001);
+  EXPECT(name != NULL);
+  memset(name, 'n', 5000);
+  name[5000] = 0;
+  EXPECT_MESSAGE(SF_Create(last ? NULL : "x", -1, -1, -1, &handle), 1, "name of the file is empty");
+  EXPECT_MESSAGE(SF_Create("x", -1, -1, -1, last ? NULL : &handle), 1, "is empty");
+  EXPECT_MESSAGE(SF_Create("x", -1, last ? (double)NAN : -1, -1, &handle), -1981, "the soft limit nan");
+  EXPECT_CODE(SF_Create("none/x", -1, -1, -1, &handle), -1990);
+  EXPECT_CODE(SF_Create(name, -1, -1, -1, &handle), -1983);
+  if (ranks > 1) EXPECT_CODE(SF_Create(last ? "x" : "y", -1, -1, -1, &handle), 1);
+  EXPECT_OK(SF_Create("mistakes", 100 + 100 * ranks, -1, -1, &handle));
+  EXPECT(handle == -3000);
+  EXPECT_OK(write_now(handle, 100 * rank, 100, bytes));
+  ga_sync_();
+  EXPECT_MESSAGE(write_now(handle, 0.5, 100, bytes), -1981, "offset 0.5");
+  EXPECT_MESSAGE(write_now(handle, -1, 100, bytes), -1981, "offset -1");
+  EXPECT_MESSAGE(read_now(handle, 0, -8, bytes), -1981, "bytes -8");
+  EXPECT_MESSAGE(read_now(handle, 9007199254740994.0, 8, bytes), -1981, "9007199254740994");
+  EXPECT_MESSAGE(read_now(handle, NAN, 8, bytes), -1981, "nan");
+  EXPECT_MESSAGE(read_now(handle, INFINITY, 8, bytes), -1981, "inf");
+  EXPECT_MESSAGE(read_now(handle, 0, 8, NULL), 1, "no buffer");
+  EXPECT_MESSAGE(SF_Read(handle, 0, 8, bytes, NULL), 1, "req_id is NULL");
+  EXPECT_MESSAGE(SF_Write(handle, 0, 8, bytes, NULL), 1, "req_id is NULL");
+  EXPECT_CODE(write_now(handle, 100 * ranks + 1, 100, bytes), 1);
+  EXPECT_CODE(write_now(handle, 1e15, 1, bytes), 1);
+  EXPECT_OK(write_now(handle, 0, 0, NULL));
+  EXPECT_CODE(read_now(handle, 100 * ranks - 50, 100, bytes), -1977);
+  EXPECT_MESSAGE(read_now(17, 0, 8, bytes), 1, "the handle 17");
+  EXPECT_CODE(read_now(-2999, 0, 8, bytes), 1);
+  id = 12345678;
+  EXPECT_MESSAGE(SF_Wait(&id), -1994, "request 12345678");
+  EXPECT(id == -1);
+  id = -7;
+  EXPECT_CODE(SF_Wait(&id), -1994);
+  EXPECT_CODE(SF_Wait(NULL), 1);
+  EXPECT_OK(SF_Waitall(NULL, 0));
+  EXPECT_CODE(SF_Waitall(NULL, 1), 1);
+  EXPECT_CODE(SF_Waitall(ids, -1), 1);
+  /* One of several fails: the others are done. */
+  EXPECT_OK(SF_Read(handle, 0, 100, bytes, &ids[0]));
+  ids[1] = 99999999;
+  EXPECT_OK(SF_Read(handle, 0, 10, bytes, &ids[2]));
+  EXPECT_MESSAGE(SF_Waitall(ids, 3), 1, "request 99999999");
+  EXPECT(ids[0] == -1 && ids[1] == -1 && ids[2] == -1);
+  /* A request is waited for once. */
+  EXPECT_OK(SF_Read(handle, 0, 10, bytes, &id));
+  ids[0] = id;
+  EXPECT_OK(SF_Wait(&id));
+  EXPECT_CODE(SF_Wait(&ids[0]), -1994);
+  if (ranks > 1) EXPECT_CODE(SF_Destroy(last ? 5 : handle), 1);
+  EXPECT_OK(SF_Destroy(handle));
+  EXPECT(strcmp(message(0), "no error") == 0);
+  EXPECT(strlen(message(-1978)) > 0);
+  EXPECT(strstr(message(-44), "-44") != NULL);
+  SF_Errmsg(1, NULL);
+  free(name);
+}
+
+/* Requests that nobody waits for before the file goes, and after it has. */
+static void waited_late(void) {
+  static char bytes[1000000];
+  int handle = 0;
+  int id = 0;
+  EXPECT_OK(SF_Create("late", -1, -1, -1, &handle));
+  EXPECT_OK(SF_Write(handle, 1e6 * rank, sizeof bytes, bytes, &id));
+  EXPECT_OK(SF_Destroy(handle));
+  EXPECT_OK(SF_Wait(&id));
+}
+
+enum { THREADS = 4, COUNT = 20000 };
+static int of_threads;
+
+static void* work(void* argument) {
+  const int thread = *(const int*)argument;
+  const double place = (double)(rank * THREADS + thread) * COUNT * 4;
+  int32_t* numbers = malloc(COUNT * 4);
+  int32_t* found = malloc(COUNT * 4);
+  EXPECT(numbers != NULL && found != NULL);
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < COUNT; ++i) numbers[i] = round + thread * 100 + i;
+    EXPECT_OK(write_now(of_threads, place, COUNT * 4, numbers));
+    EXPECT_OK(read_now(of_threads, place, COUNT * 4, found));
+    EXPECT(memcmp(numbers, found, COUNT * 4) == 0);
+    /* Each thread has errors of its own. */
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "the handle %d", thread);
+    EXPECT_CODE(SF_Fsync(thread), 1);
+    char text[SF_ERRMSG_SIZE];
+    SF_Errmsg(1, text);
+    EXPECT(strncmp(text, wanted, strlen(wanted)) == 0);
+  }
+  free(numbers);
+  free(found);
+  return NULL;
+}
+
+static void threads(void) {
+  pthread_t started[THREADS];
+  int numbers[THREADS];
+  EXPECT_OK(SF_Create("threads", -1, -1, -1, &of_threads));
+  for (int i = 0; i < THREADS; ++i) {
+    numbers[i] = i;
+    EXPECT(pthread_create(&started[i], NULL, work, &numbers[i]) == 0);
+  }
+  for (int i = 0; i < THREADS; ++i) EXPECT(pthread_join(started[i], NULL) == 0);
+  EXPECT_OK(SF_Destroy(of_threads));
+}
+
+int main(void) {
+  pbeginf_();
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  ga_initialize_();
+  pieces();
+  handles();
+  open_and_closed();
+  mistakes();
+  waited_late();
+  threads();
+  /* One that is left over is given up at the end. */
+  int left = 0;
+  EXPECT_OK(SF_Create("left", -1, -1, -1, &left));
+  EXPECT_OK(write_now(left, rank, sizeof left, &left));
+  pend_();
+  EXPECT_CODE(SF_Create("late", -1, -1, -1, &left), -1990);
+  return 0;
+}

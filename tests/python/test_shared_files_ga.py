@@ -1,0 +1,139 @@
+"""Shared Files under the names of Global Arrays: C and Fortran programs that know of sf.h and sf.fh alone."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from fortran import COMPILER, LIBRARIES, MPIEXEC, ROOT, launch
+
+PROGRAMS = ROOT / "tests/ga"
+HEADERS = ROOT / "include/plait/ga"
+MPICC = shutil.which("mpicc")
+INTEGERS = {4: ("plait_sf", "int32_t", []), 8: ("plait_sf_i8", "int64_t", ["-fdefault-integer-8"])}
+TOGETHER: dict[str, str] = {}
+APART = {"SF_TEST_APART": "1"}
+
+pytestmark = pytest.mark.skipif(
+    MPICC is None or MPIEXEC is None or not (LIBRARIES / "libplait_sf.so").exists(),
+    reason="no MPI compiler wrapper, no mpiexec, or Plait was built without MPI",
+)
+needs_fortran = pytest.mark.skipif(COMPILER is None, reason="no Fortran compiler")
+
+
+def compiled(folder, source, kind=4):
+    """A program, with what programs for Global Arrays find around Shared Files."""
+    library, integer, flags = INTEGERS[kind]
+    program = folder / f"{source.partition('.')[0]}_{kind}"
+    around = folder / "around.o"
+    plain = [MPICC, "-g", "-Wall", "-Wextra", "-Werror", f"-I{HEADERS}"]
+    commands = [[*plain, f"-DINTEGER={integer}", "-c", PROGRAMS / "around.c", "-o", around]]
+    sources = [PROGRAMS / source, *([PROGRAMS / "flush.f"] if source.endswith(".f") else [])]
+    linked = [f"-I{HEADERS}", *sources, around, "-o", program, f"-L{LIBRARIES}", f"-l{library}"]
+    linked += [f"-Wl,-rpath,{LIBRARIES}", *mpi_libraries()]
+    if source.endswith(".c"):
+        commands.append([*plain, "-pthread", *linked])
+    else:
+        commands.append([COMPILER, "-g", "-Wall", *flags, *linked])
+    for command in commands:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return program
+
+
+def mpi_libraries():
+    """What the MPI compiler wrapper links with, for other compilers."""
+    shown = subprocess.run([MPICC, "-show"], capture_output=True, text=True, check=True).stdout
+    return [word for word in shown.split()[1:] if word.startswith(("-L", "-l", "-Wl"))]
+
+
+def run(program, ranks, folder, **environment):
+    """Runs a program in a folder; it says nothing and leaves no file there."""
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    done = launch(program, ranks, scratch, **environment)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert [path for path in scratch.rglob("*") if not path.is_dir()] == []
+
+
+@pytest.mark.parametrize("place", [TOGETHER, APART], ids=["one folder", "folders of their own"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_c_program(tmp_path, ranks, place):
+    run(compiled(tmp_path, "calls.c"), ranks, tmp_path, **place)
+
+
+@needs_fortran
+@pytest.mark.parametrize("place", [TOGETHER, APART], ids=["one folder", "folders of their own"])
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_fortran_program(tmp_path, kind, ranks, place):
+    run(compiled(tmp_path, "records.f", kind), ranks, tmp_path, **place)
+
+
+@needs_fortran
+def test_fortran_program_without_messages_on_nodes_of_one_rank(tmp_path):
+    run(compiled(tmp_path, "records.f"), 3, tmp_path, PLAIT_NODE_SIZE="1", **APART)
+
+
+@needs_fortran
+@pytest.mark.parametrize("suffix", ["f", "f90"])
+def test_declarations_in_fixed_and_in_free_form(tmp_path, suffix):
+    """Also where a program declares what sf.fh does not: sf_fsync."""
+    text = """      program declared
+      implicit none
+      include 'sf.fh'
+      integer sf_fsync, handle, rc
+      rc = sf_create('x', 1d0, 1d0, 1d0, handle) + sf_fsync(handle)
+      call sf_errmsg(rc, 'text')
+      end
+"""
+    source = tmp_path / f"declared.{suffix}"
+    source.write_text(text, encoding="utf-8")
+    command = [COMPILER, "-fsyntax-only", "-Wall", "-Werror", f"-I{HEADERS}", source]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_one_process_without_a_launcher(tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    program = compiled(tmp_path, "calls.c")
+    done = subprocess.run([program], cwd=scratch, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_without_mpi(tmp_path, ranks):
+    """One process needs no MPI; several that have not started it hear what is missing."""
+    program = compiled(tmp_path, "without_mpi.c")
+    done = launch(program, ranks, tmp_path)
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout.splitlines()
+    wanted = "kept" if ranks == 1 else f"MPI is not started in a job of {ranks} processes"
+    assert len(printed) == ranks
+    assert all(line.startswith(wanted) for line in printed), printed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["around.o", "without_mpi_4"]
+
+
+def test_threads_of_mpi(tmp_path):
+    """MPI_Init gives too few, unless the environment says otherwise; one process needs none."""
+    program = compiled(tmp_path, "calls.c")
+    done = launch(program, 2, tmp_path, SF_TEST_SINGLE="1")
+    assert done.returncode != 0
+    assert "MPI was initialised for MPI_THREAD_SINGLE, not MPI_THREAD_MULTIPLE" in done.stderr
+    more = {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE", "OMPI_MPI_THREAD_LEVEL": "3"}
+    run(program, 2, tmp_path, SF_TEST_SINGLE="1", **more)
+
+
+def test_every_name_is_told_of():
+    text = (ROOT / "docs/reference/sf.md").read_text(encoding="utf-8")
+    header = re.sub(r"/\*.*?\*/", "", (HEADERS / "sf.h").read_text(encoding="utf-8"), flags=re.DOTALL)
+    names = set(re.findall(r"\b(SF_\w+|SFsize_t)\b", header))
+    assert len(names) > 12
+    assert not [name for name in sorted(names) if f"`{name}" not in text]
+    declared = set(re.findall(r"\bsf_\w+", (HEADERS / "sf.fh").read_text(encoding="utf-8")))
+    functions = {name.lower() for name in names if re.search(rf"\b{name}\(", header)}
+    assert declared == functions
+    codes = re.findall(r"k\w+ = (-?\d+)", (ROOT / "bindings/ga/codes.hpp").read_text(encoding="utf-8"))
+    table = re.findall(r"-?\d+", " ".join(re.findall(r"^\| ([-\d, ]+) \|", text, re.MULTILINE)))
+    assert sorted(set(codes) - {"-1975"}) == sorted(table)
