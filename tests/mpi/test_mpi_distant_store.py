@@ -1,11 +1,7 @@
 """Arrays on the ranks' own disks: `distant:` in every layout, on other numbers of ranks, replaced, and refused."""
 
-import itertools
-import os
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,19 +12,6 @@ from same import error_everywhere
 import plait
 
 SHAPE = (12, 10)
-_folders = itertools.count()
-
-
-@pytest.fixture
-def disk(comm):
-    """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
-    name = comm.bcast(f"plait-distant-{os.getpid()}-{next(_folders)}" if comm.rank == 0 else None)
-    folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
-    folder.mkdir(exist_ok=True)
-    comm.Barrier()
-    yield folder
-    comm.Barrier()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def url(folder, place="striped", unit=None, name="a"):

@@ -3,9 +3,6 @@
 import contextlib
 import itertools
 import os
-import shutil
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,19 +17,6 @@ from plait.shared import wait_all
 PLACES = ("one", "striped")
 # The unit has no meaning for one file.
 UNITS = [("one", 100), ("striped", 100), ("striped", 4096), ("striped", 1 << 20)]
-_folders = itertools.count()
-
-
-@pytest.fixture
-def disk(comm):
-    """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
-    name = comm.bcast(f"plait-shared-{os.getpid()}-{next(_folders)}" if comm.rank == 0 else None)
-    folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
-    folder.mkdir(exist_ok=True)
-    comm.Barrier()
-    yield folder
-    comm.Barrier()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(params=PLACES)
