@@ -5,7 +5,7 @@
  * belongs to it, uncompresses, updates and compresses it, and writes it back; it may need more bytes then, or fewer.
  * Of Shared Files it uses nothing but what Global Arrays publishes.
  *
- *   mpicc -Iinclude/plait/ga columbus.c -o columbus -lplait_sf -lz
+ *   mpicc columbus.c $(pkg-config --cflags --libs plait-sf) -lz -o columbus
  *   mpiexec -n 4 ./columbus [RECORDS [ITERATIONS [FILE]]] */
 #include <inttypes.h>
 #include <mpi.h>

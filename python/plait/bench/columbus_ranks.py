@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Any
@@ -139,11 +140,12 @@ class _Columbus(Ranks):
 
 
 def _from_disk() -> int:
-    """Return the bytes that this process let come from devices."""
-    for line in Path("/proc/self/io").read_text(encoding="ascii").splitlines():
-        name, _, number = line.partition(":")
-        if name == "read_bytes":
-            return int(number)
+    """Return the bytes that this process let come from devices; 0 where the kernel does not tell."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/io").read_text(encoding="ascii").splitlines():
+            name, _, number = line.partition(":")
+            if name == "read_bytes":
+                return int(number)
     return 0
 
 

@@ -76,10 +76,9 @@ def _notes(results: ColumbusResults) -> Text:
 
 
 def _words(title: str, way: ColumbusWay) -> str:
-    return (
-        f"{title}: {way.words}; {way.request / 1e3:.1f} KB a read, for each byte {way.from_disk:.2f} from the disk; "
-        f"{counted(round(way.median('moved')), 'record')} moved."
-    )
+    disk = f", for each byte {way.from_disk:.2f} from the disk" if way.from_disk else ""
+    moved = counted(round(way.median("moved")), "record")
+    return f"{title}: {way.words}; {way.request / 1e3:.1f} KB a read{disk}; {moved} moved."
 
 
 def draw_columbus_chart(results: ColumbusResults, path: Path) -> None:
