@@ -78,6 +78,18 @@ def shared(comm, session_folder, request):
     return folder
 
 
+@pytest.fixture
+def disk(comm):
+    """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
+    name = f"plait-disk-{comm.bcast(os.getpid())}-{next(_numbers)}"
+    folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
+    folder.mkdir(exist_ok=True)
+    comm.Barrier()
+    yield folder
+    comm.Barrier()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(params=NODE_SIZES)
 def apart(request, comm):
     """The communicator of all ranks, or one whose nodes have so many ranks each."""
