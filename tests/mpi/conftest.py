@@ -81,7 +81,7 @@ def shared(comm, session_folder, request):
 @pytest.fixture
 def disk(comm):
     """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
-    name = comm.bcast(f"plait-disk-{os.getpid()}") + f"-{next(_numbers)}"
+    name = f"plait-disk-{comm.bcast(os.getpid())}-{next(_numbers)}"
     folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
     folder.mkdir(exist_ok=True)
     comm.Barrier()

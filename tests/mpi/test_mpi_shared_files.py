@@ -1,36 +1,16 @@
 """Shared Files: what any rank writes at any offset is what every rank reads, wherever the bytes lie."""
 
-import contextlib
 import itertools
-import os
 
 import numpy as np
 import pytest
-from mpi4py import MPI
 from nodes import SEVERAL_HOSTS
 from same import error_everywhere
+from shared_place import PLACES, UNITS, content, folder_of
 
 import plait
 from plait import shared as shared_files
 from plait.shared import wait_all
-
-PLACES = ("one", "striped")
-# The unit has no meaning for one file.
-UNITS = [("one", 100), ("striped", 100), ("striped", 4096), ("striped", 1 << 20)]
-
-
-@pytest.fixture(params=PLACES)
-def place(request):
-    return request.param
-
-
-def folder_of(place, disk, shared):
-    """One file lies where all ranks see it, components on each host's own disk."""
-    return shared if place == "one" else disk
-
-
-def content(seed, count):
-    return np.random.default_rng(seed).integers(0, 256, count, "u1")
 
 
 @pytest.mark.parametrize(("place", "unit"), UNITS)
@@ -98,6 +78,7 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
         np.testing.assert_array_equal(file.read(0, end), model[:end])
 
 
+@pytest.mark.parametrize("place", PLACES)
 def test_overlapping_writes_leave_bytes_of_the_writers(apart, shared, disk, place):
     apart.Barrier()
     size = 150_000
@@ -118,6 +99,7 @@ def test_overlapping_writes_leave_bytes_of_the_writers(apart, shared, disk, plac
         assert allowed[found, np.arange(size)].all()
 
 
+@pytest.mark.parametrize("place", PLACES)
 def test_what_nobody_wrote_is_zero(apart, shared, disk, place):
     apart.Barrier()
     with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=50) as file:
@@ -135,6 +117,7 @@ def test_what_nobody_wrote_is_zero(apart, shared, disk, place):
         assert file.read(3_007, 0).size == 0
 
 
+@pytest.mark.parametrize("place", PLACES)
 def test_places_beyond_two_gigabytes(apart, shared, disk, place):
     apart.Barrier()
     with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place) as file:
@@ -169,126 +152,7 @@ def test_ranks_detect_whether_they_share_a_folder(apart, shared, disk):
                          plait.StoreError, str(missing))  # fmt: skip
 
 
-@contextlib.contextmanager
-def first_ranks(comm, size):
-    """A communicator of the first ranks; None on the others."""
-    part = comm.Split(0 if comm.rank < size else MPI.UNDEFINED, comm.rank)
-    yield part if comm.rank < size else None
-    if comm.rank < size:
-        part.Free()
-
-
-@pytest.mark.parametrize(("place", "unit"), UNITS[:2])
-def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place, unit):
-    comm.Barrier()
-    count = 50_000
-    size = comm.size
-    # On several hosts few ranks may not see all disks.
-    pairs = (
-        [(size, size)] if SEVERAL_HOSTS and place == "striped" else [(size, 1), (size, 2), (3, size), (1, size), (2, 3)]
-    )
-    whole = content(unit, count)
-    for writers, readers in pairs:
-        if max(writers, readers) > size:
-            continue
-        path = folder_of(place, disk, shared) / f"data-{writers}-{readers}"
-        with first_ranks(comm, writers) as part:
-            if part:
-                with shared_files.open(path, "w", comm=part, place=place, unit=unit, persistent=True) as file:
-                    for begin in range(part.rank * 1000, count, part.size * 1000):
-                        file.write(begin, whole[begin : begin + 1000])
-        comm.Barrier()
-        with first_ranks(comm, readers) as part:
-            if part:
-                with shared_files.open(path, "r+", comm=part) as file:
-                    assert file.components == (1 if place == "one" else writers)
-                    assert {file.home(i) for i in range(file.components)} <= set(range(readers))
-                    assert file.size() == count
-                    np.testing.assert_array_equal(file.read(0, count), whole)
-                    part.Barrier()
-                    file.write(part.rank, whole[part.rank : part.rank + 1])
-        comm.Barrier()
-    with shared_files.open(folder_of(place, disk, shared) / f"data-{size}-{pairs[0][1]}", "r", comm=comm) as file:
-        np.testing.assert_array_equal(file.read(0, count), whole)
-        with pytest.raises(plait.ArgumentError, match="is open only to read"):
-            file.write(0, b"x")
-
-
-def test_missing_components_are_told(comm, shared, disk):
-    comm.Barrier()
-    path = disk / "data"
-    error_everywhere(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, "there is no such file")
-    with shared_files.open(path, "w", comm=comm, place="striped", persistent=True) as file:
-        file.write(0, b"x")
-    last = comm.size - 1
-    if comm.rank == last:
-        for name in disk.glob(f"data.c{last}of{comm.size}-*"):
-            name.unlink()
-    host = comm.bcast(os.uname().nodename, last)
-    comm.Barrier()
-    where = f"{last}, written on host {host}" if last else "there is no such file"
-    error_everywhere(comm, lambda: shared_files.open(path, "r", comm=comm), plait.StoreError, where)
-
-
-def test_a_new_file_takes_the_place_of_the_old(comm, shared, disk):
-    comm.Barrier()
-    path = disk / "data"
-    kinds = ("striped",) if SEVERAL_HOSTS else ("striped", "one", "striped", "striped", "one", "one")
-    for number, kind in enumerate(kinds):
-        with shared_files.open(path, "w", comm=comm, place=kind, persistent=True) as file:
-            file.write(comm.rank, bytes([number]))
-        with shared_files.open(path, "r", comm=comm) as file:
-            assert file.one == (kind == "one")
-            assert file.read(0, comm.size).tolist() == [number] * comm.size
-        here = 1 if SEVERAL_HOSTS else comm.size
-        names = sorted(each.name for each in disk.iterdir())
-        if kind == "one":
-            assert names == ["data"]
-        elif not SEVERAL_HOSTS:
-            assert len(names) == 2 * here
-        comm.Barrier()
-
-
-@pytest.mark.parametrize("ends", ["well", "abandoned"])
-def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, ends):
-    comm.Barrier()
-    path = folder_of(place, disk, shared) / "data"
-    with shared_files.open(path, "w", comm=comm, place=place, persistent=True) as file:
-        file.write(comm.rank, b"o")
-    file = shared_files.open(path, "w", comm=comm, place=place, persistent=True, atomic=True)
-    file.write(comm.rank, b"n")
-    with shared_files.open(path, "r", comm=comm) as old:
-        assert old.read(0, comm.size).tobytes() == b"o" * comm.size
-    if ends == "well":
-        file.close()
-    elif comm.rank == 0:
-        file.abandon()
-    else:
-        with pytest.raises(plait.StoreError, match="rank 0 has given up"):
-            file.close()
-    comm.Barrier()
-    with shared_files.open(path, "r", comm=comm) as found:
-        assert found.read(0, comm.size).tobytes() == (b"n" if ends == "well" else b"o") * comm.size
-    comm.Barrier()
-    if not SEVERAL_HOSTS:
-        assert len(list(path.parent.iterdir())) == (1 if place == "one" else 2 * comm.size)
-    comm.Barrier()
-
-
-def test_a_file_that_is_not_persistent_leaves_nothing(apart, shared, disk, place):
-    apart.Barrier()
-    folder = folder_of(place, disk, shared)
-    with shared_files.open(folder / "data", "w", comm=apart, place=place) as file:
-        apart.Barrier()
-        if place == "striped":
-            assert not any(folder.iterdir())  # a kill leaves nothing either
-        file.write(apart.rank * 10_000, bytes(10_000))
-        file.sync()
-        apart.Barrier()
-    apart.Barrier()
-    assert not any(folder.iterdir())
-
-
+@pytest.mark.parametrize("place", PLACES)
 def test_limits_are_kept(comm, shared, disk, place):
     comm.Barrier()
     path = folder_of(place, disk, shared) / "data"
@@ -344,6 +208,7 @@ def test_mistakes_are_told_to_all(comm, shared, disk):
         file.close()
 
 
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("waiting_in", ["close", "resize"])
 def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, waiting_in):
     comm.Barrier()
@@ -365,6 +230,7 @@ def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, wait
     comm.Barrier()
 
 
+@pytest.mark.parametrize("place", PLACES)
 def test_lacking_room_is_told(comm, shared, disk, place, capfd):
     comm.Barrier()
     path = folder_of(place, disk, shared) / "data"
