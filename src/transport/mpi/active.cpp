@@ -33,6 +33,8 @@ constexpr milliseconds kLargeFor{250};
 /// What a peer sent before it left may still be on its way.
 constexpr milliseconds kGrace{200};
 constexpr milliseconds kCancelling{500};
+/// So many processes have sockets to all others while they wait for all.
+constexpr int kMostWatched = 64;
 
 }  // namespace
 
@@ -78,7 +80,8 @@ void watch_the_end() {
 
 }  // namespace
 
-MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service) : service_(std::move(service)) {
+MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, std::shared_ptr<Losses> losses)
+    : service_(std::move(service)), losses_(std::move(losses)) {
   check(MPI_Comm_dup(everyone, &comm_), "MPI_Comm_dup");
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
@@ -87,8 +90,14 @@ MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service) : 
   most_places_ = std::clamp(1024 / size_, 2, kMostPlaces);
   lanes_.resize(static_cast<std::size_t>(size_));
   bells_ = std::make_unique<Doorbells>(comm_);
-  bells_->gone = [this](int peer) { peer_gone(peer); };
+  bells_->gone = [this](int peer, bool took_leave) { peer_gone(peer, took_leave); };
+  bells_->reached = [this](int peer) { peer_reached(peer); };
+  bells_->heard = [this](int peer) {
+    const std::scoped_lock lock(mutex_);
+    return lanes_[static_cast<std::size_t>(peer)].heard;
+  };
   thread_ = std::thread([this] { run(); });
+  losses_->begin([this] { watch_others(); });
   const std::scoped_lock lock(registry().mutex);
   registry().running.insert(this);
   if (!std::exchange(registry().watched, true)) watch_the_end();
@@ -105,6 +114,7 @@ void MpiActive::take_heads(std::vector<Operations::Done>& ended) {
     WireHead wire;
     const bool good = MPI_Mrecv(&wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     if (!good) continue;
+    lanes_[static_cast<std::size_t>(wire.place >> 16)].heard = true;
     const auto arrived = [this, wire](const Ended&) {
       heard(false);
       Arrival arrival;
@@ -161,7 +171,25 @@ bool MpiActive::run_tasks() {
   return !tasks.empty();
 }
 
-void MpiActive::peer_gone(int peer) {
+/// All others, where they are few; else as many as find, together, whoever is lost.
+void MpiActive::watch_others() {
+  for (int other = 0; other < size_ && size_ <= kMostWatched; ++other)
+    if (other != rank_) bells_->connect(other);
+  for (int bit = 1; bit < size_ && size_ > kMostWatched; bit *= 2)
+    if ((rank_ ^ bit) < size_) bells_->connect(rank_ ^ bit);
+}
+
+void MpiActive::peer_reached(int peer) {
+  std::vector<std::shared_ptr<Flight>> failed;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!stopped_ && !lanes_[static_cast<std::size_t>(peer)].gone) start_waiting(peer, failed);
+  }
+  for (const auto& one : failed) one->call.done(&one->why);
+}
+
+void MpiActive::peer_gone(int peer, bool took_leave) {
+  if (!took_leave) losses_->record(peer);
   leaving_.insert(peer);
   const std::scoped_lock lock(mutex_);
   Lane& lane = lanes_[static_cast<std::size_t>(peer)];
@@ -243,6 +271,7 @@ void MpiActive::stop() noexcept {
     const std::scoped_lock lock(registry().mutex);
     if (registry().running.erase(this) == 0) return;
   }
+  losses_->end();
   ending_ = true;
   bells_->ring_self();
   thread_.join();
@@ -269,14 +298,15 @@ void MpiActive::stop() noexcept {
   bells_->close();
 }
 
-std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallService> service) {
+std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallService> service,
+                                    std::shared_ptr<Losses> losses) {
   int level = MPI_THREAD_SINGLE;
   check(MPI_Query_thread(&level), "MPI_Query_thread");
   check(MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
   if (level < MPI_THREAD_MULTIPLE)
     throw Error(ErrorKind::kArgument,
                 "distant files need MPI_THREAD_MULTIPLE, and MPI was initialised for less; call MPI_Init_thread");
-  return std::make_shared<MpiActive>(everyone, std::move(service));
+  return std::make_shared<MpiActive>(everyone, std::move(service), std::move(losses));
 }
 
 }  // namespace plait::transport::mpi

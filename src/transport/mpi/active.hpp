@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "transport/active.hpp"
+#include "transport/mpi/losses.hpp"
 
 namespace plait::transport::mpi {
 
@@ -13,8 +14,9 @@ namespace plait::transport::mpi {
 /// into the caller's room, for which the receive is posted before the call is sent.  A handler thread looks for them
 /// when a bell rings (doorbells.hpp).  It ends at MPI_Finalize at the latest.
 ///
-/// Collective over `everyone`.
+/// `losses` is told of processes that end without taking leave.  Collective over `everyone`.
 /// errors  kArgument, on all: MPI runs below MPI_THREAD_MULTIPLE.
-std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallService> service);
+std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallService> service,
+                                    std::shared_ptr<Losses> losses);
 
 }  // namespace plait::transport::mpi

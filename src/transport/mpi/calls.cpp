@@ -19,28 +19,29 @@ int place_of(const Arrival& arrival) { return static_cast<int>(arrival.id); }
 void MpiActive::call(Call call) {
   const int to = call.to;
   auto flight = std::make_shared<Flight>(std::move(call));
-  const bool there = bells_->connect(to);
   std::vector<std::shared_ptr<Flight>> failed;
   {
     const std::scoped_lock lock(mutex_);
     Lane& lane = lanes_[static_cast<std::size_t>(to)];
-    if (stopped_ || lane.gone || !there) {
+    const auto reach = stopped_ ? Doorbells::Reach::kGone : bells_->connect(to);
+    if (stopped_ || lane.gone || reach == Doorbells::Reach::kGone) {
       flight->failed = true;
       flight->why = stopped_ ? stopped() : gone(to);
       failed.push_back(flight);
     } else {
       lane.waiting.push_back(flight);
-      start_waiting(to, failed);
+      if (reach == Doorbells::Reach::kReady) start_waiting(to, failed);
     }
   }
   for (const auto& one : failed) one->call.done(&one->why);
 }
 
+/// Under the lock.  What waits for a worker that has just gone is failed by the handler.
 void MpiActive::start_waiting(int to, std::vector<std::shared_ptr<Flight>>& failed) {
   Lane& lane = lanes_[static_cast<std::size_t>(to)];
   while (!lane.waiting.empty()) {
     const int place = std::countr_one(lane.places);
-    if (place >= most_places_) return;
+    if (place >= most_places_ || !bells_->there(to)) return;
     const auto flight = lane.waiting.front();
     lane.waiting.pop_front();
     begin(flight, place);
@@ -98,6 +99,7 @@ void MpiActive::end_part(const std::shared_ptr<Flight>& flight, const Ended& how
     --flight->parts;
     if (is_answer) {
       heard(flight->call.room.size() > kLarge);
+      if (how.good) lanes_[static_cast<std::size_t>(to)].heard = true;
       const std::size_t expected = std::max<std::size_t>(flight->call.room.size(), 1);
       if (how.good && static_cast<std::size_t>(how.bytes) != expected && !stopped_) {
         // Refused; the reason follows.
@@ -172,20 +174,21 @@ void MpiActive::answer(const Arrival& arrival, std::span<const std::byte> data, 
   bool posted = false;
   {
     const std::scoped_lock lock(mutex_);
-    posted = !stopped_ && operations_.add(
-                              [&](MPI_Request* request) {
-                                return MPI_Isend(data.empty() ? &kAnswered : data.data(),
-                                                 data.empty() ? 1 : static_cast<int>(data.size()), MPI_BYTE, to,
-                                                 kAnswerTag + place_of(arrival), comm_, request);
-                              },
-                              {.done =
-                                   [this, sent, large](const Ended&) {
-                                     if (large) moved();
-                                     sent();
-                                   },
-                               .peer = to,
-                               .moves = large,
-                               .large = large});
+    posted = !stopped_ && can_send(to) &&
+             operations_.add(
+                 [&](MPI_Request* request) {
+                   return MPI_Isend(data.empty() ? &kAnswered : data.data(),
+                                    data.empty() ? 1 : static_cast<int>(data.size()), MPI_BYTE, to,
+                                    kAnswerTag + place_of(arrival), comm_, request);
+                 },
+                 {.done =
+                      [this, sent, large](const Ended&) {
+                        if (large) moved();
+                        sent();
+                      },
+                  .peer = to,
+                  .moves = large,
+                  .large = large});
     if (posted && large) moved();
     if (posted) bells_->ring(to, large);
   }
@@ -206,7 +209,7 @@ void MpiActive::refuse(const Arrival& arrival, const CallFailure& failure) {
   wire->length = static_cast<std::int32_t>(std::min(failure.text.size(), wire->text.size()));
   std::copy_n(failure.text.begin(), wire->length, wire->text.begin());
   const std::scoped_lock lock(mutex_);
-  if (stopped_) return;
+  if (stopped_ || !can_send(arrival.from)) return;
   const auto send = [&](const void* data, int bytes, int tag) {
     operations_.add(
         [&](MPI_Request* request) {

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -19,7 +18,9 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <random>
+#include <span>
 
 #include "base/text.hpp"
 #include "transport/mpi/check.hpp"
@@ -28,52 +29,17 @@ namespace plait::transport::mpi {
 
 namespace {
 
-/// Longest wait for one address of a peer.
-constexpr int kConnectMilliseconds = 1000;
+/// MPI is not used so long for a peer that has not been connected to.
+constexpr std::chrono::seconds kHeld{1};
 constexpr char kBell = 1;
 constexpr char kLargeBell = 2;
+constexpr char kLeave = 3;
+
+char bell_of(bool large) { return large ? kLargeBell : kBell; }
 
 void close_if_open(int& descriptor) {
   if (descriptor >= 0) ::close(descriptor);
   descriptor = -1;
-}
-
-/// IPv4 addresses as IPv6 writes them, so that one kind of socket does for both; without those of the host itself.
-std::vector<std::array<std::uint8_t, 16>> own_addresses() {
-  std::vector<std::array<std::uint8_t, 16>> found;
-  ifaddrs* all = nullptr;
-  if (::getifaddrs(&all) != 0) return found;
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr) continue;
-    std::array<std::uint8_t, 16> address{};
-    if (one->ifa_addr->sa_family == AF_INET) {
-      const auto* v4 = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
-      if ((ntohl(v4->sin_addr.s_addr) >> 24U) == 127) continue;
-      address[10] = address[11] = 0xff;
-      std::memcpy(address.data() + 12, &v4->sin_addr, 4);
-      found.insert(found.begin(), address);  // in front: they need no zone
-    } else if (one->ifa_addr->sa_family == AF_INET6) {
-      const auto* v6 = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr);
-      if (IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) || IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr)) continue;
-      std::memcpy(address.data(), &v6->sin6_addr, 16);
-      found.push_back(address);
-    }
-  }
-  ::freeifaddrs(all);
-  return found;
-}
-
-/// Finds a lost host within 20 s.
-void keep_alive(int socket) {
-  const auto set = [socket](int level, int name, int value) {
-    ::setsockopt(socket, level, name, &value, sizeof value);
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 20000);
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
 }  // namespace
@@ -99,9 +65,16 @@ Doorbells::~Doorbells() {
 
 void Doorbells::close() {
   const std::scoped_lock lock(mutex_);
-  for (auto& [peer, socket] : outgoing_) close_if_open(socket);
-  for (auto& [socket, guest] : guests_) ::close(socket);
+  for (auto& [peer, socket] : outgoing_) {
+    send_bell(socket, kLeave);
+    close_if_open(socket);
+  }
+  for (auto& [socket, guest] : guests_) {
+    send_bell(socket, kLeave);
+    ::close(socket);
+  }
   for (int* one : {&local_, &network_, &set_}) close_if_open(*one);
+  approaches_.clear();
   outgoing_.clear();
   incoming_.clear();
   guests_.clear();
@@ -156,74 +129,75 @@ void Doorbells::watch(int socket) {
   ::epoll_ctl(set_, EPOLL_CTL_ADD, socket, &event);
 }
 
-int Doorbells::open_local(const Address& address, int& code) const {
-  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  const std::string text = local_name(address.cookie);
-  std::copy(text.begin(), text.end(), name.sun_path + 1);
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  if (made >= 0 && ::connect(made, reinterpret_cast<sockaddr*>(&name), length) == 0) return made;
-  code = errno;
-  if (made >= 0) ::close(made);
-  return -1;
-}
-
-int Doorbells::open_network(const Address& address, int& code) const {
-  code = EHOSTUNREACH;
-  for (int i = 0; i < address.addresses; ++i) {
-    const int made = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (made < 0) {
-      code = errno;
-      return -1;
-    }
+/// Where a peer may be reached.  An address that is this host's too leads here, not there: those of virtual networks
+/// are the same on many hosts.
+std::vector<sockaddr_in6> Doorbells::network_names(const Address& address) const {
+  const Address& mine = addresses_[static_cast<std::size_t>(rank_)];
+  const auto own = std::span(mine.network).first(mine.addresses);
+  std::vector<sockaddr_in6> names;
+  for (const auto& one : std::span(address.network).first(address.addresses)) {
+    const bool here = std::find(own.begin(), own.end(), one) != own.end();
+    if (here && mine.boot != address.boot) continue;
     sockaddr_in6 name{};
     name.sin6_family = AF_INET6;
     name.sin6_port = htons(address.port);
-    std::memcpy(&name.sin6_addr, address.network[static_cast<std::size_t>(i)].data(), 16);
-    int error = ::connect(made, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0 ? 0 : errno;
-    if (error == EINPROGRESS) {
-      pollfd ready{made, POLLOUT, 0};
-      socklen_t length = sizeof error;
-      if (::poll(&ready, 1, kConnectMilliseconds) <= 0) {
-        error = ETIMEDOUT;
-      } else {
-        ::getsockopt(made, SOL_SOCKET, SO_ERROR, &error, &length);
-      }
-    }
-    if (error == 0) {
-      keep_alive(made);
-      return made;
-    }
-    ::close(made);
-    code = error;
-    if (error == ECONNREFUSED) return -1;
+    std::memcpy(&name.sin6_addr, one.data(), one.size());
+    names.push_back(name);
   }
-  return -1;
+  return names;
 }
 
-bool Doorbells::connect(int peer) {
-  const std::scoped_lock lock(mutex_);
-  Way& way = ways_[static_cast<std::size_t>(peer)];
-  if (way != Way::kUntried) return way != Way::kGone;
-  way = Way::kSilent;
+bool Doorbells::near(int peer) const {
   const Address& mine = addresses_[static_cast<std::size_t>(rank_)];
   const Address& theirs = addresses_[static_cast<std::size_t>(peer)];
-  if (set_ < 0) return true;
-  int code = 0;
-  int socket = -1;
-  const bool near = theirs.local != 0 && mine.boot == theirs.boot && mine.space == theirs.space;
-  if (near) {
-    socket = open_local(theirs, code);
-  } else if (theirs.port != 0) {
-    socket = open_network(theirs, code);
+  return theirs.local != 0 && mine.boot == theirs.boot && mine.space == theirs.space;
+}
+
+Doorbells::Reach Doorbells::connect(int peer) {
+  const std::scoped_lock lock(mutex_);
+  Way& way = ways_[static_cast<std::size_t>(peer)];
+  if (way == Way::kUntried) begin_connecting(peer, way);
+  if (way == Way::kGone) return Reach::kGone;
+  return held_.count(peer) > 0 ? Reach::kNotYet : Reach::kReady;
+}
+
+bool Doorbells::there(int peer) {
+  if (near(peer)) return true;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& sockets : {std::cref(outgoing_), std::cref(incoming_)}) {
+    const auto found = sockets.get().find(peer);
+    if (found == sockets.get().end()) continue;
+    pollfd state{found->second, POLLRDHUP, 0};
+    return ::poll(&state, 1, 0) <= 0;
   }
-  if (socket < 0) {
-    // Somebody listened there: nobody does any more.
-    if (code == ECONNREFUSED) way = Way::kGone;
-    return way != Way::kGone;
+  return ways_[static_cast<std::size_t>(peer)] != Way::kGone;
+}
+
+/// Under the lock.
+void Doorbells::begin_connecting(int peer, Way& way) {
+  way = Way::kSilent;
+  const Address& theirs = addresses_[static_cast<std::size_t>(peer)];
+  if (set_ < 0) return;
+  if (near(peer)) {
+    int code = 0;
+    const int socket = open_local(local_name(theirs.cookie), code);
+    if (socket >= 0) {
+      connected(peer, socket);
+    } else if (code == ECONNREFUSED) {
+      way = Way::kGone;  // somebody listened there: nobody does any more
+    }
+  } else if (auto names = network_names(theirs); theirs.port != 0 && !names.empty()) {
+    way = Way::kTrying;
+    held_.insert(peer);
+    auto& approach = approaches_[peer] = std::make_unique<Approach>(std::move(names));
+    go_on(peer, *approach);  // the handler does the rest
+    ring_self();
   }
-  const Hello hello{theirs.cookie, rank_};
+}
+
+bool Doorbells::connected(int peer, int socket) {
+  Way& way = ways_[static_cast<std::size_t>(peer)];
+  const Hello hello{addresses_[static_cast<std::size_t>(peer)].cookie, rank_};
   if (::send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) {
     ::close(socket);
     way = Way::kGone;
@@ -233,19 +207,79 @@ bool Doorbells::connect(int peer) {
   outgoing_[peer] = socket;
   peers_[socket] = peer;
   watch(socket);
+  if (const auto missed = missed_.extract(peer)) send_bell(socket, bell_of(missed.mapped()));
   return true;
 }
 
-void Doorbells::send_bell(int socket, bool large) {
-  const char bell = large ? kLargeBell : kBell;
+/// Under the lock.
+Approach::State Doorbells::go_on(int peer, Approach& approach) {
+  const int before = approach.socket();
+  const Approach::State state = approach.go_on(Approach::Clock::now());
+  if (state == Approach::State::kTrying && approach.socket() >= 0 && approach.socket() != before) {
+    epoll_event event{};
+    event.events = EPOLLOUT;
+    event.data.fd = approach.socket();
+    ::epoll_ctl(set_, EPOLL_CTL_ADD, approach.socket(), &event);
+  }
+  if (state == Approach::State::kThere) {
+    const int socket = approach.release();
+    ::epoll_ctl(set_, EPOLL_CTL_DEL, socket, nullptr);
+    keep_alive(socket);
+    connected(peer, socket);
+  }
+  return state;
+}
+
+bool Doorbells::approaches(int socket) {
+  const std::scoped_lock lock(mutex_);
+  return std::any_of(approaches_.begin(), approaches_.end(),
+                     [socket](const auto& one) { return one.second->socket() == socket; });
+}
+
+void Doorbells::approach() {
+  std::vector<int> lost;
+  std::vector<int> left;
+  std::vector<int> ready;
+  const auto early = Approach::Clock::now() - kHeld;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (auto one = approaches_.begin(); one != approaches_.end();) {
+      const auto& [peer, approach] = *one;
+      // One that has connected, or whose peer has hung up in the other direction, is over.
+      const Way& way = ways_[static_cast<std::size_t>(peer)];
+      const bool open = way == Way::kTrying;
+      const Approach::State state = open ? go_on(peer, *approach) : Approach::State::kThere;
+      if (state == Approach::State::kLost) lost.push_back(peer);
+      if (state == Approach::State::kRefused || (open && way == Way::kGone)) left.push_back(peer);
+      if ((state != Approach::State::kTrying || approach->since() < early) && held_.erase(peer) > 0)
+        ready.push_back(peer);
+      one = state == Approach::State::kTrying ? std::next(one) : approaches_.erase(one);
+    }
+  }
+  for (const int peer : lost)
+    if (!heard || !heard(peer)) left.push_back(peer);
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const int peer : lost) ways_[static_cast<std::size_t>(peer)] = Way::kSilent;
+    for (const int peer : left) ways_[static_cast<std::size_t>(peer)] = Way::kGone;
+  }
+  for (const int peer : left)
+    if (gone) gone(peer, false);
+  for (const int peer : ready)
+    if (reached) reached(peer);
+}
+
+void Doorbells::send_bell(int socket, char bell) {
   // A bell that finds no room is one of hundreds that have not been heard.
   ::send(socket, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void Doorbells::ring(int peer, bool large) {
   const std::scoped_lock lock(mutex_);
-  if (const auto found = outgoing_.find(peer); found != outgoing_.end()) return send_bell(found->second, large);
-  if (const auto found = incoming_.find(peer); found != incoming_.end()) return send_bell(found->second, large);
+  if (const auto found = outgoing_.find(peer); found != outgoing_.end())
+    return send_bell(found->second, bell_of(large));
+  if (const auto found = incoming_.find(peer); found != incoming_.end())
+    return send_bell(found->second, bell_of(large));
   missed_[peer] |= large;
 }
 
@@ -279,7 +313,7 @@ bool Doorbells::greet(int socket, Guest& guest) {
     return false;
   }
   incoming_[guest.peer()] = socket;
-  if (const auto missed = missed_.extract(guest.peer())) send_bell(socket, missed.mapped());
+  if (const auto missed = missed_.extract(guest.peer())) send_bell(socket, bell_of(missed.mapped()));
   return true;
 }
 
@@ -291,7 +325,9 @@ bool Doorbells::drain(int socket, Rings& rings) {
   while (true) {
     const ssize_t got = ::recv(socket, bells.data(), bells.size(), MSG_DONTWAIT);
     if (got > 0) {
-      rings.all += static_cast<int>(got);
+      const auto leaving = std::count(bells.begin(), bells.begin() + got, kLeave);
+      if (leaving > 0) leaving_.insert(socket);
+      rings.all += static_cast<int>(got - leaving);
       rings.large |= std::memchr(bells.data(), kLargeBell, static_cast<std::size_t>(got)) != nullptr;
     }
     if (got == static_cast<ssize_t>(bells.size()) || (got < 0 && errno == EINTR)) continue;
@@ -318,6 +354,7 @@ Doorbells::Rings Doorbells::wait(std::chrono::microseconds longest) {
   Rings rings;
   for (int i = 0; i < found; ++i) {
     const int socket = events[static_cast<std::size_t>(i)].data.fd;
+    if (approaches(socket)) continue;
     if (socket == self_) {
       std::uint64_t count = 0;
       [[maybe_unused]] const auto got = ::read(self_, &count, sizeof count);
@@ -330,8 +367,10 @@ Doorbells::Rings Doorbells::wait(std::chrono::microseconds longest) {
     }
     if (drain(socket, rings)) continue;
     int peer = -1;
+    bool took_leave = false;
     {
       const std::scoped_lock lock(mutex_);
+      took_leave = leaving_.erase(socket) > 0;
       if (const auto called = peers_.find(socket); called != peers_.end()) {
         peer = called->second;
         peers_.erase(called);
@@ -345,8 +384,9 @@ Doorbells::Rings Doorbells::wait(std::chrono::microseconds longest) {
       }
       ::close(socket);
     }
-    if (peer >= 0 && gone) gone(peer);
+    if (peer >= 0 && gone) gone(peer, took_leave);
   }
+  approach();
   return rings;
 }
 

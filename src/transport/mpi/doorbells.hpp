@@ -9,16 +9,21 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "transport/mpi/approach.hpp"
 
 namespace plait::transport::mpi {
 
 /// A blocking receive of MPI keeps its core busy, so a handler thread sleeps in the kernel instead, on sockets over
 /// which its peers send it a byte for every message of MPI that it is to look for: a local socket on one host, TCP
 /// between hosts.  A connection is made by the first call to a peer, and its end tells that the peer has gone: at once
-/// where a process ends, within 20 s where a host is lost.
+/// where a process ends, within 15 s where a host is lost.  A host that none of its addresses leads to has gone after
+/// as long, unless something else has come of the peer: then it cannot be reached by sockets only.
 ///
 /// Where no socket can be made, or a peer cannot be reached, its messages are found by looking from time to time.
 class Doorbells {
@@ -29,10 +34,15 @@ class Doorbells {
   Doorbells(const Doorbells&) = delete;
   Doorbells& operator=(const Doorbells&) = delete;
 
-  /// Connects to a peer that is to be called, if that has not been tried.  May take a second where a network does not
-  /// answer.  errors  none: returns false where the peer has gone.
+  /// Begins to connect to a peer that is to be called, if that has not been tried; what is rung meanwhile is rung then.
+  /// A peer that does not answer for a second is kReady too: MPI may reach it.
+  /// errors  none.
   /// threads  Any.
-  bool connect(int peer);
+  enum class Reach : std::uint8_t { kReady, kNotYet, kGone };
+  Reach connect(int peer);
+  /// Whether the peer of another host has not hung up just now: MPICH crashes where it sends to a process that it knows
+  /// to have ended.  threads  Any.
+  bool there(int peer);
   /// Wakes the peer's handler; `large` tells it that a large message moves.  threads  Any.
   void ring(int peer, bool large);
   /// Wakes the handler of this process.  threads  Any.
@@ -44,10 +54,15 @@ class Doorbells {
   };
   /// Sleeps until a bell rings, a peer goes, or the time is up.  Returns what has been rung.  On the handler thread.
   Rings wait(std::chrono::microseconds longest);
-  /// Hangs up: peers find this process gone, and it finds all of them so.  Not while wait() runs.
+  /// Takes leave and hangs up: peers find this process gone, and it finds all of them so.  Not while wait() runs.
   void close();
-  /// Called by wait() for a peer whose connection has ended.
-  std::function<void(int peer)> gone;
+  /// Called by wait() for a peer whose connection has ended, or that cannot be connected to; `took_leave`: it has
+  /// closed.
+  std::function<void(int peer, bool took_leave)> gone;
+  /// Called by wait() for a peer that has become kReady.
+  std::function<void(int peer)> reached;
+  /// Whether something has come of a peer in another way.  Called by wait().
+  std::function<bool(int peer)> heard;
 
  private:
   struct Address {
@@ -57,7 +72,7 @@ class Doorbells {
     std::uint16_t port = 0;       // 0: none
     std::uint16_t addresses = 0;
     std::uint32_t local = 0;  // whether there is a local socket
-    std::array<std::array<std::uint8_t, 16>, 4> network{};
+    std::array<NetworkAddress, 4> network{};
   };
   struct Hello {
     std::uint64_t cookie = 0;
@@ -69,7 +84,7 @@ class Doorbells {
     std::size_t heard = 0;
     int peer() const { return heard == sizeof(Hello) ? static_cast<int>(hello.rank) : -1; }
   };
-  enum class Way : std::uint8_t { kUntried, kBelled, kSilent, kGone };
+  enum class Way : std::uint8_t { kUntried, kTrying, kBelled, kSilent, kGone };
 
   void listen();
   void watch(int socket);
@@ -77,10 +92,18 @@ class Doorbells {
   /// Adds what has come on a connection to `rings`; returns false where it has ended.
   bool drain(int socket, Rings& rings);
   bool greet(int socket, Guest& guest);
-  int open_local(const Address& address, int& code) const;
-  int open_network(const Address& address, int& code) const;
+  std::vector<sockaddr_in6> network_names(const Address& address) const;
+  void begin_connecting(int peer, Way& way);
+  /// Goes on with all approaches, or one.
+  void approach();
+  Approach::State go_on(int peer, Approach& approach);
+  bool connected(int peer, int socket);
+  /// Whether local sockets reach a peer.
+  bool near(int peer) const;
+  /// Whether a socket is that of an approach.
+  bool approaches(int socket);
   std::string local_name(std::uint64_t cookie) const;
-  static void send_bell(int socket, bool large);
+  static void send_bell(int socket, char bell);
 
   int rank_ = 0;
   std::vector<Address> addresses_;
@@ -96,6 +119,9 @@ class Doorbells {
   std::map<int, int> incoming_;  // where the peer does
   std::map<int, int> peers_;     // of outgoing sockets
   std::map<int, Guest> guests_;
+  std::map<int, std::unique_ptr<Approach>> approaches_;  // of peers
+  std::set<int> held_;                                   // peers that are approached, and not ready
+  std::set<int> leaving_;                                // sockets of peers that have taken leave
   std::map<int, bool> missed_;  // rings for peers that have not been accepted yet, and whether one was large
 };
 

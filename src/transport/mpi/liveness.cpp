@@ -41,7 +41,8 @@ std::shared_ptr<const int> descriptor_of([[maybe_unused]] pid_t process) {
 
 }  // namespace
 
-PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers) : workers_(std::move(workers)) {
+PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::shared_ptr<Losses> losses)
+    : workers_(std::move(workers)), losses_(std::move(losses)) {
   // Process numbers mean the same only inside one namespace.
   struct stat space{};
   const bool known = ::stat("/proc/self/ns/pid", &space) == 0;
@@ -64,6 +65,7 @@ void PeerLiveness::check() {
           base::text("rank ", workers_[i], " has ended during a collective call; nothing more can be done together"),
           EOWNERDEAD);
   }
+  if (losses_) losses_->check_waiting();
 }
 
 }  // namespace plait::transport::mpi

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transport/gates.hpp"
+#include "transport/mpi/losses.hpp"
 
 namespace plait::transport::mpi {
 
@@ -14,12 +15,14 @@ namespace plait::transport::mpi {
 /// is not noticed here.
 class PeerLiveness : public Liveness {
  public:
-  /// Collective over `node`; `workers` are the numbers to name in errors.
-  PeerLiveness(MPI_Comm node, std::vector<int> workers);
+  /// Collective over `node`; `workers` are the numbers to name in errors.  `losses`: of other nodes,
+  /// or none.
+  PeerLiveness(MPI_Comm node, std::vector<int> workers, std::shared_ptr<Losses> losses);
   void check() override;
 
  private:
   std::vector<int> workers_;
+  std::shared_ptr<Losses> losses_;
   std::vector<std::shared_ptr<const int>> descriptors_;
 };
 

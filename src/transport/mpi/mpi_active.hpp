@@ -17,6 +17,7 @@
 
 #include "transport/active.hpp"
 #include "transport/mpi/doorbells.hpp"
+#include "transport/mpi/losses.hpp"
 #include "transport/mpi/operations.hpp"
 
 namespace plait::transport::mpi {
@@ -62,6 +63,7 @@ struct Flight {
 struct Lane {
   std::uint32_t places = 0;  // that are taken, a bit each
   std::deque<std::shared_ptr<Flight>> waiting;
+  bool heard = false;  // whether anything has come of it
   bool gone = false;
   int stage = 0;  // of giving up
   Clock::time_point since;
@@ -69,7 +71,7 @@ struct Lane {
 
 class MpiActive : public Active {
  public:
-  MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service);
+  MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, std::shared_ptr<Losses> losses);
   ~MpiActive() override { stop(); }
   MpiActive(const MpiActive&) = delete;
   MpiActive& operator=(const MpiActive&) = delete;
@@ -87,6 +89,8 @@ class MpiActive : public Active {
     Ended how;
   };
 
+  /// Under the lock.
+  bool can_send(int to) const { return !lanes_[static_cast<std::size_t>(to)].gone && bells_->there(to); }
   static CallFailure gone(int worker);
   static CallFailure stopped();
   void take_heads(std::vector<Operations::Done>& ended);
@@ -98,7 +102,9 @@ class MpiActive : public Active {
   bool run_tasks();
   void dispatch(std::vector<Operations::Done> ended, bool handler);
   void run();
-  void peer_gone(int peer);
+  void peer_gone(int peer, bool took_leave);
+  void peer_reached(int peer);
+  void watch_others();
   void give_up_gone();
   void heard(bool large) {
     owed_.fetch_sub(1);
@@ -112,6 +118,7 @@ class MpiActive : public Active {
   int size_ = 1;
   int most_places_ = kMostPlaces;
   std::shared_ptr<CallService> service_;
+  std::shared_ptr<Losses> losses_;
   std::unique_ptr<Doorbells> bells_;
 
   std::mutex mutex_;  // of all calls of MPI, and of what follows

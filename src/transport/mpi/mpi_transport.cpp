@@ -75,7 +75,8 @@ class MpiTransport : public Transport {
     find_node();
     find_workers();
     control_.emplace(node_.get(), everyone_.get(), node::control_bytes(node_size_));
-    group_.emplace(control_->data(), node_rank_, node_size_, std::make_unique<PeerLiveness>(node_.get(), workers_));
+    group_.emplace(control_->data(), node_rank_, node_size_,
+                   std::make_unique<PeerLiveness>(node_.get(), workers_, nodes_apart() ? losses_ : nullptr));
   }
 
   int rank() const override { return rank_; }
@@ -104,6 +105,7 @@ class MpiTransport : public Transport {
   std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
+    losses_->check();
     std::vector<MPI_Request> requests;
     for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
       const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
@@ -115,6 +117,7 @@ class MpiTransport : public Transport {
   }
 
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
+    losses_->check();
     std::vector<MPI_Request> requests;
     for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
       const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
@@ -129,16 +132,26 @@ class MpiTransport : public Transport {
     group_->reduce_min(values);
     if (!nodes_apart()) return;
     // One process of each node speaks for it; the others sleep until it has the result.
-    if (node_rank_ == 0)
-      check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN,
-                          leaders_.get()),
-            "MPI_Allreduce");
+    if (node_rank_ == 0) {
+      const auto count = static_cast<int>(values.size());
+      together(
+          std::as_writable_bytes(values), "MPI_Allreduce",
+          [&](void* data) { return MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_INT64_T, MPI_MIN, leaders_.get()); },
+          [&](void* data, MPI_Request* request) {
+            return MPI_Iallreduce(MPI_IN_PLACE, data, count, MPI_INT64_T, MPI_MIN, leaders_.get(), request);
+          });
+    }
     group_->hand_out(values);
   }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
     if (nodes_apart()) {
-      check(MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, everyone_.get()), "MPI_Bcast");
+      const auto count = static_cast<int>(bytes.size());
+      together(
+          bytes, "MPI_Bcast", [&](void* data) { return MPI_Bcast(data, count, MPI_BYTE, root, everyone_.get()); },
+          [&](void* data, MPI_Request* request) {
+            return MPI_Ibcast(data, count, MPI_BYTE, root, everyone_.get(), request);
+          });
     } else {
       group_->broadcast(bytes, root);
     }
@@ -161,11 +174,31 @@ class MpiTransport : public Transport {
   }
 
   std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
-    return make_active(everyone_.get(), std::move(service));
+    return make_active(everyone_.get(), std::move(service), losses_);
   }
 
  private:
   static constexpr std::int64_t kPage = 4096;
+
+  /// Carries out an operation of all nodes on `bytes`: `plain(data)`, or, where losses are watched for, which is so on
+  /// all processes or none, its nonblocking kind `begin(data, request)`.
+  /// errors  kSystem: a process has been lost, as far as that is known.
+  template <typename Plain, typename Begin>
+  void together(std::span<std::byte> bytes, const char* what, Plain plain, Begin begin) {
+    if (!losses_->watching()) return check(plain(bytes.data()), what);
+    losses_->check();
+    MPI_Request request = MPI_REQUEST_NULL;
+    // What a wait leaves that has been given up, MPI may still touch.
+    auto copy = std::make_unique<std::vector<std::byte>>(bytes.begin(), bytes.end());
+    check(begin(copy->data(), &request), what);
+    try {
+      losses_->wait(request, what);
+    } catch (...) {
+      static_cast<void>(copy.release());
+      throw;
+    }
+    std::copy(copy->begin(), copy->end(), bytes.begin());
+  }
 
   void find_node() {
     OwnComm whole;
@@ -196,6 +229,7 @@ class MpiTransport : public Transport {
     node_group_ = static_cast<std::int64_t>(hash >> 2U);
   }
 
+  std::shared_ptr<Losses> losses_ = std::make_shared<Losses>();
   OwnComm everyone_;
   OwnComm node_;
   OwnComm leaders_;

@@ -1,0 +1,130 @@
+"""Distant and shared files under random readers and writers on several hosts, and what they do when something fails.
+
+Each run has a new seed.  A failure prints its command, with which tests/stress/storm.py makes the same run again.
+"""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from several_hosts_here import HOSTS, needs, needs_hosts_and_mpi
+
+STORM = Path(__file__).parents[1] / "stress/storm.py"
+# Ranks that have ended, or been killed, would have their launcher end those that still work.
+OUTLIVE = ["sh", "-c", '"$@"; sleep 100', "sh"]
+needs_disks = needs("disk sizes")
+
+
+class Job:
+    """One run of the stress, under way."""
+
+    def __init__(self, folder, hosts, ranks, options, how=(), outlive=False):
+        self.report = folder / "report"
+        self.report.mkdir()
+        program = [sys.executable, STORM, "--seed", random.randrange(1 << 30), "--report", self.report, *options]
+        launch = [sys.executable, HOSTS, "run", "--hosts", hosts, "--ranks", ranks, *how, "--"]
+        if not isinstance(ranks, int):  # one job after the other on the same hosts
+            each = f'for ranks in {" ".join(map(str, ranks))}; do mpiexec -n "$ranks" "$@"; done'
+            launch = [sys.executable, HOSTS, "exec", "--hosts", hosts, *how, "--", "sh", "-euc", each, "sh"]
+        self.command = [str(word) for word in [*launch, *(OUTLIVE if outlive else []), *program]]
+        self.output = (folder / "output").open("w+")
+        streams = {"stdin": subprocess.DEVNULL, "stdout": self.output, "stderr": subprocess.STDOUT}
+        self.process = subprocess.Popen(self.command, **streams)
+
+    def said(self):
+        return {path.name: path.read_text() for path in self.report.iterdir()}
+
+    def check(self, ranks, seconds=90):
+        """Waits until these ranks have said that all was well."""
+        wanted = {f"done-{rank}" for rank in ranks}
+        limit = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < limit and not set(self.said()) >= wanted:
+            time.sleep(0.02)
+        self.end()
+        assert set(self.said()) == wanted, self.story()
+        return self.said()
+
+    def story(self):
+        self.output.seek(0)
+        return f"{' '.join(self.command)}\n{self.said()}\n{self.output.read()}"
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts a job, which ends with the test."""
+    jobs = []
+
+    def begin(*arguments, **options):
+        folder = tmp_path / str(len(jobs))
+        folder.mkdir()
+        jobs.append(Job(folder, *arguments, **options))
+        return jobs[-1]
+
+    yield begin
+    for job in jobs:
+        job.end()
+        job.output.close()
+
+
+@needs_hosts_and_mpi
+@pytest.mark.parametrize(
+    ("hosts", "place", "ranks"), [(1, "block", (1, 2, 3, 4, 6)), (2, "block", (2, 3, 4, 6)), (3, "cyclic", (3, 4, 6))]
+)
+def test_any_number_of_ranks_and_hosts(start, hosts, place, ranks):
+    job = start(hosts, ranks, ["--phases", 2], ["--place", place])
+    status = job.process.wait(100)
+    assert status == 0, job.story()
+    assert set(job.said()) == {f"done-{rank}" for rank in range(6)}
+
+
+@needs_hosts_and_mpi
+def test_slow_networks(start):
+    start(3, 4, ["--phases", 2, "--operations", 8], ["--delay", "3ms"]).check(range(4))
+
+
+@needs_disks
+def test_full_disks_are_told_to_the_writer_alone(start):
+    """What had been acknowledged stays, the others go on, and there is room again where something is taken away."""
+    said = start(2, 3, ["--full", "--operations", 10], ["--disk-size", "8MB"]).check(range(3))
+    assert any(not words.split(" checked, ")[1].startswith("0 ") for words in said.values()), said
+
+
+@needs_hosts_and_mpi
+@pytest.mark.parametrize("kind", ["distant", "shared"])
+def test_a_killed_rank_is_told_of(start, kind):
+    hosts, ranks = 3, 4
+    victim = random.randrange(ranks)
+    job = start(hosts, ranks, ["--kind", kind, "--fault", "kill", "--victim", victim], outlive=True)
+    job.check(set(range(ranks)) - {victim})
+
+
+@needs_hosts_and_mpi
+@pytest.mark.parametrize("fault", ["stop", "flap"])
+def test_what_stands_still_for_a_while_goes_on(start, fault):
+    """A stopped rank, and a host whose link is down for some seconds."""
+    said = start(2, 3, ["--kind", "shared", "--phases", 2, "--fault", fault, "--first"]).check(range(3))
+    assert all(", 0 failures told" in words for words in said.values()), said
+    assert any(float(words.split()[-2]) > 1 for words in said.values()), said
+
+
+@needs_hosts_and_mpi
+@pytest.mark.timeout(300)
+def test_a_lost_host_is_told_of_within_half_a_minute(start):
+    """Also where nobody had called it before; both sides go on by themselves."""
+    options = ["--fault", "cut", "--victim", 2, "--phases", 2]
+    jobs = [
+        start(3, 4, ["--kind", "distant", *options], outlive=True),
+        start(3, 4, ["--kind", "distant", "--first", *options], outlive=True),
+        start(3, 4, ["--kind", "shared", "--first", *options], outlive=True),
+    ]
+    for job in jobs:
+        job.check(range(4))

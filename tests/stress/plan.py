@@ -1,0 +1,108 @@
+"""What every rank does in one phase of the stress: the same on all ranks, from the seed alone."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+MOST_OPERATIONS = 1000  # of a rank in a phase
+
+
+@dataclass
+class Shape:
+    """What the operations of a run look like."""
+
+    files: int
+    windows: list[tuple[int, int]]  # where writes go: offset and bytes
+    operations: int = 14
+    depth: int = 6  # requests under way at a time
+    largest: int = 300_000
+    even: bool = False  # all sizes are as frequent, rather than all magnitudes
+
+
+@dataclass
+class Operation:
+    """One call of one rank; its times are places in that rank's list of events."""
+
+    rank: int
+    tag: int
+    kind: str  # read, write, size, sync
+    file: int
+    offset: int = 0
+    count: int = 0
+    begun: int = 0
+    waited: int = 0
+    failed: bool = False
+    known_end: int = 0  # where the file ended at least, as the rank knew when it began
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.count
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.tag} of rank {self.rank}: {self.count} bytes at {self.offset} of file {self.file}"
+
+
+@dataclass
+class Plan:
+    """One rank's phase: operations begin and are waited for in the order of `events`."""
+
+    operations: list[Operation] = field(default_factory=list)
+    events: list[Operation] = field(default_factory=list)  # an operation comes twice
+
+    def writes(self) -> list[Operation]:
+        return [one for one in self.operations if one.kind == "write"]
+
+
+def bytes_of(tag: int, offset: int, count: int) -> np.ndarray:
+    """What the operation `tag` writes at these places: moved bytes, and those of another one, differ."""
+    places = np.arange(offset, offset + count, dtype=np.uint64)
+    mixed = places * np.uint64(0x9E3779B97F4A7C15) + np.uint64(tag * 0x632BE59BD9B4E019 % 2**64)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    return (mixed >> np.uint64(56)).astype(np.uint8)
+
+
+def plan(seed: int, phase: int, rank: int, shape: Shape, ends: list[int]) -> Plan:
+    """The phase of one rank, where the files end at `ends` when it begins."""
+    random = np.random.default_rng([seed, phase, rank])
+    made = Plan()
+    kinds = random.choice(["write", "read", "size", "sync"], shape.operations, p=[0.5, 0.4, 0.05, 0.05])
+    for number, kind in enumerate(kinds):
+        file = int(random.integers(shape.files))
+        tag = (phase * MOST_OPERATIONS + number) * 64 + rank
+        made.operations.append(Operation(rank, tag, str(kind), file))
+        if kind in ("read", "write"):
+            place(random, made.operations[-1], shape, ends[file])
+    waiting = list(reversed(made.operations))
+    under_way: list[Operation] = []
+    while waiting or under_way:
+        if waiting and (not under_way or (len(under_way) < shape.depth and random.random() < 0.6)):
+            one = waiting.pop()
+            one.begun = len(made.events)
+            under_way.append(one)
+        else:
+            one = under_way.pop(int(random.integers(len(under_way))))
+            one.waited = len(made.events)
+        made.events.append(one)
+    return made
+
+
+def place(random: np.random.Generator, one: Operation, shape: Shape, end: int) -> None:
+    """Chooses the bytes of a read or write: of any size, in a window as a rule."""
+    begin, room = shape.windows[int(random.integers(len(shape.windows)))]
+    most = min(room, shape.largest)
+    size = random.uniform(0, most) if shape.even else np.exp(random.uniform(0, np.log(most + 1)))
+    one.count = min(most, int(size))
+    if random.random() < 0.03:
+        one.count = 0
+    one.offset = begin + int(random.integers(room - one.count + 1))
+    if one.kind == "write":
+        return
+    where = random.random()
+    if where < 0.1:  # anywhere, between the windows as a rule
+        one.offset = int(random.integers(max(1, end)))
+    elif where < 0.15:  # about the end
+        one.offset = max(0, end - int(random.integers(one.count + 1)))
+    if where < 0.85 and one.end > end:
+        one.offset = max(0, end - one.count)
+        one.count = min(one.count, end)

@@ -1,0 +1,319 @@
+"""A random stress of distant and shared files, whose every answer is checked against a model.
+
+usage: mpiexec -n N python tests/stress/storm.py --seed S [options]      the seed makes the same run again
+
+In each phase all ranks read and write at once, each with several requests under way that it waits for in random order.
+What they do comes from the seed, so that every rank knows what the others write.
+"""
+
+import argparse
+import faulthandler
+import os
+import socket
+import sys
+import time
+import traceback
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from faults import LIMITS, Fault
+from model import Model, joined, wrong_bytes
+from mpi4py import MPI
+from plan import Operation, Plan, Shape, bytes_of, plan
+from targets import DistantFiles, SharedStripes
+
+import plait
+
+UNITS = (4096, 32768, 50_000, 1 << 20)
+VERIFIED_AT_ONCE = 4
+SETTLES_SECONDS = 1.5
+
+
+class Storm:
+    """One rank of the run."""
+
+    def __init__(self, arguments: argparse.Namespace, kind: str, comm: MPI.Comm) -> None:
+        self.seed, self.full, self.comm, self.rank = arguments.seed, arguments.full, comm, comm.rank
+        self.random = np.random.default_rng([self.seed, 1 << 40])  # the same on all ranks
+        hosts = comm.allgather(socket.gethostname())
+        victim = arguments.victim if arguments.victim >= 0 else comm.size - 1
+        self.fault = Fault(arguments.fault, victim, arguments.phases // 2, arguments.first, hosts)
+        if arguments.first:
+            self.fault.phase = 0
+        # Those that meet after each phase: all, and after the fault those that still reach each other.
+        self.group = comm
+        self.survivors = comm.Split(int(self.rank in self.fault.lost_to((victim + 1) % comm.size)), self.rank)
+        self.survivors.Barrier()
+        unit = int(self.random.choice(UNITS))
+        if kind == "distant":
+            self.target: Any = DistantFiles(arguments.folder, comm)
+        else:
+            self.target = SharedStripes(arguments.folder, comm, unit, arguments.place)
+        self.shape = Shape(self.target.files, self.windows(unit, kind), arguments.operations)
+        self.shape.even = arguments.full
+        if arguments.full or self.random.random() < 0.3:
+            self.shape.largest = 2_000_000
+        self.models = [Model(self.shape.windows) for _ in range(self.target.files)]
+        self.lost: set[int] = set()
+        self.phase = -1
+        self.own_end = self.last = [0] * self.target.files
+        self.slowest = 0.0
+        self.failures = 0
+        self.checked = 0
+
+    def windows(self, unit: int, kind: str) -> list[tuple[int, int]]:
+        """Places that straddle stripes and the limits of numbers."""
+        if self.full:
+            return [(0, 24_000_000)]
+        ranks = self.comm.size if kind == "shared" else 1
+        edge = 2**31 * ranks
+        room = int(self.random.choice([3_000, 200_000, 2_000_000]))
+        return [(0, room), (7 * unit - 100, 200), (edge - 3 * unit, 6 * unit), (2**32 - 50, 100), (2**40 - 999, 5000)]
+
+    def run(self, phases: int) -> None:
+        for phase in range(phases):
+            self.phase = phase
+            self.resize()
+            self.storm(phase)
+            if phase == self.fault.phase and self.fault.lost_to(self.rank):
+                self.lost = self.fault.lost_to(self.rank)
+
+    def say(self, what: str) -> str:
+        return f"rank {self.rank}, seed {self.seed}, phase {self.phase}: {what}"
+
+    def resize(self) -> None:
+        if self.lost or self.random.random() < 0.7 or (self.full and self.phase < 3):
+            return
+        file = int(self.random.integers(self.target.files))
+        end = self.models[file].end
+        size = int(self.random.choice([0, self.random.integers(end + 1), end + self.random.integers(1 << 33)]))
+        if self.full:
+            size = 0
+        self.target.resize(size, file, self.rank)
+        self.comm.Barrier()
+        self.models[file].resize(size)
+
+    def storm(self, phase: int) -> None:
+        ends = [model.end for model in self.models]
+        plans = [plan(self.seed, phase, rank, self.shape, ends) for rank in range(self.comm.size)]
+        for lost in self.lost:
+            plans[lost] = Plan()
+        self.writes: list[list[Operation]] = [[] for _ in self.models]
+        for one in (one for every in plans for one in every.writes()):
+            self.writes[one.file].append(one)
+        # Where a shared file ends cannot be found out any more once a rank is lost.
+        self.last = [max(pair) for pair in zip(ends, self.last, strict=True)] if self.lost else list(ends)
+        for one in (one for some in self.writes for one in some if one.count):
+            self.last[one.file] = max(self.last[one.file], one.end)
+        self.own_end = list(ends)
+        self.now_lost = self.fault.lost_to(self.rank) if phase == self.fault.phase else set()
+        self.group.Barrier()
+        self.operate(phase, plans[self.rank])
+        if self.now_lost:
+            self.group = self.survivors
+            time.sleep(SETTLES_SECONDS)  # what the lost ones sent may still come
+        self.settle(plans)
+
+    def operate(self, phase: int, mine: Plan) -> None:
+        """Does this rank's operations, and checks what reads find."""
+        strikes = -1
+        if phase == self.fault.phase:
+            strikes = 0 if self.fault.first else len(mine.events) // 2
+        requests: dict[int, Any] = {}
+        for now, one in enumerate(mine.events):
+            if now == strikes and self.rank == self.fault.victim:
+                self.fault.strike()
+            if now == strikes and self.fault.first:
+                time.sleep(1)
+            begin = time.monotonic()
+            error = None
+            found = None
+            try:
+                if one.kind in ("size", "sync"):
+                    found = getattr(self.target, one.kind)(one.file) if now == one.begun else None
+                elif now == one.begun:
+                    requests[one.tag] = self.begin(one)
+                else:
+                    found = requests.pop(one.tag).wait()
+            except plait.StoreError as caught:
+                error = caught
+            self.slowest = max(self.slowest, time.monotonic() - begin)
+            if error is not None:
+                self.check_failure(one, error)
+            elif one.kind == "size" and now == one.begun:
+                assert self.own_end[one.file] <= found <= self.last[one.file], self.say(f"{one}: {found}")
+            elif one.kind == "read" and now == one.waited:
+                self.check_read(one, found, mine)
+            elif one.kind == "write" and now == one.waited and one.count:
+                self.own_end[one.file] = max(self.own_end[one.file], one.end)
+
+    def begin(self, one: Operation) -> Any:
+        if one.kind == "write":
+            return self.target.iwrite(one.offset, bytes_of(one.tag, one.offset, one.count), one.file)
+        one.known_end = self.own_end[one.file]
+        return self.target.iread(one.offset, one.count, one.file)
+
+    def touched(self, one: Operation) -> set[int]:
+        """The ranks that an operation needs."""
+        if one.kind in ("read", "write"):
+            return self.target.homes(one.offset, one.count, one.file)
+        return set(range(self.comm.size)) if self.target.files == 1 else {one.file}
+
+    def check_failure(self, one: Operation, error: plait.StoreError) -> None:
+        one.failed = True
+        gone = self.lost | self.now_lost
+        words = str(error)
+        if self.full and one.kind == "write":
+            assert "No space left" in words, self.say(f"{one}: {error}")
+            self.failures += 1
+        elif gone and any(f"rank {rank} has ended or left" in words for rank in gone):
+            # Where a shared file ends is known by all ranks together.
+            asks_all = one.kind == "read" and self.target.files == 1 and one.end > one.known_end
+            assert asks_all or self.touched(one) & gone, self.say(f"{one}: {error}")
+            self.failures += 1
+        else:
+            assert one.kind == "read", self.say(f"{one}: {error}")
+            assert one.end > one.known_end, self.say(f"{one} is within the file: {error}")
+            assert "ends at" in words, self.say(f"{one}: {error}")
+
+    def check_read(self, one: Operation, found: np.ndarray, mine: Plan) -> None:
+        gone = self.touched(one) & self.lost
+        if one.count and gone:
+            # On the same host its file can be read without it.
+            assert all(self.fault.hosts[rank] == self.fault.hosts[self.rank] for rank in gone), self.say(
+                f"{one} succeeded"
+            )
+            return
+        assert one.count == 0 or one.end <= self.last[one.file], self.say(f"{one} passes the end and succeeded")
+        model, writes = self.models[one.file], self.writes[one.file]
+        if self.lost and self.target.files == 1 and one.end > model.end:
+            return  # nobody can say what is there
+        before = [w for w in mine.writes() if w.file == one.file and w.waited < one.begun and not w.failed]
+        self.check_bytes(
+            str(one),
+            wrong_bytes(
+                found,
+                one.offset,
+                model.read(one.offset, one.count),
+                writes,
+                before,
+                lambda write: write.rank != self.rank or write.begun < one.waited,
+            ),
+            one.offset,
+        )
+        self.checked += one.count
+
+    def check_bytes(self, what: str, wrong: np.ndarray, offset: int) -> None:
+        if wrong.size:
+            where = f"{wrong.size} wrong bytes, at {offset + int(wrong[0])} to {offset + int(wrong[-1])}"
+            raise AssertionError(self.say(f"{what}: {where}"))
+
+    def settle(self, plans: list[Plan]) -> None:
+        """All ranks find out together what the phase left, and go on from that."""
+        gone = self.lost | self.now_lost
+        failed = {one.tag for one in plans[self.rank].operations if one.failed}
+        failed = set().union(*self.group.allgather(failed))
+        for one in (one for some in self.writes for one in some):
+            one.failed = one.tag in failed or one.rank in self.now_lost
+        for file, model in enumerate(self.models):
+            if self.target.files > 1 and file in gone:
+                continue
+            writes = self.writes[file]
+            done = [one for one in writes if not one.failed]
+            if self.target.files > 1 or not gone:
+                least = max([model.end, *(one.end for one in done if one.count)])
+                sizes = self.group.allgather(self.target.size(file))
+                assert len(set(sizes)) == 1, self.say(f"file {file} has several sizes: {sizes}")
+                assert least <= sizes[0] <= self.last[file], self.say(
+                    f"size {sizes[0]}, not {least} to {self.last[file]}"
+                )
+                model.end = sizes[0]
+            self.verify(file, writes, done, gone)
+        self.group.Barrier()
+
+    def verify(self, file: int, writes: list[Operation], done: list[Operation], gone: set[int]) -> None:
+        """Reads what has been written: every rank finds the same, and what may be there."""
+        model = self.models[file]
+        ranges = joined((one.offset, min(one.end, model.end)) for one in writes)
+        if gone:
+            ranges = [piece for begin, end in ranges for piece in self.target.pieces(begin, end, file)]
+            ranges = [(a, b) for a, b in ranges if not self.target.homes(a, b - a, file) & gone]
+        total = 0
+        for at in range(0, len(ranges), VERIFIED_AT_ONCE):
+            some = ranges[at : at + VERIFIED_AT_ONCE]
+            requests = [self.target.iread(begin, end - begin, file) for begin, end in some]
+            for (begin, end), request in zip(some, requests, strict=True):
+                found = request.wait()
+                wrong = wrong_bytes(found, begin, model.read(begin, end - begin), writes, done)
+                self.check_bytes(f"{begin} to {end} of file {file} afterwards", wrong, begin)
+                model.write(begin, found)
+                total = zlib.crc32(found, total)
+                self.checked += end - begin
+        totals = self.group.allgather(total)
+        assert len(set(totals)) == 1, self.say(f"ranks find different bytes in file {file}")
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--kind", nargs="+", choices=("distant", "shared"), default=["distant", "shared"])
+    parser.add_argument("--place", choices=("one", "striped"), default="striped", help="of a shared file")
+    parser.add_argument("--folder", default="/var/tmp", help="on each rank's disk")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--phases", type=int, default=6)
+    parser.add_argument("--operations", type=int, default=14, help="of each rank in a phase")
+    parser.add_argument("--fault", choices=("none", "kill", "cut", "stop", "flap"), default="none")
+    parser.add_argument("--victim", type=int, default=-1, help="the rank that it strikes; default: the last one")
+    parser.add_argument("--first", action="store_true", help="before the first request, rather than in the middle")
+    parser.add_argument("--full", action="store_true", help="disks get full")
+    parser.add_argument("--report", help="a folder that all ranks see, for a file of each rank that ends well")
+    parser.add_argument("--patience", type=int, default=60, help="seconds after which a rank that hangs says where")
+    return parser.parse_args()
+
+
+def run(arguments: argparse.Namespace, kind: str, comm: MPI.Comm) -> Storm:
+    """One stress, to the end of its file."""
+    storm = Storm(arguments, kind, comm)
+    try:
+        storm.run(arguments.phases)
+        before = time.monotonic()
+        storm.target.close() if not storm.lost else storm.target.abandon()
+        storm.slowest = max(storm.slowest, time.monotonic() - before)
+        limit = LIMITS.get(arguments.fault, 30.0)
+        assert storm.slowest < limit, storm.say(f"a call took {storm.slowest:.1f} s, more than {limit:.0f}")
+        storm.group.Barrier()
+        # A killed rank leaves its own distant file.
+        folder = Path(arguments.folder)
+        left = [] if storm.lost and kind == "distant" else sorted(path.name for path in folder.glob("*stress-*"))
+        assert not left, storm.say(f"left behind: {left}")
+    except BaseException as error:
+        words = storm.say(f"{kind}: {type(error).__name__}: {error}")
+        print(f"failed: {words}", file=sys.stderr, flush=True)
+        traceback.print_exc()
+        if arguments.report:
+            Path(arguments.report, f"failed-{storm.rank}").write_text(words)
+        comm.Abort(3)
+        raise
+    return storm
+
+
+def main() -> None:
+    arguments = parsed()
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(arguments.patience, exit=True)
+    comm = MPI.COMM_WORLD
+    storms = [run(arguments, kind, comm) for kind in arguments.kind]
+    checked, failures = sum(storm.checked for storm in storms), sum(storm.failures for storm in storms)
+    slowest = max(storm.slowest for storm in storms)
+    said = f"{checked} bytes checked, {failures} failures told, slowest call {slowest:.2f} s"
+    if arguments.report:
+        Path(arguments.report, f"done-{comm.rank}").write_text(said)
+    if storms[-1].lost:
+        os._exit(0)
+    if comm.rank == 0:
+        print(f"seed {arguments.seed}: {said}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
