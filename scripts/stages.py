@@ -309,7 +309,16 @@ def mpi_tests(log: Path) -> Outcome:
 
 
 # Which of tests/mpi also run on the larger number of hosts: those that say more of the network than of the rest.
-BETWEEN_HOSTS = ("hosts", "nodes", "redistribute", "redistribution_plans", "shared_files", "streams", "stripes")
+BETWEEN_HOSTS = (
+    "distant",
+    "hosts",
+    "nodes",
+    "redistribute",
+    "redistribution_plans",
+    "shared_files",
+    "streams",
+    "stripes",
+)
 
 
 def hosts_tests(log: Path) -> Outcome:
