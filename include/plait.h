@@ -164,7 +164,7 @@ typedef struct plait_open_options {
   const int64_t* shape;  /**< of the array; needed for new and raw files, checked otherwise */
   int dimensions;        /**< how many numbers `shape` has */
   const char* dtype;     /**< as .npy files spell it: "<f8", "<i4"; needed for new .npy files */
-  int64_t element_bytes; /**< instead of dtype for raw files */
+  int64_t element_bytes; /**< instead of dtype for raw files; checked otherwise */
   const char* order;     /**< of a new or raw file: "C" (default) or "F" */
   int64_t offset;        /**< raw files: where the array begins, in bytes */
   int64_t memory;        /**< most staging memory of a rank in bytes; default PLAIT_MEMORY, or 32 MiB */

@@ -33,6 +33,7 @@ Table& table() {
 [[noreturn]] void refuse(const std::string& message, int code = 0) { throw Error(ErrorKind::kArgument, message, code); }
 
 std::shared_ptr<SharedEntry> find(std::int64_t handle) {
+  if (handle >= 0) return nullptr;  // any number, of which kFirstHandle might not be taken away
   const std::lock_guard lock(table().mutex);
   const auto found = table().entries.find(handle - kFirstHandle);
   return found == table().entries.end() ? nullptr : found->second;

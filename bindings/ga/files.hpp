@@ -1,6 +1,7 @@
 /// The shared files of this process, by their handles.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,8 +16,8 @@ struct SharedEntry {
   std::string path;
   Comm comm;
   std::optional<SharedFile> file;
-  bool open = true;
-  bool writable = true;
+  std::atomic<bool> open{true};
+  std::atomic<bool> writable{true};
 };
 
 /// What a file is made with; a suffix takes the place of the handle's number in its name.

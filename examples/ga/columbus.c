@@ -185,7 +185,7 @@ static int64_t updates_in_records(void) {
 }
 
 int main(int argc, char** argv) {
-  char name[128] = "columbus";
+  const char* name = "columbus";
   double spent[2] = {0, 0};
   int64_t *numbers, updates, moved = 0;
   int level;
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
   if (argc > 1) records = strtoll(argv[1], NULL, 10);
   if (argc > 2) iterations = strtoll(argv[2], NULL, 10);
-  if (argc > 3) snprintf(name, sizeof name, "%s", argv[3]);
+  if (argc > 3) name = argv[3];
   if (records < 1 || records > INT32_MAX / NUMBERS || iterations < 1 || iterations > 1000)
     fail("number of records", records, "or of iterations is out of range");
 

@@ -9,6 +9,7 @@ belongs to it, uncompresses, updates and compresses it, and writes it back; it m
 
 import sys
 import time
+import traceback
 import zlib
 
 import numpy as np
@@ -65,7 +66,7 @@ def unpack(data, record, version):
     raw = zlib.decompress(data)
     head, values = np.frombuffer(raw, np.int64, 3), np.frombuffer(raw, np.float64, offset=24)
     if head.tolist() != [record, version, zlib.crc32(values.tobytes())]:
-        raise SystemExit(f"version {version} of record {record} was to be read, but {head} was found")
+        raise ValueError(f"version {version} of record {record} was to be read, but {head} was found")
     return values
 
 
@@ -120,7 +121,7 @@ def updates_in(file, directory, comm):
         for number in range(version + 1):
             expected = update(expected, record, number)
         if not np.array_equal(unpack(file.read(offset, size), record, version), expected):
-            raise SystemExit(f"record {record} is not what its {version} updates make")
+            raise ValueError(f"record {record} is not what its {version} updates make")
         updates += version
     return comm.allreduce(updates)
 
@@ -132,10 +133,14 @@ def main(records=100, iterations=3, path="columbus.sf"):
     directory = np.zeros((records, 4), np.int64)
     # Not persistent: the disks are free again when the program ends.
     with shared.open(path, "w", comm=comm, request=30_000, place="striped") as file:
-        create(file, directory, counters, comm)
-        places = directory[:, OFFSET].copy()
-        spent = [iterate(iteration, file, directory, counters, comm) for iteration in range(iterations)]
-        updates = updates_in(file, directory, comm)
+        try:
+            create(file, directory, counters, comm)
+            places = directory[:, OFFSET].copy()
+            spent = [iterate(iteration, file, directory, counters, comm) for iteration in range(iterations)]
+            updates = updates_in(file, directory, comm)
+        except Exception:  # the other ranks wait elsewhere, and would not hear of it
+            traceback.print_exc()
+            comm.Abort(1)
     counters.free()
 
     volume, seconds = comm.allreduce(np.sum(spent, axis=0))

@@ -37,9 +37,10 @@ struct FileOptions {
   /// What the array is: needed for raw files and in mode `w`; checked against a .npy file's own header otherwise.
   std::optional<Extents> shape;
   std::optional<std::string> dtype;
-  std::int64_t element_bytes = 0;  ///< needed with a dtype that is not a simple .npy spelling; 0: derived from dtype
-  std::optional<Order> order;      ///< of the array in the file; default C, a .npy file says its own
-  std::int64_t offset = 0;         ///< raw files: where the array begins, in bytes
+  /// Needed with a dtype that is not a simple .npy spelling; 0: derived from dtype.  Checked where the file tells it.
+  std::int64_t element_bytes = 0;
+  std::optional<Order> order;  ///< of the array in the file; default C, a .npy file says its own
+  std::int64_t offset = 0;     ///< raw files: where the array begins, in bytes
   /// The raw file is one of several arrays behind each other, of which File::select() names one at a time: it may be
   /// longer than this array, and writing makes it longer.
   bool several = false;

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -90,21 +90,29 @@ def copy(
             raise ArgumentError(f"layout is a {type(layout).__name__}; pass a text such as '(block, *) onto (4)'")
         if same_place(source, target):
             raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
-    except Exception as error:  # raised on all ranks, so that none waits for this one
-        _core.refuse(str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}", own)
+    except Exception as error:
+        _refuse(error, own)
     ranks = own.size if comm is not None else min(os.cpu_count() or 1, _MOST_THREADS)
     # Half for the window, a quarter for each file's staging.
     staging = max(memory // 4 // own.size, _LEAST_STAGING)
     with open(
         source, comm=comm, shape=shape, dtype=dtype, order=order, offset=offset, memory=staging
     ) as file:  # fmt: skip
-        plan = _Plan(file, own, comm is None, ranks, layout, memory // 2)
+        try:
+            plan = _Plan(file, own, comm is None, ranks, layout, memory // 2)
+        except Exception as error:
+            _refuse(error, own)
         with open(
             target, "w", comm=comm, shape=file.shape, dtype=file.dtype, order=_order(file), memory=staging
         ) as made:  # fmt: skip
             count = plan.run(made, progress)
     seconds = time.perf_counter() - begin
     return Copied(file.shape, file.dtype, plan.bytes, seconds, count, own.size)
+
+
+def _refuse(error: Exception, own: _core.Comm) -> NoReturn:
+    """Raise an error of this rank on all ranks, so that none waits for this one, and each hears the reason."""
+    _core.refuse(str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}", own)
 
 
 def _order(file: File) -> Literal["C", "F"]:

@@ -82,6 +82,7 @@ void DistantFile::Impl::withdraw() {
 }
 
 void DistantFile::Impl::write_note() {
+  if (transport_->node_size() == 1) return;  // nobody reads it
   Note note;
   if (own_ && own_->path().size() < note.path.size()) {
     own_->path().copy(note.path.data(), own_->path().size());

@@ -83,6 +83,9 @@ Content with_header(store::Store& store, const std::string& path, const FileOpti
   if (options.dtype && *options.dtype != header.descr)
     refuse(text(path, " holds elements of dtype ", header.descr, ", but ", *options.dtype,
                 " was given; leave it out or correct it"));
+  if (options.element_bytes != 0 && options.element_bytes != header.element_bytes)
+    refuse(text(path, " holds elements of ", header.element_bytes, " bytes, but ", options.element_bytes,
+                " were given; leave them out or correct them"));
   return {{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
 }
 
@@ -140,6 +143,9 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
   if (result.type.dtype.empty() && kind == Header::kNpy) refuse(text(path, ": a .npy file needs a dtype"));
   // Elements of which only the size is known.
   if (result.type.dtype.empty()) result.type.dtype = text("|V", result.type.element_bytes);
+  if (const std::int64_t told = npy::element_bytes_of(result.type.dtype); told != result.type.element_bytes)
+    refuse(text(path, ": elements of dtype ", result.type.dtype, " have ", told, " bytes, but ",
+                result.type.element_bytes, " were given; leave them out or correct them"));
   result.head = npy::make_header(result.type.dtype, result.type.order, result.type.shape);
   result.data_offset = static_cast<std::int64_t>(result.head.size());
   return result;

@@ -112,6 +112,7 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
   out << "open(" << file.path << ", mode " << (file.mode == Mode::kRead ? "r" : file.mode == Mode::kWrite ? "w" : "r+");
   if (options.shape) out << ", shape " << shape_to_string(*options.shape);
   if (options.dtype) out << ", dtype " << *options.dtype;
+  if (options.element_bytes != 0) out << ", elements of " << options.element_bytes << " bytes";
   if (options.order) out << ", order " << (*options.order == Order::kC ? "C" : "F");
   if (options.several) out << ", several arrays";
   out << ", offset " << options.offset << ", memory " << options.memory << ", strategy "
@@ -222,7 +223,12 @@ Findings open_by_all(File::Impl& file, const FileOptions& options, transport::Tr
 
 void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   engine::prepare(transport);
-  engine::agree(transport, call_text(file, options), nullptr);
+  engine::agree(transport, call_text(file, options), engine::caught([&] {
+                  // The system would take what stands in front of it for the name.
+                  if (file.path.find('\0') != std::string::npos)
+                    refuse(text("the name of the file, which begins with \"", file.path.c_str(),
+                                "\", has a character of code 0; leave that out"));
+                }));
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.
   file.number = transport.next_number();
   const JointScheme* const joint = joint_scheme_of(file.path);

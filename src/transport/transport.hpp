@@ -1,6 +1,7 @@
 /// What carries data and agreements between the workers of a collective: one interface, one folder a kind.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -101,7 +102,7 @@ class Transport {
 
  private:
   std::shared_ptr<void> kept_;
-  std::int64_t numbers_ = 0;
+  std::atomic<std::int64_t> numbers_{0};  // files of a process that is alone are opened by any thread
   std::set<std::int64_t> given_up_;
 };
 

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "distant/array/name.hpp"
 #include "file/joint.hpp"
 #include "folder.hpp"
@@ -115,6 +117,33 @@ TEST_F(DistantArrays, NeedNoType) {
   EXPECT_EQ(file.type().dtype, "|V5");
   EXPECT_EQ(file.type().element_bytes, 5);
   EXPECT_EQ(file.type().shape, (plait::Extents{3, 4}));
+  options.element_bytes = 4;
+  EXPECT_THROW(plait::File::open(url, plait::Mode::kRead, options), plait::Error);
+}
+
+/// A process that is alone may open any number of them at once, each by a thread of its own.
+TEST_F(DistantArrays, OfOneProcessAreOpenedByAnyThread) {
+  const auto work = [&](int number) {
+    const std::string url = plait::base::text("distant:a", number, "?place=striped&unit=100&folder=", path(""));
+    const plait::Layout layout = plait::Layout::parse("70 (*)");
+    plait::FileOptions options;
+    options.shape = {70};
+    options.dtype = "<f8";
+    for (int round = 0; round < 20; ++round) {
+      std::vector<double> values(70, number + round / 100.0);
+      const plait::ConstPart part{reinterpret_cast<const std::byte*>(values.data()), {}};
+      auto file = plait::File::open(url, plait::Mode::kWrite, options);
+      file.write(layout, {&part, 1});
+      file.close();
+      std::vector<double> found(70);
+      const plait::MutablePart into{reinterpret_cast<std::byte*>(found.data()), {}};
+      plait::File::open(url, plait::Mode::kRead).read(layout, {&into, 1});
+      ASSERT_EQ(found, values);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 4; ++number) threads.emplace_back(work, number);
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -286,4 +286,29 @@ TEST_F(Files, TypesAreThoseOfTheFile) {
   expect_refused([&] { File::open(path("a.npy"), Mode::kRead, options); }, "dtype <f4");
 }
 
+/// A program that has no name for a type tells how long its elements are: its arrays must not be taken for longer ones.
+TEST_F(Files, ElementsHaveTheLengthThatTheFileSays) {
+  FileOptions options;
+  options.shape = Extents{3, 4};
+  options.dtype = "<f8";
+  options.element_bytes = 4;
+  expect_refused([&] { File::open(path("a.npy"), Mode::kWrite, options); }, "dtype <f8 have 8 bytes, but 4 were given");
+  EXPECT_EQ(files(), 0U);
+  options.element_bytes = 8;
+  File::open(path("a.npy"), Mode::kWrite, options).close();
+  options.dtype.reset();
+  EXPECT_NO_THROW(File::open(path("a.npy"), Mode::kRead, options));
+  options.element_bytes = 4;
+  expect_refused([&] { File::open(path("a.npy"), Mode::kReadWrite, options); },
+                 "elements of 8 bytes, but 4 were given");
+}
+
+TEST_F(Files, NamesEndWhereTheySay) {
+  for (const char* scheme : {"", "distant:"})
+    for (const Mode mode : {Mode::kWrite, Mode::kRead})
+      expect_refused([&] { File::open(scheme + path("a") + std::string("\0b", 2), mode, raw({8}, 8)); },
+                     "a character of code 0");
+  EXPECT_EQ(files(), 0U);
+}
+
 }  // namespace

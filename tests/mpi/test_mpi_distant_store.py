@@ -323,6 +323,26 @@ def test_copies(comm, disk, shared, place):
     assert str(shared / "a.npy") in same
 
 
+@pytest.mark.several_ranks
+def test_mistakes_of_one_rank_are_told_to_all(comm, disk, shared):
+    """Also those that are found between the opening of the source and of the target."""
+    if comm.rank == 0:
+        np.save(shared / "a.npy", numbered((64, 64)))
+    comm.Barrier()
+    last = comm.rank == comm.size - 1
+    for wrong, text in [
+        ({"memory": 0}, "memory=0 bytes hold nothing"),
+        ({"memory": 9}, "holds no element of 8 bytes"),
+        ({"layout": "(block, round)"}, 'found "round"'),
+    ]:
+        given = {"memory": 4096, **(wrong if last else {})}
+        error_everywhere(
+            comm, lambda given=given: plait.copy(shared / "a.npy", url(disk), comm=comm, **given),
+            plait.ArgumentError, text,
+        )  # fmt: skip
+    assert names(disk) == []
+
+
 def test_copies_that_one_rank_ends(comm, disk, shared):
     if comm.rank == 0:
         np.save(shared / "a.npy", numbered((64, 64)))

@@ -89,6 +89,15 @@ def test_more_hosts_than_there_are_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@needs_mpi
+def test_requests_that_do_not_fit_a_rank_of_a_host_are_refused(tmp_path):
+    result = run("bench", "shared", "--ranks", "3", "--megabytes", "1", "--request", "512K", "--dir", str(tmp_path))
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "3 ranks of a host share 1 MiB, which is less than a request of 524288 bytes for each" in said
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_requests_that_do_not_fit_are_refused():
     result = run("bench", "shared", "--megabytes", "1", "--request", "2M")
     assert result.exit_code == 2

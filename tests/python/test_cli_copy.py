@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from launching import needs_mpi, run
 
 import plait
 from plait.bench.launch import find_mpiexec
+from plait.cli.copying import StoppedError, copy_by_ranks
 
 # What Open MPI asks for before it starts more ranks than cores, or for the superuser.
 WELCOME = {
@@ -130,6 +132,56 @@ def test_stopped_ones_leave_nothing(tmp_path, ranks, number):
     assert errors == "Error: the copy was stopped; nothing was written\n"
     assert names(tmp_path) == ["a.npy", "b.npy"]
     assert (tmp_path / "b.npy").read_bytes() == b"old"
+
+
+def asked_to_stop(done):
+    """Progress that sends this process a signal once a copy is as far."""
+
+    def tell(now, total):
+        if now >= done(total):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return tell
+
+
+@needs_mpi
+def test_one_that_is_stopped_too_late_is_done(tmp_path, source):
+    """Ranks that have moved everything may have replaced the target before they look whether they are to stop."""
+    target = tmp_path / "b.npy"
+    target.write_bytes(b"old")
+    job = {"source": str(source), "target": str(target), "memory": 20 << 10}
+    try:
+        result = copy_by_ranks(job, 2, asked_to_stop(lambda total: total))
+    except StoppedError:
+        assert target.read_bytes() == b"old"
+    else:
+        assert result.bytes == 301 * 77 * 4
+        assert target.read_bytes() == source.read_bytes()
+    assert names(tmp_path) == ["a.npy", "b.npy"]
+
+
+def test_ranks_that_hang_are_ended_when_asked_again(tmp_path, monkeypatch):
+    hanging = tmp_path / "mpiexec"
+    hanging.write_text("#!/bin/sh\n[ $1 = --version ] || sleep 1000\n")
+    hanging.chmod(0o755)
+    monkeypatch.setenv("PLAIT_MPIEXEC", str(hanging))
+    monkeypatch.setattr("plait.cli.copying.require_mpi", lambda: None)
+    ended = threading.Event()
+
+    def ask():
+        while not ended.wait(0.2):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        with pytest.raises(StoppedError, match="its ranks were ended; the target is the old one or the new one"):
+            copy_by_ranks({"source": "a", "target": "b"}, 2, lambda done, total: None)
+    finally:
+        ended.set()
+        asking.join()
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_what_is_replaced_goes(tmp_path, source):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
+from collections import Counter, deque
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +45,12 @@ class _Shared(Ranks):
             raise plait.Error(
                 f"{numbers[-1]} hosts were asked for, but the {self._comm.size} ranks are on {self._hosts}; start more "
                 "ranks, or ask for fewer hosts"
+            )
+        most = max(Counter(self._comm.allgather(self._host)).values())
+        if self._job.bytes // most < self._job.request:
+            raise plait.Error(
+                f"{most} ranks of a host share {self._job.bytes >> 20} MiB, which is less than a request of "
+                f"{self._job.request} bytes for each; start fewer ranks, give more megabytes or smaller requests"
             )
         self._tell("hosts", numbers=numbers, ranks=self._comm.size)
         for round_ in range(self._job.rounds):

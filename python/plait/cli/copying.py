@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,8 @@ _LAUNCHED = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID")
 # A window, or making a large file durable on a slow disk, may take long; ranks that fail end and are heard of at once.
 _PATIENCE = 24 * 3600.0
 _STOPPING = 60.0
+_NOTHING = "the copy was stopped; nothing was written"
+_ENDED = "the copy was stopped, and its ranks were ended; the target is the old one or the new one"
 
 
 class StoppedError(Exception):
@@ -61,23 +62,43 @@ def world() -> Any:
     return MPI.COMM_WORLD if MPI.COMM_WORLD.size > 1 else None
 
 
+class _Asked:
+    """Whether this process has been asked to end."""
+
+    def __init__(self) -> None:
+        self._once = False
+        self._waits = False
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """Be asked: a signal's handler."""
+        if self._once and self._waits:
+            raise StoppedError(_ENDED)
+        self._once = True
+
+    def check(self) -> None:
+        """Raise StoppedError if so."""
+        if self._once:
+            raise StoppedError(_NOTHING)
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Wait for others, which may hang: who asks again then raises StoppedError at once."""
+        self._waits = True
+        try:
+            yield
+        finally:
+            self._waits = False
+
+
 @contextlib.contextmanager
-def _stoppable() -> Iterator[Callable[[], None]]:
-    """Yield what raises StoppedError once this process has been asked to end: files are left as they should be then."""
-    asked = threading.Event()
-
-    def note(number: int, frame: FrameType | None) -> None:
-        asked.set()
-
-    def check() -> None:
-        if asked.is_set():
-            raise StoppedError("the copy was stopped; nothing was written")
-
+def _stoppable() -> Iterator[_Asked]:
+    """Note whether this process is asked to end, so that files are left as they should be then."""
+    asked = _Asked()
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     wanted = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
-    before = {number: signal.signal(number, note) for number in wanted}
+    before = {number: signal.signal(number, asked.note) for number in wanted}
     try:
-        yield check
+        yield asked
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -85,11 +106,11 @@ def _stoppable() -> Iterator[Callable[[], None]]:
 
 def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
     """Copy in this process, or as one of the ranks of `comm`.  errors  plait.Error, StoppedError"""
-    with _stoppable() as check:
+    with _stoppable() as asked:
 
         def step(done: int, total: int) -> None:
             progress(done, total)
-            check()
+            asked.check()
 
         return result_of(plait.copy(**job, comm=comm, progress=step))
 
@@ -97,33 +118,36 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
 def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyResult:
     """Start ranks that copy.  errors  plait.Error: also what they fail with.  StoppedError"""
     require_mpi()
-    with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable() as check:
+    with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable() as asked:
         stop = Path(name) / "stop"
         path = Path(name) / "job.json"
         path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
         with RankProgram(ranks, "plait.cli.copy_ranks", [str(path)]) as program:
             try:
-                return _listen(program, progress, check)
+                return _listen(program, progress, asked)
             except StoppedError:
-                # The ranks remove what they have made.
+                # The ranks remove what they have made, unless they had made everything before they looked.
                 stop.touch()
-                with contextlib.suppress(plait.Error, StoppedError):
-                    _listen(program, progress, lambda: None, _STOPPING)
-                raise
+                try:
+                    return _listen(program, progress, asked, _STOPPING)
+                except (LaunchError, StoppedError) as error:
+                    raise StoppedError(_ENDED) from error
+                except plait.Error as error:  # as they say themselves
+                    raise StoppedError(_NOTHING) from error
 
 
-def _listen(
-    program: RankProgram, progress: Progress, check: Callable[[], None], patience: float = _PATIENCE
-) -> CopyResult:
+def _listen(program: RankProgram, progress: Progress, asked: _Asked, stopping: float | None = None) -> CopyResult:
     result: CopyResult | None = None
-    for event in program.events(patience):
-        if event["event"] == "progress":
-            progress(event["done"], event["total"])
-            check()
-        elif event["event"] == "failed":
-            raise (plait.ArgumentError if event["argument"] else plait.StoreError)(event["text"])
-        elif event["event"] == "copied":
-            result = CopyResult(**{key: value for key, value in event.items() if key != "event"})
+    with asked.waiting():
+        for event in program.events(_PATIENCE if stopping is None else stopping):
+            if event["event"] == "progress":
+                progress(event["done"], event["total"])
+                if stopping is None:
+                    asked.check()
+            elif event["event"] == "failed":
+                raise (plait.ArgumentError if event["argument"] else plait.StoreError)(event["text"])
+            elif event["event"] == "copied":
+                result = CopyResult(**{key: value for key, value in event.items() if key != "event"})
     if result is None:
         raise LaunchError("the ranks ended without a result")
     return result
