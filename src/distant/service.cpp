@@ -1,9 +1,27 @@
 #include "distant/service.hpp"
 
+#include <mutex>
+
+#include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "transport/thread/team.hpp"
 
 namespace plait::distant {
+
+namespace {
+
+/// What keeps a service is looked at by calls that do not take turns.
+std::mutex& keeping() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::shared_ptr<Service> kept_service(transport::Transport& transport) {
+  const std::scoped_lock lock(keeping());
+  return std::static_pointer_cast<Service>(transport.kept());
+}
+
+}  // namespace
 
 transport::Transport& transport_of(const Comm& comm) {
   // Never ends: files of a process that is alone may live as long as the program.
@@ -11,17 +29,26 @@ transport::Transport& transport_of(const Comm& comm) {
   return comm.alone() ? *alone : *comm.transport();
 }
 
+void in_turn(const Comm& comm, const std::function<void()>& call) {
+  static auto* const alone = new file::Worker;  // like the transport
+  (comm.alone() ? *alone : *comm.worker()).run(call);
+}
+
 std::shared_ptr<Service> start_service(transport::Transport& transport) {
-  if (!transport.kept()) transport.kept() = std::make_shared<Service>(transport);
-  return running_service(transport);
+  if (auto running = kept_service(transport)) return running;
+  auto made = std::make_shared<Service>(transport);
+  const std::scoped_lock lock(keeping());
+  transport.kept() = made;
+  return made;
 }
 
 std::shared_ptr<Service> running_service(transport::Transport& transport) {
-  if (!transport.kept())
+  auto running = kept_service(transport);
+  if (!running)
     throw Error(ErrorKind::kArgument,
                 "no distant file has been opened on this communicator; open one on all of its ranks first, which may "
                 "all be without a path");
-  return std::static_pointer_cast<Service>(transport.kept());
+  return running;
 }
 
 }  // namespace plait::distant

@@ -372,6 +372,58 @@ def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, wait
     comm.Barrier()
 
 
+def test_a_file_that_was_given_up_is_closed_once_more(comm, shared, disk, place):
+    """The others have heard of it in another call: none of them waits for that rank, and none keeps the file."""
+    comm.Barrier()
+    last = comm.size - 1
+    path = folder_of(place, disk, shared) / "data"
+    file = shared_files.open(path, "w", comm=comm, place=place, persistent=True, atomic=True)
+    other = shared_files.open(f"{path}2", "w", comm=comm, place=place)
+    if comm.rank == last:
+        file.abandon()
+    else:
+        with pytest.raises(plait.StoreError, match=f"rank {last} has given up the shared file .*data "):
+            other.resize(10)
+        with pytest.raises(plait.StoreError, match="was given up by a rank"):
+            file.resize(10)
+        with pytest.raises(plait.StoreError, match="was given up by a rank"):
+            file.close()
+    assert file.closed
+    other.resize(10)
+    assert other.size() == 10
+    other.close()
+    comm.Barrier()
+    assert not any(path.parent.iterdir())
+    comm.Barrier()
+
+
+def test_collective_calls_take_turns_with_those_that_were_started(comm, shared, disk, place):
+    """Accesses of another file that are under way use the same messages between ranks."""
+    comm.Barrier()
+    shape = (40, 3000)
+    rows = plait.Layout(shape, "(cyclic, *)", grid=(comm.size,))
+    columns = plait.Layout(shape, "(*, cyclic)", grid=(comm.size,))
+    whole = np.arange(120_000.0).reshape(shape)
+    mine = np.ascontiguousarray(whole[comm.rank :: comm.size])
+    path = folder_of(place, disk, shared) / "data"
+    options = {"comm": comm, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
+    with plait.open(shared / "field.npy", "w", **options) as field:
+        for turn in range(6):
+            write = field.iwrite(mine + turn, rows)
+            read = field.iread(columns)
+            with shared_files.open(path, "w", comm=comm, place=place) as file:
+                file.write(comm.rank, bytes([turn]))
+                file.resize(2 * comm.size)
+                assert file.read(comm.rank, 1).tolist() == [turn]
+            again = field.iwrite(mine, rows)
+            error_everywhere(
+                comm, lambda: shared_files.open(path, "x", comm=comm), plait.ArgumentError, 'mode "x" is not known'
+            )
+            write.wait()
+            np.testing.assert_array_equal(read.wait(), whole[:, comm.rank :: comm.size] + turn)
+            again.wait()
+
+
 def test_lacking_room_is_told(comm, shared, disk, place, capfd):
     comm.Barrier()
     path = folder_of(place, disk, shared) / "data"

@@ -94,6 +94,32 @@ def test_threads_use_one_file(tmp_path: Path) -> None:
         assert (whole == np.arange(8)[None, :, None]).all()
 
 
+def test_threads_open_files_of_their_own(tmp_path: Path) -> None:
+    """Those of a process that is alone have what carries their calls in common."""
+    failed: list[Exception] = []
+
+    def use(number: int) -> None:
+        try:
+            for turn in range(30):
+                path = tmp_path / f"{number}-{turn}"
+                with shared.open(path, "w", place="striped") as file:
+                    file.write(turn, bytes([number]))
+                    file.resize(turn + 2)
+                    assert file.read(turn, 2).tolist() == [number, 0]
+                with pytest.raises(plait.ArgumentError, match="not known"):
+                    shared.open(path, "x")
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert not any(tmp_path.iterdir())
+
+
 def test_mistakes_are_told(tmp_path: Path) -> None:
     for call, says in (
         (lambda: shared.open(tmp_path / "data"), "there is no such file"),
