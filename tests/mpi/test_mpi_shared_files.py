@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import resource
 import shutil
 import tempfile
 from pathlib import Path
@@ -341,6 +342,7 @@ def test_mistakes_are_told_to_all(comm, shared, disk):
             (lambda: file.read(0, -1), "-1 bytes"),
             (lambda: file.write(0.5, b"x"), "not a whole number"),
             (lambda: file.home(comm.size), "component"),
+            (lambda: file.home(2**40), "component=1099511627776 is out of range"),
         ):
             with pytest.raises(plait.ArgumentError, match=what):
                 wrong()
@@ -422,6 +424,35 @@ def test_collective_calls_take_turns_with_those_that_were_started(comm, shared, 
             write.wait()
             np.testing.assert_array_equal(read.wait(), whole[:, comm.rank :: comm.size] + turn)
             again.wait()
+
+
+@pytest.mark.several_ranks
+def test_an_open_that_fails_leaves_the_old_file(comm, shared):
+    """One rank has no descriptor left for the new one."""
+    comm.Barrier()
+    path = shared / "data"
+    with shared_files.open(path, "w", comm=comm, place="one", persistent=True) as file:
+        file.write(0, b"old")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if comm.rank == comm.size - 1:
+        with Path("/dev/null").open() as lowest:
+            fewest = lowest.fileno()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (fewest, limits[1]))
+    try:
+        error = error_everywhere(
+            comm,
+            lambda: shared_files.open(path, "w", comm=comm, place="one", persistent=True),
+            plait.StoreError,
+            "Too many open files",
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert f"on rank {comm.size - 1}" in error
+    with shared_files.open(path, comm=comm) as file:
+        assert file.read(0, 3).tobytes() == b"old"
+    comm.Barrier()
+    assert [each.name for each in shared.iterdir()] == ["data"]
+    comm.Barrier()
 
 
 def test_lacking_room_is_told(comm, shared, disk, place, capfd):
