@@ -120,6 +120,40 @@ def test_threads_open_files_of_their_own(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
+def test_descriptions_that_contradict_each_other_are_not_mixed(tmp_path: Path) -> None:
+    with shared.open(tmp_path / "data", "w", place="striped", persistent=True) as file:
+        file.write(0, b"bytes")
+    (text,) = tmp_path.glob("*.meta")
+    words = text.read_text().replace("components 1", "components 70000").replace("host 0 0", "host 0 69999")
+    for component in (1, 69999):
+        other = tmp_path / text.name.replace("c0of1", f"c{component}of70000")
+        other.write_text(words.replace("component 0", f"component {component}"))
+        other.with_suffix("").write_bytes(b"other")
+    # A name that belongs to another text.
+    (tmp_path / text.name.replace("c0of1", "c0of2")).write_text(text.read_text())
+    (tmp_path / text.name.replace("c0of1", "c0of2")).with_suffix("").write_bytes(b"other")
+    with shared.open(tmp_path / "data") as file:
+        assert file.components == 1
+        assert file.read(0, file.size()).tobytes() == b"bytes"
+    text.write_text(text.read_text().replace("components 1", "components 2000000000"))
+    text.rename(tmp_path / text.name.replace("of1", "of2000000000"))
+    text.with_suffix("").rename(tmp_path / text.with_suffix("").name.replace("of1", "of2000000000"))
+    with pytest.raises(plait.StoreError, match="2000000000 components, but 16777216"):
+        shared.open(tmp_path / "data")
+
+
+def test_what_a_killed_process_began_goes_with_the_next_file(tmp_path: Path) -> None:
+    begun = "data.c1of2-0123456789abcdef"
+    (tmp_path / begun).write_bytes(b"half")
+    (tmp_path / f".{begun}.meta.plait-host-1-0").write_bytes(b"plait shared")
+    others = {".data.meta.plait-host-1-0", ".other.c0of1-0123456789abcdef.meta.plait-host-1-0"}
+    for name in others:
+        (tmp_path / name).write_bytes(b"mine")
+    with shared.open(tmp_path / "data", "w", place="one", persistent=True):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {"data", *others}
+
+
 def test_mistakes_are_told(tmp_path: Path) -> None:
     for call, says in (
         (lambda: shared.open(tmp_path / "data"), "there is no such file"),
