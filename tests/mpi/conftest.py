@@ -26,6 +26,7 @@ sys.path.append(str(Path(__file__).parent.parent / "python"))
 
 
 _numbers = itertools.count()
+_disks = itertools.count()
 
 
 def pytest_configure(config):
@@ -92,3 +93,20 @@ def apart(request, comm):
         del os.environ["PLAIT_NODE_SIZE"]
     yield fresh
     fresh.Free()
+
+
+@pytest.fixture
+def disk(comm):
+    """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
+    name = comm.bcast(f"plait-shared-{os.getpid()}-{next(_disks)}" if comm.rank == 0 else None)
+    folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
+    folder.mkdir(exist_ok=True)
+    comm.Barrier()
+    yield folder
+    comm.Barrier()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=("one", "striped"))
+def place(request):
+    return request.param
