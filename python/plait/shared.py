@@ -165,7 +165,10 @@ def open(
         ]
     except (TypeError, ValueError) as error:
         _core.SharedFile.refuse_open(str(error), own)
-    core = _core.SharedFile.open(name, str(mode), bool(persistent), bool(atomic), *numbers, str(place), own)
+    typical, stripe, most, wanted = numbers
+    core = _core.SharedFile.open(
+        name, str(mode), bool(persistent), bool(atomic), typical, stripe, most, wanted, str(place), own
+    )
     return SharedFile(core, name)
 
 
