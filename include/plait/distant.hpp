@@ -107,9 +107,9 @@ class DistantFile {
 
   /// Waits for this rank's requests and ends the handle.  Collective where open() was.  An offered file is not found
   /// any more, and calls of others on it fail.
-  /// errors  kSystem, on every rank: a file that is to be removed cannot be.
+  /// errors  kSystem, on every rank: a file that is to be removed cannot be, or a rank has given up.
   void close();
-  /// The same for a rank that cannot go on: where close() is collective the others' close() says so.
+  /// The same for a rank that cannot go on: where close() is collective the others' next collective call says so.
   void abandon() noexcept;
 
   class Impl;

@@ -16,7 +16,7 @@ def whole(value: Any, name: str) -> int:
         number = value.__index__()
     except AttributeError:
         raise ArgumentError(f"{name}={value!r} is not a whole number") from None
-    if not -(2**63) <= number < 2**63 or (name == "rank" and abs(number) >= 2**31):
+    if not -(2**63) <= number < 2**63 or (name in ("rank", "component") and abs(number) >= 2**31):
         raise ArgumentError(f"{name}={number} is out of range")
     return int(number)
 

@@ -125,6 +125,20 @@ class DistantFile:
         raise ArgumentError(f"no rank was named; say which of the {self._comm.size} ranks has the file")
 
 
+def text_of(path: PathLike) -> str:
+    """Return a path as text that goes over to C++."""
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise ArgumentError(f"path={path!r} is no text; pass a str")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"path={path!r} cannot be passed on: {error}") from None
+    if "\0" in text:
+        raise ArgumentError(f"path={path!r} has a character of the code 0; leave that out")
+    return text
+
+
 def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
     """Open or make a file on each rank's own disk and register them under one handle. Collective.
 
@@ -137,8 +151,8 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
     """
     own = comm_of(comm)
     try:
-        name = "" if path is None else os.fspath(path)
-    except TypeError as error:
+        name = "" if path is None else text_of(path)
+    except (TypeError, ValueError) as error:
         _core.DistantFile.refuse_open(f"path={path!r} is no path: {error}", own)
     return DistantFile(_core.DistantFile.open(name, str(mode), bool(temporary), own), own)
 
@@ -150,7 +164,7 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     name is taken.
     """
     own = comm_of(comm)
-    return DistantFile(_core.DistantFile.offer(str(name), os.fspath(path), str(mode), bool(temporary), own), own)
+    return DistantFile(_core.DistantFile.offer(str(name), text_of(path), str(mode), bool(temporary), own), own)
 
 
 def find(name: str, *, comm: CommLike = None) -> DistantFile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from types import TracebackType
 from typing import Any, Literal
 
@@ -10,7 +9,7 @@ from . import _core
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._request import Request
-from .distant import PathLike, wait_all
+from .distant import PathLike, text_of, wait_all
 
 __all__ = ["SharedFile", "open", "wait_all"]
 
@@ -160,7 +159,7 @@ def open(
     """
     own = comm_of(comm)
     try:
-        name = os.fspath(path)
+        name = text_of(path)
         numbers = {
             what: 0 if value is None else whole(value, what)
             for what, value in (("request", request), ("unit", unit), ("limit", limit), ("expected", expected))

@@ -26,18 +26,23 @@ DistantFile& DistantFile::operator=(DistantFile&&) noexcept = default;
 DistantFile::~DistantFile() = default;
 
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
-  auto impl = std::make_unique<Impl>(comm, distant::start_service(distant::transport_of(comm)), options.mode);
-  impl->open_together(options, text("open distant files in mode ", name_of(options.mode)));
+  std::unique_ptr<Impl> impl;
+  distant::in_turn(comm, [&] {
+    impl = std::make_unique<Impl>(comm, distant::start_service(distant::transport_of(comm)), options.mode);
+    impl->open_together(options, text("open distant files in mode ", name_of(options.mode)));
+  });
   impl->set_temporary(options.temporary);
   return DistantFile(std::move(impl));
 }
 
 void DistantFile::refuse_open(const std::string& message, const Comm& comm) {
-  transport::Transport& transport = distant::transport_of(comm);
-  distant::start_service(transport);
-  transport.next_number();
   const Error error(ErrorKind::kArgument, message);
-  engine::agree(transport, "open distant files", std::make_exception_ptr(error));
+  distant::in_turn(comm, [&] {
+    transport::Transport& transport = distant::transport_of(comm);
+    distant::start_service(transport);
+    transport.next_number();
+    engine::agree(transport, "open distant files", std::make_exception_ptr(error));
+  });
   throw error;
 }
 

@@ -53,7 +53,8 @@ DistantFile::Impl::~Impl() {
   if (own_ && temporary_) engine::caught([this] { own_->remove(); });
 }
 
-void DistantFile::Impl::open_together(const DistantOptions& options, const std::string& call, bool named) {
+void DistantFile::Impl::open_together(const DistantOptions& options, const std::string& call, bool named,
+                                      bool neighbours) {
   const std::int64_t number = transport_->next_number();
   const std::exception_ptr error = engine::caught([&] {
     open_own(options, named);
@@ -61,7 +62,7 @@ void DistantFile::Impl::open_together(const DistantOptions& options, const std::
     write_note();
   });
   engine::agree(*transport_, call, error);
-  open_neighbours(named);
+  if (neighbours) open_neighbours(named);
   engine::agree(*transport_, nullptr);  // the notes may change
 }
 
@@ -109,25 +110,48 @@ void DistantFile::Impl::open_neighbours(bool named) {
 
 void DistantFile::Impl::close() {
   if (!open_) throw Error(ErrorKind::kArgument, "the distant file has been closed already");
-  end(nullptr);
+  together() ? distant::in_turn(comm_, [this] { end(); }) : end();
 }
 
 void DistantFile::Impl::abandon() noexcept {
   if (!open_) return;
-  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
-  engine::caught([&] { end(std::make_exception_ptr(error)); });
+  engine::caught([this] { together() ? distant::in_turn(comm_, [this] { give_up(); }) : end(); });
 }
 
-void DistantFile::Impl::end(const std::exception_ptr& given_up) {
+void DistantFile::Impl::end() {
   outstanding_->wait_for_all();
-  std::exception_ptr failed = given_up;
-  open_ = false;
-  if (name_.empty()) {
-    // Nobody has anything under way any more before a file goes.
-    failed = engine::caught([&] { engine::agree(*transport_, "close a distant file", given_up); });
+  std::exception_ptr failed;
+  if (together()) {
+    failed = engine::caught([this] {
+      if (given_up())
+        throw Error(ErrorKind::kSystem, "the distant file was given up by a rank; open it anew", ECANCELED);
+      // Nobody has anything under way any more before a file goes.
+      engine::agree(*transport_, text("close the distant file of number ", number_), nullptr);
+    });
   } else if (home_ == rank_) {
     forget_name();
   }
+  const std::exception_ptr error = drop();
+  if (failed) std::rethrow_exception(failed);
+  if (together()) {
+    engine::agree(*transport_, error);
+  } else if (error) {
+    std::rethrow_exception(error);
+  }
+}
+
+/// Once only: the others, who have heard of it, may be waiting in another call.
+void DistantFile::Impl::give_up() {
+  outstanding_->wait_for_all();
+  if (!given_up()) {
+    const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
+    engine::caught([&] { engine::give_up(*transport_, number_, std::make_exception_ptr(error)); });
+  }
+  drop();
+}
+
+std::exception_ptr DistantFile::Impl::drop() {
+  open_ = false;
   std::exception_ptr error;
   if (own_) {
     withdraw();
@@ -135,12 +159,7 @@ void DistantFile::Impl::end(const std::exception_ptr& given_up) {
   }
   direct_.clear();
   own_ = nullptr;
-  if (failed) std::rethrow_exception(failed);
-  if (name_.empty()) {
-    engine::agree(*transport_, error);
-  } else if (error) {
-    std::rethrow_exception(error);
-  }
+  return error;
 }
 
 void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const {

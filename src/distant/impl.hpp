@@ -25,8 +25,8 @@ class DistantFile::Impl {
   Impl& operator=(const Impl&) = delete;
 
   /// Opens this rank's file and those of the others.  `call` is what they agree on; `named`: files keep their names, so
-  /// that a loss of one is an error.  Collective.
-  void open_together(const DistantOptions& options, const std::string& call, bool named = true);
+  /// that a loss of one is an error; `neighbours`: this process also opens those of its node.  Collective.
+  void open_together(const DistantOptions& options, const std::string& call, bool named = true, bool neighbours = true);
   void open_own(const DistantOptions& options, bool named = true);
   /// Whether its own file is removed at the end: once it is open everywhere.
   void set_temporary(bool temporary) { temporary_ = temporary; }
@@ -64,8 +64,13 @@ class DistantFile::Impl {
   /// Moves the bytes from `at` on, or does what has none.
   using LocalWork = std::function<void(std::int64_t at, std::int64_t part)>;
 
-  /// Closes, with an error where this rank gives up.
-  void end(const std::exception_ptr& given_up);
+  /// Whether it was opened by all ranks together.
+  bool together() const { return name_.empty(); }
+  bool given_up() const { return transport_->given_up().contains(number_); }
+  void end();
+  void give_up();
+  /// Takes what this rank has away.  Returns what went wrong.
+  std::exception_ptr drop();
   void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;
   void check_writable() const;
   void check_registered(int rank) const;

@@ -2,10 +2,26 @@
 
 #include <mutex>
 
+#include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "transport/thread/team.hpp"
 
 namespace plait::distant {
+
+namespace {
+
+/// What keeps a service is looked at by calls that do not take turns.
+std::mutex& keeping() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::shared_ptr<Service> kept_service(transport::Transport& transport) {
+  const std::scoped_lock lock(keeping());
+  return std::static_pointer_cast<Service>(transport.kept());
+}
+
+}  // namespace
 
 transport::Transport& transport_of(const Comm& comm) {
   // Never ends: files of a process that is alone may live as long as the program.
@@ -13,26 +29,26 @@ transport::Transport& transport_of(const Comm& comm) {
   return comm.alone() ? *alone : *comm.transport();
 }
 
-namespace {
-
-std::shared_ptr<Service> service_of(transport::Transport& transport, bool start) {
-  // Of the transport of a process that is alone, which any thread may use; others are each thread's own.
-  static std::mutex mutex;
-  std::unique_lock<std::mutex> lock;
-  if (transport.size() == 1) lock = std::unique_lock(mutex);
-  if (start && !transport.kept()) transport.kept() = std::make_shared<Service>(transport);
-  return std::static_pointer_cast<Service>(transport.kept());
+void in_turn(const Comm& comm, const std::function<void()>& call) {
+  static auto* const alone = new file::Worker;  // like the transport
+  (comm.alone() ? *alone : *comm.worker()).run(call);
 }
 
-}  // namespace
-
-std::shared_ptr<Service> start_service(transport::Transport& transport) { return service_of(transport, true); }
+std::shared_ptr<Service> start_service(transport::Transport& transport) {
+  if (auto running = kept_service(transport)) return running;
+  auto made = std::make_shared<Service>(transport);
+  const std::scoped_lock lock(keeping());
+  transport.kept() = made;
+  return made;
+}
 
 std::shared_ptr<Service> running_service(transport::Transport& transport) {
-  if (auto service = service_of(transport, false)) return service;
-  throw Error(ErrorKind::kArgument,
-              "no distant file has been opened on this communicator; open one on all of its ranks first, which may "
-              "all be without a path");
+  auto running = kept_service(transport);
+  if (!running)
+    throw Error(ErrorKind::kArgument,
+                "no distant file has been opened on this communicator; open one on all of its ranks first, which may "
+                "all be without a path");
+  return running;
 }
 
 }  // namespace plait::distant

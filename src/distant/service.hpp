@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "distant/home.hpp"
@@ -35,7 +36,11 @@ class Service {
 
 /// The transport of a communicator, also of a process that is alone.
 transport::Transport& transport_of(const Comm& comm);
-/// The service of a transport, made at first use.  Collective.
+/// Carries out a collective call when its turn among those of the communicator has come, of files of all kinds: nothing
+/// else uses the transport meanwhile.  Calls of a process that is alone take turns as well, for they share a transport.
+/// errors  Those of the call.
+void in_turn(const Comm& comm, const std::function<void()>& call);
+/// The service of a transport, made at first use.  Collective, in turn.
 std::shared_ptr<Service> start_service(transport::Transport& transport);
 /// The service of a transport that has one.  errors  kArgument: it has none yet.
 std::shared_ptr<Service> running_service(transport::Transport& transport);

@@ -71,6 +71,10 @@ std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) {
 void Worker::run(const std::function<void()>& task) {
   {
     std::unique_lock lock(mutex_);
+    if (busy_ && runner_ == std::this_thread::get_id()) {
+      lock.unlock();
+      return task();
+    }
     if (busy_ || !tasks_.empty()) {
       if (!thread_.joinable()) {  // another caller's task runs on that caller's thread
         changed_.wait(lock, [this] { return !busy_; });
@@ -81,6 +85,7 @@ void Worker::run(const std::function<void()>& task) {
       }
     }
     busy_ = true;
+    runner_ = std::this_thread::get_id();
   }
   const auto finished = [this] {
     {
@@ -106,6 +111,7 @@ void Worker::loop() {
     auto [task, request] = std::move(tasks_.front());
     tasks_.pop_front();
     busy_ = true;
+    runner_ = std::this_thread::get_id();
     lock.unlock();
     std::optional<Request::Impl::Failure> failure;
     try {

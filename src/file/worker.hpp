@@ -57,7 +57,7 @@ class Worker {
 
   std::shared_ptr<Request::Impl> start(std::function<void()> task);
   /// Runs a task behind those that were started: on the caller's own thread where there are none.  One task runs at a
-  /// time.
+  /// time; what a task itself runs is part of it.
   void run(const std::function<void()>& task);
 
  private:
@@ -66,7 +66,8 @@ class Worker {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::pair<std::function<void()>, std::shared_ptr<Request::Impl>>> tasks_;
-  bool busy_ = false;  // a task is running, on either thread
+  bool busy_ = false;       // a task is running, on either thread
+  std::thread::id runner_;  // that thread
   bool ending_ = false;
   std::thread thread_;
 };

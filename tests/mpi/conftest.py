@@ -104,3 +104,8 @@ def apart(request, comm):
         del os.environ["PLAIT_NODE_SIZE"]
     yield fresh
     fresh.Free()
+
+
+@pytest.fixture(params=("one", "striped"))
+def place(request):
+    return request.param

@@ -181,6 +181,63 @@ def test_a_rank_that_fails_in_the_block_is_heard(apart, shared):
             use()
 
 
+def give_up(file):
+    """What the end of a block does where there is an exception."""
+    file.__exit__(ValueError, ValueError("mine"), None)
+
+
+def test_a_file_that_was_given_up_keeps_nobody_waiting(apart, shared):
+    """The others have heard of it in another call, and close it, or give it up as well."""
+    apart.Barrier()
+    last = apart.size - 1
+    file = distant.open(of(shared, apart.rank), "w", comm=apart, temporary=True)
+    other = distant.open(None, comm=apart)
+    if apart.rank == last:
+        give_up(file)
+    else:
+        with pytest.raises(plait.StoreError, match=f"rank {last} has given up the distant file"):
+            other.close()
+        if apart.rank == 0:
+            with pytest.raises(plait.StoreError, match="was given up by a rank"):
+                file.close()
+        else:
+            give_up(file)
+    assert file.closed
+    assert not of(shared, apart.rank).exists()
+    with distant.open(None, comm=apart):
+        pass
+
+
+def test_files_are_closed_in_one_order(apart, shared):
+    apart.Barrier()
+    files = [distant.open(of(shared, f"{i}-{apart.rank}"), "w", comm=apart, temporary=True) for i in range(2)]
+    first = 1 if apart.rank == apart.size - 1 else 0
+    if apart.size == 1:
+        files[first].close()
+    else:
+        error_everywhere(apart, files[first].close, plait.ArgumentError, "the ranks of a collective call differ")
+
+
+def test_collective_calls_take_turns_with_those_that_were_started(apart, shared):
+    """Accesses of an array that are under way use the same messages between ranks."""
+    apart.Barrier()
+    shape = (40, 3000)
+    rows = plait.Layout(shape, "(cyclic, *)", grid=(apart.size,))
+    columns = plait.Layout(shape, "(*, cyclic)", grid=(apart.size,))
+    whole = np.arange(120_000.0).reshape(shape)
+    mine = np.ascontiguousarray(whole[apart.rank :: apart.size])
+    options = {"comm": apart, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
+    with plait.open(shared / "field.npy", "w", **options) as field:
+        for turn in range(6):
+            write = field.iwrite(mine + turn, rows)
+            read = field.iread(columns)
+            with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+                file.write(0, bytes([turn]), apart.rank)
+            error_everywhere(apart, lambda: distant.open(7, comm=apart), plait.ArgumentError, "is no path")
+            write.wait()
+            np.testing.assert_array_equal(read.wait(), whole[:, apart.rank :: apart.size] + turn)
+
+
 @pytest.mark.several_ranks
 def test_a_full_disk_is_told_to_the_writer(apart, shared):
     apart.Barrier()

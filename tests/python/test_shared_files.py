@@ -94,6 +94,66 @@ def test_threads_use_one_file(tmp_path: Path) -> None:
         assert (whole == np.arange(8)[None, :, None]).all()
 
 
+def test_threads_open_files_of_their_own(tmp_path: Path) -> None:
+    """Those of a process that is alone have what carries their calls in common."""
+    failed: list[Exception] = []
+
+    def use(number: int) -> None:
+        try:
+            for turn in range(30):
+                path = tmp_path / f"{number}-{turn}"
+                with shared.open(path, "w", place="striped") as file:
+                    file.write(turn, bytes([number]))
+                    file.resize(turn + 2)
+                    assert file.read(turn, 2).tolist() == [number, 0]
+                with pytest.raises(plait.ArgumentError, match="not known"):
+                    shared.open(path, "x")
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert not any(tmp_path.iterdir())
+
+
+def test_descriptions_that_contradict_each_other_are_not_mixed(tmp_path: Path) -> None:
+    with shared.open(tmp_path / "data", "w", place="striped", persistent=True) as file:
+        file.write(0, b"bytes")
+    (text,) = tmp_path.glob("*.meta")
+    words = text.read_text().replace("components 1", "components 70000").replace("host 0 0", "host 0 69999")
+    for component in (1, 69999):
+        other = tmp_path / text.name.replace("c0of1", f"c{component}of70000")
+        other.write_text(words.replace("component 0", f"component {component}"))
+        other.with_suffix("").write_bytes(b"other")
+    # A name that belongs to another text.
+    (tmp_path / text.name.replace("c0of1", "c0of2")).write_text(text.read_text())
+    (tmp_path / text.name.replace("c0of1", "c0of2")).with_suffix("").write_bytes(b"other")
+    with shared.open(tmp_path / "data") as file:
+        assert file.components == 1
+        assert file.read(0, file.size()).tobytes() == b"bytes"
+    text.write_text(text.read_text().replace("components 1", "components 2000000000"))
+    text.rename(tmp_path / text.name.replace("of1", "of2000000000"))
+    text.with_suffix("").rename(tmp_path / text.with_suffix("").name.replace("of1", "of2000000000"))
+    with pytest.raises(plait.StoreError, match="2000000000 components, but 16777216"):
+        shared.open(tmp_path / "data")
+
+
+def test_what_a_killed_process_began_goes_with_the_next_file(tmp_path: Path) -> None:
+    begun = "data.c1of2-0123456789abcdef"
+    (tmp_path / begun).write_bytes(b"half")
+    (tmp_path / f".{begun}.meta.plait-host-1-0").write_bytes(b"plait shared")
+    others = {".data.meta.plait-host-1-0", ".other.c0of1-0123456789abcdef.meta.plait-host-1-0"}
+    for name in others:
+        (tmp_path / name).write_bytes(b"mine")
+    with shared.open(tmp_path / "data", "w", place="one", persistent=True):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {"data", *others}
+
+
 def test_mistakes_are_told(tmp_path: Path) -> None:
     for call, says in (
         (lambda: shared.open(tmp_path / "data"), "there is no such file"),
@@ -101,6 +161,9 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         (lambda: shared.open(tmp_path / "none" / "data", "w"), "none"),
         (lambda: shared.open(tmp_path, "w"), str(tmp_path)),
         (lambda: shared.open(7, "w"), "int"),  # type: ignore[arg-type]
+        (lambda: shared.open(b"data", "w"), "pass a str"),  # type: ignore[arg-type]
+        (lambda: shared.open(f"{tmp_path}/\udcff", "w"), "surrogates not allowed"),
+        (lambda: shared.open(f"{tmp_path}/a\0b", "w"), "character of the code 0"),
         (lambda: shared.open(tmp_path / "data", "a"), 'mode "a" is not known'),
         (lambda: shared.open(tmp_path / "data", "w", place="two"), 'place "two"'),  # type: ignore[arg-type]
         (lambda: shared.open(tmp_path / "data", "w", limit=2**63), "limit=9223372036854775808 is out of range"),

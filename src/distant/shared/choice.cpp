@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -32,17 +33,19 @@ struct Candidate {
   }
 };
 
-std::map<std::string, Candidate> candidates_of(const std::vector<Sight>& sights) {
-  std::map<std::string, Candidate> result;
+/// Id, number of components and unit: descriptions of one id that differ in the rest, of which some have been changed
+/// by hand, are never mixed.
+using Key = std::tuple<std::string, int, std::int64_t>;
+
+std::map<Key, Candidate> candidates_of(const std::vector<Sight>& sights) {
+  std::map<Key, Candidate> result;
   for (std::size_t rank = 0; rank < sights.size(); ++rank)
     for (const Seen& seen : sights[rank].striped) {
-      Candidate& candidate = result[seen.file.id];
+      Candidate& candidate = result[{seen.file.id, seen.file.components, seen.file.unit}];
       if (candidate.seen_by.empty()) {
         candidate.file = seen.file;
         candidate.seen_by.resize(static_cast<std::size_t>(seen.file.components));
       }
-      // Of a description that differs from the others of its id nothing is believed.
-      if (seen.file.components != candidate.file.components || seen.file.unit != candidate.file.unit) continue;
       for (const int component : seen.components)
         candidate.seen_by[static_cast<std::size_t>(component)].push_back(static_cast<int>(rank));
     }
@@ -125,15 +128,15 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
     refuse(path, text("ranks 0 and ", other - sights.begin(),
                       " do not see the same ordinary file there; put it where all ranks see it"));
   };
-  std::map<std::string, Candidate> striped;
+  std::map<Key, Candidate> striped;
   if (place != SharedFilePlace::kOne) striped = candidates_of(sights);
 
   std::set<std::string> replaced;
-  for (const auto& [id, file] : striped)
+  for (const auto& [key, file] : striped)
     if (file.complete()) replaced.insert(file.file.replaced.begin(), file.file.replaced.end());
   std::vector<const Candidate*> complete;
-  for (const auto& [id, file] : striped)
-    if (file.complete() && !replaced.contains(id)) complete.push_back(&file);
+  for (const auto& [key, file] : striped)
+    if (file.complete() && !replaced.contains(file.file.id)) complete.push_back(&file);
 
   if (complete.size() > 1)
     refuse(path,

@@ -62,6 +62,11 @@ void SharedFile::Impl::commit() {
 }
 
 void SharedFile::Impl::commit_one() {
+  // Every node holds back its own writes; what is replaced goes when all of them are on the disk.
+  if (options_.atomic)
+    engine::agree(*transport_, engine::caught([&] {
+      if (transport_->node_rank() == 0) parts_.direct(0)->sync();
+    }));
   engine::agree(*transport_, engine::caught([&] {
     if (new_one_) new_one_->commit();
     new_one_.reset();

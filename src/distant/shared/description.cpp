@@ -14,6 +14,8 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr std::size_t kIdDigits = 16;
+/// More than any machine has cores: a damaged number costs no memory.
+constexpr int kMostComponents = 1 << 24;
 
 template <typename Number>
 bool take_number(std::string_view& text, Number& number) {
@@ -82,6 +84,8 @@ Description parse(const std::string& text, const std::string& path) {
   Description result;
   result.id = id("id ");
   number("components ", result.components, 1);
+  if (result.components > kMostComponents)
+    refuse(path, base::text("it speaks of ", result.components, " components, but ", kMostComponents, " is the most"));
   number("unit ", result.unit, 1);
   number("component ", result.component, 0);
   while (rest.starts_with("host ")) {

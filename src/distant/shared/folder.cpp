@@ -41,6 +41,19 @@ void each_component(const std::string& path, std::error_code& error, Body&& body
     if (const auto found = recognise(entry.path().filename().string(), file)) body(entry.path().string(), *found);
 }
 
+/// The same for descriptions that were being made when their process was killed.
+template <typename Body>
+void each_unfinished(const std::string& path, std::error_code& error, Body&& body) {
+  const std::string file = name_of(path);
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(path), error)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t end = name.rfind(".plait-");
+    if (!name.starts_with('.') || end == std::string::npos) continue;
+    const auto found = recognise(name.substr(1, end - 1), file);
+    if (found && found->description) body(entry.path().string(), *found);
+  }
+}
+
 }  // namespace
 
 std::string folder_of(const std::string& path) {
@@ -63,8 +76,12 @@ Sight look(const std::string& path) {
     if (::stat(bytes.c_str(), &component) != 0 || !S_ISREG(component.st_mode)) return;
     Description description = parse(content_of(name), base::text(name, " (host ", host_name(), ")"));
     // A name that was changed by hand leads to nothing: the bytes might be those of another file.
-    if (description.id != what.id || description.component != what.component) return;
-    auto known = std::ranges::find_if(sight.striped, [&](const Seen& seen) { return seen.file.id == what.id; });
+    if (description.id != what.id || description.component != what.component ||
+        description.components != what.components)
+      return;
+    auto known = std::ranges::find_if(sight.striped, [&](const Seen& seen) {
+      return seen.file.id == what.id && seen.file.components == what.components && seen.file.unit == description.unit;
+    });
     if (known == sight.striped.end()) known = sight.striped.insert(known, Seen{std::move(description), {}});
     known->components.push_back(what.component);
   });
@@ -132,6 +149,9 @@ void remove_others(const std::string& path, const std::string& keep) noexcept {
     each_component(path, ignored, [&](const std::string& name, const Found& what) {
       if (what.id != keep) (what.description ? descriptions : bytes).push_back(name);
     });
+    each_unfinished(path, ignored, [&](const std::string& name, const Found& what) {
+      if (what.id != keep) descriptions.push_back(name);
+    });
     for (const std::string& name : descriptions) ::unlink(name.c_str());
     for (const std::string& name : bytes) ::unlink(name.c_str());
   } catch (...) {  // then they stay
@@ -148,8 +168,9 @@ void write_description(const std::string& component_path, const Description& des
 bool is_coherent(const std::string& folder) {
   struct statfs found{};
   if (::statfs(folder.c_str(), &found) != 0) return true;
-  // NFS, AFS, SMB, CIFS, SMB 2, 9P, by their numbers in Linux's magic.h and statfs(2).
-  constexpr std::array<std::uint32_t, 6> kKeepCopies{0x6969, 0x5346414F, 0x517B, 0xFF534D42, 0xFE534D42, 0x01021997};
+  // NFS, AFS, SMB, CIFS, SMB 2, 9P, FUSE, by their numbers in Linux's magic.h and statfs(2).
+  constexpr std::array<std::uint32_t, 7> kKeepCopies{0x6969,     0x5346414F, 0x517B,    0xFF534D42,
+                                                     0xFE534D42, 0x01021997, 0x65735546};
   for (const std::uint32_t kind : kKeepCopies)
     if (static_cast<std::uint32_t>(found.f_type) == kind) return false;
   return true;

@@ -162,9 +162,9 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
 
 void SharedFile::Impl::close() {
   check_open();
-  check_given_up();
   outstanding_->wait_for_all();
   const std::exception_ptr error = engine::caught([&] {
+    check_given_up();
     // Nobody has anything under way any more before a file goes.
     engine::agree(*transport_, text("close the shared file ", options_.path), nullptr);
     if (options_.atomic) commit();

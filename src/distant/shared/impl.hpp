@@ -29,6 +29,7 @@ class SharedFile::Impl {
 
   bool is_open() const { return open_; }
   bool one() const { return one_; }
+  const Comm& comm() const { return comm_; }
   const distant::shared::Parts& parts() const { return parts_; }
   std::int64_t unit() const { return unit_; }
   int home(int component) const;

@@ -49,6 +49,8 @@ std::int64_t unit_for(const SharedFileOptions& options) {
 void check_options(const SharedFileOptions& options) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
   if (shared::name_of(options.path).empty()) refuse(text("\"", options.path, "\" names no file; pass the path of one"));
+  if (options.path.find('\0') != std::string::npos)
+    refuse(text("the path ", options.path.c_str(), " goes on behind a character of the code 0; leave that out"));
   const auto at_least_0 = [&](const char* what, std::int64_t value) {
     if (value < 0) refuse(text(what, "=", value, " was given for a shared file; pass 0 or more"));
   };
@@ -128,6 +130,9 @@ bool SharedFile::Impl::make_one() {
   }
   one_ = true;
   if (options_.persistent && !options_.atomic) {
+    // What is replaced stays where a rank cannot use the new one.
+    engine::agree(*transport_,
+                  engine::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
     commit_one();
     open_one(options_.path);
     return true;
@@ -214,7 +219,7 @@ void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool nam
     const auto place = static_cast<std::size_t>(round);
     auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
     files->open_together({place < own.size() ? own[place] : std::string(), mode, false},
-                         text("open a component of ", options_.path), named);
+                         text("open a component of ", options_.path), named, !one_);
     parts_.add(std::move(files));
   }
 }

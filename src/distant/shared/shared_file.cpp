@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "distant/service.hpp"
 #include "distant/shared/impl.hpp"
+#include "engine/agree.hpp"
+#include "plait/error.hpp"
 
 namespace plait {
 
@@ -12,12 +15,18 @@ SharedFile& SharedFile::operator=(SharedFile&&) noexcept = default;
 SharedFile::~SharedFile() = default;
 
 SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) {
-  auto impl = std::make_unique<Impl>(options, comm);
-  impl->open();
+  std::unique_ptr<Impl> impl;
+  distant::in_turn(comm, [&] {
+    impl = std::make_unique<Impl>(options, comm);
+    impl->open();
+  });
   return SharedFile(std::move(impl));
 }
 
-void SharedFile::refuse_open(const std::string& message, const Comm& comm) { Impl::refuse_open(message, comm); }
+void SharedFile::refuse_open(const std::string& message, const Comm& comm) {
+  distant::in_turn(comm, [&] { Impl::refuse_open(message, comm); });
+  throw Error(ErrorKind::kArgument, message);  // never: this rank brings the error along
+}
 
 bool SharedFile::is_open() const { return impl_->is_open(); }
 bool SharedFile::one() const { return impl_->one(); }
@@ -38,10 +47,16 @@ DistantRequest SharedFile::start_write(std::int64_t offset, const void* buffer, 
   return impl_->start_write(offset, static_cast<const std::byte*>(buffer), bytes);
 }
 std::int64_t SharedFile::size() { return impl_->size(); }
-void SharedFile::resize(std::int64_t bytes) { impl_->resize(bytes); }
+void SharedFile::resize(std::int64_t bytes) {
+  distant::in_turn(impl_->comm(), [&] { impl_->resize(bytes); });
+}
 void SharedFile::sync() { impl_->sync(); }
 void SharedFile::read_only() { impl_->read_only(); }
-void SharedFile::close() { impl_->close(); }
-void SharedFile::abandon() noexcept { impl_->abandon(); }
+void SharedFile::close() {
+  distant::in_turn(impl_->comm(), [&] { impl_->close(); });
+}
+void SharedFile::abandon() noexcept {
+  engine::caught([&] { distant::in_turn(impl_->comm(), [&] { impl_->abandon(); }); });
+}
 
 }  // namespace plait

@@ -1,0 +1,93 @@
+"""Shared Files beside other collective calls, and with ranks that cannot go on."""
+
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+from same import error_everywhere
+from shared_place import folder_of
+
+import plait
+from plait import shared as shared_files
+
+
+def test_a_file_that_was_given_up_is_closed_once_more(comm, shared, disk, place):
+    """The others have heard of it in another call: none of them waits for that rank, and none keeps the file."""
+    comm.Barrier()
+    last = comm.size - 1
+    path = folder_of(place, disk, shared) / "data"
+    file = shared_files.open(path, "w", comm=comm, place=place, persistent=True, atomic=True)
+    other = shared_files.open(f"{path}2", "w", comm=comm, place=place)
+    if comm.rank == last:
+        file.abandon()
+    else:
+        with pytest.raises(plait.StoreError, match=f"rank {last} has given up the shared file .*data "):
+            other.resize(10)
+        with pytest.raises(plait.StoreError, match="was given up by a rank"):
+            file.resize(10)
+        with pytest.raises(plait.StoreError, match="was given up by a rank"):
+            file.close()
+    assert file.closed
+    other.resize(10)
+    assert other.size() == 10
+    other.close()
+    comm.Barrier()
+    assert not any(path.parent.iterdir())
+    comm.Barrier()
+
+
+def test_collective_calls_take_turns_with_those_that_were_started(comm, shared, disk, place):
+    """Accesses of another file that are under way use the same messages between ranks."""
+    comm.Barrier()
+    shape = (40, 3000)
+    rows = plait.Layout(shape, "(cyclic, *)", grid=(comm.size,))
+    columns = plait.Layout(shape, "(*, cyclic)", grid=(comm.size,))
+    whole = np.arange(120_000.0).reshape(shape)
+    mine = np.ascontiguousarray(whole[comm.rank :: comm.size])
+    path = folder_of(place, disk, shared) / "data"
+    options = {"comm": comm, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
+    with plait.open(shared / "field.npy", "w", **options) as field:
+        for turn in range(6):
+            write = field.iwrite(mine + turn, rows)
+            read = field.iread(columns)
+            with shared_files.open(path, "w", comm=comm, place=place) as file:
+                file.write(comm.rank, bytes([turn]))
+                file.resize(2 * comm.size)
+                assert file.read(comm.rank, 1).tolist() == [turn]
+            again = field.iwrite(mine, rows)
+            error_everywhere(
+                comm, lambda: shared_files.open(path, "x", comm=comm), plait.ArgumentError, 'mode "x" is not known'
+            )
+            write.wait()
+            np.testing.assert_array_equal(read.wait(), whole[:, comm.rank :: comm.size] + turn)
+            again.wait()
+
+
+@pytest.mark.several_ranks
+def test_an_open_that_fails_leaves_the_old_file(comm, shared):
+    """One rank has no descriptor left for the new one."""
+    comm.Barrier()
+    path = shared / "data"
+    with shared_files.open(path, "w", comm=comm, place="one", persistent=True) as file:
+        file.write(0, b"old")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if comm.rank == comm.size - 1:
+        with Path("/dev/null").open() as lowest:
+            fewest = lowest.fileno()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (fewest, limits[1]))
+    try:
+        error = error_everywhere(
+            comm,
+            lambda: shared_files.open(path, "w", comm=comm, place="one", persistent=True),
+            plait.StoreError,
+            "Too many open files",
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert f"on rank {comm.size - 1}" in error
+    with shared_files.open(path, comm=comm) as file:
+        assert file.read(0, 3).tobytes() == b"old"
+    comm.Barrier()
+    assert [each.name for each in shared.iterdir()] == ["data"]
+    comm.Barrier()
