@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <utility>
 
@@ -33,6 +34,8 @@ constexpr milliseconds kLargeFor{250};
 /// What a peer sent before it left may still be on its way.
 constexpr milliseconds kGrace{200};
 constexpr milliseconds kCancelling{500};
+/// How long the end of MPI waits for threads that stop.
+constexpr milliseconds kOthersStop{5000};
 /// So many processes have sockets to all others while they wait for all.
 constexpr int kMostWatched = 64;
 
@@ -52,7 +55,9 @@ namespace {
 /// The ends that MPI_Finalize has to stop.
 struct Registry {
   std::mutex mutex;
+  std::condition_variable changed;
   std::set<MpiActive*> running;
+  int stopping = 0;
   bool watched = false;
 };
 Registry& registry() {
@@ -67,6 +72,9 @@ int stop_all(MPI_Comm, int, void*, void*) {
     running = registry().running;
   }
   for (MpiActive* one : running) one->stop();
+  // One that another thread stops may still be calling MPI.
+  std::unique_lock lock(registry().mutex);
+  registry().changed.wait_for(lock, kOthersStop, [] { return registry().stopping == 0; });
   return MPI_SUCCESS;
 }
 
@@ -270,6 +278,7 @@ void MpiActive::stop() noexcept {
   {
     const std::scoped_lock lock(registry().mutex);
     if (registry().running.erase(this) == 0) return;
+    ++registry().stopping;
   }
   losses_->end();
   ending_ = true;
@@ -296,6 +305,9 @@ void MpiActive::stop() noexcept {
   const CallFailure why = stopped();
   for (const auto& flight : waiting) flight->call.done(&why);
   bells_->close();
+  const std::scoped_lock lock(registry().mutex);
+  --registry().stopping;
+  registry().changed.notify_all();
 }
 
 std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallService> service,
