@@ -10,7 +10,7 @@ from rich.text import Text
 
 from plait.bench.columbus import ColumbusResults, ColumbusWay
 from plait.bench.columbus_job import ONE, SHARED
-from plait.bench.text import NOTHING, counted, factor, machine_line, rate, three_digits, titled_table, version_line
+from plait.bench.text import NOTHING, counted, factor, ranks_header, rate, three_digits, titled_table
 from plait.draw.figure import new_figure, open_axis, save
 
 # Table 1 of the paper: 128 processors of an IBM SP, an iteration.  Name, bytes read, seconds, MB/s of a processor.
@@ -29,10 +29,7 @@ def columbus_table(results: ColumbusResults) -> RenderableType:
 
 def _header(results: ColumbusResults) -> Text:
     machine = results.machine
-    return Text(
-        f"{machine_line(machine)}\n{counted(results.settings['ranks'], 'rank')}, {machine.get('MPI', 'MPI')}, "
-        f"records on {machine['file system']}; {version_line(machine)}"
-    )
+    return ranks_header(machine, results.settings["ranks"], f", records on {machine['file system']}")
 
 
 def _table(results: ColumbusResults) -> Table:

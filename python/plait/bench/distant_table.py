@@ -10,7 +10,7 @@ from rich.text import Text
 
 from plait.bench.distant import DistantResults
 from plait.bench.distant_job import LATENCIES, LOCAL, READ, REMOTE, WRITE, Cell
-from plait.bench.text import counted, machine_line, microseconds, rate, short_bytes, titled_table, version_line
+from plait.bench.text import counted, microseconds, ranks_header, rate, short_bytes, titled_table
 from plait.draw.figure import new_figure, open_axis, save
 from plait.draw.palette import line_style
 
@@ -22,10 +22,7 @@ def distant_table(results: DistantResults) -> RenderableType:
 
 def _header(results: DistantResults) -> Text:
     machine = results.machine
-    return Text(
-        f"{machine_line(machine)}\n2 ranks, {machine.get('MPI', 'MPI')}, disks on {machine['file system']}; "
-        f"{version_line(machine)}"
-    )
+    return ranks_header(machine, 2, f", disks on {machine['file system']}")
 
 
 def _rates(results: DistantResults) -> Table:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from plait.bench.overlap import OverlapResults
 from plait.bench.overlap_job import BOTH, COMPUTE, IO
-from plait.bench.text import machine_line, milliseconds, titled_table, version_line
+from plait.bench.text import milliseconds, ranks_header, titled_table
 from plait.draw.figure import new_figure, save
 
 
@@ -31,11 +31,8 @@ def overlap_table(results: OverlapResults) -> RenderableType:
 
 
 def _header(results: OverlapResults) -> Text:
-    machine, ranks = results.machine, results.settings["ranks"]
-    return Text(
-        f"{machine_line(machine)}\n{ranks} {'rank' if ranks == 1 else 'ranks'}, {machine.get('MPI', 'MPI')}, "
-        f"file on {machine['file system']}; {version_line(machine)}"
-    )
+    machine = results.machine
+    return ranks_header(machine, results.settings["ranks"], f", file on {machine['file system']}")
 
 
 def _notes(results: OverlapResults) -> Text:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from plait.bench.shared import SharedResults
 from plait.bench.shared_job import KINDS, SERVED, SHARED
-from plait.bench.text import NOTHING, counted, machine_line, rate, short_bytes, titled_table, version_line
+from plait.bench.text import NOTHING, counted, ranks_header, rate, short_bytes, titled_table
 from plait.draw.figure import new_figure, open_axis, save
 from plait.draw.palette import line_style
 
@@ -23,11 +23,7 @@ def shared_table(results: SharedResults) -> RenderableType:
 
 
 def _header(results: SharedResults) -> Text:
-    machine = results.machine
-    return Text(
-        f"{machine_line(machine)}\n{counted(results.settings['ranks'], 'rank')}, {machine.get('MPI', 'MPI')}; "
-        f"{version_line(machine)}"
-    )
+    return ranks_header(results.machine, results.settings["ranks"])
 
 
 def _table(results: SharedResults) -> Table:

@@ -6,6 +6,7 @@ import math
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 NOTHING = "–"
 """Stands where nothing was measured."""
@@ -54,6 +55,12 @@ def machine_line(machine: dict[str, str]) -> str:
 def version_line(machine: dict[str, str]) -> str:
     """Return what was measured."""
     return f"Plait {machine['plait']}, Python {machine['python']}"
+
+
+def ranks_header(machine: dict[str, str], ranks: int, where: str = "") -> Text:
+    """Return the lines above the results of MPI ranks; `where` says more of what they had."""
+    mpi = machine.get("MPI", "MPI")
+    return Text(f"{machine_line(machine)}\n{counted(ranks, 'rank')}, {mpi}{where}; {version_line(machine)}")
 
 
 def titled_table(title: str) -> Table:
