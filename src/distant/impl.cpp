@@ -48,7 +48,7 @@ DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> serv
 DistantFile::Impl::~Impl() {
   outstanding_->wait_for_all();
   if (!open_) return;
-  if (!name_.empty() && home_ == rank_) forget_name();
+  if (offered()) forget_name();
   withdraw();
   if (own_ && temporary_) engine::caught([this] { own_->remove(); });
 }
@@ -128,7 +128,7 @@ void DistantFile::Impl::end() {
       // Nobody has anything under way any more before a file goes.
       engine::agree(*transport_, text("close the distant file of number ", number_), nullptr);
     });
-  } else if (home_ == rank_) {
+  } else if (offered()) {
     forget_name();
   }
   const std::exception_ptr error = drop();

@@ -66,6 +66,8 @@ class DistantFile::Impl {
 
   /// Whether it was opened by all ranks together.
   bool together() const { return name_.empty(); }
+  /// By this handle: one that was found on the rank of its home has the same name, and leaves it.
+  bool offered() const { return !together() && own_ != nullptr; }
   bool given_up() const { return transport_->given_up().contains(number_); }
   void end();
   void give_up();
