@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._abandon import abandon
 from ._arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
 from ._comm import CommLike, comm_of
 from ._core import Layout
@@ -175,12 +176,12 @@ class File:
     ) -> None:
         """Close the file; a block that ends with an exception discards a new file instead."""
         if kind is not None:
-            self._core.abandon()
+            abandon(self._core, self, error)
             return
         try:
             self.close()
-        except BaseException:
-            self._core.abandon()
+        except BaseException as failure:
+            abandon(self._core, self, failure)
             raise
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _core
+from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError
@@ -107,7 +108,7 @@ class DistantFile:
         if kind is None:
             self.close()
         else:
-            self._core.abandon()
+            abandon(self._core, self, error)
 
     def __repr__(self) -> str:
         """Say what the handle is of."""

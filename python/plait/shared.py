@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from . import _core
+from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._request import Request
@@ -118,7 +119,7 @@ class SharedFile:
         if kind is None:
             self.close()
         else:
-            self.abandon()
+            abandon(self._core, self, error)
 
     def __repr__(self) -> str:
         """Say what file it is and where it is."""

@@ -202,3 +202,63 @@ def test_shared_positions_between_nodes_need_threads(tmp_path, level):
     )
     assert job.returncode == 0, job.stdout
     assert job.stdout.count("read 1" if level == "multiple" else "needs MPI_THREAD_MULTIPLE") == 2, job.stdout
+
+
+# A rank fails while the other waits for it, for a while, in something that is not Plait's.
+FAILING_JOB = """
+import sys, time
+from mpi4py import MPI
+import plait
+from plait import _abandon, distant, shared
+
+_abandon.PATIENCE = 0.3
+kind, path = sys.argv[1:]
+comm = MPI.COMM_WORLD
+
+def opened():
+    if kind == "distant":
+        return distant.open(f"{path}-{comm.rank}", "w", comm=comm)
+    if kind == "shared":
+        return shared.open(path, "w", comm=comm)
+    return plait.open(path, "w", comm=comm, shape=(4,), dtype="f8")
+
+try:
+    with opened():
+        if comm.rank == 1:
+            raise KeyError("the reason")
+        comm.recv(source=1)
+except plait.Error as error:
+    print("told:", error, flush=True)
+except KeyError:
+    print("left", flush=True)
+"""
+
+# The same, but the other closes after a second.
+PATIENT_JOB = FAILING_JOB.replace("comm.recv(source=1)", "time.sleep(1.5)")
+
+
+@pytest.mark.parametrize("kind", ["array", "distant", "shared"])
+def test_an_error_is_seen_though_nobody_hears_of_it(tmp_path, kind):
+    command = [MPIEXEC, "-n", "2", sys.executable, "-c"]
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    arguments = [kind, str(tmp_path / "a.npy")]
+    done = subprocess.run(
+        [*command, PATIENT_JOB, *arguments], capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert "told: " in done.stdout, done.stderr
+    assert "left" in done.stdout
+    assert "a rank has given up <" in done.stderr
+    assert "KeyError: 'the reason'" in done.stderr
+    # Who never hears of it hangs; the error is there all the same.
+    hanging = subprocess.Popen(
+        [*command, FAILING_JOB, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    try:
+        assert any("KeyError: 'the reason'" in line for line in hanging.stderr)
+    finally:
+        hanging.terminate()
+        hanging.communicate(timeout=20)

@@ -1,0 +1,38 @@
+"""Giving up a handle because of an exception, of which the other ranks may not hear soon."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from typing import Protocol
+
+PATIENCE = 3.0  # seconds
+
+
+class _Handle(Protocol):
+    def abandon(self) -> None: ...
+
+
+def abandon(handle: _Handle, what: object, error: BaseException | None) -> None:
+    """Abandon a handle, which waits for the next collective call of the other ranks.
+
+    These may wait for this rank in a call that is not Plait's, and all of them for ever: then at least the error is to
+    be seen, which would be printed only once this has returned.
+    """
+    timer = threading.Timer(PATIENCE, _show, [what, error])
+    timer.daemon = True
+    timer.start()
+    try:
+        handle.abandon()
+    finally:
+        timer.cancel()
+
+
+def _show(what: object, error: BaseException | None) -> None:
+    told = "".join(traceback.format_exception(error)) if error is not None else ""
+    sys.stderr.write(
+        f"plait: a rank has given up {what!r} because of the error below, and waits until the others make a "
+        f"collective call of Plait and hear of it; if they wait for this rank in MPI, end the job\n{told}"
+    )
+    sys.stderr.flush()
