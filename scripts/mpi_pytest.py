@@ -81,6 +81,7 @@ def main() -> int:
     """Runs pytest on this rank; nonzero where anything failed here or elsewhere."""
     results, logs, *arguments = sys.argv[1:]
     rank = MPI.COMM_WORLD.rank
+    Path(logs).mkdir(parents=True, exist_ok=True)
     if rank:
         log = os.open(Path(logs) / f"rank-{rank}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(log, 1)

@@ -358,4 +358,6 @@ STAGES: dict[str, Callable[[Path], Outcome]] = {
 }
 # What is built ahead for a stage while those before it run.
 BUILT_AHEAD = {"cpp-address": "address", "cpp-thread": "thread"}
+# While these run nothing is built ahead.
+MANY_RANKS = ("c", "mpi", "hosts")
 NEED_THE_BUILD = ("cpp", "c", "python", "mpi", "hosts")

@@ -27,6 +27,8 @@ void translate(const std::exception_ptr& error, void*) {
 NB_MODULE(_core, module) {
   module.doc() = "Compiled core of Plait; use the package plait.";
   nb::register_exception_translator(translate);
+  // A program that a signal ends leaves objects to the system; that is not for its user to read about.
+  nb::set_leak_warnings(false);
   nb::class_<plait::Comm>(module, "Comm", "The processes that take part in collective calls.")
       .def(nb::init<>(), "One process alone.")
       .def_prop_ro("rank", &plait::Comm::rank)

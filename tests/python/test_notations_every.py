@@ -61,7 +61,12 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize("through", EVERY, ids=lambda through: through.__name__.removeprefix("through_"))
+def words(value):
+    """The name of a test's argument: a notation's, or a layout's text."""
+    return value.__name__.removeprefix("through_") if callable(value) else value
+
+
+@pytest.mark.parametrize("through", EVERY, ids=words)
 @given(layout=st.one_of(layouts(plain=True), layouts()))
 @settings(max_examples=250)
 def test_said_or_refused(through, layout):
@@ -130,7 +135,7 @@ SAID = {
 
 
 @pytest.mark.parametrize(
-    ("through", "text"), [(through, text) for through, texts in SAID.items() for text in texts], ids=str
+    ("through", "text"), [(through, text) for through, texts in SAID.items() for text in texts], ids=words
 )
 def test_said(through, text):
     layout = plait.Layout.parse(text)
