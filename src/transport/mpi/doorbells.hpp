@@ -111,6 +111,7 @@ class Doorbells {
   int self_ = -1;  // its own bell
   int local_ = -1;
   int network_ = -1;
+  bool routed_ = false;            // whether there was a way to the first peer that is not near
   std::atomic<bool> rung_{false};  // whether the own bell has been rung since the handler last woke
 
   std::mutex mutex_;  // of what follows
