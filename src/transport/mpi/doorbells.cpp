@@ -20,7 +20,6 @@
 #include <fstream>
 #include <functional>
 #include <random>
-#include <ranges>
 #include <span>
 
 #include "base/text.hpp"
@@ -57,8 +56,9 @@ Doorbells::Doorbells(MPI_Comm comm) {
   listen();
   mine = addresses_[static_cast<std::size_t>(rank_)];
   check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, addresses_.data(), sizeof mine, MPI_BYTE, comm), "MPI_Allgather");
-  const auto other = std::ranges::find_if(std::views::iota(0, size), [this](int peer) { return !near(peer); });
-  routed_ = *other < size && has_route(network_names(addresses_[static_cast<std::size_t>(*other)]));
+  int other = 0;
+  while (other < size && (other == rank_ || near(other))) ++other;
+  routed_ = other < size && has_route(network_names(addresses_[static_cast<std::size_t>(other)]));
 }
 
 Doorbells::~Doorbells() {
