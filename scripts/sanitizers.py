@@ -71,8 +71,8 @@ class Ahead:
 
     def stop(self) -> None:
         """Ends what is being built; it may go on from there."""
-        self.signal(signal.SIGTERM)
-        self.signal(signal.SIGCONT)
+        self.tell(signal.SIGTERM)
+        self.tell(signal.SIGCONT)
         if self.process is not None:
             self.process.wait()
         self.process = None
@@ -84,13 +84,13 @@ class Ahead:
         Ranks that wait for each other give their processor away at each look, and to a compiler too: even at the
         lowest priority it makes them three times as slow.
         """
-        self.signal(signal.SIGSTOP)
+        self.tell(signal.SIGSTOP)
         try:
             yield
         finally:
-            self.signal(signal.SIGCONT)
+            self.tell(signal.SIGCONT)
 
-    def signal(self, number: signal.Signals) -> None:
+    def tell(self, number: signal.Signals) -> None:
         """Sends a signal to everything that builds ahead, if anything does."""
         if self.process is not None and self.process.poll() is None:
             os.killpg(self.process.pid, number)

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from launching import WELCOME
 
 import plait
 
@@ -14,13 +15,6 @@ SOURCES = ROOT / "tests/fortran"
 LIBRARIES = Path(plait.__file__).parent
 COMPILER = shutil.which(os.environ.get("FC", "gfortran"))
 MPIEXEC = shutil.which("mpiexec")
-# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
-WELCOME = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMP_NUM_THREADS": "1",
-}
 MODULES = {4: "fortran", 8: "fortran_i8"}
 KINDS = {4: ("plait_fortran", []), 8: ("plait_fortran_i8", ["-fdefault-integer-8"])}
 

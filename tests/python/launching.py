@@ -8,6 +8,14 @@ from click.testing import CliRunner
 from plait.bench.launch import LaunchError, find_mpiexec
 from plait.cli import main
 
+# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
+WELCOME = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMP_NUM_THREADS": "1",
+}
+
 
 def has_mpi():
     try:

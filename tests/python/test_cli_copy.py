@@ -11,18 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launching import needs_mpi, run
+from launching import WELCOME, needs_mpi, run
 
 import plait
 from plait.bench.launch import find_mpiexec
 from plait.cli.copying import StoppedError, copy_by_ranks
 
-# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
-WELCOME = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-}
 SHAPE = (301, 77)
 
 

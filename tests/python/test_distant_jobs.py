@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from launching import WELCOME
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
@@ -125,7 +126,7 @@ def test_what_a_rank_that_has_gone_has_of_a_shared_file_is_told(tmp_path, how):
 
 def run(job, folder, how):
     """What three ranks print of which the last one goes; each is a node of its own."""
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, **WELCOME}
     command = [MPIEXEC, "-n", "3", *OUTLIVE, sys.executable, "-c", job, str(folder), how]
     done = subprocess.run(
         command,
@@ -148,7 +149,7 @@ def told(rank, output):
 
 
 def test_arrays_on_own_disks_need_mpi_with_threads(tmp_path):
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, **WELCOME}
     done = subprocess.run(
         [MPIEXEC, "-n", "2", sys.executable, "-c", SERIAL, str(tmp_path)],
         stdout=subprocess.PIPE,

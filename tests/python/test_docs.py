@@ -25,6 +25,7 @@ from pathlib import Path
 
 import click
 import pytest
+from launching import WELCOME
 
 import plait
 import plait.shared
@@ -37,13 +38,6 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 RUN = {"python", "c", "cpp", "sh"}
 SECONDS = 60
-# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
-WELCOME = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMP_NUM_THREADS": "1",
-}
 
 
 @dataclass

@@ -8,20 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from launching import needs_mpi
+from launching import WELCOME, needs_mpi
 
 import plait
 from plait.bench.launch import find_mpiexec
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = Path(plait.__file__).parent
-# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
-WELCOME = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "OMP_NUM_THREADS": "1",
-}
 # Starts each rank in a folder of its own, as on a disk that the others do not see.
 APART = ["sh", "-c", 'cd "$(mktemp -d ./disk-XXXXXX)" && exec "$@"', "sh"]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from launching import WELCOME
 
 import plait
 
@@ -61,7 +62,7 @@ OUTLIVE = ["sh", "-c", '"$@"; sleep 2', "sh"]
 
 def start(path, ranks, victim, moment, around=()):
     """Runs the job and returns its output and how long it took."""
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, **WELCOME}
     begin = time.monotonic()
     process = subprocess.Popen(
         [MPIEXEC, "-n", str(ranks), *around, sys.executable, "-c", JOB, str(path), str(victim), moment],
@@ -189,7 +190,7 @@ with plait.open(sys.argv[1], comm=comm) as file:
 def test_shared_positions_between_nodes_need_threads(tmp_path, level):
     path = tmp_path / "a.npy"
     np.save(path, np.arange(3))
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, **WELCOME}
     job = subprocess.run(
         [MPIEXEC, "-n", "2", sys.executable, "-c", POSITIONS, str(path), level],
         stdout=subprocess.PIPE,
@@ -240,7 +241,7 @@ PATIENT_JOB = FAILING_JOB.replace("comm.recv(source=1)", "time.sleep(1.5)")
 @pytest.mark.parametrize("kind", ["array", "distant", "shared"])
 def test_an_error_is_seen_though_nobody_hears_of_it(tmp_path, kind):
     command = [MPIEXEC, "-n", "2", sys.executable, "-c"]
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = {**os.environ, **WELCOME}
     arguments = [kind, str(tmp_path / "a.npy")]
     done = subprocess.run(
         [*command, PATIENT_JOB, *arguments], capture_output=True, text=True, env=environment, timeout=60

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_docs import WELCOME, find_launcher
+from launching import WELCOME
+from test_docs import find_launcher
 
 import plait
 from plait.notations import pencil

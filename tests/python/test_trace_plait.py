@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from launching import needs_mpi
+from launching import WELCOME, needs_mpi
 
 from plait import trace
 from plait.bench.launch import find_mpiexec
@@ -52,13 +52,7 @@ with plait.open(name, "r", comm=comm, shape=(64, 48), dtype="f8", strategy=strat
 
 
 def run(folder, *command):
-    environment = {
-        **os.environ,
-        "PLAIT_TRACE": "t.plait",
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    }
+    environment = {**os.environ, **WELCOME, "PLAIT_TRACE": "t.plait"}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
     )

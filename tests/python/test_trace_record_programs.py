@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from launching import WELCOME
 from recording import PLAIT, SOURCES, Recorded, check_exact, compiled, kernel_count, load, need
 
 from plait.bench.launch import LaunchError, find_mpiexec
@@ -164,12 +165,7 @@ def launched(capfd: Capture, record: list[object], program: list[object], ranks:
         launcher = find_mpiexec()
     except LaunchError:
         pytest.skip("no MPI launcher")
-    environment = {
-        **os.environ,
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    }
+    environment = {**os.environ, **WELCOME}
     launch = [launcher, "-n", str(ranks)]
     for command in ([*launch, *record, *program], [*record, *launch, *program]):
         with capfd.disabled():
