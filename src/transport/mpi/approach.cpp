@@ -73,16 +73,6 @@ int open_local(const std::string& name, int& code) {
   return -1;
 }
 
-bool has_route(const std::vector<sockaddr_in6>& addresses) {
-  return std::ranges::any_of(addresses, [](const sockaddr_in6& address) {
-    const int datagrams = ::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (datagrams < 0) return false;
-    const bool found = ::connect(datagrams, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    ::close(datagrams);
-    return found;
-  });
-}
-
 Approach::State Approach::go_on(Clock::time_point now) {
   while (true) {
     if (socket_ < 0 && at_ == addresses_.size()) {
@@ -119,7 +109,6 @@ Approach::Step Approach::look(Clock::time_point now) {
 
 Approach::Step Approach::failed(int code) {
   refused_ = refused_ || code == ECONNREFUSED;
-  no_route_ = code == ENETUNREACH || code == ENETDOWN;
   drop();
   ++at_;
   return Step::kNext;

@@ -23,9 +23,6 @@ void keep_alive(int socket);
 /// A connection to the local socket of a name; -1, and the system's code, where there is none.
 int open_local(const std::string& name, int& code);
 
-/// Whether this host knows a way to one of the addresses.  Sends nothing.
-bool has_route(const std::vector<sockaddr_in6>& addresses);
-
 /// A TCP connection being made, without waiting for it: to one address of a host after the other, and again, for a host
 /// that does not answer may be back soon.
 class Approach {
@@ -52,8 +49,6 @@ class Approach {
   int socket() const { return socket_; }
   int release();
   Clock::time_point since() const { return first_; }
-  /// Whether this host itself has no way there at the moment.
-  bool no_route() const { return no_route_ && socket_ < 0; }
 
  private:
   enum class Step : std::uint8_t { kWait, kThere, kNext };
@@ -66,7 +61,6 @@ class Approach {
   std::size_t at_ = 0;
   int socket_ = -1;
   bool refused_ = false;
-  bool no_route_ = false;
   Clock::time_point first_ = Clock::now();
   Clock::time_point begun_;           // of this address
   Clock::time_point round_ = first_;  // of all addresses

@@ -29,7 +29,7 @@ namespace plait::transport::mpi {
 
 namespace {
 
-/// MPI is not used so long for a peer that has not been connected to.
+/// MPI is not used so long for a peer that has not been connected to, where no socket has led to another host yet.
 constexpr std::chrono::seconds kHeld{1};
 constexpr char kBell = 1;
 constexpr char kLargeBell = 2;
@@ -56,9 +56,9 @@ Doorbells::Doorbells(MPI_Comm comm) {
   listen();
   mine = addresses_[static_cast<std::size_t>(rank_)];
   check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, addresses_.data(), sizeof mine, MPI_BYTE, comm), "MPI_Allgather");
-  int other = 0;
-  while (other < size && (other == rank_ || near(other))) ++other;
-  routed_ = other < size && has_route(network_names(addresses_[static_cast<std::size_t>(other)]));
+  int other = 1;
+  while (other < size && near((rank_ + other) % size)) ++other;
+  if (other < size) connect((rank_ + other) % size);  // tells whether sockets lead to other hosts, while all are there
 }
 
 Doorbells::~Doorbells() {
@@ -159,7 +159,7 @@ bool Doorbells::near(int peer) const {
 Doorbells::Reach Doorbells::connect(int peer) {
   const std::scoped_lock lock(mutex_);
   Way& way = ways_[static_cast<std::size_t>(peer)];
-  if (way == Way::kUntried) begin_connecting(peer, way);
+  if (way == Way::kUntried && incoming_.count(peer) == 0) begin_connecting(peer, way);
   if (way == Way::kGone) return Reach::kGone;
   return held_.count(peer) > 0 ? Reach::kNotYet : Reach::kReady;
 }
@@ -228,7 +228,7 @@ Approach::State Doorbells::go_on(int peer, Approach& approach) {
     const int socket = approach.release();
     ::epoll_ctl(set_, EPOLL_CTL_DEL, socket, nullptr);
     keep_alive(socket);
-    connected(peer, socket);
+    if (connected(peer, socket)) led_away_ = true;
   }
   return state;
 }
@@ -248,15 +248,16 @@ void Doorbells::approach() {
     const std::scoped_lock lock(mutex_);
     for (auto one = approaches_.begin(); one != approaches_.end();) {
       const auto& [peer, approach] = *one;
-      // One that has connected, or whose peer has hung up in the other direction, is over.
-      const Way& way = ways_[static_cast<std::size_t>(peer)];
+      // One that has connected, or whose peer has connected or hung up in the other direction, is over.
+      Way& way = ways_[static_cast<std::size_t>(peer)];
+      if (way == Way::kTrying && incoming_.count(peer) > 0) way = Way::kSilent;
       const bool open = way == Way::kTrying;
       const Approach::State state = open ? go_on(peer, *approach) : Approach::State::kThere;
       if (state == Approach::State::kLost) lost.push_back(peer);
       if (state == Approach::State::kRefused || (open && way == Way::kGone)) left.push_back(peer);
-      // A network that there was and is not now is MPI's too, and MPICH 5.0.2 crashes in a send that cannot begin.
-      const bool cut_off = routed_ && approach->no_route();
-      const bool over = state != Approach::State::kTrying || (approach->since() < early && !cut_off);
+      // Where sockets lead to other hosts, one that they do not lead to may be lost: MPICH 5.0.2 crashes in the next
+      // send to it once it has noticed that.
+      const bool over = state != Approach::State::kTrying || (approach->since() < early && !led_away_);
       if (over && held_.erase(peer) > 0) ready.push_back(peer);
       one = state == Approach::State::kTrying ? std::next(one) : approaches_.erase(one);
     }
@@ -318,6 +319,7 @@ bool Doorbells::greet(int socket, Guest& guest) {
     return false;
   }
   incoming_[guest.peer()] = socket;
+  led_away_ = led_away_ || !near(guest.peer());
   if (const auto missed = missed_.extract(guest.peer())) send_bell(socket, bell_of(missed.mapped()));
   return true;
 }

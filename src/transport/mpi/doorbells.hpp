@@ -35,7 +35,7 @@ class Doorbells {
   Doorbells& operator=(const Doorbells&) = delete;
 
   /// Begins to connect to a peer that is to be called, if that has not been tried; what is rung meanwhile is rung then.
-  /// A peer that does not answer for a second is kReady too: MPI may reach it.
+  /// A peer that does not answer for a second is kReady too, MPI may reach it: unless sockets have led to other hosts.
   /// errors  none.
   /// threads  Any.
   enum class Reach : std::uint8_t { kReady, kNotYet, kGone };
@@ -111,11 +111,11 @@ class Doorbells {
   int self_ = -1;  // its own bell
   int local_ = -1;
   int network_ = -1;
-  bool routed_ = false;            // whether there was a way to the first peer that is not near
   std::atomic<bool> rung_{false};  // whether the own bell has been rung since the handler last woke
 
   std::mutex mutex_;  // of what follows
   std::vector<Way> ways_;
+  bool led_away_ = false;        // whether a socket has led to or from a process on another host
   std::map<int, int> outgoing_;  // a peer's socket, where this process calls
   std::map<int, int> incoming_;  // where the peer does
   std::map<int, int> peers_;     // of outgoing sockets
