@@ -22,7 +22,7 @@ needs_disks = needs("disk sizes")
 class Job:
     """One run of the stress, under way."""
 
-    def __init__(self, folder, hosts, ranks, options, how=(), outlive=False):
+    def __init__(self, folder, hosts, ranks, options, how=(), outlive=False, before=()):
         self.report = folder / "report"
         self.report.mkdir()
         program = [sys.executable, STORM, "--seed", random.randrange(1 << 30), "--report", self.report, *options]
@@ -30,7 +30,7 @@ class Job:
         if not isinstance(ranks, int):  # one job after the other on the same hosts
             each = f'for ranks in {" ".join(map(str, ranks))}; do mpiexec -n "$ranks" "$@"; done'
             launch = [sys.executable, HOSTS, "exec", "--hosts", hosts, *how, "--", "sh", "-euc", each, "sh"]
-        self.command = [str(word) for word in [*launch, *(OUTLIVE if outlive else []), *program]]
+        self.command = [str(word) for word in [*launch, *(OUTLIVE if outlive else []), *before, *program]]
         self.output = (folder / "output").open("w+")
         streams = {"stdin": subprocess.DEVNULL, "stdout": self.output, "stderr": subprocess.STDOUT}
         self.process = subprocess.Popen(self.command, **streams)
@@ -140,7 +140,37 @@ def test_what_stands_still_for_a_while_goes_on(start, fault):
 @needs_hosts_and_mpi
 @pytest.mark.timeout(300)
 def test_a_lost_host_is_told_of_within_half_a_minute(start):
-    """Also where nobody had called it before; both sides go on by themselves."""
-    cut = ["--fault", "cut", "--victim", 2, "--phases", 2]
+    """Also where nobody had called it before, and MPI lost it long ago; both sides go on by themselves."""
+    cut = ["--fault", "cut", "--victim", 2]
     kinds = (["--kind", "distant"], ["--kind", "distant", "--first"], ["--kind", "shared", "--first"])
-    check_survivors(start, 3, 4, [[*kind, *cut] for kind in kinds], range(4))
+    late = ["--kind", "distant", "--first", "--rest", 25, "--phases", 1]
+    check_survivors(start, 3, 4, [[*late, *cut], *([*kind, *cut, "--phases", 2] for kind in kinds)], range(4))
+
+
+# Between hosts MPI's own sockets are of the other family.
+FIREWALL = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/socket.h>
+int connect(int socket, const struct sockaddr* to, socklen_t length) {
+  static int (*real)(int, const struct sockaddr*, socklen_t);
+  if (real == 0) *(void**)&real = dlsym(RTLD_NEXT, "connect");
+  if (to->sa_family != AF_INET6) return real(socket, to, length);
+  errno = EHOSTUNREACH;
+  return -1;
+}
+"""
+
+
+@needs_hosts_and_mpi
+@pytest.mark.parametrize("which", ["all", "one"])
+def test_where_a_firewall_lets_only_mpi_through(start, tmp_path, which):
+    source = tmp_path / "firewall.c"
+    source.write_text(FIREWALL)
+    library = tmp_path / "firewall.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    behind = "true" if which == "all" else '[ "$PMI_RANK" = 0 ]'
+    shell = ["sh", "-c", f'if {behind}; then export LD_PRELOAD={library}; fi; exec "$@"', "sh"]
+    said = start(2, 3, ["--kind", "shared", "distant", "--phases", 2], before=shell).check(range(3))
+    assert all(", 0 failures told" in words for words in said.values()), said

@@ -40,6 +40,7 @@ class Storm:
         hosts = comm.allgather(socket.gethostname())
         victim = arguments.victim if arguments.victim >= 0 else comm.size - 1
         self.fault = Fault(arguments.fault, victim, arguments.phases // 2, arguments.first, hosts)
+        self.rest = arguments.rest
         if arguments.first:
             self.fault.phase = 0
         # Those that meet after each phase: all, and after the fault those that still reach each other.
@@ -126,7 +127,7 @@ class Storm:
             if now == strikes and self.rank == self.fault.victim:
                 self.fault.strike()
             if now == strikes and self.fault.first:
-                time.sleep(1)
+                time.sleep(self.rest)
             begin = time.monotonic()
             error = None
             found = None
@@ -266,6 +267,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--fault", choices=("none", "kill", "cut", "stop", "flap"), default="none")
     parser.add_argument("--victim", type=int, default=-1, help="the rank that it strikes; default: the last one")
     parser.add_argument("--first", action="store_true", help="before the first request, rather than in the middle")
+    parser.add_argument("--rest", type=float, default=1, help="seconds after a fault before the first request")
     parser.add_argument("--full", action="store_true", help="disks get full")
     parser.add_argument("--report", help="a folder that all ranks see, for a file of each rank that ends well")
     parser.add_argument("--patience", type=int, default=60, help="seconds after which a rank that hangs says where")

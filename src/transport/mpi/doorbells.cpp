@@ -8,7 +8,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -17,13 +16,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <functional>
-#include <random>
-#include <span>
-
-#include "base/text.hpp"
-#include "transport/mpi/check.hpp"
 
 namespace plait::transport::mpi {
 
@@ -44,21 +37,12 @@ void close_if_open(int& descriptor) {
 
 }  // namespace
 
-Doorbells::Doorbells(MPI_Comm comm) {
-  int size = 1;
-  check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  Address mine;
-  std::random_device random;
-  mine.cookie = (std::uint64_t{random()} << 32U) + random();
-  addresses_.assign(static_cast<std::size_t>(size), mine);
-  ways_.assign(static_cast<std::size_t>(size), Way::kUntried);
+Doorbells::Doorbells(MPI_Comm comm) : directory_(comm) {
+  ways_.assign(static_cast<std::size_t>(directory_.size()), Way::kUntried);
   listen();
-  mine = addresses_[static_cast<std::size_t>(rank_)];
-  check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, addresses_.data(), sizeof mine, MPI_BYTE, comm), "MPI_Allgather");
-  int other = 1;
-  while (other < size && near((rank_ + other) % size)) ++other;
-  if (other < size) connect((rank_ + other) % size);  // tells whether sockets lead to other hosts, while all are there
+  directory_.exchange();
+  // Whether sockets lead to other hosts is found out while all are there.
+  if (const int peer = directory_.first_far(); peer >= 0) connect(peer);
 }
 
 Doorbells::~Doorbells() {
@@ -84,14 +68,8 @@ void Doorbells::close() {
   std::fill(ways_.begin(), ways_.end(), Way::kGone);
 }
 
-std::string Doorbells::local_name(std::uint64_t cookie) const { return base::text("plait-bell-", cookie); }
-
 void Doorbells::listen() {
-  Address& mine = addresses_[static_cast<std::size_t>(rank_)];
-  std::ifstream("/proc/sys/kernel/random/boot_id")
-      .read(mine.boot.data(), static_cast<std::streamsize>(mine.boot.size()) - 1);
-  struct stat space{};
-  if (::stat("/proc/self/ns/net", &space) == 0) mine.space = space.st_ino;
+  Directory::Address& mine = directory_.mine();
   set_ = ::epoll_create1(EPOLL_CLOEXEC);
   self_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (set_ < 0) return;
@@ -101,7 +79,7 @@ void Doorbells::listen() {
   if (local_ >= 0) {
     sockaddr_un name{};
     name.sun_family = AF_UNIX;
-    const std::string text = local_name(mine.cookie);
+    const std::string text = directory_.local_name(directory_.rank());
     std::copy(text.begin(), text.end(), name.sun_path + 1);  // without a file
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
     mine.local = ::bind(local_, reinterpret_cast<sockaddr*>(&name), length) == 0 && ::listen(local_, SOMAXCONN) == 0;
@@ -132,30 +110,6 @@ void Doorbells::watch(int socket) {
   ::epoll_ctl(set_, EPOLL_CTL_ADD, socket, &event);
 }
 
-/// Where a peer may be reached.  An address that is this host's too leads here, not there: those of virtual networks
-/// are the same on many hosts.
-std::vector<sockaddr_in6> Doorbells::network_names(const Address& address) const {
-  const Address& mine = addresses_[static_cast<std::size_t>(rank_)];
-  const auto own = std::span(mine.network).first(mine.addresses);
-  std::vector<sockaddr_in6> names;
-  for (const auto& one : std::span(address.network).first(address.addresses)) {
-    const bool here = std::find(own.begin(), own.end(), one) != own.end();
-    if (here && mine.boot != address.boot) continue;
-    sockaddr_in6 name{};
-    name.sin6_family = AF_INET6;
-    name.sin6_port = htons(address.port);
-    std::memcpy(&name.sin6_addr, one.data(), one.size());
-    names.push_back(name);
-  }
-  return names;
-}
-
-bool Doorbells::near(int peer) const {
-  const Address& mine = addresses_[static_cast<std::size_t>(rank_)];
-  const Address& theirs = addresses_[static_cast<std::size_t>(peer)];
-  return theirs.local != 0 && mine.boot == theirs.boot && mine.space == theirs.space;
-}
-
 Doorbells::Reach Doorbells::connect(int peer) {
   const std::scoped_lock lock(mutex_);
   Way& way = ways_[static_cast<std::size_t>(peer)];
@@ -165,7 +119,7 @@ Doorbells::Reach Doorbells::connect(int peer) {
 }
 
 bool Doorbells::there(int peer) {
-  if (near(peer)) return true;
+  if (directory_.near(peer)) return true;
   const std::scoped_lock lock(mutex_);
   for (const auto& sockets : {std::cref(outgoing_), std::cref(incoming_)}) {
     const auto found = sockets.get().find(peer);
@@ -179,17 +133,16 @@ bool Doorbells::there(int peer) {
 /// Under the lock.
 void Doorbells::begin_connecting(int peer, Way& way) {
   way = Way::kSilent;
-  const Address& theirs = addresses_[static_cast<std::size_t>(peer)];
   if (set_ < 0) return;
-  if (near(peer)) {
+  if (directory_.near(peer)) {
     int code = 0;
-    const int socket = open_local(local_name(theirs.cookie), code);
+    const int socket = open_local(directory_.local_name(peer), code);
     if (socket >= 0) {
       connected(peer, socket);
     } else if (code == ECONNREFUSED) {
       way = Way::kGone;  // somebody listened there: nobody does any more
     }
-  } else if (auto names = network_names(theirs); theirs.port != 0 && !names.empty()) {
+  } else if (auto names = directory_.network_names(peer); directory_.of(peer).port != 0 && !names.empty()) {
     way = Way::kTrying;
     held_.insert(peer);
     auto& approach = approaches_[peer] = std::make_unique<Approach>(std::move(names));
@@ -200,7 +153,7 @@ void Doorbells::begin_connecting(int peer, Way& way) {
 
 bool Doorbells::connected(int peer, int socket) {
   Way& way = ways_[static_cast<std::size_t>(peer)];
-  const Hello hello{addresses_[static_cast<std::size_t>(peer)].cookie, rank_};
+  const Hello hello{directory_.of(peer).cookie, directory_.rank()};
   if (::send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) {
     ::close(socket);
     way = Way::kGone;
@@ -248,16 +201,21 @@ void Doorbells::approach() {
     const std::scoped_lock lock(mutex_);
     for (auto one = approaches_.begin(); one != approaches_.end();) {
       const auto& [peer, approach] = *one;
-      // One that has connected, or whose peer has connected or hung up in the other direction, is over.
+      // One that has connected, or whose peer has hung up in the other direction, is over.
       Way& way = ways_[static_cast<std::size_t>(peer)];
-      if (way == Way::kTrying && incoming_.count(peer) > 0) way = Way::kSilent;
       const bool open = way == Way::kTrying;
+      const bool calls = incoming_.count(peer) > 0;  // so it is there, whatever keeps this process from calling it
       const Approach::State state = open ? go_on(peer, *approach) : Approach::State::kThere;
-      if (state == Approach::State::kLost) lost.push_back(peer);
-      if (state == Approach::State::kRefused || (open && way == Way::kGone)) left.push_back(peer);
+      const bool lost_it = state == Approach::State::kLost;
+      const bool left_it = state == Approach::State::kRefused || (open && way == Way::kGone);
+      if ((lost_it || left_it) && calls) {
+        way = Way::kSilent;
+      } else if (lost_it || left_it) {
+        (lost_it ? lost : left).push_back(peer);
+      }
       // Where sockets lead to other hosts, one that they do not lead to may be lost: MPICH 5.0.2 crashes in the next
       // send to it once it has noticed that.
-      const bool over = state != Approach::State::kTrying || (approach->since() < early && !led_away_);
+      const bool over = state != Approach::State::kTrying || calls || (approach->since() < early && !led_away_);
       if (over && held_.erase(peer) > 0) ready.push_back(peer);
       one = state == Approach::State::kTrying ? std::next(one) : approaches_.erase(one);
     }
@@ -312,14 +270,13 @@ bool Doorbells::greet(int socket, Guest& guest) {
   if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
   guest.heard += static_cast<std::size_t>(got);
   if (guest.heard < sizeof(Hello)) return true;
-  const bool known = guest.hello.cookie == addresses_[static_cast<std::size_t>(rank_)].cookie &&
-                     guest.hello.rank >= 0 && guest.hello.rank < static_cast<std::int64_t>(ways_.size());
+  const bool known = guest.hello.cookie == directory_.mine().cookie && guest.hello.rank >= 0 &&
+                     guest.hello.rank < static_cast<std::int64_t>(ways_.size());
   if (!known) {
     guest.heard = 0;
     return false;
   }
   incoming_[guest.peer()] = socket;
-  led_away_ = led_away_ || !near(guest.peer());
   if (const auto missed = missed_.extract(guest.peer())) send_bell(socket, bell_of(missed.mapped()));
   return true;
 }

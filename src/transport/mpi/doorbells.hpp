@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -12,10 +11,10 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "transport/mpi/approach.hpp"
+#include "transport/mpi/directory.hpp"
 
 namespace plait::transport::mpi {
 
@@ -65,15 +64,6 @@ class Doorbells {
   std::function<bool(int peer)> heard;
 
  private:
-  struct Address {
-    std::array<char, 40> boot{};  // of the host that is running
-    std::uint64_t space = 0;      // of its networks: local sockets reach no further
-    std::uint64_t cookie = 0;     // that callers must know
-    std::uint16_t port = 0;       // 0: none
-    std::uint16_t addresses = 0;
-    std::uint32_t local = 0;  // whether there is a local socket
-    std::array<NetworkAddress, 4> network{};
-  };
   struct Hello {
     std::uint64_t cookie = 0;
     std::int64_t rank = 0;
@@ -92,21 +82,16 @@ class Doorbells {
   /// Adds what has come on a connection to `rings`; returns false where it has ended.
   bool drain(int socket, Rings& rings);
   bool greet(int socket, Guest& guest);
-  std::vector<sockaddr_in6> network_names(const Address& address) const;
   void begin_connecting(int peer, Way& way);
   /// Goes on with all approaches, or one.
   void approach();
   Approach::State go_on(int peer, Approach& approach);
   bool connected(int peer, int socket);
-  /// Whether local sockets reach a peer.
-  bool near(int peer) const;
   /// Whether a socket is that of an approach.
   bool approaches(int socket);
-  std::string local_name(std::uint64_t cookie) const;
   static void send_bell(int socket, char bell);
 
-  int rank_ = 0;
-  std::vector<Address> addresses_;
+  Directory directory_;
   int set_ = -1;   // of all that the handler waits on
   int self_ = -1;  // its own bell
   int local_ = -1;
@@ -115,7 +100,7 @@ class Doorbells {
 
   std::mutex mutex_;  // of what follows
   std::vector<Way> ways_;
-  bool led_away_ = false;        // whether a socket has led to or from a process on another host
+  bool led_away_ = false;        // whether a socket has led to another host
   std::map<int, int> outgoing_;  // a peer's socket, where this process calls
   std::map<int, int> incoming_;  // where the peer does
   std::map<int, int> peers_;     // of outgoing sockets
