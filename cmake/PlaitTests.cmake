@@ -20,6 +20,11 @@ if(test_sources)
   # The time of the tests goes to the library, that of their compilation to optimisation and to the same few headers.
   target_compile_options(plait_tests PRIVATE $<$<CONFIG:Release>:-O1>)
   target_precompile_headers(plait_tests PRIVATE tests/cpp/precompiled.hpp)
+  if(PLAIT_SANITIZE)
+    set(alone index_set index_set_pattern stream_collective trace_csv trace_cycles)
+    list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
+    plait_together(plait_tests "tests/(cpp/[a-z]+)_" ${alone})
+  endif()
   add_test(NAME plait_tests COMMAND plait_tests)
 endif()
 
