@@ -42,7 +42,8 @@ Doorbells::Doorbells(MPI_Comm comm) : directory_(comm) {
   listen();
   directory_.exchange();
   // Whether sockets lead to other hosts is found out while all are there.
-  if (const int peer = directory_.first_far(); peer >= 0) connect(peer);
+  trial_ = directory_.first_far();
+  if (trial_ >= 0) begin_connecting(trial_, ways_[static_cast<std::size_t>(trial_)]);
 }
 
 Doorbells::~Doorbells() {
@@ -51,6 +52,9 @@ Doorbells::~Doorbells() {
 }
 
 void Doorbells::close() {
+  // Who has connected just now is told as well, rather than find this process ended.
+  for (const int listener : {local_, network_})
+    if (listener >= 0) accept(listener);
   const std::scoped_lock lock(mutex_);
   for (auto& [peer, socket] : outgoing_) {
     send_bell(socket, kLeave);
@@ -113,7 +117,13 @@ void Doorbells::watch(int socket) {
 Doorbells::Reach Doorbells::connect(int peer) {
   const std::scoped_lock lock(mutex_);
   Way& way = ways_[static_cast<std::size_t>(peer)];
-  if (way == Way::kUntried && incoming_.count(peer) == 0) begin_connecting(peer, way);
+  const bool first = peer == trial_ || (way == Way::kUntried && incoming_.count(peer) == 0);
+  if (peer == trial_) {
+    trial_ = -1;
+  } else if (first) {
+    begin_connecting(peer, way);
+  }
+  if (first && way == Way::kTrying) held_.insert(peer);
   if (way == Way::kGone) return Reach::kGone;
   return held_.count(peer) > 0 ? Reach::kNotYet : Reach::kReady;
 }
@@ -144,7 +154,6 @@ void Doorbells::begin_connecting(int peer, Way& way) {
     }
   } else if (auto names = directory_.network_names(peer); directory_.of(peer).port != 0 && !names.empty()) {
     way = Way::kTrying;
-    held_.insert(peer);
     auto& approach = approaches_[peer] = std::make_unique<Approach>(std::move(names));
     go_on(peer, *approach);  // the handler does the rest
     ring_self();
@@ -208,8 +217,10 @@ void Doorbells::approach() {
       const Approach::State state = open ? go_on(peer, *approach) : Approach::State::kThere;
       const bool lost_it = state == Approach::State::kLost;
       const bool left_it = state == Approach::State::kRefused || (open && way == Way::kGone);
-      if ((lost_it || left_it) && calls) {
-        way = Way::kSilent;
+      const bool asked_for = peer != trial_;
+      if (!asked_for && state != Approach::State::kTrying) trial_ = -1;
+      if ((lost_it || left_it) && (calls || !asked_for)) {
+        way = calls ? Way::kSilent : Way::kUntried;
       } else if (lost_it || left_it) {
         (lost_it ? lost : left).push_back(peer);
       }

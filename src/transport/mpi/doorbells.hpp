@@ -100,6 +100,7 @@ class Doorbells {
 
   std::mutex mutex_;  // of what follows
   std::vector<Way> ways_;
+  int trial_ = -1;               // a peer that is tried only to find out whether sockets lead to its host
   bool led_away_ = false;        // whether a socket has led to another host
   std::map<int, int> outgoing_;  // a peer's socket, where this process calls
   std::map<int, int> incoming_;  // where the peer does
