@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from several_hosts_here import HOSTS, needs, needs_hosts_and_mpi
+from several_hosts_here import HOSTS, needs, needs_hosts_and_mpi, said
 
 STORM = Path(__file__).parents[1] / "stress/storm.py"
 # Ranks that have ended, or been killed, would have their launcher end those that still work.
@@ -157,20 +157,47 @@ int connect(int socket, const struct sockaddr* to, socklen_t length) {
   static int (*real)(int, const struct sockaddr*, socklen_t);
   if (real == 0) *(void**)&real = dlsym(RTLD_NEXT, "connect");
   if (to->sa_family != AF_INET6) return real(socket, to, length);
-  errno = EHOSTUNREACH;
+  errno = BLOCKED;
   return -1;
 }
 """
 
 
+@pytest.fixture
+def behind_firewall(tmp_path):
+    """How to start a rank whose sockets reach no other host."""
+
+    def words(code, which="true"):
+        source, library = tmp_path / "firewall.c", tmp_path / "firewall.so"
+        source.write_text(FIREWALL)
+        subprocess.run(["cc", "-shared", "-fPIC", f"-DBLOCKED={code}", "-o", library, source, "-ldl"], check=True)
+        return ["sh", "-c", f'if {which}; then export LD_PRELOAD={library}; fi; exec "$@"', "sh"]
+
+    return words
+
+
 @needs_hosts_and_mpi
-@pytest.mark.parametrize("which", ["all", "one"])
-def test_where_a_firewall_lets_only_mpi_through(start, tmp_path, which):
-    source = tmp_path / "firewall.c"
-    source.write_text(FIREWALL)
-    library = tmp_path / "firewall.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    behind = "true" if which == "all" else '[ "$PMI_RANK" = 0 ]'
-    shell = ["sh", "-c", f'if {behind}; then export LD_PRELOAD={library}; fi; exec "$@"', "sh"]
-    said = start(2, 3, ["--kind", "shared", "distant", "--phases", 2], before=shell).check(range(3))
+@pytest.mark.parametrize("which", ["true", '[ "$PMI_RANK" = 0 ]'], ids=["all", "one"])
+@pytest.mark.parametrize("code", ["EHOSTUNREACH", "ECONNREFUSED"])
+def test_where_a_firewall_lets_only_mpi_through(start, behind_firewall, code, which):
+    before = behind_firewall(code, which)
+    said = start(2, 3, ["--kind", "shared", "distant", "--phases", 2], before=before).check(range(3))
     assert all(", 0 failures told" in words for words in said.values()), said
+
+
+WAITS = """
+import time
+from mpi4py import MPI
+from plait import distant
+
+comm = MPI.COMM_WORLD
+with distant.open(f"/var/tmp/quiet-{comm.rank}", "w", comm=comm, temporary=True):
+    time.sleep(20 if comm.rank == 0 else 0)
+print(comm.gather("closed"))
+"""
+
+
+@needs_hosts_and_mpi
+def test_who_waits_behind_a_firewall_takes_nobody_for_lost(behind_firewall):
+    job = ["--", *behind_firewall("EHOSTUNREACH"), sys.executable, "-c", WAITS]
+    assert str(["closed"] * 3) in said("run", "--hosts", 2, "--ranks", 3, *job, seconds=100)

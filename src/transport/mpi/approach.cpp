@@ -75,10 +75,11 @@ int open_local(const std::string& name, int& code) {
 
 Approach::State Approach::go_on(Clock::time_point now) {
   while (true) {
+    if (socket_ < 0 && now - first_ > kLostAfter)
+      return refused_ ? State::kRefused : tried_ ? State::kLost : State::kUnable;
     if (socket_ < 0 && at_ == addresses_.size()) {
       // Of the addresses of one host, some may be another one's here: who refuses need not be the peer.
       if (refused_) return State::kRefused;
-      if (addresses_.empty() || now - first_ > kLostAfter) return State::kLost;
       if (now - round_ < kRound) return State::kTrying;
       round_ = now;
       at_ = 0;
@@ -93,6 +94,7 @@ Approach::Step Approach::begin(Clock::time_point now) {
   begun_ = now;
   socket_ = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket_ < 0) return failed(errno);
+  tried_ = true;
   const auto* name = reinterpret_cast<const sockaddr*>(&addresses_[at_]);
   if (::connect(socket_, name, sizeof addresses_[at_]) == 0) return Step::kThere;
   return errno == EINPROGRESS ? Step::kWait : failed(errno);

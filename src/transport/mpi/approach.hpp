@@ -36,6 +36,7 @@ class Approach {
     kThere,    ///< release() returns the socket
     kRefused,  ///< the host is there, and nobody listens
     kLost,     ///< none of its addresses has answered
+    kUnable,   ///< this process could make no socket
   };
 
   explicit Approach(std::vector<sockaddr_in6> addresses) : addresses_(std::move(addresses)) {}
@@ -61,6 +62,7 @@ class Approach {
   std::size_t at_ = 0;
   int socket_ = -1;
   bool refused_ = false;
+  bool tried_ = false;  // any of them
   Clock::time_point first_ = Clock::now();
   Clock::time_point begun_;           // of this address
   Clock::time_point round_ = first_;  // of all addresses

@@ -37,6 +37,7 @@ std::string Directory::local_name(int peer) const { return base::text("plait-bel
 std::vector<sockaddr_in6> Directory::network_names(int peer) const {
   const auto own = std::span(of(rank_).network).first(of(rank_).addresses);
   std::vector<sockaddr_in6> names;
+  if (of(peer).port == 0) return names;
   for (const auto& one : std::span(of(peer).network).first(of(peer).addresses)) {
     const bool here = std::find(own.begin(), own.end(), one) != own.end();
     if (here && of(rank_).boot != of(peer).boot) continue;
@@ -56,7 +57,7 @@ bool Directory::near(int peer) const {
 
 int Directory::first_far() const {
   for (int step = 1; step < size(); ++step)
-    if (const int peer = (rank_ + step) % size(); !near(peer)) return peer;
+    if (const int peer = (rank_ + step) % size(); !near(peer) && !network_names(peer).empty()) return peer;
   return -1;
 }
 

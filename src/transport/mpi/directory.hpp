@@ -37,12 +37,12 @@ class Directory {
   const Address& of(int peer) const { return all_[static_cast<std::size_t>(peer)]; }
   /// Of its local socket.
   std::string local_name(int peer) const;
-  /// Of its socket for other hosts.  An address that is this host's too leads here, not there: those of virtual
-  /// networks are the same on many hosts.
+  /// Of its socket for other hosts, where it has one.  An address that is this host's too leads here, not there: those
+  /// of virtual networks are the same on many hosts.
   std::vector<sockaddr_in6> network_names(int peer) const;
   /// Whether local sockets reach a peer.
   bool near(int peer) const;
-  /// The first rank after this one that is not near; -1: there is none.
+  /// The first rank after this one that is not near and has network names; -1: there is none.
   int first_far() const;
 
  private:

@@ -53,8 +53,10 @@ Doorbells::~Doorbells() {
 
 void Doorbells::close() {
   // Who has connected just now is told as well, rather than find this process ended.
-  for (const int listener : {local_, network_})
-    if (listener >= 0) accept(listener);
+  for (int* listener : {&local_, &network_}) {
+    if (*listener >= 0) accept(*listener);
+    close_if_open(*listener);
+  }
   const std::scoped_lock lock(mutex_);
   for (auto& [peer, socket] : outgoing_) {
     send_bell(socket, kLeave);
@@ -64,7 +66,7 @@ void Doorbells::close() {
     send_bell(socket, kLeave);
     ::close(socket);
   }
-  for (int* one : {&local_, &network_, &set_}) close_if_open(*one);
+  close_if_open(set_);
   approaches_.clear();
   outgoing_.clear();
   incoming_.clear();
@@ -123,7 +125,7 @@ Doorbells::Reach Doorbells::connect(int peer) {
   } else if (first) {
     begin_connecting(peer, way);
   }
-  if (first && way == Way::kTrying) held_.insert(peer);
+  if (first && way == Way::kTrying && incoming_.count(peer) == 0) held_.insert(peer);
   if (way == Way::kGone) return Reach::kGone;
   return held_.count(peer) > 0 ? Reach::kNotYet : Reach::kReady;
 }
@@ -152,7 +154,7 @@ void Doorbells::begin_connecting(int peer, Way& way) {
     } else if (code == ECONNREFUSED) {
       way = Way::kGone;  // somebody listened there: nobody does any more
     }
-  } else if (auto names = directory_.network_names(peer); directory_.of(peer).port != 0 && !names.empty()) {
+  } else if (auto names = directory_.network_names(peer); !names.empty()) {
     way = Way::kTrying;
     auto& approach = approaches_[peer] = std::make_unique<Approach>(std::move(names));
     go_on(peer, *approach);  // the handler does the rest
@@ -178,9 +180,8 @@ bool Doorbells::connected(int peer, int socket) {
 
 /// Under the lock.
 Approach::State Doorbells::go_on(int peer, Approach& approach) {
-  const int before = approach.socket();
   const Approach::State state = approach.go_on(Approach::Clock::now());
-  if (state == Approach::State::kTrying && approach.socket() >= 0 && approach.socket() != before) {
+  if (state == Approach::State::kTrying && approach.socket() >= 0) {  // this or another one
     epoll_event event{};
     event.events = EPOLLOUT;
     event.data.fd = approach.socket();
@@ -213,30 +214,35 @@ void Doorbells::approach() {
       // One that has connected, or whose peer has hung up in the other direction, is over.
       Way& way = ways_[static_cast<std::size_t>(peer)];
       const bool open = way == Way::kTrying;
-      const bool calls = incoming_.count(peer) > 0;  // so it is there, whatever keeps this process from calling it
       const Approach::State state = open ? go_on(peer, *approach) : Approach::State::kThere;
-      const bool lost_it = state == Approach::State::kLost;
-      const bool left_it = state == Approach::State::kRefused || (open && way == Way::kGone);
-      const bool asked_for = peer != trial_;
-      if (!asked_for && state != Approach::State::kTrying) trial_ = -1;
-      if ((lost_it || left_it) && (calls || !asked_for)) {
-        way = calls ? Way::kSilent : Way::kUntried;
-      } else if (lost_it || left_it) {
-        (lost_it ? lost : left).push_back(peer);
+      const bool over = state != Approach::State::kTrying;
+      const bool unconnected = over && (state != Approach::State::kThere || (open && way == Way::kGone));
+      const bool has_called = incoming_.count(peer) > 0;  // so it is there, whatever keeps this process from calling it
+      if (unconnected && peer == trial_) {
+        way = Way::kUntried;
+      } else if (unconnected && (has_called || !led_away_ || state == Approach::State::kUnable)) {
+        way = Way::kSilent;  // what keeps sockets off may let MPI through
+      } else if (state == Approach::State::kLost) {
+        lost.push_back(peer);
+      } else if (unconnected) {
+        way = Way::kGone;
+        left.push_back(peer);
       }
+      if (over && peer == trial_) trial_ = -1;
       // Where sockets lead to other hosts, one that they do not lead to may be lost: MPICH 5.0.2 crashes in the next
       // send to it once it has noticed that.
-      const bool over = state != Approach::State::kTrying || calls || (approach->since() < early && !led_away_);
-      if (over && held_.erase(peer) > 0) ready.push_back(peer);
-      one = state == Approach::State::kTrying ? std::next(one) : approaches_.erase(one);
+      const bool released = over || has_called || (approach->since() < early && !led_away_);
+      const bool undecided = !lost.empty() && lost.back() == peer;
+      if (released && !undecided && held_.erase(peer) > 0) ready.push_back(peer);
+      one = over ? approaches_.erase(one) : std::next(one);
     }
   }
-  for (const int peer : lost)
-    if (!heard || !heard(peer)) left.push_back(peer);
-  {
+  for (const int peer : lost) {
+    const bool alive = heard && heard(peer);
     const std::scoped_lock lock(mutex_);
-    for (const int peer : lost) ways_[static_cast<std::size_t>(peer)] = Way::kSilent;
-    for (const int peer : left) ways_[static_cast<std::size_t>(peer)] = Way::kGone;
+    ways_[static_cast<std::size_t>(peer)] = alive ? Way::kSilent : Way::kGone;
+    if (!alive) left.push_back(peer);
+    if (held_.erase(peer) > 0) ready.push_back(peer);
   }
   for (const int peer : left)
     if (gone) gone(peer, false);
@@ -267,6 +273,7 @@ void Doorbells::ring_self() {
 void Doorbells::accept(int listener) {
   while (true) {
     const int socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0 && (errno == ECONNABORTED || errno == EINTR)) continue;
     if (socket < 0) return;
     if (listener == network_) keep_alive(socket);
     const std::scoped_lock lock(mutex_);

@@ -21,8 +21,9 @@ namespace plait::transport::mpi {
 /// A blocking receive of MPI keeps its core busy, so a handler thread sleeps in the kernel instead, on sockets over
 /// which its peers send it a byte for every message of MPI that it is to look for: a local socket on one host, TCP
 /// between hosts.  A connection is made by the first call to a peer, and its end tells that the peer has gone: at once
-/// where a process ends, within 15 s where a host is lost.  A host that none of its addresses leads to has gone after
-/// as long, unless something else has come of the peer: then it cannot be reached by sockets only.
+/// where a process ends, within 15 s where a host is lost.  A first connection to another host is made at the start.
+/// Where sockets lead to other hosts, one that none of its addresses leads to has gone after 15 to 20 s, unless
+/// something else has come of the peer: then it cannot be reached by sockets only.
 ///
 /// Where no socket can be made, or a peer cannot be reached, its messages are found by looking from time to time.
 class Doorbells {
@@ -107,7 +108,7 @@ class Doorbells {
   std::map<int, int> peers_;     // of outgoing sockets
   std::map<int, Guest> guests_;
   std::map<int, std::unique_ptr<Approach>> approaches_;  // of peers
-  std::set<int> held_;                                   // peers that are approached, and not ready
+  std::set<int> held_;                                   // peers that are approached for calls, and not ready
   std::set<int> leaving_;                                // sockets of peers that have taken leave
   std::map<int, bool> missed_;  // rings for peers that have not been accepted yet, and whether one was large
 };
