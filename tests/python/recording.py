@@ -89,8 +89,8 @@ def record(folder: Path, *command: str | Path, append: bool = False) -> Recorded
     return load(path, status)
 
 
-def compiled(folder: Path, source: str, *flags: str) -> Path:
-    """A C program of the folder `recorded`, compiled."""
+def compiled(folder: Path, source: str | Path, *flags: str) -> Path:
+    """A C program of the folder `recorded`, or of another path, compiled."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")

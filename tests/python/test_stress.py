@@ -11,9 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
+from recording import compiled
 from several_hosts_here import HOSTS, needs, needs_hosts_and_mpi, said
 
-STORM = Path(__file__).parents[1] / "stress/storm.py"
+STRESS = Path(__file__).parents[1] / "stress"
+STORM = STRESS / "storm.py"
 # Ranks that have ended, or been killed, would have their launcher end those that still work.
 OUTLIVE = ["sh", "-c", '"$@"; sleep 100', "sh"]
 needs_disks = needs("disk sizes")
@@ -147,30 +149,12 @@ def test_a_lost_host_is_told_of_within_half_a_minute(start):
     check_survivors(start, 3, 4, [[*late, *cut], *([*kind, *cut, "--phases", 2] for kind in kinds)], range(4))
 
 
-# Between hosts MPI's own sockets are of the other family.
-FIREWALL = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <sys/socket.h>
-int connect(int socket, const struct sockaddr* to, socklen_t length) {
-  static int (*real)(int, const struct sockaddr*, socklen_t);
-  if (real == 0) *(void**)&real = dlsym(RTLD_NEXT, "connect");
-  if (to->sa_family != AF_INET6) return real(socket, to, length);
-  errno = BLOCKED;
-  return -1;
-}
-"""
-
-
 @pytest.fixture
 def behind_firewall(tmp_path):
     """How to start a rank whose sockets reach no other host."""
 
     def words(code, which="true"):
-        source, library = tmp_path / "firewall.c", tmp_path / "firewall.so"
-        source.write_text(FIREWALL)
-        subprocess.run(["cc", "-shared", "-fPIC", f"-DBLOCKED={code}", "-o", library, source, "-ldl"], check=True)
+        library = compiled(tmp_path, STRESS / "firewall.c", "-shared", "-fPIC", f"-DBLOCKED={code}", "-ldl")
         return ["sh", "-c", f'if {which}; then export LD_PRELOAD={library}; fi; exec "$@"', "sh"]
 
     return words

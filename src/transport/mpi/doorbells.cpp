@@ -119,13 +119,11 @@ void Doorbells::watch(int socket) {
 Doorbells::Reach Doorbells::connect(int peer) {
   const std::scoped_lock lock(mutex_);
   Way& way = ways_[static_cast<std::size_t>(peer)];
-  const bool first = peer == trial_ || (way == Way::kUntried && incoming_.count(peer) == 0);
-  if (peer == trial_) {
-    trial_ = -1;
-  } else if (first) {
-    begin_connecting(peer, way);
-  }
-  if (first && way == Way::kTrying && incoming_.count(peer) == 0) held_.insert(peer);
+  const bool has_called = incoming_.count(peer) > 0;
+  const bool begins = way == Way::kUntried && !has_called;
+  if (begins) begin_connecting(peer, way);
+  if ((begins || peer == trial_) && way == Way::kTrying && !has_called) held_.insert(peer);
+  if (peer == trial_) trial_ = -1;  // it is asked for now
   if (way == Way::kGone) return Reach::kGone;
   return held_.count(peer) > 0 ? Reach::kNotYet : Reach::kReady;
 }
@@ -218,11 +216,13 @@ void Doorbells::approach() {
       const bool over = state != Approach::State::kTrying;
       const bool unconnected = over && (state != Approach::State::kThere || (open && way == Way::kGone));
       const bool has_called = incoming_.count(peer) > 0;  // so it is there, whatever keeps this process from calling it
+      bool undecided = false;
       if (unconnected && peer == trial_) {
         way = Way::kUntried;
       } else if (unconnected && (has_called || !led_away_ || state == Approach::State::kUnable)) {
         way = Way::kSilent;  // what keeps sockets off may let MPI through
       } else if (state == Approach::State::kLost) {
+        undecided = true;
         lost.push_back(peer);
       } else if (unconnected) {
         way = Way::kGone;
@@ -232,7 +232,6 @@ void Doorbells::approach() {
       // Where sockets lead to other hosts, one that they do not lead to may be lost: MPICH 5.0.2 crashes in the next
       // send to it once it has noticed that.
       const bool released = over || has_called || (approach->since() < early && !led_away_);
-      const bool undecided = !lost.empty() && lost.back() == peer;
       if (released && !undecided && held_.erase(peer) > 0) ready.push_back(peer);
       one = over ? approaches_.erase(one) : std::next(one);
     }
