@@ -11,12 +11,13 @@
 namespace plait {
 
 struct Comm::State {
+  explicit State(std::shared_ptr<transport::Transport> its)
+      : transport(std::move(its)), worker(std::make_shared<file::Worker>(transport->background())) {}
   std::shared_ptr<transport::Transport> transport;
-  std::shared_ptr<file::Worker> worker = std::make_shared<file::Worker>();
+  std::shared_ptr<file::Worker> worker;
 };
 
-Comm::Comm(std::shared_ptr<transport::Transport> transport)
-    : state_(std::make_shared<State>(State{std::move(transport)})) {}
+Comm::Comm(std::shared_ptr<transport::Transport> transport) : state_(std::make_shared<State>(std::move(transport))) {}
 int Comm::rank() const { return state_ ? state_->transport->rank() : 0; }
 int Comm::size() const { return state_ ? state_->transport->size() : 1; }
 transport::Transport* Comm::transport() const { return state_ ? state_->transport.get() : nullptr; }
@@ -53,7 +54,7 @@ File::~File() {
   if (!impl_) return;
   // What was started on the File's own arrays ends before they go.
   engine::caught([this] { impl_->settle_streams(); });
-  engine::caught([this] { impl_->worker->run([] {}); });
+  impl_->worker->settle();
   impl_->detach_streams();
 }
 
@@ -153,9 +154,10 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
 void File::close() {
   impl_->settle_streams();
   const base::Asked asked;
+  impl_->worker->settle();
   const std::exception_ptr failure = engine::caught([&] {
+    if (!impl_->open) return impl_->close();  // again: no event, and nobody to wait for
     impl_->worker->run([&] {
-      if (!impl_->open) return impl_->close();  // again: no event
       file::keep(
           asked, PLAIT_EVENT_CLOSE, impl_->recorded, impl_->together_flags(), [] { return file::Extent{-1, 0}; },
           [&] {
@@ -170,7 +172,8 @@ void File::close() {
 
 void File::abandon() {
   impl_->settle_streams();
-  impl_->worker->run([this] { impl_->abandon(); });
+  impl_->worker->settle();
+  impl_->abandon();
   impl_->release_streams();
 }
 

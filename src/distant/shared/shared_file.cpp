@@ -55,8 +55,6 @@ void SharedFile::read_only() { impl_->read_only(); }
 void SharedFile::close() {
   distant::in_turn(impl_->comm(), [&] { impl_->close(); });
 }
-void SharedFile::abandon() noexcept {
-  engine::caught([&] { distant::in_turn(impl_->comm(), [&] { impl_->abandon(); }); });
-}
+void SharedFile::abandon() noexcept { impl_->abandon(); }
 
 }  // namespace plait
