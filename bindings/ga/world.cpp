@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
@@ -62,13 +63,21 @@ Ending& ending() {
   return let_go;
 }
 
+/// The process that watches its end; its children own none of the files.
+const base::Owner& watcher() {
+  static const base::Owner owner;
+  return owner;
+}
+
 int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
+  if (!watcher().here()) return MPI_SUCCESS;
   ending()();
   attached() = Comm();
   return MPI_SUCCESS;
 }
 
 void at_exit() {
+  if (!watcher().here()) return;
   // While MPI runs others may wait elsewhere for a rank that leaves early, and nothing is to wait for them.
   if (!mpi_runs()) ending()();
 }
@@ -98,6 +107,7 @@ Comm world() {
 
 void watch_the_end(void (*let_go)()) {
   ending() = let_go;
+  watcher();
   [[maybe_unused]] static const int registered = std::atexit(at_exit);
   static bool at_finalize = false;
   if (at_finalize || !mpi_runs()) return;

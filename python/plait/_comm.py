@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import os
+import sys
 from typing import Any
 
 from . import _core
@@ -27,6 +29,11 @@ def comm_of(comm: CommLike) -> _core.Comm:
     """Return the Comm for an mpi4py communicator, made at its first use. Collective."""
     if comm is None:
         return _core.Comm()
+    if _mpi_process is not None:
+        raise ArgumentError(
+            f"MPI belongs to process {_mpi_process}, and this is process {os.getpid()}, a forked child of it; "
+            f"work without comm in this process"
+        )
     if not hasattr(comm, "py2f"):
         raise ArgumentError(f"comm is a {type(comm).__name__}; pass an mpi4py communicator, or leave it out")
     if not comm or comm.Is_inter():
@@ -42,6 +49,26 @@ def comm_of(comm: CommLike) -> _core.Comm:
         _holders.append(holder)
         comm.Set_attr(_keyval, holder)
     return holder.comm  # type: ignore[no-any-return]
+
+
+#: The process that had MPI running when it forked this one.
+_mpi_process: int | None = None
+_mpi_at_fork: int | None = None
+
+
+def _before_fork() -> None:
+    global _mpi_at_fork
+    mpi = sys.modules.get("mpi4py.MPI")
+    runs = mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized()
+    _mpi_at_fork = _mpi_process or (os.getpid() if runs else None)
+
+
+def _in_child() -> None:
+    global _mpi_process
+    _mpi_process = _mpi_at_fork
+
+
+os.register_at_fork(before=_before_fork, after_in_child=_in_child)
 
 
 def _make(comm: CommLike) -> _core.Comm:

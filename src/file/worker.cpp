@@ -14,6 +14,7 @@ void Request::Impl::finish(std::optional<Failure> failure) {
 }
 
 void Request::Impl::wait() {
+  check_owner();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
   if (!failure_) return;
@@ -22,11 +23,13 @@ void Request::Impl::wait() {
 }
 
 void Request::Impl::wait_done() {
+  check_owner();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
 }
 
 bool Request::Impl::done() const {
+  check_owner();
   const std::scoped_lock lock(mutex_);
   return done_;
 }
@@ -57,7 +60,8 @@ Worker::~Worker() {
 }
 
 std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) {
-  auto request = std::make_shared<Request::Impl>();
+  check_owner();
+  auto request = base::make_owned<Request::Impl>();
   {
     const std::scoped_lock lock(mutex_);
     // The thread first: where there can be none, no task must stay behind.
@@ -69,6 +73,7 @@ std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) {
 }
 
 void Worker::run(const std::function<void()>& task) {
+  check_owner();
   {
     std::unique_lock lock(mutex_);
     if (busy_ && runner_ == std::this_thread::get_id()) {
@@ -102,6 +107,8 @@ void Worker::run(const std::function<void()>& task) {
   }
   finished();
 }
+
+void Worker::check_owner() const { owner_.check("the communicator", "work without it in this process"); }
 
 void Worker::loop() {
   std::unique_lock lock(mutex_);

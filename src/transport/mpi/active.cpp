@@ -9,6 +9,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/mpi_active.hpp"
@@ -61,8 +62,8 @@ struct Registry {
   bool watched = false;
 };
 Registry& registry() {
-  static auto* const kept = new Registry;
-  return *kept;
+  static base::PerProcess<Registry> kept;
+  return kept.get();
 }
 
 int stop_all(MPI_Comm, int, void*, void*) {

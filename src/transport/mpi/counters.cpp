@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "plait/error.hpp"
 #include "transport/mpi/check.hpp"
 
@@ -173,8 +174,8 @@ struct Windows {
 };
 
 Windows& windows() {
-  static auto* const kept = new Windows;
-  return *kept;
+  static base::PerProcess<Windows> kept;
+  return kept.get();
 }
 
 int free_windows(MPI_Comm, int, void*, void*) {

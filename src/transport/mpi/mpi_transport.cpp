@@ -13,6 +13,7 @@
 #include "transport/mpi/active.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/counters.hpp"
+#include "transport/mpi/forked.hpp"
 #include "transport/mpi/liveness.hpp"
 #include "transport/mpi/segment.hpp"
 #include "transport/node/group.hpp"
@@ -247,6 +248,7 @@ class MpiTransport : public Transport {
 }  // namespace
 
 std::shared_ptr<Transport> make_transport(MPI_Comm communicator) {
+  check_not_forked();
   int started = 0;
   int ended = 0;
   if (MPI_Initialized(&started) != MPI_SUCCESS || started == 0 || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0)
