@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/process.hpp"
 #include "store/posix/descriptor.hpp"
 
 namespace plait::store::posix {
@@ -48,10 +49,11 @@ class Replacement {
   /// Syncs the temporary file, renames it to `path` and syncs the folder.
   /// errors  kSystem: where nothing is pending() any more the file has been replaced, but may not be durable.
   void commit();
-  /// Removes the temporary file.
+  /// Removes the temporary file; not in a forked child, whose it is not.
   void discard() noexcept;
 
  private:
+  base::Owner owner_;
   std::string path_;    // as given, for errors
   std::string target_;  // with symbolic links followed, so that a link stays one
   std::string temporary_;
