@@ -20,6 +20,7 @@ from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._parquet import is_parquet
 from plait.trace._processes import label_of, shown_processes, stragglers
 from plait.trace.conclusions import conclusions
+from plait.trace.counters import counters_of
 
 Document = dict[str, Any]
 CLASSES = ("required", "checkpoint", "swapping")
@@ -105,6 +106,9 @@ def report(
         told = StoreError(str(error).replace(', or use mode "w" to make a new file', ""))  # nobody reads a new file
         told.errno = error.errno
         raise told from None
+    found["counters"] = counters_of(
+        found["description"]["counters"], file, process, found["level"], level is not None or _has_data(found["totals"])
+    )
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
@@ -134,9 +138,17 @@ def _argument(text: str) -> Exception:
     return ArgumentError(text)
 
 
+def _has_data(totals: Document) -> bool:
+    return bool(totals["reads"] or totals["writes"])
+
+
 def _document(found: Document, path: str, part: str) -> Document:
     """Bring what was counted into the order of the document, and add what is said in words."""
-    totals = found["totals"]
+    totals, counters = found["totals"], found["counters"]
+    alone = counters is not None and not totals["events"]
+    if alone:
+        found["level"] = counters["totals"]["level"]
+        totals["wall_seconds"] = counters["run_seconds"] or 0.0
     document: Document = {
         "format": "plait trace report",
         "version": 1,
@@ -158,8 +170,12 @@ def _document(found: Document, path: str, part: str) -> Document:
         "overlap": _overlap(found),
         "stragglers": stragglers(found["processes"]),
         "amplification": _amplification(found["amplification"]),
+        "counters": counters,
     }
     document["conclusions"] = conclusions(document, totals)
+    if alone:
+        # What the tables hold means the same of counters; the rules above are about events.
+        document.update(_tables({**found, "totals": {**totals, **counters["totals"]}}))
     return document
 
 
@@ -188,13 +204,17 @@ def _trace(found: Document, path: str, part: str) -> Document:
         "events": totals["events"],
         "wall_seconds": totals["wall_seconds"],
         "cpu_seconds": totals["cpu_seconds"],
-        "coverage": _coverage(known, totals["read_bytes"] + totals["write_bytes"], totals["events"], bool(part)),
+        "coverage": _coverage(
+            known, totals["read_bytes"] + totals["write_bytes"], totals["events"], bool(part), found["counters"]
+        ),
         "notes": notes,
     }
 
 
-def _coverage(known: Document, seen: int, events: int, part: bool) -> Document:
-    """How much of what happened the trace holds, as far as it knows."""
+def _coverage(known: Document, seen: int, events: int, part: bool, counters: Document | None = None) -> Document:
+    """How much of what happened the trace holds, as far as it knows, call by call or in counters."""
+    counted = counters["totals"]["read_bytes"] + counters["totals"]["write_bytes"] if counters else 0
+    seen += counted
     # What a damaged trace claims to miss less than nothing of counts as unknown.
     amounts = ("events", "read_bytes", "written_bytes")
     missed = [{**one, **{name: max(one[name], 0) for name in amounts}} for one in known["missed"]]
@@ -203,7 +223,7 @@ def _coverage(known: Document, seen: int, events: int, part: bool) -> Document:
     share: float | None
     if not missed and known["complete"]:
         share, text = 1.0, "100 % of the bytes: nothing is known to be missing."
-        if not events:
+        if not events and not counters:
             share, text = None, "The trace holds no events."
     elif lost and not untold and known["complete"] and not part:
         share = seen / (seen + lost)
@@ -218,6 +238,9 @@ def _coverage(known: Document, seen: int, events: int, part: bool) -> Document:
         kinds = kinds or ["it lacks an unknown amount"]
         reasons = f" ({_reasons(missed)})" if missed else ""
         text = f"Not known what share of the bytes the trace holds: {' and '.join(kinds)}{reasons}."
+    if counted:
+        how = "No call is known one by one" if not events else f"Of {words.size(counted)} no single call is known"
+        text += f" {how}: there are counters alone."
     return {"share": share, "text": text, "missed": missed}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from plait.trace import words
+from plait.trace.counter_conclusions import counter_conclusions
 
 Document = dict[str, Any]
 
@@ -40,6 +41,8 @@ _RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
 def conclusions(report: Document, totals: Document) -> list[Document]:
     """Return the conclusions of a report."""
     found = [one for rule in _RULES for one in rule(report, totals)]
+    if report["counters"] is not None:
+        found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
     found.sort(key=lambda one: _RANK[one["severity"]])
     return [*_coverage(report), *found]
 
@@ -51,7 +54,7 @@ def _conclusion(severity: str, title: str, text: str, evidence: str, advice: str
 
 def _coverage(report: Document) -> Iterator[Document]:
     trace = report["trace"]
-    if trace["coverage"]["share"] == 1.0 or not trace["events"]:
+    if trace["coverage"]["share"] == 1.0 or not (trace["events"] or report["counters"]):
         return
     yield _conclusion(
         "high",
