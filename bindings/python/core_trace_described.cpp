@@ -41,6 +41,18 @@ nb::list counters_of(const trace::Description& known) {
   return rows;
 }
 
+nb::list processes_of(const trace::Description& known) {
+  nb::list rows;
+  if (known.counters.empty()) return rows;  // else the events say which processes there are
+  for (const trace::Process& process : known.processes) {
+    nb::dict row;
+    row["rank"] = process.rank;
+    row["command"] = text_of(process.command);
+    rows.append(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace
 
 nb::dict described(const trace::Description& known) {
@@ -62,6 +74,7 @@ nb::dict described(const trace::Description& known) {
   result["complete"] = known.complete;
   result["missed"] = std::move(missed);
   result["counters"] = counters_of(known);
+  result["processes"] = processes_of(known);
   result["notes"] = std::move(notes);
   return result;
 }

@@ -7,7 +7,8 @@
 
 namespace plait::python {
 
-/// As lists and dictionaries; each record of counters with the rank and the name that its numbers stand for.
+/// As lists and dictionaries; each record of counters with the rank and the name that its
+/// numbers stand for, and beside such records the processes.
 nanobind::dict described(const trace::Description& known);
 
 }  // namespace plait::python

@@ -184,7 +184,12 @@ def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) ->
     work.run(step)
     job = log.job
     processes = [
-        Process(work.process(rank), rank=rank, host=host, command=log.command if rank >= 0 else "all ranks together")
+        Process(
+            work.process(rank),
+            rank=rank,
+            host=host,
+            command=log.command + ("" if rank >= 0 else " (all ranks together)"),
+        )
         for rank, host in sorted(work.ranks.items(), key=lambda one: (one[0] < 0, one[0]))
     ]
     files = [

@@ -23,6 +23,8 @@ MOST = 0.90  # worth praise
 OTHER_CALLS = 0.50  # calls that move no data, for each one that does
 UNALIGNED = 0.10
 SLOWEST = 1.5  # the slowest rank's time, by the mean
+REREAD = 2.0  # bytes read of a file, by its extent
+MUCH_BYTES = 64 << 20
 MUCH_SECONDS = 1.0  # of a process
 _EVIDENCE = "counters"
 _NAMES = {"posix": "POSIX", "mpi-io": "MPI-IO", "stdio": "stdio"}
@@ -37,6 +39,7 @@ def counter_conclusions(counters: Document, events: bool) -> list[Document]:
     mine = [one for one in counters["modules"] if one["level"] == counters["totals"]["level"]]
     if not events:
         found += _time(counters)
+    found += _again(counters)
     for module in mine:
         for rule in (_metadata, _small, _order, _other_calls, _alone, _unaligned, _slowest):
             found += rule(counters, module)
@@ -143,6 +146,32 @@ def _time(counters: Document) -> Iterator[Document]:
             "Little of the time is spent in I/O",
             f"Calls take {_of_whole(counters, spent)}: {', '.join(parts)}.",
         )
+
+
+def _again(counters: Document) -> Iterator[Document]:
+    level = counters["totals"]["level"]
+    heavy = [
+        one
+        for one in counters["files"]
+        if one["level"] == level and one["extent"] and (one["read_bytes"] or 0) >= REREAD * one["extent"]
+    ]
+    again = sum(one["read_bytes"] - one["extent"] for one in heavy)
+    read = counters["totals"]["read_bytes"]
+    if not heavy or again < max(0.1 * read, MUCH_BYTES):
+        return
+    spent = sum((one["read_seconds"] or 0.0) * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
+    first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
+    ranks = words.count(first["processes"], "process")
+    yield _conclusion(
+        _severity(counters, spent),
+        "The same data are read again",
+        f"{words.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read {REREAD:.0f} times over or more; "
+        f"most of all {words.shown(first['name'] or 'one')}: {words.size(first['read_bytes'])} of at most "
+        f"{words.size(first['extent'])} by {ranks}. Reading again takes some {_of_whole(counters, spent)}.",
+        "Let one rank read and the others receive, or keep the data in memory."
+        if first["processes"] > 1
+        else "Keep the data in memory.",
+    )
 
 
 def _metadata(counters: Document, module: Document) -> Iterator[Document]:

@@ -243,6 +243,8 @@ def counters_of(
         files.setdefault((row["file"], *key), _Sums()).add(row)
     if not modules:
         return None
+    # Of a record of one rank the time is that of one process.
+    one_rank = process is not None and any(sums.ranks for sums in modules.values())
     told = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda one: one[0])]
     listed = sorted((_file(*key, sums) for key, sums in files.items()), key=_weight)
     with_data = {one["level"] for one in told if one["reads"] or one["writes"]}
@@ -250,7 +252,7 @@ def counters_of(
         level = "physical"
     return {
         "run_seconds": whole["run_ns"] * 1e-9 if "run_ns" in whole else None,
-        "processes": whole.get("processes"),
+        "processes": 1 if one_rank else whole.get("processes"),
         "totals": _totals(level, told, listed),
         "modules": told,
         "files": listed[:_MOST_FILES],
