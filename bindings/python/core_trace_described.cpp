@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "trace/report/filter.hpp"
 #include "trace/words.hpp"
 
 namespace nb = nanobind;
@@ -33,6 +34,8 @@ nb::list counters_of(const trace::Description& known) {
     row["process"] = one.process;
     row["rank"] = rank == ranks.end() ? -1 : rank->second;
     row["file"] = name == names.end() ? nb::none() : text_of(*name->second);
+    const auto foreign = name == names.end() ? trace::report::Foreign::kNone : trace::report::foreign(*name->second);
+    row["foreign"] = text_of(trace::report::name_of(foreign));
     row["interface"] = text_of(trace::interface_word(one.interface));
     row["level"] = (one.flags & trace::flag::kLogical) != 0 ? "logical" : "physical";
     row["values"] = std::move(values);

@@ -8,7 +8,8 @@
 namespace plait::python {
 
 /// As lists and dictionaries; each record of counters with the rank and the name that its
-/// numbers stand for, and beside such records the processes.
+/// numbers stand for, what kind of file that is where it is none of the program's data, and beside such records the
+/// processes.
 nanobind::dict described(const trace::Description& known);
 
 }  // namespace plait::python

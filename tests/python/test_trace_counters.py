@@ -109,7 +109,8 @@ def test_what_counters_do_not_show_is_not_said(tmp_path: Path) -> None:
     assert module["small"] == {"least": 2500, "most": 5000, "count": 5000}
     assert module["sizes"] is module["order"] is module["alignment"] is module["meta_seconds"] is None
     assert titles(report) == {"Calls were counted, not traced": "low", "Small requests through stdio": "low"}
-    assert "At least 2,500 of 5,000 requests" in report.text(300)
+    text = report.text(300)
+    assert "At least 2,500 of 5,000 requests (50 %) are under 1 MiB. The mean is 512 KiB. →" in text
 
 
 def test_counters_beside_events(tmp_path: Path) -> None:
@@ -133,6 +134,20 @@ def test_parts_of_counters(tmp_path: Path) -> None:
     alone = trace.report(path, process=2)["counters"]
     assert (alone["totals"]["reads"], alone["processes"]) == (7, 1)
     assert trace.report(path, level="physical")["counters"]["totals"]["reads"] == 0
+    assert trace.report(path, exclude=["/data/*"])["counters"] is None
+
+
+def test_counters_of_libraries_are_left_out(tmp_path: Path) -> None:
+    with trace.create(tmp_path / "one.plait") as writer:
+        for number, name in enumerate(("/data/one", "/opt/lib/libm.so.6"), 1):
+            writer.add_file(1, number, name)
+        rows = [Counters(1, number, Interface.POSIX, Flag.LOGICAL, {"reads": number, "writes": 0}) for number in (1, 2)]
+        writer.finish(counters=rows)
+    report = trace.report(tmp_path / "one.plait")
+    assert (report["counters"]["totals"]["reads"], report["counters"]["files_not_counted"]) == (1, 1)
+    assert any("1 file of the system" in note for note in report["trace"]["notes"])
+    assert trace.report(tmp_path / "one.plait", all=True)["counters"]["totals"]["reads"] == 3
+    assert trace.report(tmp_path / "one.plait", include=["*.so*"])["counters"]["totals"]["reads"] == 3
 
 
 def test_other_conclusions_of_counters(tmp_path: Path) -> None:
@@ -214,6 +229,9 @@ def records(path: Path, module: str) -> list[dict[str, Any]]:
     return found
 
 
+SUMS = ("reads", "writes", "read_bytes", "write_bytes", "read_seconds", "write_seconds", "meta_seconds")
+
+
 def total(found: list[dict[str, Any]], *names: str) -> float:
     return sum(max(float({**one["counters"], **one["fcounters"]}.get(name, 0)), 0) for one in found for name in names)
 
@@ -229,28 +247,18 @@ def test_every_darshan_log_says_what_its_counters_say(tmp_path: Path) -> None:
     prefixes = {"posix": "POSIX", "stdio": "STDIO", "mpi-io": "MPIIO"}
     for path in darshan_logs():
         trace.import_trace(path, tmp_path / "log.plait")
-        report = trace.report(tmp_path / "log.plait")
+        report = trace.report(tmp_path / "log.plait", all=True)
         sums: dict[str, dict[str, float]] = {}
         for module in report["counters"]["modules"] if report["counters"] else []:
             mine = sums.setdefault(module["interface"], {})
-            for name in (
-                "reads",
-                "writes",
-                "read_bytes",
-                "write_bytes",
-                "read_seconds",
-                "write_seconds",
-                "meta_seconds",
-            ):
+            for name in SUMS:
                 mine[name] = mine.get(name, 0) + (module[name] or 0)
             if module["sizes"]:
                 for kind in ("read", "write"):
                     assert sum(one["count"] for one in module["sizes"][kind]) == module[f"{kind}s"]
         for interface, mine in sums.items():
-            found, prefix = (
-                records(path, "MPI-IO" if interface == "mpi-io" else prefixes[interface]),
-                prefixes[interface],
-            )
+            prefix = prefixes[interface]
+            found = records(path, "MPI-IO" if interface == "mpi-io" else prefix)
             assert mine["meta_seconds"] == pytest.approx(total(found, f"{prefix}_F_META_TIME"), abs=1e-6), path
             if not (mine["reads"] or mine["writes"]):
                 continue  # traced by DXT
@@ -292,7 +300,7 @@ def test_a_darshan_log_with_a_slow_rank(tmp_path: Path) -> None:
 
 def test_sums_do_not_stand_among_accesses(tmp_path: Path) -> None:
     trace.import_trace(log_named("dxt.darshan"), tmp_path / "log.plait")
-    report = trace.report(tmp_path / "log.plait")
+    report = trace.report(tmp_path / "log.plait", all=True)
     assert {one["interface"] for one in report["calls"]} == {"posix"}
     modules = {one["interface"]: one for one in report["counters"]["modules"]}
     assert modules["stdio"]["reads"] == 39

@@ -46,9 +46,12 @@ def counter_conclusions(counters: Document, events: bool) -> list[Document]:
     return found
 
 
-def _conclusion(severity: str, title: str, text: str, advice: str | None = None) -> Document:
+def _conclusion(
+    severity: str, title: str, text: str, advice: str | None = None, seconds: float | None = None
+) -> Document:
     text = text[:1].upper() + text[1:]
-    return {"severity": severity, "title": title, "text": text, "evidence": _EVIDENCE, "advice": advice}
+    known = {"severity": severity, "title": title, "text": text, "evidence": _EVIDENCE, "advice": advice}
+    return {**known, "seconds": seconds}
 
 
 def _name(module: Document) -> str:
@@ -58,6 +61,11 @@ def _name(module: Document) -> str:
 
 def _seconds(row: Document, *names: str) -> float:
     return sum(row[f"{name}_seconds"] or 0.0 for name in names or ("read", "write", "meta"))
+
+
+def _known(row: Document, *names: str) -> float | None:
+    """The same; None: none of them was counted."""
+    return _seconds(row, *names) if any(row[f"{name}_seconds"] is not None for name in names) else None
 
 
 def _requests(row: Document) -> int:
@@ -73,10 +81,10 @@ def _whole(counters: Document) -> float:
     return float((counters["run_seconds"] or 0.0) * (counters["processes"] or 0))
 
 
-def _severity(counters: Document, spent: float) -> str:
+def _severity(counters: Document, spent: float | None) -> str:
     """By what share of the processes' time something takes, and how long that is for each of them."""
     whole, processes = _whole(counters), counters["processes"] or 1
-    if spent / processes < MUCH_SECONDS:
+    if spent is None or spent / processes < MUCH_SECONDS:
         return "low"
     if not whole:
         return "medium"
@@ -93,6 +101,11 @@ def _of_whole(counters: Document, spent: float) -> str:
     if spent > whole:  # calls of several threads at once, or calls begun before the counting
         return f"{text}, more than the {words.seconds(whole)} that {processes} ran"
     return f"{text}, {words.share(spent / whole)} of the time of {processes}"
+
+
+def _taken(counters: Document, who: str, spent: float | None) -> str:
+    """Says how long calls took, where that was counted."""
+    return "" if spent is None else f" {who} take {_of_whole(counters, spent)}."
 
 
 def _listed(parts: list[str]) -> str:
@@ -139,12 +152,14 @@ def _time(counters: Document) -> Iterator[Document]:
             "high" if share >= 0.5 else "medium",
             "Much of the time is spent in I/O",
             f"Calls take {_of_whole(counters, spent)}: {', '.join(parts)}.",
+            seconds=spent,
         )
     elif share < SPENT / 4:
         yield _conclusion(
             "good",
             "Little of the time is spent in I/O",
             f"Calls take {_of_whole(counters, spent)}: {', '.join(parts)}.",
+            seconds=spent,
         )
 
 
@@ -171,6 +186,7 @@ def _again(counters: Document) -> Iterator[Document]:
         "Let one rank read and the others receive, or keep the data in memory."
         if first["processes"] > 1
         else "Keep the data in memory.",
+        spent,
     )
 
 
@@ -190,6 +206,7 @@ def _metadata(counters: Document, module: Document) -> Iterator[Document]:
         f"Calls of {_name(module)} that move no data take long",
         f"They take {_of_whole(counters, meta)}{share}" + (f": {calls}." if calls else "."),
         "Open files once and keep them open; let one rank ask for what all want to know.",
+        meta,
     )
 
 
@@ -206,13 +223,15 @@ def _small(counters: Document, module: Document) -> Iterator[Document]:
             if module["interface"] != "stdio"
             else "Read and write larger records; the buffer of stdio joins small ones where they follow each other."
         )
-        severity = _severity(counters, _seconds(module, "read", "write"))
+        spent = _known(module, "read", "write")
+        severity = _severity(counters, spent)
         yield _conclusion(
             severity if least >= 0.5 * count or severity == "low" else "medium",
             f"Small requests through {_name(module)}",
-            f"{exact}{least:,} of {count:,} requests ({words.share(least / count)}) are under 1 MiB. {mean} All "
-            f"together take {_of_whole(counters, _seconds(module, 'read', 'write'))}.",
+            f"{exact}{least:,} of {count:,} requests ({words.share(least / count)}) are under 1 MiB. {mean}"
+            + _taken(counters, "All together", spent),
             how,
+            spent,
         )
     elif count - most >= MOST * count:
         exact = "" if least == most else "at least "
@@ -231,13 +250,15 @@ def _order(counters: Document, module: Document) -> Iterator[Document]:
             continue
         if back["least"] >= COUNT and back["least"] >= SHARE_OF_BACK * count:
             exact = "" if back["least"] == back["most"] else "at least "
+            spent = _known(module, kind)
             yield _conclusion(
-                _severity(counters, _seconds(module, kind)),
+                _severity(counters, spent),
                 f"{kind.capitalize()}s through {_name(module)} go back in the file",
                 f"{exact}{back['least']:,} of {count:,} {kind}s ({words.share(back['least'] / count)}) begin before "
                 f"the place where the {kind} before them ended; {words.share(order['consecutive'] / count)} begin "
-                f"there. They take {_of_whole(counters, _seconds(module, kind))}.",
+                "there." + _taken(counters, f"All {kind}s", spent),
                 "Sort the accesses by their offsets, or access larger parts and choose in memory.",
+                spent,
             )
         elif order["consecutive"] >= MOST * count:
             yield _conclusion(
@@ -254,13 +275,14 @@ def _other_calls(counters: Document, module: Document) -> Iterator[Document]:
     if module["reads"] is None or rest < COUNT or rest <= OTHER_CALLS * requests:
         return
     yield _conclusion(
-        _severity(counters, module["meta_seconds"] or 0.0),
+        _severity(counters, module["meta_seconds"]),
         f"Many calls of {_name(module)} move no data",
-        f"{rest:,} calls ({_told(calls)}) beside {words.count(requests, 'request')}. All calls without data take "
-        f"{_of_whole(counters, module['meta_seconds'] or 0.0)}.",
+        f"{rest:,} calls ({_told(calls)}) beside {words.count(requests, 'request')}."
+        + _taken(counters, "All calls without data", module["meta_seconds"]),
         "Keep files open, and use calls that name the offset instead of seeking."
         if calls["seeks"] >= rest / 2
         else "Keep files open, and ask once for what is known of them.",
+        module["meta_seconds"],
     )
 
 
@@ -269,13 +291,14 @@ def _alone(counters: Document, module: Document) -> Iterator[Document]:
     if how is None or (counters["processes"] or 1) < 2:
         return
     alone, together = how["independent"] + how["nonblocking"], how["collective"] + how["split"]
+    spent = _known(module, "read", "write")
     if alone >= COUNT and not together:
         yield _conclusion(
-            _severity(counters, _seconds(module, "read", "write")),
+            _severity(counters, spent),
             "MPI-IO is used without collective calls",
-            f"All {alone:,} requests are of single ranks. They take "
-            f"{_of_whole(counters, _seconds(module, 'read', 'write'))}.",
+            f"All {alone:,} requests are of single ranks." + _taken(counters, "They", spent),
             "Where the ranks access one file at a time, collective calls join their requests to larger ones.",
+            spent,
         )
 
 
@@ -308,4 +331,5 @@ def _slowest(counters: Document, module: Document) -> Iterator[Document]:
         f"{words.times(known['seconds'] / known['mean_seconds'])} the mean of "
         f"{words.count(known['processes'], 'process')} ({words.seconds(known['mean_seconds'])}).",
         "Compare what it moves with the others, then look at its node and disks.",
+        known["seconds"] - known["mean_seconds"],
     )

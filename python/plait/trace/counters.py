@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 Document = dict[str, Any]
 _MOST_FILES = 1000
@@ -218,25 +218,51 @@ def _totals(level: str, modules: list[Document], files: list[Document]) -> Docum
     }
 
 
-def counters_of(
-    rows: Iterable[Document], file: str | None, process: int | None, level: str, chosen: bool
-) -> Document | None:
+class Asked(NamedTuple):
+    """Which records a report is about, as its options say."""
+
+    file: str | None
+    process: int | None
+    include: Sequence[str]
+    exclude: Sequence[str]
+    all: bool
+
+    def has(self, row: Document) -> bool:
+        """Whether a record is of the process and the file that were asked for."""
+        if self.process is not None and row["process"] != self.process:
+            return False
+        return not self.file or (row["file"] is not None and fnmatch.fnmatchcase(row["file"], self.file))
+
+    def leaves_out(self, row: Document) -> bool:
+        """Whether a record is of a file that is excluded, or no data of the program."""
+        name = row["file"]
+        if name is None:
+            return False
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.exclude):
+            return True
+        if self.all or self.file or not row["foreign"]:
+            return False
+        return not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.include)
+
+
+def counters_of(rows: Iterable[Document], asked: Asked, level: str, chosen: bool) -> Document | None:
     """Add up records of counters; None: there are none.
 
-    file, process: only records whose file's name matches a pattern of the shell, only of this process.
     level, chosen: which requests the report counts, and whether somebody or its events chose that; else that level is
     taken which has reads or writes.
     """
     whole: dict[str, int] = {}
     modules: dict[tuple[str, str], _Sums] = {}
     files: dict[tuple[str | None, str, str], _Sums] = {}
+    left_out: set[str] = set()
     for row in rows:
         if row["process"] == 0 and row["interface"] == "unknown":
             whole = row["values"]
             continue
-        if process is not None and row["process"] != process:
+        if not asked.has(row):
             continue
-        if file and not (row["file"] is not None and fnmatch.fnmatchcase(row["file"], file)):
+        if asked.leaves_out(row):
+            left_out.add(row["file"])
             continue
         key = row["interface"], row["level"]
         modules.setdefault(key, _Sums()).add(row)
@@ -244,7 +270,7 @@ def counters_of(
     if not modules:
         return None
     # Of a record of one rank the time is that of one process.
-    one_rank = process is not None and any(sums.ranks for sums in modules.values())
+    one_rank = asked.process is not None and any(sums.ranks for sums in modules.values())
     told = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda one: one[0])]
     listed = sorted((_file(*key, sums) for key, sums in files.items()), key=_weight)
     with_data = {one["level"] for one in told if one["reads"] or one["writes"]}
@@ -257,4 +283,5 @@ def counters_of(
         "modules": told,
         "files": listed[:_MOST_FILES],
         "files_left_out": max(len(listed) - _MOST_FILES, 0),
+        "files_not_counted": len(left_out),
     }
