@@ -338,9 +338,16 @@ def test_a_darshan_log_whose_accesses_are_cut_off(tmp_path: Path) -> None:
     assert summary.counted_reads >= total(posix, "POSIX_READS") > 0  # the counters are whole
 
 
-def test_a_darshan_log_whose_names_are_damaged(tmp_path: Path) -> None:
+def test_darshan_logs_that_are_damaged(tmp_path: Path) -> None:
     whole = bytearray(log_named("noposix.darshan").read_bytes())
     whole[2000:2100] = bytes(100)
     (tmp_path / "bad.darshan").write_bytes(whole)
     with pytest.raises(plait.Error, match="names of the files cannot be unpacked"):
         trace.import_trace(tmp_path / "bad.darshan", tmp_path / "out.plait")
+    whole = bytearray(log_named("dxt.darshan").read_bytes())
+    whole[-1000:-900] = bytes(100)
+    (tmp_path / "bad.darshan").write_bytes(whole)
+    summary = trace.import_trace(tmp_path / "bad.darshan", tmp_path / "out.plait")
+    assert summary.notes[0] == "the log is damaged: records of DXT_POSIX are missing"
+    assert not summary.complete
+    assert summary.counted_reads > 0

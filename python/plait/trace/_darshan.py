@@ -51,7 +51,12 @@ class _Import:
         self.complete = True
 
     def process(self, rank: int) -> int:
-        return rank + 1 if rank >= 0 else int(self.log.job["nprocs"]) + 1
+        processes = int(self.log.job["nprocs"])
+        if not -1 <= rank < processes:
+            raise ArgumentError(
+                f"{self.log.path} is a damaged log of Darshan: it has a record of rank {rank} of {processes}"
+            )
+        return rank + 1 if rank >= 0 else processes + 1
 
     def file(self, rank: int, identity: int) -> int:
         number = self.files.setdefault(identity, len(self.files) + 1)

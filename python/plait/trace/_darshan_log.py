@@ -1,7 +1,7 @@
 """A log of Darshan as a file: what it is, whether it is whole, and its records one by one.
 
-The package of the Darshan project reads it.  Where a log ends early that package reads nothing, or breaks off the whole
-program, so what the log's header promises is compared with the file first.
+The package of the Darshan project reads it.  Where a log is cut off or damaged that package reads nothing, or breaks off
+the whole program, so the regions that the log's header tells of are looked at first: whether they are there and unpack.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from plait._errors import ArgumentError
 
@@ -22,6 +22,7 @@ _MAGIC_PLACE = 8
 _COMPRESSION_PLACE = 16
 # Where the header's table of regions begins: in versions with flags of 32 and of 64 bits.
 _TABLES = (24, 32)
+_PIECE = 1 << 16
 _REGIONS = 65  # at most: the names, then a region for each kind of module
 _UNPACKERS: dict[int, Callable[[], Any]] = {0: zlib.decompressobj, 1: bz2.BZ2Decompressor}
 
@@ -83,6 +84,24 @@ def _backend() -> Any:
     return cffi_backend
 
 
+def _unpacks(file: BinaryIO, region: Region, make: Callable[[], Any]) -> bool:
+    """Whether what the file has of a region can be unpacked: packed streams, one behind the other."""
+    file.seek(region.begin)
+    left, data, unpacker = region.size, b"", make()
+    try:
+        while left or data:
+            if not data:
+                data = file.read(min(left, _PIECE))
+                left = left - len(data) if data else 0
+            unpacker.decompress(data)
+            data = unpacker.unused_data
+            if unpacker.eof:
+                unpacker = make()
+    except (zlib.error, OSError, EOFError):
+        return False
+    return True
+
+
 class Log:
     """One log.  A module can only be read from its start by a log that was opened anew."""
 
@@ -94,6 +113,7 @@ class Log:
         """Bytes that the header tells of; more than there are: the log is cut off."""
         self.damaged: list[str] = []
         """Modules whose records could not all be read."""
+        self._broken: set[int] = set()  # by number
         self._check()
         self.backend = _backend()
         with self.opened() as log:
@@ -105,7 +125,7 @@ class Log:
             self.names = self.backend.log_get_name_records(log)
 
     def _check(self) -> None:
-        """Refuses a log whose table of names is not whole."""
+        """Refuses a log whose table of names is not whole, and notes which modules cannot be unpacked."""
         with open(self.path, "rb") as file:
             head = file.read(_TABLES[-1] + 16 * _REGIONS)
             self._regions = regions_of(head)
@@ -118,16 +138,15 @@ class Log:
                     f"{self.path} is cut off: it has {self.bytes:,} of {self.promised:,} bytes and lacks the names of "
                     "the files, without which nothing of it can be read; copy the log again"
                 )
-            unpacker = _UNPACKERS.get(head[_COMPRESSION_PLACE])
-            file.seek(names.begin)
-            with contextlib.suppress(EOFError):
-                try:
-                    if unpacker is not None:
-                        unpacker().decompress(file.read(names.size))
-                except (zlib.error, OSError, ValueError) as error:
-                    raise ArgumentError(
-                        f"{self.path} is a damaged log of Darshan: the names of the files cannot be unpacked ({error})"
-                    ) from None
+            make = _UNPACKERS.get(head[_COMPRESSION_PLACE])
+            if make is None:
+                return
+            if not _unpacks(file, names, make):
+                raise ArgumentError(
+                    f"{self.path} is a damaged log of Darshan: the names of the files cannot be unpacked; copy it again"
+                )
+            modules = enumerate(self._regions[1:])
+            self._broken = {number for number, region in modules if not _unpacks(file, region, make)}
 
     @property
     def cut_off(self) -> bool:
@@ -148,6 +167,10 @@ class Log:
     def records(self, module: str) -> Iterator[dict[str, Any]]:
         """The records of a module, as far as they can be read."""
         if module not in self.modules:
+            return
+        if self.modules[module]["idx"] in self._broken:
+            if module not in self.damaged:
+                self.damaged.append(module)
             return
         read = self.backend.log_get_dxt_record if module in TRACED else self.backend.log_get_record
         with self.opened() as log:
