@@ -113,7 +113,7 @@ class Log:
         """Bytes that the header tells of; more than there are: the log is cut off."""
         self.damaged: list[str] = []
         """Modules whose records could not all be read."""
-        self._broken: set[int] = set()  # by number
+        self._sound: list[tuple[int, bool]] = []  # of each module, by number: its bytes, and whether they unpack
         self._check()
         self.backend = _backend()
         with self.opened() as log:
@@ -123,6 +123,10 @@ class Log:
             if int(self.job["nprocs"]) < 1:
                 raise ArgumentError(f"{path} is a damaged log of Darshan: what it says of its job cannot be read")
             self.names = self.backend.log_get_name_records(log)
+        # Numbers of modules differ between versions of the format; their order does not.
+        ordered = sorted(self.modules, key=lambda name: int(self.modules[name]["idx"]))
+        if [self.modules[name]["len"] for name in ordered] == [size for size, _ in self._sound]:
+            self.damaged += [name for name, (_, sound) in zip(ordered, self._sound, strict=True) if not sound]
 
     def _check(self) -> None:
         """Refuses a log whose table of names is not whole, and notes which modules cannot be unpacked."""
@@ -145,8 +149,8 @@ class Log:
                 raise ArgumentError(
                     f"{self.path} is a damaged log of Darshan: the names of the files cannot be unpacked; copy it again"
                 )
-            modules = enumerate(self._regions[1:])
-            self._broken = {number for number, region in modules if not _unpacks(file, region, make)}
+            present = [region for region in self._regions[1:] if region.size]
+            self._sound = [(region.size, _unpacks(file, region, make)) for region in present]
 
     @property
     def cut_off(self) -> bool:
@@ -166,11 +170,7 @@ class Log:
 
     def records(self, module: str) -> Iterator[dict[str, Any]]:
         """The records of a module, as far as they can be read."""
-        if module not in self.modules:
-            return
-        if self.modules[module]["idx"] in self._broken:
-            if module not in self.damaged:
-                self.damaged.append(module)
+        if module not in self.modules or module in self.damaged:
             return
         read = self.backend.log_get_dxt_record if module in TRACED else self.backend.log_get_record
         with self.opened() as log:
