@@ -286,6 +286,7 @@ def test_a_darshan_log_of_stdio_alone(tmp_path: Path) -> None:
     text = " ".join(report.text(200).split())
     assert "All together take 33.8 s" in text
     assert "365 s, under 0.1 % of the time of 512 processes, 91.5 % of the time of all its calls" in text
+    assert "Longest is 365 s, on /global/cscratch1/4028781608. → Use calls that name the offset" in text
 
 
 def test_a_darshan_log_with_a_slow_rank(tmp_path: Path) -> None:

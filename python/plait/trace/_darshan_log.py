@@ -1,7 +1,7 @@
 """A log of Darshan as a file: what it is, whether it is whole, and its records one by one.
 
-The package of the Darshan project reads it.  Where a log is cut off or damaged that package reads nothing, or breaks off
-the whole program, so the regions that the log's header tells of are looked at first: whether they are there and unpack.
+The package of the Darshan project reads it.  Where a log is cut off or damaged that package reads nothing, or breaks
+off the whole program, so the regions that the log's header tells of are looked at first: are they there, and unpack?
 """
 
 from __future__ import annotations

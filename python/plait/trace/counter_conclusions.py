@@ -27,6 +27,13 @@ REREAD = 2.0  # bytes read of a file, by its extent
 MUCH_BYTES = 64 << 20
 MUCH_SECONDS = 1.0  # of a process
 _EVIDENCE = "counters"
+_INSTEAD = {
+    "opens": "Open files once and keep them open.",
+    "seeks": "Use calls that name the offset instead of seeking, or access the file in order.",
+    "stats": "Ask once for what is known of a file, on one rank where all want to know it.",
+    "syncs": "Flush less often, where a crash may lose the last records.",
+    "views": "Set a view once, and access several parts of the file by it.",
+}
 _NAMES = {"posix": "POSIX", "mpi-io": "MPI-IO", "stdio": "stdio"}
 
 
@@ -204,10 +211,35 @@ def _metadata(counters: Document, module: Document) -> Iterator[Document]:
     yield _conclusion(
         _severity(counters, meta),
         f"Calls of {_name(module)} that move no data take long",
-        f"They take {_of_whole(counters, meta)}{share}" + (f": {calls}." if calls else "."),
-        "Open files once and keep them open; let one rank ask for what all want to know.",
+        f"They take {_of_whole(counters, meta)}{share}{f': {calls}' if calls else ''}." + _most_on(counters, module),
+        _instead(counters, module, meta),
         meta,
     )
+
+
+def _longest(counters: Document, module: Document) -> Document | None:
+    """The file on which calls without data take longest."""
+    kind = module["interface"], module["level"]
+    mine = [one for one in counters["files"] if (one["interface"], one["level"]) == kind and one["meta_seconds"]]
+    return max(mine, key=lambda one: float(one["meta_seconds"])) if mine else None
+
+
+def _most_on(counters: Document, module: Document) -> str:
+    first = _longest(counters, module)
+    if first is None:
+        return ""
+    return f" Longest is {words.seconds(first['meta_seconds'])}, on {words.shown(first['name'] or 'no named file')}."
+
+
+def _instead(counters: Document, module: Document, spent: float) -> str | None:
+    """Advice by the calls that there are most of: which of them takes how long was not counted."""
+    whole = _whole(counters)
+    if whole and spent > whole:
+        return "Look at that file first: opening a pipe, for one, waits for its other end."
+    first = _longest(counters, module)
+    heavy = first if first is not None and first["meta_seconds"] >= spent / 2 else module
+    calls = {name: count for name, count in heavy["calls"].items() if name in _INSTEAD and count}
+    return _INSTEAD[max(calls, key=lambda name: int(calls[name]))] if calls else None
 
 
 def _small(counters: Document, module: Document) -> Iterator[Document]:
@@ -279,9 +311,7 @@ def _other_calls(counters: Document, module: Document) -> Iterator[Document]:
         f"Many calls of {_name(module)} move no data",
         f"{rest:,} calls ({_told(calls)}) beside {words.count(requests, 'request')}."
         + _taken(counters, "All calls without data", module["meta_seconds"]),
-        "Keep files open, and use calls that name the offset instead of seeking."
-        if calls["seeks"] >= rest / 2
-        else "Keep files open, and ask once for what is known of them.",
+        _INSTEAD[max(calls, key=lambda name: int(calls[name]))],
         module["meta_seconds"],
     )
 

@@ -100,6 +100,10 @@ class _Sums:
         }
         return row | {f"{name}_seconds": self.seconds(f"{name}_ns") for name in ("read", "write", "meta")}
 
+    def calls(self) -> dict[str, int]:
+        """Those that move no data, by name."""
+        return {name: self.values[name] for name in _OTHER if name in self.values}
+
     def extent(self) -> int | None:
         known = [self.values[name] for name in ("read_extent", "write_extent") if name in self.values]
         return max(known) if known else None
@@ -174,7 +178,7 @@ def _module(interface: str, level: str, sums: _Sums) -> Document:
         "records": sums.records,
         "files": len(sums.files),
         **sums.traffic(),
-        "calls": {name: values[name] for name in _OTHER if name in values},
+        "calls": sums.calls(),
         "sizes": sizes,
         "small": _small(sums, sizes),
         "order": _order(sums),
@@ -191,6 +195,7 @@ def _file(name: str | None, interface: str, level: str, sums: _Sums) -> Document
     return {
         **row,
         **sums.traffic(),
+        "calls": sums.calls(),
         "extent": sums.extent(),
         "begin": min((one for one in begins if one is not None), default=None),
         "end": max((one for one in ends if one is not None), default=None),
