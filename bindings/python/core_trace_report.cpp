@@ -2,13 +2,13 @@
 // parts that plait.trace.analysis adds in words.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "bind.hpp"
+#include "string.hpp"
 #include "trace/report/analysis.hpp"
 
 namespace nb = nanobind;
