@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
@@ -32,6 +33,7 @@ class FileBytes : public Bytes {
   }
 
   std::size_t read(char* room, std::size_t bytes) override {
+    owner_.check("the trace " + path_);
     while (true) {
       const ssize_t got = ::read(file_.number(), room, bytes);
       if (got >= 0) return static_cast<std::size_t>(got);
@@ -43,6 +45,7 @@ class FileBytes : public Bytes {
   int file() const override { return regular_ ? file_.number() : -1; }
 
  private:
+  const base::Owner owner_;
   std::string path_;
   store::posix::Descriptor file_;
   std::int64_t size_ = 0;

@@ -216,6 +216,7 @@ void Replacement::write_head(std::span<const std::byte> bytes) {
 }
 
 void Replacement::commit() {
+  owner_.check(path_);
   attributes_.finish(file_.number(), path_);
   sync_open(file_.number(), temporary_);
   if (existed_) {
@@ -250,7 +251,7 @@ void Replacement::keep_beside() {
 }
 
 void Replacement::discard() noexcept {
-  if (open_) ::unlink(temporary_.c_str());
+  if (open_ && owner_.here()) ::unlink(temporary_.c_str());
   open_ = false;
   file_.close();
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/process.hpp"
 #include "store/posix/attributes.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/posix/identity.hpp"
@@ -59,10 +60,11 @@ class Replacement {
   /// errors  kSystem: where it is in_place() the file has been replaced, but may not be durable; EEXIST: a file has
   ///         appeared under a name that was free, and the new one is kept under the name that the error says.
   void commit();
-  /// Removes the temporary file.
+  /// Removes the temporary file; not in a forked child, whose it is not.
   void discard() noexcept;
 
  private:
+  base::Owner owner_;
   std::string path_;    // as given, for errors
   std::string target_;  // with symbolic links followed, so that a link stays one
   std::string temporary_;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/process.hpp"
 #include "store/posix/descriptor.hpp"
 
 namespace plait::trace::binary {
@@ -29,6 +30,7 @@ class FileBlob : public Blob {
   }
 
   std::size_t read(std::uint64_t offset, void* room, std::size_t bytes) const override {
+    owner_.check("the trace " + path_);
     std::size_t done = 0;
     while (done < bytes && offset + done < size_) {
       const ssize_t got =
@@ -44,6 +46,7 @@ class FileBlob : public Blob {
   std::uint64_t size() const override { return size_; }
 
  private:
+  const base::Owner owner_;
   std::string path_;
   store::posix::Descriptor file_;
   std::uint64_t size_ = 0;
