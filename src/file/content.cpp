@@ -82,7 +82,7 @@ Content with_header(store::Store& store, const std::string& path, const FileOpti
   if (options.offset != 0)
     refuse(text(path, ": offset=", options.offset,
                 " was given, but the header tells where the array begins; leave it out"));
-  if (options.dtype && *options.dtype != header.descr)
+  if (options.dtype && !npy::same_descr(*options.dtype, header.descr))
     refuse(text(path, " holds elements of dtype ", header.descr, ", but ", *options.dtype,
                 " was given; leave it out or correct it"));
   if (options.element_bytes != 0 && options.element_bytes != header.element_bytes)
