@@ -13,8 +13,10 @@
 #include "engine/agree.hpp"
 #include "engine/first_error.hpp"
 #include "file/content.hpp"
+#include "file/foreign.hpp"
 #include "file/impl.hpp"
 #include "file/joint.hpp"
+#include "file/name.hpp"
 #include "store/place.hpp"
 #include "store/stripe/description.hpp"
 
@@ -87,8 +89,21 @@ plan::AccessOptions access_options(const FileOptions& options) {
   return result;
 }
 
+store::FoundPlace find_place(const std::string& path, bool writable) {
+  try {
+    return store::find_place(path, writable);
+  } catch (const Error& error) {
+    const std::string_view format = error.system_code() == EISDIR ? foreign_folder(path) : std::string_view();
+    if (format.empty()) throw;
+    throw Error(
+        error.kind(),
+        text(error.what(), ". What it holds is of ", format, ", which Plait does not read; use a library for that"),
+        error.system_code());
+  }
+}
+
 void look_at_existing(File::Impl& file, const FileOptions& options, Findings& found) {
-  store::FoundPlace there = store::find_place(file.path, file.mode == Mode::kReadWrite);
+  store::FoundPlace there = find_place(file.path, file.mode == Mode::kReadWrite);
   found.place = std::move(there.place);
   file.store = std::move(there.store);
   found.content = read_content(*file.store, file.path, options, !found.place.description.empty());
@@ -250,6 +265,7 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
         if (file.path.find('\0') != std::string::npos)
           refuse(text("the name of the file, which begins with \"", file.path.c_str(),
                       "\", has a character of code 0; leave that out"));
+        check_name(file.path);
       }));
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.
   file.number = transport.next_number();
