@@ -360,10 +360,14 @@ def trace_report(
     tick: int = ...,
     block: int = ...,
     logical: bool | None = ...,
-    cpu: bool | None = ...,
+    cpu: bool = ...,
     file: str = ...,
+    include: list[str] = ...,
+    exclude: list[str] = ...,
+    all: bool = ...,
     process: int | None = ...,
     progress: Callable[[int, int], None] | None = ...,
 ) -> dict[str, Any]: ...
+def trace_foreign(name: str) -> str: ...
 def workloads() -> list[dict[str, Any]]: ...
 def time_calls(call: str, path: str, size: int, count: int) -> float: ...

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import click
+import numpy as np
 
 import plait
 import plait.trace
 from plait.cli.support import messages
+from plait.trace._choice import kept
 from plait.trace._record import find_program, record, why_not
 
 _EXAMPLES = """
@@ -17,6 +20,7 @@ _EXAMPLES = """
 Examples:
   plait trace record -- python analyse.py
   plait trace record -o run.plait -- ./simulate --steps 10
+  plait trace record --exclude '*.log' --include '/proc/*' -- ./simulate
   plait trace record -o run.plait -- mpiexec -n 4 ./simulate
   mpiexec -n 4 plait trace record -o run.plait -- ./simulate
 """
@@ -39,19 +43,33 @@ Examples:
     help="The trace to write; an older trace is replaced.",
 )
 @click.option("--append", is_flag=True, help="Add to the trace that is there.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Reports count files whose names match; repeatable.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Reports leave out files whose names match; repeatable.")
+@click.option("--all", "everything", is_flag=True, help="Reports leave no files out but those of --exclude.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not say at the end what was recorded.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENTS]...")
-def record_command(path: Path, append: bool, quiet: bool, command: tuple[str, ...]) -> None:
+def record_command(
+    path: Path,
+    append: bool,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    everything: bool,
+    quiet: bool,
+    command: tuple[str, ...],
+) -> None:
     """Run a program and record its input and output, and that of every process that it starts.
 
     Nothing needs to be compiled or changed, and MPI is not needed. The exit status is the command's; 128 and the
     signal's number where a signal ended it; 127 where there is no such command.
+
+    Everything is kept. Reports of the trace leave out files of the system, of MPI, of libraries and of interpreters,
+    and count them in one line; --include, --exclude and --all change that.
     """
     try:
         reason = why_not(find_program(command[0]))
         if reason is not None:
             warn(f"{reason}. Nothing of it is recorded, only programs that it starts")
-        status = record(list(command), path, append=append)
+        status = record(list(command), path, append=append, include=include, exclude=exclude, all=everything)
     except OSError as error:
         if error.filename != command[0]:
             raise
@@ -77,7 +95,17 @@ def tell(path: Path) -> None:
         return
     try:
         with plait.trace.open(path) as trace:
-            events = sum(len(batch) for batch in trace)
+            events, of_file = 0, Counter[int]()
+            for batch in trace:
+                events += len(batch)
+                places = batch["process"].astype(np.uint64) << np.uint64(32) | batch["file"].astype(np.uint64)
+                of_file.update(
+                    dict(zip(*(each.tolist() for each in np.unique(places, return_counts=True)), strict=True))
+                )
+            choice = kept(path)
+            left_out = sum(
+                of_file[one.process << 32 | one.number] for one in trace.files if choice.leaves_out(one.name)
+            )
             processes = len(trace.processes)
             coverage = trace.coverage
             compared = trace.description.complete
@@ -90,6 +118,7 @@ def tell(path: Path) -> None:
     if not compared:  # a program that did not end its trace may have done more than was counted
         text = "an unknown share of what happened"
     messages().print(
-        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}",
+        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}"
+        + (f"; reports leave out {left_out} on files of the system, libraries and interpreters" if left_out else ""),
         soft_wrap=True,
     )
