@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from pathlib import Path
 
 import click
-import numpy as np
 
 import plait
 import plait.trace
 from plait.cli.support import messages
-from plait.trace._choice import kept
 from plait.trace._record import find_program, record, why_not
 
 _EXAMPLES = """
@@ -95,24 +92,17 @@ def tell(path: Path) -> None:
         return
     try:
         with plait.trace.open(path) as trace:
-            events, of_file = 0, Counter[int]()
-            for batch in trace:
-                events += len(batch)
-                places = batch["process"].astype(np.uint64) << np.uint64(32) | batch["file"].astype(np.uint64)
-                of_file.update(
-                    dict(zip(*(each.tolist() for each in np.unique(places, return_counts=True)), strict=True))
-                )
-            choice = kept(path)
-            left_out = sum(
-                of_file[one.process << 32 | one.number] for one in trace.files if choice.leaves_out(one.name)
-            )
+            events = sum(len(batch) for batch in trace)
             processes = len(trace.processes)
             coverage = trace.coverage
             compared = trace.description.complete
+        report = plait.trace.report(path)
     except plait.Error as error:
         click.echo(f"plait: {error}", err=True)
         return
-    share = min(coverage)
+    left_out = report["left_out"]["calls"]
+    # What is missing may be on files that reports leave out alone.
+    share = 1.0 if report["trace"]["coverage"]["share"] == 1.0 else min(coverage)
     text = "all" if share == 1 else f"{min(100 * share, 99.99):.2f} %"
     text = f"{text} of what is known to have happened"
     if not compared:  # a program that did not end its trace may have done more than was counted

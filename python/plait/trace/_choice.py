@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
-from plait import _core
 from plait._errors import ArgumentError
 
 _MAGIC = b"\x89PLAIT\r\n"
@@ -27,16 +24,6 @@ class Choice:
     def is_default(self) -> bool:
         """Whether nothing was said."""
         return not (self.include or self.exclude or self.all)
-
-    def leaves_out(self, name: str) -> bool:
-        """Whether reports leave out a file, as src/trace/report/filter.cpp says it."""
-
-        def matches(patterns: Iterable[str]) -> bool:
-            return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-        if matches(self.exclude):
-            return True
-        return not self.all and not matches(self.include) and bool(_core.trace_foreign(name))
 
     def written(self) -> bytes:
         """The choice as a trace keeps it.

@@ -11,6 +11,14 @@
 
 __thread struct plait_clock plait_clock __attribute__((tls_model("initial-exec")));
 
+static int64_t asked(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+#if defined(__x86_64__)
+
 enum {
   WINDOW = 1000000,        /* ns from one question to the next */
   FIRST_STRETCH = 5000000, /* ns over which the rate is measured first: 50 ns more or less are 10 in a million */
@@ -25,14 +33,6 @@ static int trusted;
 static int measuring;
 static uint64_t measured_counter;
 static int64_t measured_time;
-
-static int64_t asked(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-#if defined(__x86_64__)
 
 static int counter_keeps_time(void) {
   unsigned a;
@@ -82,29 +82,30 @@ int64_t plait_clock_ask(void) {
   const uint64_t most = passed < clock->window ? passed : clock->window;
   const int64_t told = clock->time + (int64_t)(most * clock->rate >> 32);
   clock->window = 0;
+  clock->least = told;
   if (took <= LONGEST_QUESTION) {
     measure(before + took / 2, time);
     clock->counter = before + took / 2;
     clock->rate = rate;
     clock->time = time;
-    clock->least = told;
     clock->window = rate == 0 ? 0 : (uint64_t)(WINDOW * 4294967296.0 / (double)rate);
   }
-  if (clock->least > time) time = clock->least;
+  if (told > time) time = told;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   clock->busy = 0;
   return time;
 }
 
+void plait_clock_begin(void) {
+  if (__atomic_load_n(&known_rate, __ATOMIC_RELAXED) == 0 && !__atomic_load_n(&trusted, __ATOMIC_RELAXED))
+    __atomic_store_n(&trusted, counter_keeps_time(), __ATOMIC_RELAXED);
+}
+
 #else
 
-static int counter_keeps_time(void) { return 0; }
 int64_t plait_clock_ask(void) { return asked(); }
+void plait_clock_begin(void) {}
 
 #endif
-
-void plait_clock_begin(void) {
-  if (!trusted && known_rate == 0) __atomic_store_n(&trusted, counter_keeps_time(), __ATOMIC_RELAXED);
-}
 
 int64_t plait_events_now(void) { return plait_clock_now(); }
