@@ -366,8 +366,11 @@ def trace_report(
     tick: int = ...,
     block: int = ...,
     logical: bool | None = ...,
-    cpu: bool | None = ...,
+    cpu: bool = ...,
     file: str = ...,
+    include: list[str] = ...,
+    exclude: list[str] = ...,
+    all: bool = ...,
     process: int | None = ...,
     progress: Callable[[int, int], None] | None = ...,
 ) -> dict[str, Any]: ...

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from plait import _core
 from plait._errors import ArgumentError, Error, StoreError
 from plait.trace import words
+from plait.trace._choice import Choice, kept
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._coverage import coverage, left_out, without_left_out
 from plait.trace._parquet import is_parquet
@@ -79,7 +80,8 @@ def report(
     file, process: look only at files whose names match a pattern of the shell, only at this process.
     include, exclude: patterns of files to count although they are of the system, libraries or interpreters, which are
     left out and counted apart; and of files to leave out too. `exclude` goes before `include`.
-    all: leave nothing out but what `exclude` says.
+    all: leave nothing out but what `exclude` says. Where none of the three is given, what was said when the trace was
+    recorded counts.
     format and what follows: how the trace is read where it leaves that open, as in `plait.trace.open`.
     progress: called with the bytes read and the bytes in all (0: not known), now and then.
     Raises ArgumentError for what is no trace, and StoreError for what cannot be read.
@@ -88,7 +90,9 @@ def report(
         if value is not None and value not in known:
             raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
     path = os.fspath(path)
-    wanted, unwanted = _patterns("include", include), _patterns("exclude", exclude)
+    choice = Choice(_patterns("include", include), _patterns("exclude", exclude), all)
+    if choice.is_default():
+        choice = kept(path)
     options = {
         "format": format,
         "base": base,
@@ -99,9 +103,9 @@ def report(
         "logical": None if level is None else level == "logical",
         "cpu": clock == "cpu",
         "file": file or "",
-        "include": wanted,
-        "exclude": unwanted,
-        "all": all,
+        "include": choice.include,
+        "exclude": choice.exclude,
+        "all": choice.all,
         "process": process,
         "progress": progress,
     }
@@ -120,7 +124,7 @@ def report(
         raise told from None
     found["counters"] = counters_of(
         found["description"]["counters"],
-        Asked(file, process, wanted, unwanted, all),
+        Asked(file, process, choice.include, choice.exclude, choice.all),
         found["level"],
         level is not None or _has_data(found["totals"]),
     )
