@@ -44,14 +44,22 @@ DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> serv
       service_(std::move(service)),
       mode_(mode),
       rank_(transport_->rank()),
-      ranks_(transport_->size()) {}
+      ranks_(transport_->size()) {
+  service_->begin_use();
+}
 
 DistantFile::Impl::~Impl() {
   outstanding_->wait_for_all();
-  if (!open_) return;
-  if (offered()) forget_name();
-  withdraw();
-  if (own_ && temporary_) engine::caught([this] { own_->remove(); });
+  if (open_) {
+    if (offered()) forget_name();
+    withdraw();
+    if (own_ && temporary_) engine::caught([this] { own_->remove(); });
+  }
+  end_use();
+}
+
+void DistantFile::Impl::end_use() noexcept {
+  if (std::exchange(in_use_, false)) service_->end_use();
 }
 
 void DistantFile::Impl::open_together(const DistantOptions& options, const std::string& call, bool named,
@@ -81,6 +89,11 @@ void DistantFile::Impl::publish(std::int64_t number) {
 void DistantFile::Impl::withdraw() {
   open_ = false;
   if (own_) service_->home->remove(number_);
+}
+
+void DistantFile::Impl::close_part() {
+  withdraw();
+  end_use();
 }
 
 void DistantFile::Impl::write_note() {
@@ -133,12 +146,16 @@ void DistantFile::Impl::end() {
     forget_name();
   }
   const std::exception_ptr error = drop();
-  if (failed) std::rethrow_exception(failed);
-  if (together()) {
-    engine::agree(*transport_, error);
-  } else if (error) {
-    std::rethrow_exception(error);
-  }
+  const std::exception_ptr told = engine::caught([&] {
+    if (failed) std::rethrow_exception(failed);
+    if (together()) {
+      engine::agree(*transport_, error);
+    } else if (error) {
+      std::rethrow_exception(error);
+    }
+  });
+  end_use();
+  if (told) std::rethrow_exception(told);
 }
 
 void DistantFile::Impl::give_up() {
@@ -146,6 +163,7 @@ void DistantFile::Impl::give_up() {
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
   engine::caught([&] { file::give_up(comm_, number_, error); });
   drop();
+  end_use();
 }
 
 std::exception_ptr DistantFile::Impl::drop() {
