@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
@@ -70,12 +71,20 @@ Ending& ending() {
   return let_go;
 }
 
+/// The process that watches its end; its children own none of the files.
+const base::Owner& watcher() {
+  static const base::Owner owner;
+  return owner;
+}
+
 void on_finalize() {
+  if (!watcher().here()) return;
   ending()();
   attached() = Comm();
 }
 
 void at_exit() {
+  if (!watcher().here()) return;
   // While MPI runs others may wait elsewhere for a rank that leaves early, and nothing is to wait for them.
   if (!mpi_runs()) ending()();
 }
@@ -105,6 +114,7 @@ Comm world() {
 
 void watch_the_end(void (*let_go)()) {
   ending() = let_go;
+  watcher();
   [[maybe_unused]] static const int registered = std::atexit(at_exit);
   static bool at_finalize = false;
   if (at_finalize || !mpi_runs()) return;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 from typing import Any
 
@@ -19,6 +20,11 @@ def comm_of(comm: CommLike) -> _core.Comm:
     """Return the Comm for an mpi4py communicator, which is made at its first use and goes with it. Collective."""
     if comm is None:
         return _core.Comm()
+    if _mpi_process is not None:
+        raise ArgumentError(
+            f"MPI belongs to process {_mpi_process}, and this is process {os.getpid()}, a forked child of it; "
+            f"work without comm in this process"
+        )
     if not hasattr(comm, "py2f"):
         raise ArgumentError(f"comm is a {type(comm).__name__}; pass an mpi4py communicator, or leave it out")
     if not comm or comm.Is_inter():
@@ -35,8 +41,30 @@ def comm_of(comm: CommLike) -> _core.Comm:
     return _mpi.make_comm(comm.py2f())
 
 
+#: The process that had MPI running when it forked this one.
+_mpi_process: int | None = None
+_mpi_at_fork: int | None = None
+
+
+def _before_fork() -> None:
+    global _mpi_at_fork
+    mpi = sys.modules.get("mpi4py.MPI")
+    runs = mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized()
+    _mpi_at_fork = _mpi_process or (os.getpid() if runs else None)
+
+
+def _in_child() -> None:
+    global _mpi_process
+    _mpi_process = _mpi_at_fork
+
+
+os.register_at_fork(before=_before_fork, after_in_child=_in_child)
+
+
 def _leave() -> None:
     """Let the communicators go, and keep for the other ranks why this one leaves, if by an exception."""
+    if _mpi_process is not None:
+        return
     from . import _mpi
 
     error = getattr(sys, "last_value", None)  # of a program that it has ended, as the interpreter prints it

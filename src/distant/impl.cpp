@@ -229,7 +229,7 @@ void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::
 }
 
 DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
-  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::Active>());
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::Active>());
   request->start(bytes, kLocalPiece, kLocalAhead,
                  [this, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
                    begin_here([work, at, part] { work(at, part); }, std::move(done));
@@ -239,7 +239,7 @@ DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
 
 DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, std::byte* into,
                                            const std::byte* from) {
-  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active);
   const std::int64_t bytes = into != nullptr || from != nullptr ? head.bytes : 0;
   request->start(bytes, distant::kPieceBytes, kAhead,
                  [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
@@ -259,12 +259,12 @@ DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, 
 DistantRequest DistantFile::Impl::start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank) {
   check(rank, offset, bytes, buffer);
   check_registered(rank);
-  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto file = direct(rank);
   if (!file) return remotely({Wish::kRead, number_, offset, bytes}, rank, buffer, nullptr);
   // What is in memory is copied on the spot: to hand a small access over would take longer.
   if (bytes <= kLocalPiece && file->read_cached(offset, {buffer, static_cast<std::size_t>(bytes)}))
-    return DistantRequest(std::make_shared<DistantRequest::Impl>());
+    return DistantRequest(base::make_owned<DistantRequest::Impl>());
   return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
     file->read(offset + at, {buffer + at, static_cast<std::size_t>(part)});
   });
@@ -275,7 +275,7 @@ DistantRequest DistantFile::Impl::start_write(std::int64_t offset, const std::by
   check(rank, offset, bytes, buffer);
   check_writable();
   check_registered(rank);
-  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto file = direct(rank);
   if (!file) return remotely({Wish::kWrite, number_, offset, bytes}, rank, nullptr, buffer);
   return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
@@ -338,7 +338,7 @@ distant::Entry DistantFile::Impl::ask_directory(Wish wish, const std::string& na
     return {};
   }
   distant::Entry found;
-  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active);
   request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
     transport::Call call;
     call.to = keeper;

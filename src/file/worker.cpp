@@ -17,6 +17,7 @@ void Request::Impl::finish(std::optional<Failure> failure) {
 }
 
 void Request::Impl::wait() {
+  check_owner();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
   if (!failure_) return;
@@ -25,11 +26,13 @@ void Request::Impl::wait() {
 }
 
 void Request::Impl::wait_done() {
+  check_owner();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
 }
 
 bool Request::Impl::done() const {
+  check_owner();
   const std::scoped_lock lock(mutex_);
   return done_;
 }
@@ -93,7 +96,8 @@ Worker::~Worker() {
 }
 
 std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tells) {
-  auto request = std::make_shared<Request::Impl>();
+  check_owner();
+  auto request = base::make_owned<Request::Impl>();
   if (!background_) {
     std::optional<Request::Impl::Failure> failure;
     run([&] { failure = carry_out({std::move(body), request, tells}); });
@@ -137,6 +141,7 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) {
 }
 
 void Worker::run(const std::function<void()>& task) {
+  check_owner();
   {
     std::unique_lock lock(mutex_);
     if (busy_ && runner_ == std::this_thread::get_id()) {
@@ -170,6 +175,8 @@ void Worker::run(const std::function<void()>& task) {
   }
   finished();
 }
+
+void Worker::check_owner() const { owner_.check("the communicator", "work without it in this process"); }
 
 void Worker::loop() {
   std::unique_lock lock(mutex_);

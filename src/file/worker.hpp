@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/process.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 
@@ -37,6 +38,9 @@ class Request::Impl {
   bool settled() const;
 
  private:
+  void check_owner() const { owner_.check("the request", "start it anew in this process"); }
+
+  const base::Owner owner_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
@@ -46,7 +50,7 @@ class Request::Impl {
 
 namespace file {
 
-/// The thread starts with the first task.
+/// The thread starts with the first task.  In a forked child, which has no such thread, calls are errors.
 class Worker {
  public:
   /// Without `background` there is no thread: tasks end where they are started.
@@ -77,6 +81,9 @@ class Worker {
   std::shared_ptr<Request::Impl> add(std::function<void()> body, bool tells);
   static std::optional<Request::Impl::Failure> carry_out(const Task& task);
   void loop();
+  void check_owner() const;
+
+  const base::Owner owner_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
+
 namespace plait::transport {
 
 namespace {
@@ -13,6 +15,7 @@ namespace {
 struct Ending {
   EndingStage stage;
   std::function<void()> call;
+  base::Owner owner = {};  // its children leave these things alone
 };
 
 struct Endings {
@@ -42,6 +45,7 @@ void run_endings() noexcept {
   std::reverse(list.begin(), list.end());
   std::stable_sort(list.begin(), list.end(), [](const Ending& a, const Ending& b) { return a.stage < b.stage; });
   for (const Ending& one : list) {
+    if (!one.owner.here()) continue;
     try {
       one.call();
     } catch (const std::exception&) {

@@ -34,7 +34,11 @@ std::string& untold() {
   return *text;
 }
 
+/// A forked child owns none of what its parent's primitives opened.
+bool is_owner() { return !instance() || instance()->owner.here(); }
+
 void let_go() noexcept {
+  if (!is_owner()) return;
   tell_now();
   std::unique_ptr<Runtime> state = std::move(instance());
   if (!state) return;
@@ -60,6 +64,7 @@ void leave_failed() noexcept {
 /// The end of a program whose MPI is ours.  Ranks that are still in a primitive, or come to one, get an error; they end
 /// as well at some time.
 void at_exit(int status, void* /*unused*/) {
+  if (!is_owner()) return;
   int ended = 0;
   if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
   if (status != 0) {
@@ -152,7 +157,7 @@ void tell_later(const std::string& text) {
 void forget() { untold().clear(); }
 
 void tell_now() noexcept {
-  if (untold().empty()) return;
+  if (untold().empty() || !is_owner()) return;
   const std::string text = std::exchange(untold(), std::string());
   if (!instance() || instance()->comm.rank() == 0) std::fprintf(stderr, "plait: %s\n", text.c_str());
 }

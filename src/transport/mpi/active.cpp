@@ -9,6 +9,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "transport/ending.hpp"
 #include "transport/mpi/check.hpp"
@@ -62,8 +63,8 @@ struct Registry {
   bool watched = false;
 };
 Registry& registry() {
-  static auto* const kept = new Registry;
-  return *kept;
+  static base::PerProcess<Registry> kept;
+  return kept.get();
 }
 
 void stop_all() {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "plait/error.hpp"
 #include "transport/ending.hpp"
 #include "transport/mpi/check.hpp"
@@ -174,8 +175,8 @@ struct Windows {
 };
 
 Windows& windows() {
-  static auto* const kept = new Windows;
-  return *kept;
+  static base::PerProcess<Windows> kept;
+  return kept.get();
 }
 
 void free_windows() {

@@ -43,12 +43,14 @@ Doorbells::Doorbells(MPI_Comm comm) : directory_(comm) {
   directory_.exchange();
   sure_ = set_ >= 0 && directory_.mine().local != 0;
   for (int peer = 0; peer < directory_.size(); ++peer) sure_ = sure_ && directory_.near(peer);
+  watch_forks();
   // Whether sockets lead to other hosts is found out while all are there.
   trial_ = directory_.first_far();
   if (trial_ >= 0) begin_connecting(trial_, ways_[static_cast<std::size_t>(trial_)]);
 }
 
 Doorbells::~Doorbells() {
+  forget_forks();
   close();
   close_if_open(self_);
 }

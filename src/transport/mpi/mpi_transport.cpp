@@ -15,6 +15,7 @@
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/counters.hpp"
 #include "transport/mpi/finalize.hpp"
+#include "transport/mpi/forked.hpp"
 #include "transport/mpi/leaders.hpp"
 #include "transport/mpi/leaving.hpp"
 #include "transport/mpi/liveness.hpp"
@@ -280,6 +281,7 @@ void leave_all() {
 }  // namespace
 
 void check_running() {
+  check_not_forked();
   int started = 0;
   int ended = 0;
   if (MPI_Initialized(&started) != MPI_SUCCESS || started == 0 || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0)
