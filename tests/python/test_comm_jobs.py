@@ -64,10 +64,9 @@ with plait.open(sys.argv[1], comm=comm) as file:
     request = stream.iread(comm.rank)
     comm.Barrier()
     assert request.wait().size == comm.rank
-    wrong = plait.Layout((11, 5), "(block, *)", grid=(comm.size,))
-    started = file.iread(wrong)  # what is wrong with it is told by wait(), at every level
+    refused = file.iwrite(mine, rows)  # what is wrong is told by wait(), at every level
     try:
-        started.wait()
+        refused.wait()
     except plait.ArgumentError:
         print("right", flush=True)
 """
