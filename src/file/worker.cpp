@@ -108,6 +108,14 @@ void Worker::run(const std::function<void()>& task) {
   finished();
 }
 
+bool Worker::run_if_idle(const std::function<void()>& task) {
+  check_owner();
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || busy_ || !tasks_.empty()) return false;
+  task();
+  return true;
+}
+
 void Worker::check_owner() const { owner_.check("the communicator", "work without it in this process"); }
 
 void Worker::loop() {

@@ -132,6 +132,7 @@ class MpiTransport : public Transport {
   void reduce_min(std::span<std::int64_t> values) override {
     group_->reduce_min(values);
     if (!nodes_apart()) return;
+    check_running();
     // One process of each node speaks for it; the others sleep until it has the result.
     if (node_rank_ == 0) {
       const auto count = static_cast<int>(values.size());
@@ -147,6 +148,7 @@ class MpiTransport : public Transport {
 
   void broadcast(std::span<std::byte> bytes, int root) override {
     if (nodes_apart()) {
+      check_running();
       const auto count = static_cast<int>(bytes.size());
       together(
           bytes, "MPI_Bcast", [&](void* data) { return MPI_Bcast(data, count, MPI_BYTE, root, everyone_.get()); },
@@ -179,6 +181,13 @@ class MpiTransport : public Transport {
   }
 
  private:
+  /// errors  kSystem: MPI has ended, and ends a process that calls it then.
+  static void check_running() {
+    int ended = 0;
+    if (MPI_Finalized(&ended) == MPI_SUCCESS && ended != 0)
+      throw Error(ErrorKind::kSystem, "MPI has ended; close files, and finish what is collective, before MPI_Finalize");
+  }
+
   static constexpr std::int64_t kPage = 4096;
 
   /// Carries out an operation of all nodes on `bytes`: `plain(data)`, or, where losses are watched for, which is so on
