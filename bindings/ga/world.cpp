@@ -10,6 +10,8 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
+#include "transport/ending.hpp"
+#include "transport/mpi/finalize.hpp"
 
 namespace plait::ga {
 
@@ -69,11 +71,10 @@ const base::Owner& watcher() {
   return owner;
 }
 
-int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
-  if (!watcher().here()) return MPI_SUCCESS;
+void on_finalize() {
+  if (!watcher().here()) return;
   ending()();
   attached() = Comm();
-  return MPI_SUCCESS;
 }
 
 void at_exit() {
@@ -111,11 +112,8 @@ void watch_the_end(void (*let_go)()) {
   [[maybe_unused]] static const int registered = std::atexit(at_exit);
   static bool at_finalize = false;
   if (at_finalize || !mpi_runs()) return;
-  // MPI_Finalize first deletes what hangs on MPI_COMM_SELF, the last of it first.
-  int key = MPI_KEYVAL_INVALID;
-  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, nullptr) != MPI_SUCCESS ||
-      MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS)
-    throw Error(ErrorKind::kSystem, "MPI does not tell when it is finalised");
+  transport::mpi::watch_finalize();
+  transport::at_ending(transport::EndingStage::kFiles, on_finalize);
   at_finalize = true;
 }
 

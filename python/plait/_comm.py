@@ -13,20 +13,11 @@ from ._errors import ArgumentError
 #: What callers may pass as ``comm``: an mpi4py communicator, or None for one process alone.
 CommLike = Any
 
-
-class _Holder:
-    """What an mpi4py communicator keeps for us, until it is freed or Python ends."""
-
-    def __init__(self, comm: _core.Comm | None) -> None:
-        self.comm = comm
-
-
-_holders: list[_Holder] = []
-_keyval: int | None = None
+_registered = False
 
 
 def comm_of(comm: CommLike) -> _core.Comm:
-    """Return the Comm for an mpi4py communicator, made at its first use. Collective."""
+    """Return the Comm for an mpi4py communicator, which is made at its first use and goes with it. Collective."""
     if comm is None:
         return _core.Comm()
     if _mpi_process is not None:
@@ -39,16 +30,15 @@ def comm_of(comm: CommLike) -> _core.Comm:
     if not comm or comm.Is_inter():
         found = "an intercommunicator" if comm else "COMM_NULL"
         raise ArgumentError(f"comm is {found}; pass the communicator of the processes that hold the array")
-    global _keyval
-    if _keyval is None:
-        _keyval = type(comm).Create_keyval(delete_fn=_forget)
-        atexit.register(_forget_all)
-    holder = comm.Get_attr(_keyval)
-    if holder is None:
-        holder = _Holder(_make(comm))
-        _holders.append(holder)
-        comm.Set_attr(_keyval, holder)
-    return holder.comm  # type: ignore[no-any-return]
+    try:
+        from . import _mpi
+    except ImportError as error:
+        raise ArgumentError(f"this Plait was built without MPI ({error}); build it where an MPI is found") from error
+    global _registered
+    if not _registered:
+        _registered = True
+        atexit.register(_leave)
+    return _mpi.make_comm(comm.py2f())
 
 
 #: The process that had MPI running when it forked this one.
@@ -71,21 +61,12 @@ def _in_child() -> None:
 os.register_at_fork(before=_before_fork, after_in_child=_in_child)
 
 
-def _make(comm: CommLike) -> _core.Comm:
-    try:
-        from . import _mpi
-    except ImportError as error:
-        raise ArgumentError(f"this Plait was built without MPI ({error}); build it where an MPI is found") from error
-    return _mpi.make_comm(comm.py2f())
+def _leave() -> None:
+    """Let the communicators go, and keep for the other ranks why this one leaves, if by an exception."""
+    if _mpi_process is not None:
+        return
+    from . import _mpi
 
-
-def _forget(comm: CommLike, keyval: int, holder: _Holder) -> None:
-    holder.comm = None
-    if holder in _holders:
-        _holders.remove(holder)
-
-
-def _forget_all() -> None:
-    for holder in _holders:
-        holder.comm = None
-    _holders.clear()
+    error = getattr(sys, "last_value", None)  # of a program that it has ended, as the interpreter prints it
+    told = "" if error is None or hasattr(sys, "ps1") else f"{type(error).__name__}: {error}"
+    _mpi.leave(told.partition("\n")[0])

@@ -12,6 +12,7 @@
 #include "distant/request.hpp"
 #include "distant/service.hpp"
 #include "engine/agree.hpp"
+#include "file/giving_up.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -115,7 +116,7 @@ void DistantFile::Impl::close() {
 
 void DistantFile::Impl::abandon() noexcept {
   if (!open_) return;
-  engine::caught([this] { together() ? distant::in_turn(comm_, [this] { give_up(); }) : end(); });
+  engine::caught([this] { together() ? give_up() : end(); });
 }
 
 void DistantFile::Impl::end() {
@@ -140,13 +141,10 @@ void DistantFile::Impl::end() {
   }
 }
 
-/// Once only: the others, who have heard of it, may be waiting in another call.
 void DistantFile::Impl::give_up() {
   outstanding_->wait_for_all();
-  if (!given_up()) {
-    const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
-    engine::caught([&] { engine::give_up(*transport_, number_, std::make_exception_ptr(error)); });
-  }
+  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
+  engine::caught([&] { file::give_up(comm_, number_, error); });
   drop();
 }
 

@@ -11,9 +11,10 @@
 namespace plait {
 
 struct Comm::State {
-  explicit State(std::shared_ptr<transport::Transport> of) : transport(std::move(of)) {}
+  explicit State(std::shared_ptr<transport::Transport> of)
+      : transport(std::move(of)), worker(std::make_shared<file::Worker>(transport->background())) {}
   std::shared_ptr<transport::Transport> transport;
-  std::shared_ptr<file::Worker> worker = std::make_shared<file::Worker>();
+  std::shared_ptr<file::Worker> worker;
 };
 
 Comm::Comm(std::shared_ptr<transport::Transport> transport) : state_(base::make_owned<State>(std::move(transport))) {}
@@ -61,7 +62,7 @@ File::~File() {
   if (impl_->owner.here()) {
     // What was started on the File's own arrays ends before they go.
     engine::caught([this] { impl_->settle_streams(); });
-    engine::caught([this] { impl_->worker->run([] {}); });
+    engine::caught([this] { impl_->worker->settle(); });
     impl_->detach_streams();
   }
   base::let_go(impl_, impl_->owner);
@@ -165,9 +166,10 @@ void File::close() {
   impl_->owner.check(impl_->path);
   impl_->settle_streams();
   const base::Asked asked;
+  impl_->worker->settle();
   const std::exception_ptr failure = engine::caught([&] {
-    impl_->turn().run([&] {
-      if (!impl_->open) return impl_->close();  // again: no event
+    if (!impl_->open) return impl_->close();  // again: no event, and nobody to wait for
+    impl_->worker->run([&] {
       file::keep(
           asked, PLAIT_EVENT_CLOSE, impl_->recorded, impl_->together_flags(), [] { return file::Extent{-1, 0}; },
           [&] {
@@ -183,7 +185,8 @@ void File::close() {
 void File::abandon() {
   if (!impl_->owner.here()) return;
   impl_->settle_streams();
-  impl_->turn().run([this] { impl_->abandon(); });
+  impl_->worker->settle();
+  impl_->abandon();
   impl_->release_streams();
 }
 

@@ -28,7 +28,8 @@ class FileBytes : public Bytes {
     if (::fstat(file_.number(), &status) != 0) throw store::posix::system_error("look at the trace " + path_, errno);
     if (S_ISDIR(status.st_mode))
       throw Error(ErrorKind::kSystem, base::text("cannot read the trace ", path_, ": it is a folder"), EISDIR);
-    if (S_ISREG(status.st_mode)) size_ = status.st_size;
+    regular_ = S_ISREG(status.st_mode);
+    if (regular_) size_ = status.st_size;
   }
 
   std::size_t read(char* room, std::size_t bytes) override {
@@ -41,12 +42,14 @@ class FileBytes : public Bytes {
   }
 
   std::int64_t size() const override { return size_; }
+  int file() const override { return regular_ ? file_.number() : -1; }
 
  private:
   const base::Owner owner_;
   std::string path_;
   store::posix::Descriptor file_;
   std::int64_t size_ = 0;
+  bool regular_ = false;
 };
 
 class TextBytes : public Bytes {

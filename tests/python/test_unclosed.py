@@ -92,9 +92,11 @@ def test_a_collected_file_is_a_resource_warning(tmp_path, mode):
     name = str(tmp_path / "a.npy")
     np.save(name, np.ones(3))
     file = plait.open(name, mode, shape=3, dtype="f8")
+    held = [file]
+    del file
     with pytest.warns(ResourceWarning, match=f"unclosed plait.File '{name}', mode {mode}".replace("+", r"\+")):
-        del file
-        gc.collect()
+        held.clear()
+    gc.collect()
 
 
 @pytest.mark.parametrize("end", ["file.close()", "file.__exit__(KeyError, None, None)"])

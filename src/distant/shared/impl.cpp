@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "distant/shared/transfer.hpp"
 #include "engine/agree.hpp"
+#include "file/giving_up.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -178,11 +179,9 @@ void SharedFile::Impl::abandon() noexcept {
   if (!open_) return;
   watch_.end();
   outstanding_->wait_for_all();
-  if (!given_up()) {
-    const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the shared file ", options_.path),
-                      ECANCELED);
-    engine::caught([&] { engine::give_up(*transport_, number_, std::make_exception_ptr(error)); });
-  }
+  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the shared file ", options_.path),
+                    ECANCELED);
+  engine::caught([&] { file::give_up(comm_, number_, error); });
   drop();
 }
 

@@ -60,8 +60,11 @@ class SharedFile::Impl {
   // open.cpp
   bool make_one();
   void open_one(const std::string& path);
+  /// Makes sure that each rank has opened that one file.  Collective.  errors  kSystem: ESTALE.
+  void expect_one(const store::posix::Identity& file);
   void make_striped();
   void open_existing();
+  void open_chosen(const distant::shared::Sight& sight);
   void open_rounds(const std::vector<std::string>& own, bool named);
   void look_at_end();
   void warn_of_lacking_room();

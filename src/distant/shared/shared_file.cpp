@@ -62,8 +62,7 @@ void SharedFile::close() {
   distant::in_turn(impl_->here().comm(), [&] { impl_->close(); });
 }
 void SharedFile::abandon() noexcept {
-  if (!impl_->owner().here()) return;
-  engine::caught([&] { distant::in_turn(impl_->comm(), [&] { impl_->abandon(); }); });
+  if (impl_->owner().here()) impl_->abandon();
 }
 
 }  // namespace plait

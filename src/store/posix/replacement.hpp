@@ -8,6 +8,7 @@
 
 #include "base/process.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/identity.hpp"
 
 namespace plait::store::posix {
 
@@ -40,6 +41,8 @@ class Replacement {
   const std::string& target_path() const { return target_; }
   /// Whether there is a temporary file: until it is committed or discarded.
   bool pending() const { return open_; }
+  /// Of the new file, until it is committed or discarded.  errors  kSystem.
+  Identity identity() const { return identity_of(file_.number(), path_); }
   /// Permissions that the new file has.
   unsigned permissions() const { return permissions_; }
   /// Changes the number of bytes; new ones are zero.  errors  kSystem: a full disk.

@@ -79,7 +79,7 @@ StripedFile::StripedFile(const Name& name, std::int64_t bytes, std::span<const s
 
 StripedFile::~StripedFile() { discard(); }
 
-Place StripedFile::place() const { return {file_->temporary_path(), description_.to_text()}; }
+Place StripedFile::place() const { return {file_->temporary_path(), description_.to_text(), {}}; }
 
 void StripedFile::resize(std::int64_t bytes) {
   description_.bytes = bytes;

@@ -94,6 +94,12 @@ std::unique_ptr<Blob> open_blob(const std::string& path) {
   return std::make_unique<FileBlob>(path, store::posix::open_file(path, O_RDONLY, 0, "the trace " + path));
 }
 
+std::unique_ptr<Blob> blob_of(const Source& source) {
+  store::posix::Descriptor file(::fcntl(source.file(), F_DUPFD_CLOEXEC, 0));
+  if (file.number() < 0) throw store::posix::system_error("open the trace " + source.name(), errno);
+  return std::make_unique<FileBlob>(source.name(), std::move(file));
+}
+
 std::unique_ptr<Blob> spool(Source& source) {
   std::string held;
   while (held.size() < kInMemory) {
