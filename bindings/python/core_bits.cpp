@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,6 +9,7 @@
 #include "bind.hpp"
 #include "plait/bit_permutation.hpp"
 #include "plait/error.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,12 +1,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
 
 #include "bind.hpp"
 #include "plait/conversion.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

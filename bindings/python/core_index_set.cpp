@@ -1,13 +1,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 
 #include <string>
 
 #include "bind.hpp"
 #include "plait/error.hpp"
 #include "plait/index_set.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include "bind.hpp"
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
+#include "string.hpp"
 #include "trace/between.hpp"
 #include "trace/formats.hpp"
 

@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -11,6 +10,7 @@
 
 #include "bind.hpp"
 #include "plait/error.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 

@@ -2,7 +2,6 @@
 // parts that plait.trace.analysis adds in words.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
@@ -11,6 +10,7 @@
 
 #include "bind.hpp"
 #include "core_trace_report.hpp"
+#include "string.hpp"
 #include "trace/report/analysis.hpp"
 #include "trace/report/filter.hpp"
 
