@@ -78,6 +78,19 @@ def test_once_for_each_file_and_not_without_a_loss(tmp_path, program, told, left
     assert found == left
 
 
+def test_an_atomic_shared_file_is_told_as_well(tmp_path):
+    program = """
+from plait import shared
+files = [shared.open(name, "w", persistent=True, atomic=True) for name in ("lost", "kept", "given up")]
+files[1].close()
+files[2].__exit__(KeyError, None, None)
+files.append(shared.open("not atomic", "w", persistent=True))
+"""
+    said, left = run(program, tmp_path)
+    assert [line[: len(line_of("lost"))] for line in lines(said)] == [line_of("lost")]
+    assert left == ["kept", "not atomic"]
+
+
 def test_an_exception_leaves_what_was_there(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(3))
     said, left = run("file = new('a.npy'); raise KeyError('mine')", tmp_path, status=1)
