@@ -281,6 +281,7 @@ void File::Impl::refuse(const std::string& message) {
 void File::Impl::fail() noexcept {
   broken = true;
   open = false;
+  unclosed.end();
   replacement = nullptr;
   joint = nullptr;
   store = nullptr;
@@ -342,6 +343,7 @@ void File::Impl::close() {
     throw;
   }
   open = false;
+  unclosed.end();
   replacement = nullptr;
   joint = nullptr;
   store = nullptr;
