@@ -7,6 +7,7 @@
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
 #include "engine/redistribute.hpp"
+#include "file/apart.hpp"
 #include "file/impl.hpp"
 #include "plan/partners.hpp"
 #include "plan/section_products.hpp"
@@ -82,6 +83,7 @@ void redistribute_now(const Layout& source, std::span<const ConstPart> source_pa
     pairs.emplace(pairs_of(source, target, options));
     from = file::local_arrays(source, file::as_mutable(source_parts), element_bytes, comm);
     to = file::local_arrays(target, target_parts, element_bytes, comm);
+    file::check_moved(*pairs, from, to, element_bytes);
     if (!comm.alone()) exchange.emplace(*pairs, element_bytes, memory_of(options), *comm.transport());
   });
   if (comm.alone()) {
@@ -152,6 +154,7 @@ class Redistribution::Impl {
     const auto checked = engine::caught([&] {
       from = file::local_arrays(pairs_->source(), file::as_mutable(source_parts), element_bytes_, comm_);
       to = file::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_);
+      file::check_moved(*pairs_, from, to, element_bytes_);
     });
     if (!comm_.alone()) {
       run_together(*comm_.transport(), &*exchange_, from, to, name_, checked);

@@ -30,9 +30,9 @@ class Commands(click.Group):
         """Run the command that was asked for."""
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise
         except (plait.Error, OSError) as error:
+            if isinstance(error, BrokenPipeError) and not isinstance(error, plait.Error):
+                raise
             raise UserError(" ".join(str(error).split())) from error
 
 

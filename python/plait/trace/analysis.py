@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
-from plait._errors import ArgumentError, Error, StoreError
+from plait._errors import ArgumentError, Error, StoreError, store_error
 from plait.trace import words
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._parquet import is_parquet
@@ -102,9 +102,8 @@ def report(
     except StoreError as error:
         if error.errno != errno.ENOENT:
             raise
-        told = StoreError(str(error).replace(', or use mode "w" to make a new file', ""))  # nobody reads a new file
-        told.errno = error.errno
-        raise told from None
+        text = str(error).replace(', or use mode "w" to make a new file', "")  # nobody reads a new file
+        raise store_error(text, error.errno) from None
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
