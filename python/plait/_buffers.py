@@ -31,7 +31,10 @@ def whole(value: Any, name: str) -> int:
 def path_of(path: Any, what: str = "the name of the file") -> str:
     """Return a name as text; bytes that are not UTF-8 are escaped in it."""
     try:
-        return os.fsdecode(path)
+        text = os.fsdecode(path)
+        if not text:
+            raise ArgumentError(f"{what} is empty; give one")
+        return text
     except TypeError:
         held = ", and not what is in memory" if hasattr(path, "read") or isinstance(path, np.ndarray) else ""
         raise ArgumentError(f"{what} is {kind(path)}; pass a str or a path{held}") from None

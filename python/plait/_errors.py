@@ -19,6 +19,10 @@ class ArgumentError(Error, ValueError):
     """The caller asked for something that cannot be."""
 
 
+class CallError(ArgumentError, TypeError):
+    """A call with missing, misspelt or too many arguments."""
+
+
 class StoreError(Error, OSError):
     """A file, a disk, the network or a peer failed; ``errno`` is the system's code where there is one.
 

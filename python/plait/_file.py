@@ -237,7 +237,7 @@ class File:
             )
         if layout.shape != region_shape(slices, self.shape):
             raise ArgumentError(
-                f"the layout {layout} is of an array {shape_text(layout.shape)}, but the "
+                f"the layout is of an array {shape_text(layout.shape)}, but the "
                 f"{'region' if slices else 'array in the file'} is {shape_text(region_shape(slices, self.shape))}; "
                 f"use a layout of that shape"
             )

@@ -29,11 +29,15 @@ def has_shape(layout: LayoutLike) -> bool:
 
 
 def layout_pair(
-    src: Any, dst: Any, shape: tuple[int, ...] | None = None, same_shape: bool = True
+    src: Any,
+    dst: Any,
+    shape: tuple[int, ...] | None = None,
+    same_shape: bool = True,
+    names: tuple[str, str] = ("src", "dst"),
 ) -> tuple[Layout, Layout]:
     """Return two layouts; a text without a shape takes that of the other one, or else `shape`."""
     if has_shape(src) or not has_shape(dst):
-        source = layout_of(src, shape, "src")
-        return source, layout_of(dst, source.shape if same_shape else None, "dst")
-    target = layout_of(dst, shape, "dst")
-    return layout_of(src, target.shape if same_shape else None, "src"), target
+        source = layout_of(src, shape, names[0])
+        return source, layout_of(dst, source.shape if same_shape else None, names[1])
+    target = layout_of(dst, shape, names[1])
+    return layout_of(src, target.shape if same_shape else None, names[0]), target

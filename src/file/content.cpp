@@ -91,7 +91,7 @@ Content with_header(store::Store& store, const std::string& path, const FileOpti
 
 Content without_header(const std::string& path, const FileOptions& options) {
   Content found{wanted_type(options, path, false), options.offset};
-  if (options.offset < 0) refuse(text(path, ": offset=", options.offset, " is negative"));
+  if (options.offset < 0) refuse(text(path, ": offset=", options.offset, " is negative; give a number of bytes"));
   return found;
 }
 

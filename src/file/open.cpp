@@ -91,6 +91,7 @@ plan::AccessOptions access_options(const FileOptions& options) {
       refuse(text("PLAIT_MEMORY=", memory, " is not a number of bytes; use one such as 33554432, or unset it"));
   }
   if (result.memory_bytes < 0) refuse(text("memory=", result.memory_bytes, " is negative; give a number of bytes"));
+  if (options.readers < 0) refuse(text("readers=", options.readers, " is negative; give a number of ranks, or 0"));
   result.readers = options.readers;
   return result;
 }

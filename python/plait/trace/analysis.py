@@ -6,7 +6,6 @@ docs/reference/trace-report.md tells what each number is.
 from __future__ import annotations
 
 import datetime
-import errno
 import json
 import os
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
-from plait._errors import ArgumentError, Error, StoreError, store_error
+from plait._errors import ArgumentError, Error
 from plait.trace import words
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._parquet import is_parquet
@@ -97,13 +96,7 @@ def report(
             f"{path} is Parquet, which a report does not read; turn it into a trace first: "
             f"plait trace convert {path} {os.path.splitext(path)[0]}.plait"
         )
-    try:
-        found = _counted(path, options)
-    except StoreError as error:
-        if error.errno != errno.ENOENT:
-            raise
-        text = str(error).replace(', or use mode "w" to make a new file', "")  # nobody reads a new file
-        raise store_error(text, error.errno) from None
+    found = _counted(path, options)
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
