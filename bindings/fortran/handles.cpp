@@ -10,6 +10,8 @@
 
 #include "objects.hpp"
 #include "primitives/runtime.hpp"
+#include "transport/ending.hpp"
+#include "transport/mpi/finalize.hpp"
 
 using plait::fortran::find;
 using plait::fortran::finish;
@@ -51,12 +53,6 @@ void at_exit() {
   give_up_distant_files();
 }
 
-int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
-  give_up_files();
-  give_up_distant_files();
-  return MPI_SUCCESS;
-}
-
 /// Makes a handle of something that is not collective.
 template <typename Type, typename Make>
 plait_status make_alone(Ticket* ticket, Make&& make) {
@@ -72,11 +68,8 @@ void plait::fortran::watch_the_end() {
   [[maybe_unused]] static const int registered = std::atexit(at_exit);
   static bool at_finalize = false;
   if (at_finalize || !mpi_runs()) return;
-  // MPI_Finalize first deletes what hangs on MPI_COMM_SELF.
-  int key = MPI_KEYVAL_INVALID;
-  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, nullptr) != MPI_SUCCESS ||
-      MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS)
-    throw Error(ErrorKind::kSystem, "MPI does not tell when it is finalised");
+  plait::transport::mpi::watch_finalize();
+  plait::transport::at_ending(plait::transport::EndingStage::kFiles, at_exit);
   at_finalize = true;
 }
 

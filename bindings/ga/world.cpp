@@ -6,9 +6,12 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
+#include "transport/ending.hpp"
+#include "transport/mpi/finalize.hpp"
 
 namespace plait::ga {
 
@@ -62,13 +65,20 @@ Ending& ending() {
   return let_go;
 }
 
-int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
+/// The process that watches its end; its children own none of the files.
+const base::Owner& watcher() {
+  static const base::Owner owner;
+  return owner;
+}
+
+void on_finalize() {
+  if (!watcher().here()) return;
   ending()();
   attached() = Comm();
-  return MPI_SUCCESS;
 }
 
 void at_exit() {
+  if (!watcher().here()) return;
   // While MPI runs others may wait elsewhere for a rank that leaves early, and nothing is to wait for them.
   if (!mpi_runs()) ending()();
 }
@@ -98,14 +108,12 @@ Comm world() {
 
 void watch_the_end(void (*let_go)()) {
   ending() = let_go;
+  watcher();
   [[maybe_unused]] static const int registered = std::atexit(at_exit);
   static bool at_finalize = false;
   if (at_finalize || !mpi_runs()) return;
-  // MPI_Finalize first deletes what hangs on MPI_COMM_SELF, the last of it first.
-  int key = MPI_KEYVAL_INVALID;
-  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, nullptr) != MPI_SUCCESS ||
-      MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS)
-    throw Error(ErrorKind::kSystem, "MPI does not tell when it is finalised");
+  transport::mpi::watch_finalize();
+  transport::at_ending(transport::EndingStage::kFiles, on_finalize);
   at_finalize = true;
 }
 

@@ -256,7 +256,7 @@ void bind_trace(nb::module_& module) {
     nb::list all;
     for (const trace::Format& format : trace::formats())
       all.append(nb::make_tuple(text_of(std::string(format.name)), text_of(std::string(format.suffix)),
-                                format.open != nullptr || format.open_file != nullptr, format.create != nullptr));
+                                format.open != nullptr, format.create != nullptr));
     return all;
   });
 }

@@ -3,33 +3,28 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "bind.hpp"
+#include "core_trace_report.hpp"
 #include "trace/report/analysis.hpp"
+#include "trace/report/filter.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace plait::python {
 
+using namespace trace::report;
+using namespace reports;
+
 namespace {
 
-using namespace trace::report;
-
-double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
 nb::object seconds_or_none(std::int64_t ns) { return ns < 0 ? nb::none() : nb::cast(seconds(ns)); }
-
-/// File names are bytes; those that are no UTF-8 become what os.fsdecode makes of them.
-nb::object text(const std::string& bytes) {
-  PyObject* decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
-  if (decoded == nullptr) throw nb::python_error();
-  return nb::steal(decoded);
-}
 
 const char* name_of(trace::Kind kind) {
   constexpr const char* kNames[] = {"read", "write", "open",     "close", "seek", "truncate", "sync", "duplicate",
@@ -47,32 +42,6 @@ const char* name_of(trace::Interface interface) {
 const char* name_of(Class what) {
   constexpr const char* kNames[kClasses] = {"required", "checkpoint", "swapping", "other"};
   return kNames[static_cast<std::size_t>(what)];
-}
-
-const char* way_of(int direction) { return direction == kReads ? "read" : "write"; }
-
-template <typename Values>
-nb::list list(const Values& values) {
-  nb::list result;
-  for (const auto& value : values) result.append(value);
-  return result;
-}
-
-/// Row by row.
-nb::list matrix(const std::vector<std::int64_t>& values, std::size_t columns, double factor) {
-  nb::list rows;
-  for (std::size_t at = 0; at < values.size(); at += columns) {
-    nb::list row;
-    for (std::size_t column = 0; column < columns; ++column) {
-      if (factor == 1.0) {
-        row.append(values[at + column]);
-      } else {
-        row.append(static_cast<double>(values[at + column]) * factor);
-      }
-    }
-    rows.append(std::move(row));
-  }
-  return rows;
 }
 
 nb::dict order(const Order& order) {
@@ -128,6 +97,11 @@ nb::dict totals(const Report& report) {
   result["small"] = sums.small;
   result["small_seconds"] = seconds(sums.small_time);
   result["data_seconds"] = seconds(sums.data_time);
+  result["unaligned_seconds"] = seconds(sums.unaligned_time);
+  nb::dict random;
+  for (const int way : {kReads, kWrites})
+    random[way_of(way)] = seconds(sums.random_time[static_cast<std::size_t>(way)]);
+  result["random_seconds"] = std::move(random);
   nb::dict alignment;
   alignment["block"] = kAlignment;
   for (const int way : {kReads, kWrites}) {
@@ -149,6 +123,7 @@ nb::list calls(const Report& report) {
     row["count"] = call.count;
     row["failed"] = call.failed;
     row["seconds"] = seconds(call.time);
+    row["failed_seconds"] = seconds(call.failed_time);
     row["bytes"] = call.bytes;
     rows.append(std::move(row));
   }
@@ -211,6 +186,8 @@ nb::list files(const Report& report) {
     nb::dict row;
     row["name"] = text(file.name);
     add_traffic(row, file.data);
+    row["read_seconds"] = seconds(file.time[kReads]);
+    row["write_seconds"] = seconds(file.time[kWrites]);
     row["opens"] = file.opens;
     row["processes"] = file.processes;
     row["begin"] = seconds(file.begin);
@@ -232,85 +209,33 @@ nb::list files(const Report& report) {
   return rows;
 }
 
-nb::dict timeline(const Report& report) {
-  const Timeline& line = report.timeline;
-  nb::dict result;
-  result["begin"] = 0;
-  result["width"] = seconds(line.width);
-  result["read_bytes"] = list(line.bytes[kReads]);
-  result["write_bytes"] = list(line.bytes[kWrites]);
-  result["reads"] = list(line.counts[kReads]);
-  result["writes"] = list(line.counts[kWrites]);
-  result["busy"] = list(line.busy);
-  result["clock"] = line.cpu ? "cpu" : "wall";
-  return result;
-}
-
-nb::list cycles(const Report& report) {
-  nb::list rows;
-  for (const Cycle& cycle : report.cycles) {
-    nb::dict row;
-    row["period_seconds"] = cycle.period * 1e-9;
-    row["strength"] = cycle.strength;
-    row["regularity"] = cycle.regularity;
-    row["count"] = cycle.count;
-    row["first"] = cycle.first * 1e-9;
-    row["last"] = cycle.last * 1e-9;
-    row["what"] = text(cycle.what);
-    row["bytes_per_cycle"] = static_cast<std::int64_t>(cycle.bytes + 0.5);
-    rows.append(std::move(row));
-  }
-  return rows;
-}
-
 nb::dict classes(const Report& report) {
   nb::dict result;
   for (int at = 0; at < kClasses; ++at) {
     nb::dict row;
     row["bytes"] = report.classes[static_cast<std::size_t>(at)].bytes;
     row["count"] = report.classes[static_cast<std::size_t>(at)].files;
+    row["seconds"] = seconds(report.classes[static_cast<std::size_t>(at)].time);
     result[name_of(static_cast<Class>(at))] = std::move(row);
   }
   return result;
 }
 
-nb::dict ranks(const Report& report) {
-  const Ranks& known = report.ranks;
+nb::list left_out(const Report& report) {
   nb::list rows;
-  for (const std::uint32_t index : known.rows) {
-    const trace::Process& process = report.processes[index].process;
+  for (const LeftOutRow& known : report.left_out) {
     nb::dict row;
-    row["process"] = process.number;
-    row["rank"] = process.rank;
+    row["what"] = std::string(known.what);
+    row["files"] = known.files;
+    row["calls"] = known.calls;
+    row["seconds"] = seconds(known.time);
+    add_traffic(row, known.data);
+    row["maps"] = known.maps;
+    row["mapped_read_bytes"] = known.mapped[kReads];
+    row["mapped_write_bytes"] = known.mapped[kWrites];
     rows.append(std::move(row));
   }
-  nb::dict result;
-  result["rows"] = std::move(rows);
-  result["merged"] = known.merged;
-  result["columns"] = known.columns;
-  result["width"] = seconds(known.width);
-  const auto columns = static_cast<std::size_t>(known.columns);
-  result["bytes"] = matrix(known.bytes, columns, 1.0);
-  result["seconds"] = matrix(known.times, columns, 1e-9);
-  return result;
-}
-
-nb::list offsets(const Report& report) {
-  nb::list pictures;
-  for (const Offsets& known : report.offsets) {
-    nb::dict picture;
-    picture["file"] = text(known.file);
-    picture["since"] = seconds(known.since);
-    picture["width"] = seconds(known.width);
-    picture["height"] = known.height;
-    picture["columns"] = known.columns;
-    picture["rows"] = known.rows;
-    for (const int way : {kReads, kWrites})
-      picture[way_of(way)] =
-          matrix(known.bytes[static_cast<std::size_t>(way)], static_cast<std::size_t>(known.columns), 1.0);
-    pictures.append(std::move(picture));
-  }
-  return pictures;
+  return rows;
 }
 
 nb::dict document(const Report& report) {
@@ -328,10 +253,11 @@ nb::dict document(const Report& report) {
   result["processes"] = processes(report);
   result["files"] = files(report);
   result["files_in_all"] = report.files_in_all;
-  nb::dict left_out;
-  left_out["files"] = report.files_left_out.files;
-  left_out["bytes"] = report.files_left_out.bytes;
-  result["files_left_out"] = std::move(left_out);
+  nb::dict lightest;
+  lightest["files"] = report.files_left_out.files;
+  lightest["bytes"] = report.files_left_out.bytes;
+  result["files_left_out"] = std::move(lightest);
+  result["left_out"] = left_out(report);
   result["timeline"] = timeline(report);
   result["cycles"] = cycles(report);
   result["classes"] = classes(report);
@@ -353,7 +279,8 @@ nb::dict document(const Report& report) {
 
 nb::dict analyse(const nb::str& path, const std::string& format, int base, const std::string& separator,
                  const std::string& comment, std::int64_t tick, std::int64_t block, std::optional<bool> logical,
-                 std::optional<bool> cpu, const nb::str& file, std::optional<std::uint32_t> process,
+                 bool cpu, const nb::str& file, const std::vector<nb::str>& include,
+                 const std::vector<nb::str>& exclude, bool everything, std::optional<std::uint32_t> process,
                  nb::object progress) {
   trace::ReadOptions reading;
   reading.format = format;
@@ -366,6 +293,9 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
   options.logical = logical;
   options.cpu = cpu;
   options.file = bytes_of(file);
+  for (const nb::str& pattern : include) options.include.push_back(bytes_of(pattern));
+  for (const nb::str& pattern : exclude) options.exclude.push_back(bytes_of(pattern));
+  options.all = everything;
   options.process = process;
   options.progress = [&](std::int64_t read, std::int64_t all) {
     const nb::gil_scoped_acquire held;
@@ -386,8 +316,11 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
 
 void bind_trace_report(nb::module_& module) {
   module.def("trace_report", &analyse, "path"_a, nb::kw_only(), "format"_a = "", "base"_a = 0, "separator"_a = "",
-             "comment"_a = "", "tick"_a = 0, "block"_a = 512, "logical"_a = nb::none(), "cpu"_a = nb::none(),
-             "file"_a = "", "process"_a = nb::none(), "progress"_a = nb::none());
+             "comment"_a = "", "tick"_a = 0, "block"_a = 512, "logical"_a = nb::none(), "cpu"_a = false, "file"_a = "",
+             "include"_a = nb::list(), "exclude"_a = nb::list(), "all"_a = false, "process"_a = nb::none(),
+             "progress"_a = nb::none());
+  module.def(
+      "trace_foreign", [](const nb::str& name) { return std::string(name_of(foreign(bytes_of(name)))); }, "name"_a);
 }
 
 }  // namespace plait::python

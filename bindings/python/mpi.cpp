@@ -2,8 +2,11 @@
 
 #include <mpi.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include "plait/mpi.hpp"
+#include "transport/mpi/comms.hpp"
+#include "transport/mpi/leaving.hpp"
 
 namespace nb = nanobind;
 
@@ -14,6 +17,13 @@ NB_MODULE(_mpi, module) {
   module.def("make_comm", [](int handle) {
     const nb::gil_scoped_release release;
     return plait::make_comm(MPI_Comm_f2c(handle));
+  });
+  module.def("leave", [](const std::string& why) {
+    const nb::gil_scoped_release release;
+    int ended = 0;
+    if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
+    plait::transport::mpi::set_leaving(why);
+    plait::transport::mpi::forget_comms();
   });
   module.def("library_version", [] {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -67,6 +68,16 @@ _changing = threading.RLock()
 def _forget(request: Request) -> None:
     with _changing:
         _running.discard(request)
+
+
+def _forget_parent() -> None:
+    """Leave a forked child without the accesses of its parent, one of whose threads may have held the lock."""
+    global _changing
+    _running.clear()
+    _changing = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forget_parent)
 
 
 @atexit.register

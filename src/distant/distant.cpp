@@ -22,8 +22,13 @@ const char* name_of(DistantMode mode) {
 
 DistantFile::DistantFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 DistantFile::DistantFile(DistantFile&&) noexcept = default;
-DistantFile& DistantFile::operator=(DistantFile&&) noexcept = default;
-DistantFile::~DistantFile() = default;
+DistantFile& DistantFile::operator=(DistantFile&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+DistantFile::~DistantFile() {
+  if (impl_) base::let_go(impl_, impl_->owner());
+}
 
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
@@ -71,22 +76,24 @@ bool DistantFile::is_open() const { return impl_->is_open(); }
 bool DistantFile::direct(int rank) const { return impl_->direct(rank) != nullptr; }
 
 void DistantFile::read(std::int64_t offset, void* buffer, std::int64_t bytes, int rank) {
-  impl_->read(offset, static_cast<std::byte*>(buffer), bytes, rank);
+  impl_->here().read(offset, static_cast<std::byte*>(buffer), bytes, rank);
 }
 void DistantFile::write(std::int64_t offset, const void* buffer, std::int64_t bytes, int rank) {
-  impl_->write(offset, static_cast<const std::byte*>(buffer), bytes, rank);
+  impl_->here().write(offset, static_cast<const std::byte*>(buffer), bytes, rank);
 }
 DistantRequest DistantFile::start_read(std::int64_t offset, void* buffer, std::int64_t bytes, int rank) {
-  return impl_->start_read(offset, static_cast<std::byte*>(buffer), bytes, rank);
+  return impl_->here().start_read(offset, static_cast<std::byte*>(buffer), bytes, rank);
 }
 DistantRequest DistantFile::start_write(std::int64_t offset, const void* buffer, std::int64_t bytes, int rank) {
-  return impl_->start_write(offset, static_cast<const std::byte*>(buffer), bytes, rank);
+  return impl_->here().start_write(offset, static_cast<const std::byte*>(buffer), bytes, rank);
 }
-void DistantFile::sync(int rank) { impl_->start_sync(rank).wait(); }
-DistantRequest DistantFile::start_sync(int rank) { return impl_->start_sync(rank); }
-std::int64_t DistantFile::size(int rank) { return impl_->size(rank); }
-void DistantFile::resize(std::int64_t bytes, int rank) { impl_->resize(bytes, rank); }
-void DistantFile::close() { impl_->close(); }
-void DistantFile::abandon() noexcept { impl_->abandon(); }
+void DistantFile::sync(int rank) { impl_->here().start_sync(rank).wait(); }
+DistantRequest DistantFile::start_sync(int rank) { return impl_->here().start_sync(rank); }
+std::int64_t DistantFile::size(int rank) { return impl_->here().size(rank); }
+void DistantFile::resize(std::int64_t bytes, int rank) { impl_->here().resize(bytes, rank); }
+void DistantFile::close() { impl_->here().close(); }
+void DistantFile::abandon() noexcept {
+  if (impl_->owner().here()) impl_->abandon();
+}
 
 }  // namespace plait

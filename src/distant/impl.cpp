@@ -12,6 +12,7 @@
 #include "distant/request.hpp"
 #include "distant/service.hpp"
 #include "engine/agree.hpp"
+#include "file/giving_up.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -115,7 +116,7 @@ void DistantFile::Impl::close() {
 
 void DistantFile::Impl::abandon() noexcept {
   if (!open_) return;
-  engine::caught([this] { together() ? distant::in_turn(comm_, [this] { give_up(); }) : end(); });
+  engine::caught([this] { together() ? give_up() : end(); });
 }
 
 void DistantFile::Impl::end() {
@@ -140,13 +141,10 @@ void DistantFile::Impl::end() {
   }
 }
 
-/// Once only: the others, who have heard of it, may be waiting in another call.
 void DistantFile::Impl::give_up() {
   outstanding_->wait_for_all();
-  if (!given_up()) {
-    const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
-    engine::caught([&] { engine::give_up(*transport_, number_, std::make_exception_ptr(error)); });
-  }
+  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
+  engine::caught([&] { file::give_up(comm_, number_, error); });
   drop();
 }
 
@@ -213,7 +211,7 @@ void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::
 }
 
 DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
-  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::Active>());
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::Active>());
   request->start(bytes, kLocalPiece, kLocalAhead,
                  [this, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
                    begin_here([work, at, part] { work(at, part); }, std::move(done));
@@ -223,7 +221,7 @@ DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
 
 DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, std::byte* into,
                                            const std::byte* from) {
-  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active);
   const std::int64_t bytes = into != nullptr || from != nullptr ? head.bytes : 0;
   request->start(bytes, distant::kPieceBytes, kAhead,
                  [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
@@ -243,12 +241,12 @@ DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, 
 DistantRequest DistantFile::Impl::start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank) {
   check(rank, offset, bytes, buffer);
   check_registered(rank);
-  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto file = direct(rank);
   if (!file) return remotely({Wish::kRead, number_, offset, bytes}, rank, buffer, nullptr);
   // What is in memory is copied on the spot: to hand a small access over would take longer.
   if (bytes <= kLocalPiece && file->read_cached(offset, {buffer, static_cast<std::size_t>(bytes)}))
-    return DistantRequest(std::make_shared<DistantRequest::Impl>());
+    return DistantRequest(base::make_owned<DistantRequest::Impl>());
   return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
     file->read(offset + at, {buffer + at, static_cast<std::size_t>(part)});
   });
@@ -259,7 +257,7 @@ DistantRequest DistantFile::Impl::start_write(std::int64_t offset, const std::by
   check(rank, offset, bytes, buffer);
   check_writable();
   check_registered(rank);
-  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto file = direct(rank);
   if (!file) return remotely({Wish::kWrite, number_, offset, bytes}, rank, nullptr, buffer);
   return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
@@ -322,7 +320,7 @@ distant::Entry DistantFile::Impl::ask_directory(Wish wish, const std::string& na
     return {};
   }
   distant::Entry found;
-  auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active);
   request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
     transport::Call call;
     call.to = keeper;

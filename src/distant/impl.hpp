@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "base/process.hpp"
 #include "distant/local_file.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
@@ -38,7 +39,13 @@ class DistantFile::Impl {
   void abandon() noexcept;
 
   int home() const { return home_; }
-  bool is_open() const { return open_; }
+  bool is_open() const { return open_ && owner_.here(); }
+  const base::Owner& owner() const { return owner_; }
+  /// The same.  errors  kArgument: this process is a child of the one that opened the file.
+  Impl& here() {
+    owner_.check("the distant file");
+    return *this;
+  }
   /// The file of a rank, where this process has it open.
   std::shared_ptr<const distant::LocalFile> direct(int rank) const;
 
@@ -82,6 +89,7 @@ class DistantFile::Impl {
   void forget_name();
   [[noreturn]] static void refuse_taken(const std::string& name, int by);
 
+  const base::Owner owner_;
   Comm comm_;  // keeps the transport
   transport::Transport* transport_;
   std::shared_ptr<distant::Service> service_;

@@ -88,6 +88,7 @@ void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFai
 }
 
 void DistantRequest::Impl::wait() {
+  check_owner();
   if (const auto active = active_.lock()) {
     const auto limit = std::chrono::steady_clock::now() + kLookFor;
     while (!done() && std::chrono::steady_clock::now() < limit) active->poll();
@@ -98,6 +99,7 @@ void DistantRequest::Impl::wait() {
 }
 
 bool DistantRequest::Impl::done() const {
+  check_owner();
   const std::scoped_lock lock(mutex_);
   return ended_;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "base/process.hpp"
 #include "plait/distant.hpp"
 #include "transport/active.hpp"
 
@@ -53,9 +54,11 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   bool done() const;
 
  private:
+  void check_owner() const { owner_.check("the request", "start it anew in this process"); }
   void go_on();
   void piece_ended(std::int64_t at, const transport::CallFailure* failure);
 
+  const base::Owner owner_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::shared_ptr<distant::Outstanding> outstanding_;

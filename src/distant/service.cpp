@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/process.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "transport/thread/team.hpp"
@@ -12,8 +13,19 @@ namespace {
 
 /// What keeps a service is looked at by calls that do not take turns.
 std::mutex& keeping() {
-  static std::mutex mutex;
-  return mutex;
+  static base::PerProcess<std::mutex> mutex;
+  return mutex.get();
+}
+
+/// What files of a process that is alone share.  It never ends, for they may live as long as the program.
+struct Alone {
+  transport::Transport* transport = transport::thread::make_alone().release();
+  file::Worker worker;
+};
+
+Alone& what_is_alone() {
+  static base::PerProcess<Alone> kept;
+  return kept.get();
 }
 
 std::shared_ptr<Service> kept_service(transport::Transport& transport) {
@@ -24,14 +36,11 @@ std::shared_ptr<Service> kept_service(transport::Transport& transport) {
 }  // namespace
 
 transport::Transport& transport_of(const Comm& comm) {
-  // Never ends: files of a process that is alone may live as long as the program.
-  static transport::Transport* const alone = transport::thread::make_alone().release();
-  return comm.alone() ? *alone : *comm.transport();
+  return comm.alone() ? *what_is_alone().transport : *comm.transport();
 }
 
 void in_turn(const Comm& comm, const std::function<void()>& call) {
-  static auto* const alone = new file::Worker;  // like the transport
-  (comm.alone() ? *alone : *comm.worker()).run(call);
+  (comm.alone() ? what_is_alone().worker : *comm.worker()).run(call);
 }
 
 std::shared_ptr<Service> start_service(transport::Transport& transport) {

@@ -7,6 +7,7 @@
 #include "engine/agree.hpp"
 #include "engine/stopwatch.hpp"
 #include "file/apart.hpp"
+#include "file/giving_up.hpp"
 #include "file/impl.hpp"
 #include "file/recorded.hpp"
 #include "plan/partners.hpp"
@@ -332,14 +333,11 @@ void File::Impl::close() {
 
 void File::Impl::abandon() {
   if (!open) return;
-  if (!comm.alone() && !given_up()) {
-    const auto error = std::make_exception_ptr(Error(
-        ErrorKind::kSystem,
-        base::text(path, mode == Mode::kWrite ? " was given up; nothing was written" : " was given up"), ECANCELED));
-    engine::prepare(*comm.transport());
-    // Everyone who takes part, here or in another call on this Comm, hears of it as this error.
-    engine::caught([&] { engine::give_up(*comm.transport(), number, error); });
-  }
+  // Everyone who takes part, here or in another call on this Comm, hears of it as this error.
+  const Error error(ErrorKind::kSystem,
+                    base::text(path, mode == Mode::kWrite ? " was given up; nothing was written" : " was given up"),
+                    ECANCELED);
+  engine::caught([&] { file::give_up(comm, number, error); });
   fail();
 }
 

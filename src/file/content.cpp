@@ -113,7 +113,7 @@ Content read_content(store::Store& store, const std::string& path, const FileOpt
   Content found = tells ? with_header(store, path, options) : without_header(path, options);
   const std::int64_t size = store.size();
   const std::int64_t needed = base::checked_add(found.data_offset, array_bytes(found.type), "bytes of the file");
-  if (size != needed && !described && store::stripe::looks_like_description(path))
+  if (size != needed && !described && store::stripe::holds_description(store))
     refuse(text(path, " has ", size, " bytes that describe a striped file; open it as ", stripe_url(path)));
   const std::string what = text("an array ", shape_to_string(found.type.shape), " of ", found.type.element_bytes,
                                 "-byte elements from offset ", found.data_offset, " on ");

@@ -11,12 +11,13 @@
 namespace plait {
 
 struct Comm::State {
+  explicit State(std::shared_ptr<transport::Transport> of)
+      : transport(std::move(of)), worker(std::make_shared<file::Worker>(transport->background())) {}
   std::shared_ptr<transport::Transport> transport;
-  std::shared_ptr<file::Worker> worker = std::make_shared<file::Worker>();
+  std::shared_ptr<file::Worker> worker;
 };
 
-Comm::Comm(std::shared_ptr<transport::Transport> transport)
-    : state_(std::make_shared<State>(State{std::move(transport)})) {}
+Comm::Comm(std::shared_ptr<transport::Transport> transport) : state_(base::make_owned<State>(std::move(transport))) {}
 int Comm::rank() const { return state_ ? state_->transport->rank() : 0; }
 int Comm::size() const { return state_ ? state_->transport->size() : 1; }
 transport::Transport* Comm::transport() const { return state_ ? state_->transport.get() : nullptr; }
@@ -51,10 +52,13 @@ File& File::operator=(File&& other) noexcept {
 }
 File::~File() {
   if (!impl_) return;
-  // What was started on the File's own arrays ends before they go.
-  engine::caught([this] { impl_->settle_streams(); });
-  engine::caught([this] { impl_->worker->run([] {}); });
-  impl_->detach_streams();
+  if (impl_->owner.here()) {
+    // What was started on the File's own arrays ends before they go.
+    engine::caught([this] { impl_->settle_streams(); });
+    engine::caught([this] { impl_->worker->settle(); });
+    impl_->detach_streams();
+  }
+  base::let_go(impl_, impl_->owner);
 }
 
 File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
@@ -65,7 +69,7 @@ File File::open(const std::string& path, Mode mode, const FileOptions& options, 
   impl->path = path;
   impl->mode = mode;
   impl->comm = comm;
-  impl->worker = comm.alone() ? std::make_shared<file::Worker>() : comm.worker();
+  impl->worker = comm.alone() ? base::make_owned<file::Worker>() : comm.worker();
   const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
                                                    : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
                                                                           : 0U);
@@ -90,46 +94,46 @@ void File::refuse_open(const std::string& message, const Comm& comm) {
 }
 
 void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memory) {
-  impl_->worker->run([&] { impl_->select(type, offset, memory); });
+  impl_->turn().run([&] { impl_->select(type, offset, memory); });
 }
 
 void File::refuse(const std::string& message) {
-  impl_->worker->run([&] { impl_->refuse(message); });
+  impl_->turn().run([&] { impl_->refuse(message); });
   __builtin_unreachable();
 }
 
 const std::string& File::path() const { return impl_->path; }
 Mode File::mode() const { return impl_->mode; }
 const ArrayType& File::type() const { return impl_->type; }
-bool File::is_open() const { return impl_->open; }
+bool File::is_open() const { return impl_->open && impl_->owner.here(); }
 AccessTimes File::last_times() const {
   AccessTimes times;
-  impl_->worker->run([&] { times = impl_->times; });
+  impl_->turn().run([&] { times = impl_->times; });
   return times;
 }
 
 void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   const base::Asked asked;
-  impl_->worker->run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, action, asked); });
+  impl_->turn().run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, action, asked); });
 }
 
 void File::write(const Layout& layout, std::span<const ConstPart> parts, const Region& region) {
   const base::Asked asked;
-  impl_->worker->run([&] { impl_->access(layout, file::as_mutable(parts), region, Action::kWrite, asked); });
+  impl_->turn().run([&] { impl_->access(layout, file::as_mutable(parts), region, Action::kWrite, asked); });
 }
 
 Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   const base::Asked asked;
-  return Request(impl_->worker->start([file = impl_.get(), layout, parts = std::move(parts), region, action, asked] {
+  return Request(impl_->turn().start([file = impl_.get(), layout, parts = std::move(parts), region, action, asked] {
     file->access(layout, parts, region, action, asked, PLAIT_EVENT_ASYNCHRONOUS);
   }));
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
   const base::Asked asked;
-  auto write = impl_->worker->start([file = impl_.get(), layout, parts = file::as_mutable(parts), region, asked] {
+  auto write = impl_->turn().start([file = impl_.get(), layout, parts = file::as_mutable(parts), region, asked] {
     file->access(layout, parts, region, Action::kWrite, asked, PLAIT_EVENT_ASYNCHRONOUS);
   });
   impl_->keep_write(write);
@@ -139,7 +143,7 @@ Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, co
 std::string File::explain(const Layout& layout, const Region& region, bool write, bool fill_halo) const {
   const Action action = write ? Action::kWrite : fill_halo ? Action::kFill : Action::kRead;
   std::string text;
-  impl_->worker->run([&] {
+  impl_->turn().run([&] {
     impl_->check_open();
     const Comm& comm = impl_->comm;
     const bool nodes_apart = !comm.alone() && comm.transport()->nodes_apart();
@@ -151,11 +155,13 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
 }
 
 void File::close() {
+  impl_->owner.check(impl_->path);
   impl_->settle_streams();
   const base::Asked asked;
+  impl_->worker->settle();
   const std::exception_ptr failure = engine::caught([&] {
+    if (!impl_->open) return impl_->close();  // again: no event, and nobody to wait for
     impl_->worker->run([&] {
-      if (!impl_->open) return impl_->close();  // again: no event
       file::keep(
           asked, PLAIT_EVENT_CLOSE, impl_->recorded, impl_->together_flags(), [] { return file::Extent{-1, 0}; },
           [&] {
@@ -169,8 +175,10 @@ void File::close() {
 }
 
 void File::abandon() {
+  if (!impl_->owner.here()) return;
   impl_->settle_streams();
-  impl_->worker->run([this] { impl_->abandon(); });
+  impl_->worker->settle();
+  impl_->abandon();
   impl_->release_streams();
 }
 

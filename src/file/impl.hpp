@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process.hpp"
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "engine/access.hpp"
@@ -51,8 +52,15 @@ class File::Impl {
   std::atomic<bool> broken{false};  // a collective failed in a way that no later one can mend
   std::atomic<bool> dirty{false};   // independent streams set it too
   std::shared_ptr<file::Worker> worker;
+  const base::Owner owner;
   std::uint32_t recorded = 0;       // this File's number in a trace
   std::int64_t streams_opened = 0;  // the same on every rank
+
+  /// What calls take their turns on.  errors  kArgument: this process is a child of the one that opened the file.
+  file::Worker& turn() const {
+    owner.check(path);
+    return *worker;
+  }
 
   /// Remembers a started write, which may fail without anybody knowing.
   void keep_write(const std::shared_ptr<Request::Impl>& write);

@@ -36,8 +36,7 @@ struct Findings {
         << access.memory_bytes << ' ' << static_cast<int>(access.strategy) << ' ' << access.readers << ' '
         << type.shape.size();
     for (const std::int64_t extent : type.shape) out << ' ' << extent;
-    out << ' ' << type.dtype.size() << ' ' << place.path.size() << ' ' << place.description.size() << '\n'
-        << type.dtype << place.path << place.description;
+    out << ' ' << type.dtype.size() << '\n' << type.dtype << place.packed();
     return out.str();
   }
 
@@ -49,23 +48,16 @@ struct Findings {
     int strategy = 0;
     std::size_t dimensions = 0;
     std::size_t dtype_length = 0;
-    std::size_t path_length = 0;
-    std::size_t description_length = 0;
     in >> type.element_bytes >> order >> result.content.data_offset >> result.access.memory_bytes >> strategy >>
         result.access.readers >> dimensions;
     type.shape.resize(dimensions);
     for (std::int64_t& extent : type.shape) in >> extent;
-    in >> dtype_length >> path_length >> description_length;
-    in.get();
+    in >> dtype_length;
+    const std::size_t begin = packed.find('\n') + 1;
     type.order = static_cast<Order>(order);
     result.access.strategy = static_cast<plan::Strategy>(strategy);
-    const auto take = [&in](std::string& text, std::size_t length) {
-      text.resize(length);
-      in.read(text.data(), static_cast<std::streamsize>(length));
-    };
-    take(type.dtype, dtype_length);
-    take(result.place.path, path_length);
-    take(result.place.description, description_length);
+    type.dtype = packed.substr(begin, dtype_length);
+    result.place = store::Place::unpacked(packed.substr(begin + dtype_length));
     return result;
   }
 };
@@ -96,10 +88,11 @@ plan::AccessOptions access_options(const FileOptions& options) {
   return result;
 }
 
-void look_at_existing(const std::string& path, const FileOptions& options, bool writable, Findings& found) {
-  found.place = store::find_place(path, writable);
-  const auto opened = store::open_place(found.place, writable);
-  found.content = read_content(*opened, path, options, !found.place.description.empty());
+void look_at_existing(File::Impl& file, const FileOptions& options, Findings& found) {
+  store::FoundPlace there = store::find_place(file.path, file.mode == Mode::kReadWrite);
+  found.place = std::move(there.place);
+  file.store = std::move(there.store);
+  found.content = read_content(*file.store, file.path, options, !found.place.description.empty());
 }
 
 void make_new(File::Impl& file, const FileOptions& options, Findings& found) {
@@ -150,16 +143,16 @@ Findings look(File::Impl& file, const FileOptions& options, transport::Transport
                   if (file.mode == Mode::kWrite) {
                     make_new(file, options, found);
                   } else {
-                    look_at_existing(file.path, options, file.mode == Mode::kReadWrite, found);
+                    look_at_existing(file, options, found);
                   }
                 }));
   return Findings::unpack(broadcast_text(transport, found.pack()));
 }
 
-/// Everyone opens it.  Collective.
+/// Everyone opens it; rank 0 has an existing one open, so that nothing else can be taken for it.  Collective.
 void open_found(File::Impl& file, const Findings& found, transport::Transport& transport) {
   engine::agree(transport, engine::caught([&] {
-                  file.store = store::open_place(found.place, file.mode != Mode::kRead);
+                  if (!file.store) file.store = store::open_place(found.place, file.mode != Mode::kRead);
                   if (found.place.description.empty()) return;
                   const auto stripes = store::stripe::parse(found.place.description, found.place.url());
                   file.stripe_unit = stripes.unit;
@@ -206,17 +199,24 @@ Findings open_joint(File::Impl& file, const FileOptions& options, transport::Tra
 
 /// Rank 0 looks, everyone opens.  Collective.
 Findings open_by_all(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
+  std::string before;
+  int same = 0;  // how often rank 0 has seen the same though others did not
   for (int attempt = 1;; ++attempt) {
     Findings found = look(file, options, transport);
     try {
       open_found(file, found, transport);
       return found;
     } catch (const Error& error) {
-      // A striped file that was replaced since rank 0 looked: its components have just gone.
-      constexpr int kMostAttempts = 3;
-      if (file.mode == Mode::kWrite || found.place.description.empty() || error.system_code() != ENOENT ||
-          attempt == kMostAttempts)
-        throw;
+      // A file that was replaced since rank 0 looked: others have met the new one, or nothing where components were.
+      constexpr int kMostAttempts = 100;
+      constexpr int kMostSame = 20;
+      const int code = error.system_code();
+      if (file.mode == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == kMostAttempts) throw;
+      std::string now = found.place.packed();
+      same = now == before ? same + 1 : 0;
+      if (same == kMostSame || (same > 0 && code == ENOENT)) throw;
+      before = std::move(now);
+      file.store = nullptr;
     }
   }
 }

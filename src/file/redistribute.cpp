@@ -1,8 +1,10 @@
 #include "plait/redistribute.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
@@ -97,8 +99,11 @@ void redistribute_now(const Layout& source, std::span<const ConstPart> source_pa
 
 /// What a process that is alone starts its redistributions on; outlives what is under way when the program ends.
 std::shared_ptr<file::Worker> worker_of_one_process() {
-  static auto* const worker = new std::shared_ptr<file::Worker>(std::make_shared<file::Worker>());
-  return *worker;
+  struct Kept {
+    std::shared_ptr<file::Worker> worker = base::make_owned<file::Worker>();
+  };
+  static base::PerProcess<Kept> kept;
+  return kept.get().worker;
 }
 
 }  // namespace
@@ -171,13 +176,18 @@ class Redistribution::Impl {
   Impl& operator=(const Impl&) = delete;
 
   Request start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts) {
+    check_owner();
     std::erase_if(started_, [](const auto& request) { return request->done(); });
     started_.push_back(
         worker_->start([this, from = std::move(source_parts), to = std::move(target_parts)] { run(from, to); }));
     return Request(started_.back());
   }
 
-  file::Worker& worker() { return *worker_; }
+  const base::Owner& owner() const { return owner_; }
+  file::Worker& worker() {
+    check_owner();
+    return *worker_;
+  }
   const Comm& comm() const { return comm_; }
 
   std::string explain() const {
@@ -187,6 +197,9 @@ class Redistribution::Impl {
   }
 
  private:
+  void check_owner() const { owner_.check("the redistribution", "plan it anew in this process"); }
+
+  const base::Owner owner_;
   std::int64_t element_bytes_;
   Comm comm_;
   std::optional<plan::Pairs> pairs_;
@@ -199,9 +212,14 @@ class Redistribution::Impl {
 Redistribution::Redistribution(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
                                const RedistributionOptions& options)
     : impl_(std::make_unique<Impl>(source, target, element_bytes, comm, options)) {}
-Redistribution::~Redistribution() = default;
+Redistribution::~Redistribution() {
+  if (impl_) base::let_go(impl_, impl_->owner());
+}
 Redistribution::Redistribution(Redistribution&&) noexcept = default;
-Redistribution& Redistribution::operator=(Redistribution&&) noexcept = default;
+Redistribution& Redistribution::operator=(Redistribution&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
 
 void Redistribution::run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
   impl_->worker().run([&] { impl_->run(source_parts, target_parts); });
@@ -212,8 +230,9 @@ Request Redistribution::start(std::vector<ConstPart> source_parts, std::vector<M
 }
 
 void Redistribution::refuse(const std::string& message) {
+  file::Worker& turn = impl_->worker();
   if (impl_->comm().alone()) refuse_argument(message);
-  impl_->worker().run([&] { file::refuse(impl_->comm(), message); });
+  turn.run([&] { file::refuse(impl_->comm(), message); });
   refuse_argument(message);
 }
 

@@ -52,8 +52,7 @@ void File::Impl::make_room(transport::Transport& transport) {
                   replacement->resize(bytes);
                   place = replacement->place();
                 }));
-  place.path = file::broadcast_text(transport, place.path);
-  place.description = file::broadcast_text(transport, place.description);
+  place = store::Place::unpacked(file::broadcast_text(transport, place.packed()));
   // A store that is open does not see that its file has grown.
   engine::agree(transport, engine::caught([&] { store = store::open_place(place, true); }));
   made_bytes = bytes;

@@ -29,6 +29,11 @@ File::Impl& Stream::Impl::file() const {
   return *file_;
 }
 
+Stream::Impl& Stream::Impl::here() {
+  owner_.check(path_);
+  return *this;
+}
+
 std::string Stream::Impl::name() const {
   return text("stream ", number_, " (mode ", static_cast<int>(mode_), ") of ", path_);
 }
@@ -88,14 +93,14 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
     // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.
     engine::agree(transport, engine::caught([&] {
                     if (mode == StreamMode::kShared) {
-                      stream = std::make_shared<IndependentStream>(file, mode, number, transport.counter(),
+                      stream = base::make_owned<IndependentStream>(file, mode, number, transport.counter(),
                                                                    transport.size());
                     } else if (mode == StreamMode::kOwn) {
                       auto place = std::make_shared<std::atomic<std::int64_t>>(0);
-                      stream = std::make_shared<IndependentStream>(
+                      stream = base::make_owned<IndependentStream>(
                           file, mode, number, std::make_unique<transport::MemoryCounter>(*place, place), 1);
                     } else {
-                      stream = std::make_shared<CollectiveStream>(file, mode, number);
+                      stream = base::make_owned<CollectiveStream>(file, mode, number);
                     }
                     file.add_stream(stream);
                   }));
@@ -113,7 +118,7 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
 
 Stream::Stream(File& file, StreamMode mode) {
   File::Impl& inner = *file.impl_;
-  inner.worker->run([&] { impl_ = file::open_stream(inner, mode); });
+  inner.turn().run([&] { impl_ = file::open_stream(inner, mode); });
 }
 
 Stream::Stream(Stream&&) noexcept = default;
@@ -128,25 +133,27 @@ Stream::~Stream() {
 StreamMode Stream::mode() const { return impl_->mode(); }
 bool Stream::is_open() const { return impl_->is_open(); }
 
-std::int64_t Stream::read(std::byte* data, std::int64_t elements) { return impl_->transfer({false, data, elements}); }
+std::int64_t Stream::read(std::byte* data, std::int64_t elements) {
+  return impl_->here().transfer({false, data, elements});
+}
 std::int64_t Stream::write(const std::byte* data, std::int64_t elements) {
-  return impl_->transfer({true, const_cast<std::byte*>(data), elements});
+  return impl_->here().transfer({true, const_cast<std::byte*>(data), elements});
 }
 StreamRequest Stream::start_read(std::byte* data, std::int64_t elements) {
-  return impl_->start({false, data, elements});
+  return impl_->here().start({false, data, elements});
 }
 StreamRequest Stream::start_write(const std::byte* data, std::int64_t elements) {
-  return impl_->start({true, const_cast<std::byte*>(data), elements});
+  return impl_->here().start({true, const_cast<std::byte*>(data), elements});
 }
 
-std::int64_t Stream::tell() const { return impl_->tell(); }
-void Stream::seek(std::int64_t element) { impl_->seek(element); }
+std::int64_t Stream::tell() const { return impl_->here().tell(); }
+void Stream::seek(std::int64_t element) { impl_->here().seek(element); }
 void Stream::close() {
-  impl_->settle();
+  impl_->here().settle();
   impl_->close();
 }
 void Stream::refuse(const std::string& message) {
-  impl_->refuse(message);
+  impl_->here().refuse(message);
   __builtin_unreachable();
 }
 

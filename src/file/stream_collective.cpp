@@ -147,7 +147,7 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
 std::int64_t CollectiveStream::transfer(const Call& call) {
   std::int64_t elements = 0;
   const base::Asked asked;
-  file().worker->run([&] { elements = run(call, asked, 0); });
+  file().turn().run([&] { elements = run(call, asked, 0); });
   return elements;
 }
 
@@ -155,7 +155,7 @@ StreamRequest CollectiveStream::start(const Call& call) {
   auto elements = std::make_shared<std::int64_t>(0);
   const base::Asked asked;
   auto request =
-      file().worker->start([this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
+      file().turn().start([this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
   if (call.write) file().keep_write(request);
   last_ = request;
   return {Request(std::move(request)), std::move(elements)};
@@ -169,7 +169,7 @@ std::int64_t CollectiveStream::tell() {
 }
 
 void CollectiveStream::seek(std::int64_t element) {
-  file().worker->run([&] {
+  file().turn().run([&] {
     together([&](transport::Transport& transport, bool&) {
       std::string spoken;
       const std::exception_ptr mine = caught([&] {
@@ -183,7 +183,7 @@ void CollectiveStream::seek(std::int64_t element) {
 }
 
 void CollectiveStream::refuse(const std::string& message) {
-  file().worker->run([&] { file().refuse(message); });
+  file().turn().run([&] { file().refuse(message); });
   __builtin_unreachable();
 }
 

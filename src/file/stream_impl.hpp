@@ -31,6 +31,8 @@ class Stream::Impl {
   Impl& operator=(const Impl&) = delete;
 
   StreamMode mode() const { return mode_; }
+  /// The same.  errors  kArgument: this process is a child of the one that opened the stream.
+  Impl& here();
   virtual std::int64_t transfer(const Call& call) = 0;
   virtual StreamRequest start(const Call& call) = 0;
   virtual std::int64_t tell() = 0;
@@ -43,7 +45,7 @@ class Stream::Impl {
     closed_ = true;
     release();
   }
-  bool is_open() const { return !closed_ && file_ != nullptr && file_->open; }
+  bool is_open() const { return !closed_ && file_ != nullptr && file_->open && owner_.here(); }
   /// The File goes: no call can reach it any more.
   void detach() {
     file_ = nullptr;
@@ -84,6 +86,7 @@ class Stream::Impl {
   std::shared_ptr<store::Store> store_;
 
  private:
+  const base::Owner owner_;
   StreamMode mode_;
   File::Impl* file_;
   bool closed_ = false;

@@ -1,6 +1,9 @@
 #include "file/worker.hpp"
 
+#include <set>
 #include <utility>
+
+#include "transport/ending.hpp"
 
 namespace plait {
 
@@ -14,6 +17,7 @@ void Request::Impl::finish(std::optional<Failure> failure) {
 }
 
 void Request::Impl::wait() {
+  check_owner();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
   if (!failure_) return;
@@ -22,11 +26,13 @@ void Request::Impl::wait() {
 }
 
 void Request::Impl::wait_done() {
+  check_owner();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
 }
 
 bool Request::Impl::done() const {
+  check_owner();
   const std::scoped_lock lock(mutex_);
   return done_;
 }
@@ -47,7 +53,40 @@ bool Request::test() const { return impl_->done(); }
 
 namespace file {
 
+namespace {
+
+/// Those of this process.  What was started on them ends before MPI does.
+struct Workers {
+  std::mutex mutex;
+  std::set<Worker*> all;
+};
+
+Workers& workers() {
+  static auto* const kept = new Workers;
+  return *kept;
+}
+
+void finish_all() {
+  const std::scoped_lock lock(workers().mutex);
+  for (Worker* one : workers().all) one->finish();
+}
+
+}  // namespace
+
+Worker::Worker(bool background) : background_(background) {
+  [[maybe_unused]] static const bool ends = [] {
+    transport::at_ending(transport::EndingStage::kStarted, finish_all);
+    return true;
+  }();
+  const std::scoped_lock lock(workers().mutex);
+  workers().all.insert(this);
+}
+
 Worker::~Worker() {
+  {
+    const std::scoped_lock lock(workers().mutex);
+    workers().all.erase(this);
+  }
   {
     const std::scoped_lock lock(mutex_);
     ending_ = true;
@@ -56,19 +95,53 @@ Worker::~Worker() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) {
-  auto request = std::make_shared<Request::Impl>();
+std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tells) {
+  check_owner();
+  auto request = base::make_owned<Request::Impl>();
+  if (!background_) {
+    std::optional<Request::Impl::Failure> failure;
+    run([&] { failure = carry_out({std::move(body), request, tells}); });
+    request->finish(std::move(failure));
+    return request;
+  }
   {
     const std::scoped_lock lock(mutex_);
     // The thread first: where there can be none, no task must stay behind.
     if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
-    tasks_.emplace_back(std::move(task), request);
+    tasks_.push_back({std::move(body), request, tells});
+    if (!tells) ++unsettled_;
   }
   changed_.notify_all();
   return request;
 }
 
+std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) { return add(std::move(task), false); }
+
+void Worker::tell(std::function<void()> task) { add(std::move(task), true); }
+
+void Worker::settle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return unsettled_ == 0; });
+}
+
+void Worker::finish() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !busy_ && tasks_.empty(); });
+}
+
+std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) {
+  try {
+    task.body();
+  } catch (const Error& error) {
+    return Request::Impl::Failure{error.kind(), error.what(), error.system_code()};
+  } catch (const std::exception& error) {
+    return Request::Impl::Failure{ErrorKind::kSystem, error.what(), 0};
+  }
+  return std::nullopt;
+}
+
 void Worker::run(const std::function<void()>& task) {
+  check_owner();
   {
     std::unique_lock lock(mutex_);
     if (busy_ && runner_ == std::this_thread::get_id()) {
@@ -103,28 +176,24 @@ void Worker::run(const std::function<void()>& task) {
   finished();
 }
 
+void Worker::check_owner() const { owner_.check("the communicator", "work without it in this process"); }
+
 void Worker::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return !busy_ && (ending_ || !tasks_.empty()); });
     if (tasks_.empty()) return;
-    auto [task, request] = std::move(tasks_.front());
+    const Task task = std::move(tasks_.front());
     tasks_.pop_front();
     busy_ = true;
     runner_ = std::this_thread::get_id();
     lock.unlock();
-    std::optional<Request::Impl::Failure> failure;
-    try {
-      task();
-    } catch (const Error& error) {
-      failure = {error.kind(), error.what(), error.system_code()};
-    } catch (const std::exception& error) {
-      failure = {ErrorKind::kSystem, error.what(), 0};
-    }
+    auto failure = carry_out(task);
     lock.lock();
     busy_ = false;
+    if (!task.tells) --unsettled_;
     changed_.notify_all();
-    request->finish(std::move(failure));
+    task.request->finish(std::move(failure));
   }
 }
 

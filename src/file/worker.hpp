@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/process.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 
@@ -37,6 +38,9 @@ class Request::Impl {
   bool settled() const;
 
  private:
+  void check_owner() const { owner_.check("the request", "start it anew in this process"); }
+
+  const base::Owner owner_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
@@ -46,29 +50,49 @@ class Request::Impl {
 
 namespace file {
 
-/// The thread starts with the first task.
+/// The thread starts with the first task.  In a forked child, which has no such thread, calls are errors.
 class Worker {
  public:
-  Worker() = default;
+  /// Without `background` there is no thread: tasks end where they are started.
+  explicit Worker(bool background = true);
   /// Finishes what was started.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   std::shared_ptr<Request::Impl> start(std::function<void()> task);
+  /// Starts a task that only tells the others something, and uses nothing of the caller's.
+  void tell(std::function<void()> task);
+  /// Waits until all tasks have ended but those that only tell the others something.
+  void settle();
+  /// Waits until all tasks have ended.
+  void finish();
   /// Runs a task behind those that were started: on the caller's own thread where there are none.  One task runs at a
   /// time; what a task itself runs is part of it.
   void run(const std::function<void()>& task);
 
  private:
+  struct Task {
+    std::function<void()> body;
+    std::shared_ptr<Request::Impl> request;
+    bool tells = false;
+  };
+
+  std::shared_ptr<Request::Impl> add(std::function<void()> body, bool tells);
+  static std::optional<Request::Impl::Failure> carry_out(const Task& task);
   void loop();
+  void check_owner() const;
+
+  const base::Owner owner_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::pair<std::function<void()>, std::shared_ptr<Request::Impl>>> tasks_;
+  std::deque<Task> tasks_;
+  int unsettled_ = 0;       // tasks on the thread, or for it, that do more than tell
   bool busy_ = false;       // a task is running, on either thread
   std::thread::id runner_;  // that thread
   bool ending_ = false;
+  const bool background_;
   std::thread thread_;
 };
 

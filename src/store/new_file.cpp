@@ -14,7 +14,7 @@ class PlainFile : public NewFile {
   PlainFile(const std::string& path, std::int64_t bytes, std::span<const std::byte> head)
       : file_(path, bytes, head, {.suffix = {}, .on_left_behind = stripe::remove_left_behind}) {}
 
-  Place place() const override { return {file_.temporary_path(), {}}; }
+  Place place() const override { return {file_.temporary_path(), {}, {}}; }
   void resize(std::int64_t bytes) override { file_.resize(bytes); }
   void commit() override { stripe::commit(file_); }
   void discard() noexcept override { file_.discard(); }

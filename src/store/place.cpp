@@ -1,7 +1,9 @@
 #include "store/place.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <sstream>
 #include <vector>
 
 #include "base/text.hpp"
@@ -52,12 +54,18 @@ void compare(const stripe::Name& name, const stripe::Description& found) {
   if (has != given) refuse(" lies on the disks ", list_text(has), ", but disks=", list_text(given));
 }
 
-stripe::Description find_striped(const stripe::Name& name) {
+struct FoundStripes {
+  stripe::Description description;
+  std::unique_ptr<stripe::StripedStore> store;
+};
+
+FoundStripes find_striped(const stripe::Name& name, posix::PosixStore::Access access) {
   stripe::Description found = stripe::read_description(name.path, name.shown());
   while (true) {
     try {
       stripe::check_components(found, name.shown());
-      return found;
+      auto opened = std::make_unique<stripe::StripedStore>(found, access, name.shown());
+      return {std::move(found), std::move(opened)};
     } catch (const Error&) {
       // Replaced in between: the components of the old one have just gone.
       stripe::Description again = stripe::read_description(name.path, name.shown());
@@ -71,24 +79,65 @@ posix::PosixStore::Access access_of(bool writable) {
   return writable ? posix::PosixStore::Access::kReadWrite : posix::PosixStore::Access::kRead;
 }
 
+void expect_same(const std::vector<posix::Identity>& expected, const std::vector<posix::Identity>& found,
+                 const std::string& shown) {
+  if (expected.empty() || std::ranges::equal(expected, found, posix::same_file)) return;
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot open ", shown,
+                         ": ranks find different files under this name; use a name that leads all ranks to one file, "
+                         "and wait for programs that replace it"),
+              ESTALE);
+}
+
 }  // namespace
 
-Place find_place(const std::string& url, bool writable) {
+std::string Place::packed() const {
+  std::ostringstream out;
+  out << files.size();
+  for (const posix::Identity& file : files) out << ' ' << file;
+  out << ' ' << path.size() << '\n' << path << description;
+  return out.str();
+}
+
+Place Place::unpacked(const std::string& packed) {
+  Place result;
+  std::istringstream in(packed);
+  std::size_t count = 0;
+  std::size_t path_length = 0;
+  in >> count;
+  result.files.resize(count);
+  for (posix::Identity& file : result.files) in >> file;
+  in >> path_length;
+  const std::size_t begin = packed.find('\n') + 1;
+  result.path = packed.substr(begin, path_length);
+  result.description = packed.substr(begin + path_length);
+  return result;
+}
+
+FoundPlace find_place(const std::string& url, bool writable) {
   if (!stripe::is_name(url)) {
-    const posix::PosixStore there(url, access_of(writable));
-    return {fs::absolute(url).string(), {}};
+    auto opened = std::make_unique<posix::PosixStore>(url, access_of(writable));
+    Place place{fs::absolute(url).string(), {}, {opened->identity()}};
+    return {std::move(place), std::move(opened)};
   }
   const stripe::Name name = stripe::parse_name(url);
-  const stripe::Description found = find_striped(name);
-  compare(name, found);
-  return {fs::absolute(name.path).string(), found.to_text()};
+  FoundStripes found = find_striped(name, access_of(writable));
+  compare(name, found.description);
+  return {{fs::absolute(name.path).string(), found.description.to_text(), found.store->identities()},
+          std::move(found.store)};
 }
 
 std::unique_ptr<Store> open_place(const Place& place, bool writable) {
   const auto access = access_of(writable);
-  if (place.description.empty()) return std::make_unique<posix::PosixStore>(place.path, access);
+  if (place.description.empty()) {
+    auto opened = std::make_unique<posix::PosixStore>(place.path, access);
+    expect_same(place.files, {opened->identity()}, place.path);
+    return opened;
+  }
   const std::string shown = place.url();
-  return std::make_unique<stripe::StripedStore>(stripe::parse(place.description, shown), access, shown);
+  auto opened = std::make_unique<stripe::StripedStore>(stripe::parse(place.description, shown), access, shown);
+  expect_same(place.files, opened->identities(), shown);
+  return opened;
 }
 
 }  // namespace plait::store

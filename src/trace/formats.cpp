@@ -1,7 +1,5 @@
 #include "trace/formats.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -34,7 +32,7 @@ std::string names(bool (*wanted)(const Format&)) {
   return all;
 }
 
-bool is_read(const Format& format) { return format.open != nullptr || format.open_file != nullptr; }
+bool is_read(const Format& format) { return format.open != nullptr; }
 bool is_written(const Format& format) { return format.create != nullptr; }
 
 const Format& recognise(Source& source, char separator) {
@@ -45,11 +43,6 @@ const Format& recognise(Source& source, char separator) {
   throw Error(ErrorKind::kArgument,
               base::text("cannot tell the format of the trace ", source.name(), head.empty() ? ", which is empty" : "",
                          "; name one of: ", names(is_read)));
-}
-
-bool is_regular(const std::string& path) {
-  struct stat status;
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 }  // namespace
@@ -71,10 +64,6 @@ std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& o
   const Format& format = options.format.empty() ? recognise(*source, options.separator) : find_format(options.format);
   if (!is_read(format))
     throw Error(ErrorKind::kArgument, base::text("traces in the format ", format.name, " are written, not read"));
-  if (format.open_file != nullptr && is_regular(path)) return format.open_file(path, options);
-  if (format.open == nullptr)
-    throw Error(ErrorKind::kArgument,
-                base::text("a trace in the format ", format.name, " is read from a file, and ", path, " is none"));
   return format.open(std::move(source), options);
 }
 

@@ -18,12 +18,10 @@ struct Format {
   std::string_view suffix;  ///< of names that are written in it, ".csv"; empty where it is not written
   /// Whether `head`, the first bytes of a trace (64 KiB or the whole), look like this format.  Null: never guessed.
   bool (*recognise)(std::string_view head) = nullptr;
-  /// Null: not read, or not from a stream of bytes.
+  /// Null: not read.
   std::unique_ptr<Reader> (*open)(std::unique_ptr<Source> source, const ReadOptions& options) = nullptr;
   /// Null: not written.
   std::unique_ptr<Writer> (*create)(std::unique_ptr<Sink> sink, const WriteOptions& options) = nullptr;
-  /// For a format that is read at random from a file: takes the place of `open` where the trace is a regular file.
-  std::unique_ptr<Reader> (*open_file)(const std::string& path, const ReadOptions& options) = nullptr;
 };
 
 /// All, in the order in which they are tried.

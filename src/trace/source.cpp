@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
@@ -27,10 +28,12 @@ class FileBytes : public Bytes {
     if (::fstat(file_.number(), &status) != 0) throw store::posix::system_error("look at the trace " + path_, errno);
     if (S_ISDIR(status.st_mode))
       throw Error(ErrorKind::kSystem, base::text("cannot read the trace ", path_, ": it is a folder"), EISDIR);
-    if (S_ISREG(status.st_mode)) size_ = status.st_size;
+    regular_ = S_ISREG(status.st_mode);
+    if (regular_) size_ = status.st_size;
   }
 
   std::size_t read(char* room, std::size_t bytes) override {
+    owner_.check("the trace " + path_);
     while (true) {
       const ssize_t got = ::read(file_.number(), room, bytes);
       if (got >= 0) return static_cast<std::size_t>(got);
@@ -39,11 +42,14 @@ class FileBytes : public Bytes {
   }
 
   std::int64_t size() const override { return size_; }
+  int file() const override { return regular_ ? file_.number() : -1; }
 
  private:
+  const base::Owner owner_;
   std::string path_;
   store::posix::Descriptor file_;
   std::int64_t size_ = 0;
+  bool regular_ = false;
 };
 
 class TextBytes : public Bytes {

@@ -17,6 +17,8 @@ class Bytes {
   /// Fills the front of `room`; returns how many, 0 at the end.  errors  kSystem.
   virtual std::size_t read(char* room, std::size_t bytes) = 0;
   virtual std::int64_t size() const { return 0; }  ///< 0: not known
+  /// The descriptor of a regular file, for reading at random by pread; -1: it is none.
+  virtual int file() const { return -1; }
 };
 
 /// A file, a pipe or a device.  errors  kSystem.
@@ -46,6 +48,7 @@ class Source {
   std::int64_t long_lines() const noexcept { return long_lines_; }
   std::int64_t bytes_read() const noexcept { return passed_ + static_cast<std::int64_t>(begin_); }
   std::int64_t size() const { return bytes_->size(); }
+  int file() const { return bytes_->file(); }
 
  private:
   /// Brings `bytes` into the buffer where there are so many; returns how many there are.

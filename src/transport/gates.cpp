@@ -39,7 +39,13 @@ void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& 
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if (static_cast<std::int32_t>(seen - target) >= 0) return;
     const long result = syscall(SYS_futex, &word, FUTEX_WAIT, seen, &quarter_second, nullptr, 0);
-    if (result != 0 && static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) < 0) liveness.check();
+    if (result == 0 || static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0) continue;
+    try {
+      liveness.check();
+    } catch (...) {
+      // One that has left since may have done its part before.
+      if (static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) < 0) throw;
+    }
   }
 }
 

@@ -20,14 +20,14 @@ struct Area {
 };
 static_assert(std::atomic<std::int32_t>::is_always_lock_free);
 
-/// Never destroyed: arrays may outlive everything else of a program.
 struct Registry {
   std::mutex mutex;
   std::map<std::int64_t, Area> areas;
 };
+/// Never destroyed: arrays may outlive everything else of a program.
 Registry& registry() {
-  static auto* const value = new Registry;
-  return *value;
+  static base::PerProcess<Registry> value;
+  return value.get();
 }
 
 /// Unmaps what nobody holds any more, in any process.
@@ -45,10 +45,10 @@ void forget_unused(Registry& known) {
 }  // namespace
 
 SharedPart::SharedPart(std::int64_t area, std::byte* data, std::int64_t bytes)
-    : area_(area), data_(data), bytes_(bytes), process_(::getpid()) {}
+    : area_(area), data_(data), bytes_(bytes) {}
 
 SharedPart::~SharedPart() {
-  if (::getpid() != process_) return;
+  if (!owner_.here()) return;
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
   // Whole pages: parts share none.

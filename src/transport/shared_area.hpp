@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/process.hpp"
+
 namespace plait::transport {
 
 /// A place in an area, the same for all processes that map it.
@@ -31,7 +33,7 @@ class SharedPart {
   std::int64_t area_;
   std::byte* data_;
   std::int64_t bytes_;
-  int process_;  // that holds the part: a fork of it holds none
+  base::Owner owner_;
 };
 
 /// What an area begins with: nothing of it belongs to a part.

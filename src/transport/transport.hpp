@@ -97,6 +97,9 @@ class Transport {
   /// workers.
   /// errors  kArgument, on every worker: MPI runs below MPI_THREAD_MULTIPLE.  kSystem: no thread, no memory.
   virtual std::shared_ptr<Active> active(std::shared_ptr<CallService> service) = 0;
+  /// Whether collective calls may be carried out on a thread of their own while the program goes on; else they are to
+  /// end where they are called.
+  virtual bool background() const { return true; }
   /// What a layer above keeps with the transport: it goes with it.
   std::shared_ptr<void>& kept() { return kept_; }
 

@@ -29,6 +29,7 @@ void redistribute_errors(void);
 void shared_memory(void);
 void stream_modes_alone(void);
 void stream_errors(void);
+void forked_child(void);
 
 /* Several processes. */
 void mpi_comm(void);

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
       {"shared_memory", shared_memory},
       {"stream_modes_alone", stream_modes_alone},
       {"stream_errors", stream_errors},
+      {"forked_child", forked_child},
   };
   make_scratch();
   const int status = run_cases(cases, sizeof cases / sizeof *cases, argc, argv);

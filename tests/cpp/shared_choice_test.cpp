@@ -20,11 +20,11 @@ using plait::distant::shared::component_suffix;
 using plait::distant::shared::Description;
 using plait::distant::shared::packed;
 using plait::distant::shared::parse;
-using plait::distant::shared::Plain;
 using plait::distant::shared::recognise;
 using plait::distant::shared::Seen;
 using plait::distant::shared::Sight;
 using plait::distant::shared::unpacked;
+using plait::store::posix::Identity;
 
 const std::string kOld = "0123456789abcdef";
 const std::string kNew = "00000000000000ff";
@@ -86,8 +86,8 @@ TEST(SharedChoice, ANewFileStandsForThoseThatItReplaces) {
 }
 
 TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
-  const Plain plain{12, 100, 5, 6};
-  const Plain other{12, 101, 5, 6};
+  const Identity plain{12, 0, 100, 5};
+  const Identity other{12, 0, 101, 5};
   EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {}}, {plain, {}}}).one);
   expect_part(error_of({{plain, {}}, {plain, {}}, {other, {}}}), "ranks 0 and 2 do not see the same ordinary file");
   expect_part(error_of({{{}, {}}, {plain, {}}}, SharedFilePlace::kOne), "ranks 0 and 1 do not see the same");
@@ -101,7 +101,7 @@ TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
 }
 
 TEST(SharedChoice, SightsAndChoicesTravel) {
-  const Sight sight{Plain{~0ULL, 5, -7, 8}, {{file(kOld), {0, 3}}, {file(kNew, {kOld, "aaaaaaaaaaaaaaaa"}), {}}}};
+  const Sight sight{Identity{~0ULL, 5, -7, 8}, {{file(kOld), {0, 3}}, {file(kNew, {kOld, "aaaaaaaaaaaaaaaa"}), {}}}};
   EXPECT_EQ(unpacked(packed(sight)), sight);
   EXPECT_EQ(unpacked(packed(Sight{})), Sight{});
   const Choice choice{false, kOld, 4096, {3, 0, 0}};

@@ -43,7 +43,7 @@ TEST_F(Names, MayHoldAnyCharacter) {
   EXPECT_EQ(stripe::parse_name("stripe:%c3%a4%2f?disks=%41").path, "\xc3\xa4/");
   fs::create_directory(path(odd));
   store::make_new_file(plait::stripe_url(path("a" + odd), {path(odd), disk(1)}), 100)->commit();
-  EXPECT_EQ(store::open_place(store::find_place(plait::stripe_url(path("a" + odd)), false), false)->size(), 100);
+  EXPECT_EQ(store::find_place(plait::stripe_url(path("a" + odd)), false).store->size(), 100);
   EXPECT_EQ(plait::stripe_count(path("a" + odd)), 2);
 }
 
@@ -145,7 +145,7 @@ TEST_F(Descriptions, MayNameComponentsFromTheirOwnFolder) {
   Description description = make("a", 2, "3", 20);
   for (std::string& component : description.components) component = fs::relative(component, folder_).string();
   put("a", description.to_text());
-  EXPECT_EQ(store::open_place(store::find_place(named("a"), false), false)->size(), 20);
+  EXPECT_EQ(store::find_place(named("a"), false).store->size(), 20);
 }
 
 using Finding = Stripes;

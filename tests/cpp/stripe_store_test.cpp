@@ -97,7 +97,7 @@ TEST_F(Striped, ReachesBytesPast32Bits) {
       fs::resize_file(description.components[i], static_cast<std::uintmax_t>(description.component_bytes(i)));
     }
     put("far", description.to_text());
-    const store::Place place = store::find_place(named("far"), true);
+    const store::Place place = store::find_place(named("far"), true).place;
     const auto striped = store::open_place(place, true);
     EXPECT_EQ(striped->size(), bytes);
     std::mt19937_64 random(3);

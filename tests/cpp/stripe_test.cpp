@@ -74,9 +74,9 @@ TEST_F(NewStriped, TwoAtOnceDoNotMeet) {
   const auto one = store::make_new_file(url("a", 2, "4"), 11);
   const auto two = store::make_new_file(url("a", 2, "4"), 12);
   one->commit();
-  EXPECT_EQ(store::open_place(store::find_place(named("a"), false), false)->size(), 11);
+  EXPECT_EQ(store::find_place(named("a"), false).store->size(), 11);
   two->commit();
-  EXPECT_EQ(store::open_place(store::find_place(named("a"), false), false)->size(), 12);
+  EXPECT_EQ(store::find_place(named("a"), false).store->size(), 12);
   EXPECT_EQ(files().size(), 3U);
 }
 
@@ -90,7 +90,7 @@ TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryOne) {
       expected.resize(oracle::at(bytes));
       for (std::int64_t i = begin; i < bytes; ++i) expected[oracle::at(i)] = static_cast<char>(byte_at(i));
       // Opened by its name, as another process would.
-      const auto opened = store::open_place(store::find_place(file->place().url(), true), true);
+      const auto opened = store::find_place(file->place().url(), true).store;
       ASSERT_EQ(opened->size(), bytes);
       if (bytes > begin)
         opened->write({{begin, reinterpret_cast<const std::byte*>(expected.data()) + begin, bytes - begin}});
@@ -100,9 +100,9 @@ TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryOne) {
     }
     file->resize(1002);
     file->commit();
-    EXPECT_EQ(store::find_place(name, false).description.empty(), name == path("b"));
+    EXPECT_EQ(store::find_place(name, false).place.description.empty(), name == path("b"));
     Bytes tail(2, std::byte{'x'});
-    store::open_place(store::find_place(name, false), false)->read({{1000, tail.data(), 2}});
+    store::find_place(name, false).store->read({{1000, tail.data(), 2}});
     EXPECT_TRUE(tail == Bytes(2));
   }
 }
@@ -151,7 +151,7 @@ TEST_F(NewStriped, FailuresLeaveNothingBehind) {
 TEST_F(NewStriped, OneDiskMayStandTwice) {
   const std::string name = named("a") + "?unit=3&disks=" + disk(0) + "," + disk(0);
   store::make_new_file(name, 10)->commit();
-  EXPECT_EQ(store::open_place(store::find_place(name, true), true)->size(), 10);
+  EXPECT_EQ(store::find_place(name, true).store->size(), 10);
   EXPECT_EQ(files().size(), 3U);
 }
 
@@ -172,7 +172,7 @@ TEST_F(NewStriped, ClearsAwayWhatAKilledProcessLeft) {
   const Description old = make("a", 2, "4", 50);
   in_killed_process([&] { store::make_new_file(url("a", 5, "4"), 70).release(); });
   EXPECT_EQ(files().size(), 3U + 6U);
-  EXPECT_EQ(store::open_place(store::find_place(named("a"), false), false)->size(), 50);
+  EXPECT_EQ(store::find_place(named("a"), false).store->size(), 50);
   for (const std::string& name : {url("a", 3, "4"), path("a")}) {
     in_killed_process([&] { store::make_new_file(url("a", 5, "4"), 70).release(); });
     store::make_new_file(name, 80)->discard();
@@ -359,7 +359,7 @@ TEST_F(NewStriped, HoldsAnArrayForTheProgram) {
   out.write(layout, sources);
   out.close();
   EXPECT_EQ(plait::stripe_count(path("a")), 3);
-  const auto opened = store::open_place(store::find_place(named("a"), false), false);
+  const auto opened = store::find_place(named("a"), false).store;
   Bytes all(30 * 41 * 3);
   opened->read({{0, all.data(), 30 * 41 * 3}});
   std::array<std::int64_t, 3> next{};

@@ -15,7 +15,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 /// Moves the whole of a file of 10 records, a record every 10 ms.
 void pass(Case& made, Kind kind, std::int64_t start, std::uint32_t file = 1, std::uint32_t process = 1) {
-  for (std::int64_t i = 0; i < 10; ++i) made.add(kind, start + i * kSecond / 100, i * 1000, 1000, file, process);
+  for (std::int64_t i = 0; i < 10; ++i) made.add(kind, start + i * kSecond / 100, i * 100'000, 100'000, file, process);
 }
 
 Class class_in(const Case& made, const std::string& name) {
@@ -83,6 +83,21 @@ TEST(TraceClasses, FilesOfSeveralProcessesAtOnceAreNoCheckpoints) {
       made.add(Kind::kWrite, step * kSecond + process, step * 1000, 1000, 1, process);
   for (std::uint32_t process = 1; process <= 4; ++process) made.file(process, 1, "out." + std::to_string(process));
   EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
+}
+
+TEST(TraceClasses, AFileOfEachProcessInTurnIsNoCheckpoint) {
+  Case made;
+  for (std::uint32_t process = 1; process <= 4; ++process) {
+    made.file(process, 1, "out." + std::to_string(process));
+    pass(made, Kind::kWrite, process * 30 * kSecond, 1, process);
+  }
+  EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
+}
+
+TEST(TraceClasses, ALittleReadAgainAndAgainIsNotSwapping) {
+  Case made = named();
+  for (int i = 0; i < 3; ++i) made.add(Kind::kRead, i * kSecond, 0, 642);
+  EXPECT_EQ(class_in(made, "data"), Class::kOther);
 }
 
 TEST(TraceClasses, ReadAndWrittenEachCycleIsSwapping) {

@@ -201,10 +201,10 @@ int main(int count, char** arguments) {
   }
   if (names.empty())
     for (const auto& format : plait::trace::formats())
-      if (format.open != nullptr || format.open_file != nullptr) names.emplace_back(format.name);
+      if (format.open != nullptr) names.emplace_back(format.name);
   if (names.size() == 1 && names[0] == "list") {
     for (const auto& format : plait::trace::formats())
-      if (format.open != nullptr || format.open_file != nullptr) std::printf("%s\n", std::string(format.name).c_str());
+      if (format.open != nullptr) std::printf("%s\n", std::string(format.name).c_str());
     return 0;
   }
   for (const std::string& name : names) {

@@ -38,35 +38,12 @@ void demand(bool holds, const char* what) {
   if (!holds) fail(what);
 }
 
-/// A file in memory, for readers that jump about.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view text) : file_(::memfd_create("trace", 0)) {
-    demand(file_ >= 0 && ::write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size()),
-           "no file in memory");
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { ::close(file_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
-
- private:
-  int file_;
-};
-
 Reading read_all(const Format& format, std::string_view text, std::size_t room_size, const ReadOptions& options = {}) {
   Reading found;
   // An event takes at least some bits of a trace; what yields more than this makes events of nothing.
   const std::size_t most = 64 * (text.size() + 16);
   try {
-    std::unique_ptr<MemoryFile> file;
-    std::unique_ptr<Reader> reader;
-    if (format.open != nullptr) {
-      reader = format.open(std::make_unique<Source>("input", bytes_of(text)), options);
-    } else {
-      file = std::make_unique<MemoryFile>(text);
-      reader = format.open_file(file->path(), options);
-    }
+    const std::unique_ptr<Reader> reader = format.open(std::make_unique<Source>("input", bytes_of(text)), options);
     std::vector<Event> room(room_size);
     while (const std::size_t count = reader->read(room)) {
       demand(count <= room.size(), "a reader filled more than the room that it was given");
@@ -127,7 +104,7 @@ void round_trip(const Reading& whole) {
 
 bool choose(std::string_view name) {
   for (const Format& format : formats())
-    if (format.name == name && (format.open != nullptr || format.open_file != nullptr)) {
+    if (format.name == name && format.open != nullptr) {
       chosen = &format;
       return true;
     }

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from plait import trace
 from plait.cli import main
-from plait.trace import analysis, words
+from plait.trace import words
+from plait.trace._coverage import coverage
 from plait.trace._processes import shown_processes, stragglers
 from plait.trace.page import page_text
 
@@ -55,7 +56,7 @@ def test_all_processes_are_compared() -> None:
 def test_odd_coverage_is_told(missed: list[tuple[str, int, int, int]], complete: bool, text: str) -> None:
     names = ("reason", "events", "read_bytes", "written_bytes")
     known = {"complete": complete, "missed": [dict(zip(names, one, strict=True)) for one in missed]}
-    told = analysis._coverage(known, 100, 1, False)
+    told = coverage(known, 100, 1, False)
     assert told["share"] is None
     assert told["text"].endswith(text)
 

@@ -20,6 +20,7 @@ FIELDS = {
     "format",
     "version",
     "trace",
+    "left_out",
     "conclusions",
     "table1",
     "table2",
@@ -49,7 +50,7 @@ def run(*words: str, width: int = 100) -> Result:
 
 @pytest.fixture(scope="module")
 def venus() -> trace.Report:
-    return trace.report("workload:venus")
+    return trace.report("workload:venus", clock="cpu")
 
 
 @pytest.fixture
@@ -197,7 +198,7 @@ def test_empty_trace(tmp_path: Path) -> None:
 
 
 def test_text_begins_with_the_coverage() -> None:
-    done = run("report", "workload:venus", "--top", "3")
+    done = run("report", "workload:venus", "--top", "3", "--clock", "cpu")
     assert done.exit_code == 0
     assert done.output.startswith("Coverage: 100 % of the bytes: nothing is known to be missing.\n")
     for part in (

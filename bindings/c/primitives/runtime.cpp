@@ -16,6 +16,7 @@
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
+#include "transport/ending.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::primitives {
@@ -33,7 +34,11 @@ std::string& untold() {
   return *text;
 }
 
+/// A forked child owns none of what its parent's primitives opened.
+bool is_owner() { return !instance() || instance()->owner.here(); }
+
 void let_go() noexcept {
+  if (!is_owner()) return;
   tell_now();
   std::unique_ptr<Runtime> state = std::move(instance());
   if (!state) return;
@@ -42,11 +47,6 @@ void let_go() noexcept {
       std::fprintf(stderr, "plait: unit %lld (%s) was not closed, so the new file is discarded; call pclose\n",
                    static_cast<long long>(number), unit.path.c_str());
   state->units.clear();
-}
-
-int on_finalize(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*state*/) {
-  let_go();
-  return MPI_SUCCESS;
 }
 
 /// The end of a program that failed.  The other ranks may wait for this one in calls of any library: that they end is
@@ -64,6 +64,7 @@ void leave_failed() noexcept {
 /// The end of a program whose MPI is ours.  Ranks that are still in a primitive, or come to one, get an error; they end
 /// as well at some time.
 void at_exit(int status, void* /*unused*/) {
+  if (!is_owner()) return;
   int ended = 0;
   if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
   if (status != 0) {
@@ -107,11 +108,10 @@ Runtime& runtime() {
   start_mpi();
   auto state = std::make_unique<Runtime>();
   state->comm = make_comm(MPI_COMM_WORLD);
-  int key = MPI_KEYVAL_INVALID;
-  // MPI_Finalize first deletes what hangs on MPI_COMM_SELF, while MPI still works.
-  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, nullptr) != MPI_SUCCESS ||
-      MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS)
-    throw Error(ErrorKind::kSystem, "MPI does not tell when it is finalised");
+  [[maybe_unused]] static const bool watched = [] {
+    transport::at_ending(transport::EndingStage::kFiles, let_go);
+    return true;
+  }();
   instance() = std::move(state);
   return *instance();
 }
@@ -157,7 +157,7 @@ void tell_later(const std::string& text) {
 void forget() { untold().clear(); }
 
 void tell_now() noexcept {
-  if (untold().empty()) return;
+  if (untold().empty() || !is_owner()) return;
   const std::string text = std::exchange(untold(), std::string());
   if (!instance() || instance()->comm.rank() == 0) std::fprintf(stderr, "plait: %s\n", text.c_str());
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process.hpp"
 #include "plait/comm.hpp"
 #include "plait/file.hpp"
 #include "primitives/array.hpp"
@@ -33,6 +34,7 @@ struct Unit {
 
 /// The state of the program.  It is the same on every rank: only calls that succeeded on all of them change it.
 struct Runtime {
+  const base::Owner owner;
   Comm comm;
   std::optional<Grid> grid;
   std::int64_t grids = 0;  ///< so many proc_maps have been made

@@ -37,13 +37,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def _options(command: Command) -> Command:
     """Give a command the options that say how a trace is read and what is looked at."""
     file = click.Path(dir_okay=False, allow_dash=True)
-    clock = "Seconds that the tables count.  [default: cpu where the trace has it]"
+    clock = "Seconds that the tables and rates count."
+    include = "Count files whose names match although they are of the system, libraries or interpreters; repeatable."
+    exclude = "Leave out files whose names match, too; repeatable."
     level = "Requests that count.  [default: logical where there are any]"
     json_ = "Write the document as JSON; - writes it to standard output instead of the text."
     made = [
-        click.option("--clock", type=click.Choice(["cpu", "wall"]), help=clock),
+        click.option("--clock", type=click.Choice(["wall", "cpu"]), default="wall", show_default=True, help=clock),
         click.option("--level", type=click.Choice(["logical", "physical"]), help=level),
         click.option("--file", "file", metavar="GLOB", help="Look only at files whose names match."),
+        click.option("--include", multiple=True, metavar="GLOB", help=include),
+        click.option("--exclude", multiple=True, metavar="GLOB", help=exclude),
         click.option("--process", type=click.IntRange(min=0), metavar="N", help="Look only at this process."),
         click.option("--from", "format_", metavar="FORMAT", default="", help="Trace's format.  [default: found out]"),
         click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of the numbers."),
@@ -73,10 +77,11 @@ def _options(command: Command) -> Command:
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of plait.trace.report."""
-    names = ("clock", "level", "file", "process", "comment", "block")
+    names = ("clock", "level", "file", "process", "include", "exclude", "comment", "block")
     base = int(options["base"] or 0)
     return {name: options[name] for name in names} | {
         "format": options["format_"],
+        "all": options["everything"],
         "base": base,
         "tick": options["tick"] or 0,
         "separator": options["separator"] or "",
@@ -112,6 +117,7 @@ def _deliver(document: analysis.Report | comparison.Comparison, json_: str | Non
 @click.command("report", epilog=_REPORT_EXAMPLES)
 @click.argument("trace", type=click.Path())
 @_options
+@click.option("--all", "everything", is_flag=True, help="Leave no files out but those of --exclude.")
 @click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Rows of the longer tables.")
 def report_command(trace: str, top: int, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what a trace means: its totals, rates, order, files, cycles, and what to look at first.
@@ -128,10 +134,15 @@ def report_command(trace: str, top: int, json_: str | None, html: str | None, **
 @click.argument("a", type=click.Path())
 @click.argument("b", type=click.Path())
 @_options
-@click.option("--all", "all_", is_flag=True, help="Show what did not change as well.")
-def compare_command(a: str, b: str, all_: bool, json_: str | None, html: str | None, **options: Any) -> None:
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Leave no files out but those of --exclude, and show what did not change as well.",
+)
+def compare_command(a: str, b: str, json_: str | None, html: str | None, **options: Any) -> None:
     """Show what changed from trace A to trace B: times, rates, sizes, order, cycles, files."""
     document = comparison.compare(_analyse(a, options), _analyse(b, options))
     if not _deliver(document, json_, html):
         console = output()
-        console.print(rendered_comparison(document, console.width, all_))
+        console.print(rendered_comparison(document, console.width, options["everything"]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,8 +16,10 @@ from plait import _core
 from plait._errors import ArgumentError, Error
 from plait.trace import words
 from plait.trace._compressed import Unpacked, opener_of
+from plait.trace._coverage import coverage, left_out, without_left_out
 from plait.trace._parquet import is_parquet
 from plait.trace._processes import label_of, shown_processes, stragglers
+from plait.trace._program import programs
 from plait.trace.conclusions import conclusions
 
 Document = dict[str, Any]
@@ -57,6 +59,9 @@ def report(
     level: Literal["logical", "physical"] | None = None,
     file: str | None = None,
     process: int | None = None,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    all: bool = False,
     format: str = "",
     base: int = 0,
     separator: str = "",
@@ -67,9 +72,12 @@ def report(
 ) -> Report:
     """Read a trace once and return what it means.
 
-    clock: which seconds the tables count; CPU time where the trace has it, else wall time.
+    clock: which seconds the tables and rates count; wall time where nothing is said.
     level: what the program asked for (logical) or what reached a device (physical); logical where there is any.
     file, process: look only at files whose names match a pattern of the shell, only at this process.
+    include, exclude: patterns of files to count although they are of the system, libraries or interpreters, which are
+    left out and counted apart; and of files to leave out too. `exclude` goes before `include`.
+    all: leave nothing out but what `exclude` says.
     format and what follows: how the trace is read where it leaves that open, as in `plait.trace.open`.
     progress: called with the bytes read and the bytes in all (0: not known), now and then.
     Raises ArgumentError for what is no trace, and StoreError for what cannot be read.
@@ -86,8 +94,11 @@ def report(
         "tick": tick,
         "block": block,
         "logical": None if level is None else level == "logical",
-        "cpu": None if clock is None else clock == "cpu",
+        "cpu": clock == "cpu",
         "file": file or "",
+        "include": _patterns("include", include),
+        "exclude": _patterns("exclude", exclude),
+        "all": all,
         "process": process,
         "progress": progress,
     }
@@ -122,6 +133,13 @@ def _counted(path: str, options: dict[str, Any]) -> Document:
     return found
 
 
+def _patterns(name: str, patterns: Iterable[str]) -> list[str]:
+    """Patterns as a list; one text would be taken for its letters."""
+    if isinstance(patterns, str):
+        raise _argument(f"{name} is the text {patterns!r}, expected a list of patterns such as [{patterns!r}]")
+    return list(patterns)
+
+
 def _argument(text: str) -> Exception:
     return ArgumentError(text)
 
@@ -133,6 +151,7 @@ def _document(found: Document, path: str, part: str) -> Document:
         "format": "plait trace report",
         "version": 1,
         "trace": _trace(found, path, part),
+        "left_out": left_out(found["left_out"]),
         "conclusions": [],
         **_tables(found),
         "calls": found["calls"],
@@ -161,6 +180,7 @@ def _ratio(a: float, b: float) -> float | None:
 
 def _trace(found: Document, path: str, part: str) -> Document:
     known, totals = found["description"], found["totals"]
+    seen = sum(one["read_bytes"] + one["write_bytes"] for one in (totals, *found["left_out"]))
     notes = known["notes"] + found["notes"]
     if part:
         notes.insert(0, f"Only {part} {'were' if part.startswith('files') else 'was'} asked for.")
@@ -171,6 +191,7 @@ def _trace(found: Document, path: str, part: str) -> Document:
         zero = f"{moment:%Y-%m-%dT%H:%M:%S}" + (f".{rest:09}".rstrip("0") if rest else "") + "Z"
     return {
         "path": path,
+        "programs": programs(found["processes"]),
         "format": known["format"],
         "zero": zero,
         "tick_ns": known["tick_ns"],
@@ -180,42 +201,9 @@ def _trace(found: Document, path: str, part: str) -> Document:
         "events": totals["events"],
         "wall_seconds": totals["wall_seconds"],
         "cpu_seconds": totals["cpu_seconds"],
-        "coverage": _coverage(known, totals["read_bytes"] + totals["write_bytes"], totals["events"], bool(part)),
+        "coverage": coverage(without_left_out(known, found["left_out"]), seen, totals["events"], bool(part)),
         "notes": notes,
     }
-
-
-def _coverage(known: Document, seen: int, events: int, part: bool) -> Document:
-    """How much of what happened the trace holds, as far as it knows."""
-    # What a damaged trace claims to miss less than nothing of counts as unknown.
-    amounts = ("events", "read_bytes", "written_bytes")
-    missed = [{**one, **{name: max(one[name], 0) for name in amounts}} for one in known["missed"]]
-    lost = sum(one["read_bytes"] + one["written_bytes"] for one in missed)
-    untold = [one for one in missed if one["events"] and not one["read_bytes"] + one["written_bytes"]]
-    share: float | None
-    if not missed and known["complete"]:
-        share, text = 1.0, "100 % of the bytes: nothing is known to be missing."
-        if not events:
-            share, text = None, "The trace holds no events."
-    elif lost and not untold and known["complete"] and not part:
-        share = seen / (seen + lost)
-        text = f"{words.share(share)} of the bytes: {words.size(lost)} are missing ({_reasons(missed)})."
-    else:
-        share = None
-        kinds = [f"it lacks {words.size(lost)}"] if lost else []
-        kinds += [f"it lacks {words.count(sum(one['events'] for one in untold), 'event')} of unknown size"] * bool(
-            untold
-        )
-        kinds += ["it was cut off"] * (not known["complete"])
-        kinds = kinds or ["it lacks an unknown amount"]
-        reasons = f" ({_reasons(missed)})" if missed else ""
-        text = f"Not known what share of the bytes the trace holds: {' and '.join(kinds)}{reasons}."
-    return {"share": share, "text": text, "missed": missed}
-
-
-def _reasons(missed: list[Document]) -> str:
-    reasons = list(dict.fromkeys(words.shown(one["reason"]) for one in missed))
-    return "; ".join(reasons[:3]) + (f"; and {len(reasons) - 3} more" if len(reasons) > 3 else "")
 
 
 def _tables(found: Document) -> Document:
@@ -273,6 +261,7 @@ def _classes(found: Document) -> Document:
         result[kind] = {
             "bytes": known["bytes"],
             "share": known["bytes"] / moved if moved else 0.0,
+            "seconds": known["seconds"],
             "count": known["count"],
             "files": [one["name"] for one in mine[:20]],
             "evidence": _evidence(kind, known["count"], mine),

@@ -29,36 +29,87 @@ IMBALANCE = 0.30
 WAITING = 0.20  # of the processes' time
 SWAPPING = 0.50  # of the bytes
 AMPLIFIED = 1.2
+SYNC = 0.02  # of the processes' time, in calls that make data durable
+# Severity follows what something costs: these shares of the processes' time, from MUCH_SECONDS on.
+HIGH_COST = 0.25
+MEDIUM_COST = 0.05
+FOOTNOTE = 0.99  # of the bytes: a trace that holds so much is as good as whole
+PARTIAL = 0.90
 # What is less than this is no matter, whatever its share is: of low severity, and below the trifles not worth saying.
 MUCH_BYTES = 64 << 20
 MUCH_SECONDS = 1.0
 TRIFLING_BYTES = 1 << 20
 TRIFLING_SECONDS = 0.01
 _RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
+# What to try against calls that move no data, by what takes the most of their time.
+_INSTEAD = {
+    "open": "Keep files open instead of opening them again for each access.",
+    "close": "Keep files open instead of opening them again for each access.",
+    "seek": "Use calls that name the offset (pread, pwrite) instead of seeking.",
+    "truncate": "Set the size of a file once.",
+    "duplicate": "Keep one descriptor of each file.",
+    "map": "Map larger parts of the file, and keep them mapped.",
+    "unmap": "Map larger parts of the file, and keep them mapped.",
+    "metadata": "Ask about files once, and keep the answers.",
+}
 
 
 def conclusions(report: Document, totals: Document) -> list[Document]:
     """Return the conclusions of a report."""
-    found = [one for rule in _RULES for one in rule(report, totals)]
-    found.sort(key=lambda one: _RANK[one["severity"]])
-    return [*_coverage(report), *found]
+    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals))]
+    # What is missing goes before all else of its severity.
+    found.sort(key=lambda one: (_RANK[one["severity"]], one["evidence"] != "trace", -(one["seconds"] or 0.0)))
+    whole = _whole(report)
+    for one in found:
+        if one["seconds"] is not None and one["evidence"] != "overlap":
+            one["text"] += f" {_cost(one['seconds'], whole)}"
+    return found
 
 
-def _conclusion(severity: str, title: str, text: str, evidence: str, advice: str | None = None) -> Document:
+def _conclusion(
+    severity: str, title: str, text: str, evidence: str, advice: str | None = None, seconds: float | None = None
+) -> Document:
     text = text[:1].upper() + text[1:]
-    return {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
+    known = {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
+    return {**known, "seconds": seconds}
+
+
+def _whole(report: Document) -> float:
+    """The time of all processes, added up."""
+    known: float = report["overlap"]["io_seconds"] + report["overlap"]["compute_seconds"]
+    return known
+
+
+def _cost(seconds: float, whole: float) -> str:
+    share = f", {words.share(min(seconds / whole, 1.0))} of the processes' time" if whole else ""
+    return f"In all {words.seconds(seconds)}{share}."
+
+
+def _by_cost(report: Document, totals: Document, seconds: float, otherwise: str) -> str:
+    """The severity of what takes that long; `otherwise` where the trace does not tell how long requests take."""
+    whole = _whole(report)
+    if not totals["data_seconds"] or not whole:
+        return otherwise
+    if seconds < MUCH_SECONDS or seconds < MEDIUM_COST * whole:
+        return "low"
+    return "high" if seconds >= HIGH_COST * whole else "medium"
+
+
+def _known(seconds: float, totals: Document) -> float | None:
+    return seconds if totals["data_seconds"] else None
 
 
 def _coverage(report: Document) -> Iterator[Document]:
     trace = report["trace"]
-    if trace["coverage"]["share"] == 1.0 or not trace["events"]:
+    share = trace["coverage"]["share"]
+    if share == 1.0 or not trace["events"]:
         return
     yield _conclusion(
-        "high",
+        "high" if share is None or share < PARTIAL else "medium" if share < FOOTNOTE else "low",
         "The trace does not hold everything",
         trace["coverage"]["text"] + " What follows is about the part that it holds.",
         "trace",
-        "Look at what is missing before trusting the sums.",
+        None if share is not None and share >= FOOTNOTE else "Look at what is missing before trusting the sums.",
     )
 
 
@@ -73,12 +124,15 @@ def _small(report: Document, totals: Document) -> Iterator[Document]:
         text = f"{small:,} of {requests:,} requests ({words.share(share)}) are under 1 MiB"
         text += f" and take {words.share(time)} of the time of all requests." if spent else "."
         mean = words.size(report["table1"]["mean_io_bytes"])
+        weighs = share >= 0.5 and time >= 0.5 and report["table1"]["mean_io_bytes"] <= SMALL_MEAN
+        severity = _by_cost(report, totals, totals["small_seconds"], "high" if weighs else "medium")
         yield _conclusion(
-            "high" if share >= 0.5 and time >= 0.5 and report["table1"]["mean_io_bytes"] <= SMALL_MEAN else "medium",
+            severity if weighs or severity == "low" else "medium",
             "Small requests",
             f"{text} The mean is {mean}.",
             "sizes",
             "Ask for more at once: larger records, a buffer, or collective access.",
+            _known(totals["small_seconds"], totals),
         )
     elif 1 - share >= LARGE_SHARE:
         yield _conclusion(
@@ -86,23 +140,28 @@ def _small(report: Document, totals: Document) -> Iterator[Document]:
             "Large requests",
             f"{words.share(1 - share)} of the {words.count(requests, 'request')} are of 1 MiB or more.",
             "sizes",
+            seconds=_known(totals["data_seconds"] - totals["small_seconds"], totals),
         )
 
 
-def _random(report: Document, _: Document) -> Iterator[Document]:
+def _random(report: Document, totals: Document) -> Iterator[Document]:
     for kind, verb in (("read", "Reads"), ("write", "Writes")):
         order = report["order"][kind]
         if not order["count"]:
             continue
         count = round(order["random"] * order["count"])
         if order["random"] >= RANDOM_SHARE and count >= RANDOM_COUNT:
+            spent = totals["random_seconds"][kind]
             yield _conclusion(
-                "high" if order["random"] >= 0.5 else "medium",
+                _by_cost(report, totals, spent, "high" if order["random"] >= 0.5 else "medium"),
                 f"{verb} go back in the file",
                 f"{words.share(order['random'])} of the {order['count']:,} {kind}s begin before the place where the "
                 f"access before them ended; {words.share(order['consecutive'])} begin there.",
                 "order",
-                "Sort the accesses by their offsets, or read larger parts and choose in memory.",
+                "Sort the accesses by their offsets, or read larger parts and choose in memory."
+                if kind == "read"
+                else "Sort the accesses by their offsets, or gather them in memory and write larger parts.",
+                _known(spent, totals),
             )
         elif order["consecutive"] >= LARGE_SHARE:
             yield _conclusion(
@@ -111,13 +170,16 @@ def _random(report: Document, _: Document) -> Iterator[Document]:
                 f"{words.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access before "
                 "them ended.",
                 "order",
+                seconds=_known(sum(one["seconds"] for one in report["calls"] if one["kind"] == kind), totals),
             )
 
 
-def _calls(report: Document, _: Document) -> Iterator[Document]:
+def _calls(report: Document, totals: Document) -> Iterator[Document]:
     calls = [one for one in report["calls"] if one["kind"] not in ("start", "fork", "exec", "exit", "phase")]
     data = [one for one in calls if one["kind"] in ("read", "write")]
     other = [one for one in calls if one["kind"] not in ("read", "write")]
+    yield from _durable(report, totals, [one for one in other if one["kind"] == "sync"])
+    other = [one for one in other if one["kind"] != "sync"]
     moves, rest = (sum(one["count"] for one in some) for some in (data, other))
     spent, idle = sum(one["seconds"] for one in calls), sum(one["seconds"] for one in other)
     if rest >= SMALL_COUNT and (rest > OTHER_CALLS * moves or (spent and idle / spent > OTHER_TIME)):
@@ -125,11 +187,12 @@ def _calls(report: Document, _: Document) -> Iterator[Document]:
         text = f"{rest:,} calls move no data, beside {moves:,} reads and writes"
         text += f", and take {words.share(idle / spent)} of the time in calls" if spent else ""
         yield _conclusion(
-            "medium",
+            _by_cost(report, totals, idle, "medium"),
             "Many calls that move no data",
             f"{text}; most of it {first['kind']} ({first['count']:,} calls).",
             "calls",
-            "Keep files open, and use calls that name the offset instead of seeking.",
+            _INSTEAD.get(first["kind"]),
+            _known(idle, totals),
         )
     failed, count = sum(one["failed"] for one in calls), sum(one["count"] for one in calls)
     if failed >= FAILED_COUNT and failed >= FAILED_SHARE * count:
@@ -140,11 +203,27 @@ def _calls(report: Document, _: Document) -> Iterator[Document]:
             f"{failed:,} of {count:,} calls ({words.share(failed / count)}) failed, most of them {worst['kind']} "
             f"({worst['failed']:,} of {worst['count']:,}).",
             "calls",
-            "Look for files that are searched in many places.",
+            "Look for files that are searched in many places." if worst["kind"] in ("open", "metadata") else None,
+            _known(sum(one["failed_seconds"] for one in calls), totals),
         )
 
 
-def _unaligned(report: Document, _: Document) -> Iterator[Document]:
+def _durable(report: Document, totals: Document, calls: list[Document]) -> Iterator[Document]:
+    """What waiting costs until data are on the disk."""
+    count, spent = (sum(one[name] for one in calls) for name in ("count", "seconds"))
+    if spent < TRIFLING_SECONDS or spent < SYNC * _whole(report):
+        return
+    yield _conclusion(
+        _by_cost(report, totals, spent, "low"),
+        "Calls wait until data are on the disk",
+        f"{words.count(count, 'call')} of fsync and its like take {words.seconds(spent / count)} each.",
+        "calls",
+        "Make several records or transactions durable by one call, where a crash may lose the last of them.",
+        spent,
+    )
+
+
+def _unaligned(report: Document, totals: Document) -> Iterator[Document]:
     known = report["alignment"]
     count = sum(known[kind]["count"] for kind in ("read", "write"))
     unaligned = sum(known[kind]["unaligned"] for kind in ("read", "write"))
@@ -156,29 +235,32 @@ def _unaligned(report: Document, _: Document) -> Iterator[Document]:
             f"multiple of {known['block']} bytes.",
             "alignment",
             "Where the file's format allows, let records begin at multiples of the block.",
+            _known(totals["unaligned_seconds"], totals),
         )
 
 
-def _classes(report: Document, _: Document) -> Iterator[Document]:
+def _classes(report: Document, totals: Document) -> Iterator[Document]:
     swapping, checkpoint = report["classes"]["swapping"], report["classes"]["checkpoint"]
     swapped = swapping["share"] >= SWAPPING
     if swapped and swapping["bytes"] >= TRIFLING_BYTES:
         yield _conclusion(
-            "high" if swapping["bytes"] >= MUCH_BYTES else "low",
+            _by_cost(report, totals, swapping["seconds"], "high" if swapping["bytes"] >= MUCH_BYTES else "low"),
             "Data are swapped through files",
             f"{words.share(swapping['share'])} of the bytes ({words.size(swapping['bytes'])}) go to and from files "
             f"again and again. {swapping['evidence']}",
             "classes",
             "Keep the data in memory if there is enough, or more ranks to hold them.",
+            _known(swapping["seconds"], totals),
         )
     if checkpoint["bytes"] >= TRIFLING_BYTES:
         yield _conclusion(
-            "low",
+            _by_cost(report, totals, checkpoint["seconds"], "low"),
             "Checkpoints are written",
             f"{words.share(checkpoint['share'])} of the bytes ({words.size(checkpoint['bytes'])}) are checkpoints. "
             f"{checkpoint['evidence']}",
             "classes",
             "Write them in the background while the next steps are computed.",
+            _known(checkpoint["seconds"], totals),
         )
     if swapped:
         return
@@ -187,19 +269,23 @@ def _classes(report: Document, _: Document) -> Iterator[Document]:
     read = sum(one["read_bytes"] for one in report["files"])
     if heavy and again >= max(0.1 * read, TRIFLING_BYTES):
         first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
+        spent = sum(one["read_seconds"] * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
         yield _conclusion(
-            "medium" if again >= MUCH_BYTES else "low",
+            _by_cost(report, totals, spent, "medium" if again >= MUCH_BYTES else "low"),
             "The same data are read again",
             f"{words.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} times "
             f"over; most of all "
             f"{words.shown(first['name'])}: {words.size(first['read_bytes'])} read of {words.size(first['extent'])} "
             f"by {words.count(first['processes'], 'process')}.",
             "files",
-            "Let one rank read and the others receive, or keep the data in memory.",
+            "Let one rank read and the others receive, or keep the data in memory."
+            if first["processes"] > 1
+            else "Keep the data in memory.",
+            _known(spent, totals),
         )
 
 
-def _processes(report: Document, _: Document) -> Iterator[Document]:
+def _processes(report: Document, totals: Document) -> Iterator[Document]:
     known = report["stragglers"]
     movers, moved = known["processes"], report["table1"]["io_bytes"]
     if movers < 2 or moved < TRIFLING_BYTES:
@@ -208,22 +294,27 @@ def _processes(report: Document, _: Document) -> Iterator[Document]:
     share = heaviest["bytes"] / moved
     name = f"Rank {heaviest['rank']}" if heaviest["rank"] >= 0 else f"Process {heaviest['process']}"
     if share >= ONE_PROCESS and share * movers >= 2:
+        spent = next((one["io_seconds"] for one in report["processes"] if one["number"] == heaviest["process"]), 0.0)
         yield _conclusion(
-            "medium",
+            _by_cost(report, totals, spent, "medium"),
             f"{name} moves most of the data",
             f"{name} moves {words.share(share)} of the bytes; {words.count(movers, 'process')} move any.",
             "processes",
-            "Let the others share the work, with collective access.",
+            "Let the others share the work, with collective access." if heaviest["rank"] >= 0 else None,
+            _known(spent, totals),
         )
     longest = known["rows"][0]["io_seconds"]
     if known["slow"] and known["imbalance"] >= IMBALANCE and movers >= 3 and longest >= MUCH_SECONDS:
+        # The others wait for the slowest wherever they meet it.
+        spent = (longest - known["median_seconds"]) * movers
         yield _conclusion(
-            "medium",
+            _by_cost(report, totals, spent, "medium"),
             "Some processes spend much longer in I/O",
             f"{known['text']} The median is {words.seconds(known['median_seconds'])}; "
             f"{words.count(known['slow'], 'process')} took {STRAGGLER} times the median or more.",
             "stragglers",
             "Compare what they move with the others, then look at their nodes and disks.",
+            longest - known["median_seconds"],
         )
 
 
@@ -239,10 +330,11 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
         yield _conclusion(
             "low" if waiting < MUCH_SECONDS else "high" if share >= 0.5 else "medium",
             "The program waits for I/O",
-            f"In {words.share(share)} of the processes' time a synchronous call ran; "
+            f"In {words.seconds(waiting)}, {words.share(share)} of the processes' time, a synchronous call ran; "
             f"{words.share(overlap['asynchronous_share'])} of the bytes were asked for asynchronously.",
             "overlap",
             advice,
+            waiting,
         )
     elif overlap["asynchronous_share"] >= 0.5 and overlap["hidden_seconds"]:
         yield _conclusion(
@@ -251,10 +343,11 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
             f"{words.share(overlap['asynchronous_share'])} of the bytes are asked for asynchronously, and "
             f"{words.seconds(overlap['hidden_seconds'])} of CPU time was used meanwhile.",
             "overlap",
+            seconds=overlap["hidden_seconds"],
         )
 
 
-def _cycles(report: Document, _: Document) -> Iterator[Document]:
+def _cycles(report: Document, totals: Document) -> Iterator[Document]:
     every = [one for one in report["cycles"] if one["what"] == "all"]
     found = every or [one for one in report["cycles"] if one["what"] in ("reads", "writes")]
     if not found:
@@ -275,6 +368,7 @@ def _cycles(report: Document, _: Document) -> Iterator[Document]:
         text,
         "cycles",
         "Plan the next burst while the program computes: it comes on time.",
+        _known(totals["data_seconds"], totals),
     )
 
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plait.trace import words
+from plait.trace.conclusions import FOOTNOTE
 from plait.trace.words import MIB
 
 Document = dict[str, Any]
@@ -66,11 +67,15 @@ def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, Ren
 def _headline(report: Document) -> RenderableType:
     trace = report["trace"]
     share = trace["coverage"]["share"]
-    coverage = Text(
-        f"Coverage: {words.shown(trace['coverage']['text'])}", style="green" if share == 1.0 else "bold red"
-    )
+    missing = "bold red" if share is None or share < FOOTNOTE else "yellow"
+    coverage = Text(f"Coverage: {words.shown(trace['coverage']['text'])}", style="green" if share == 1.0 else missing)
     lines = [coverage]
-    about = f"{words.shown(trace['path'])}: {words.count(trace['events'], 'event')}"
+    title = " and ".join(words.shown(name) for name in trace["programs"][:3])
+    more = len(trace["programs"]) - 3
+    title += f" and {words.count(more, 'other program')}" if more > 0 else ""
+    path = words.shown(trace["path"])
+    about = f"{title} ({path})" if title else path
+    about += f": {words.count(trace['events'], 'event')}"
     about += f" in {words.seconds(trace['wall_seconds'])}"
     if trace["cpu_seconds"] is not None:
         about += f" ({words.seconds(trace['cpu_seconds'])} of CPU time)"
@@ -78,6 +83,8 @@ def _headline(report: Document) -> RenderableType:
     if trace["zero"]:
         about += f", begun {trace['zero']}"
     lines.append(Text(about))
+    if report["left_out"]["calls"]:
+        lines.append(Text(report["left_out"]["text"]))
     lines += [Text(f"Note: {words.shown(note)}", style="dim") for note in trace["notes"][:8]]
     if len(trace["notes"]) > 8:
         lines.append(Text(f"and {words.count(len(trace['notes']) - 8, 'more note')}", style="dim"))

@@ -119,14 +119,18 @@ Choice Choice::unpacked(const std::string& text) {
 }
 
 Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights) {
-  const auto other =
-      std::ranges::find_if(sights, [&](const Sight& sight) { return sight.plain != sights.front().plain; });
+  const auto other = std::ranges::find_if(sights, [&](const Sight& sight) {
+    const auto& first = sights.front().plain;
+    return sight.plain.has_value() != first.has_value() || (first && !store::posix::same_file(*sight.plain, *first));
+  });
   const bool alike = other == sights.end();
   const bool anywhere = std::ranges::any_of(sights, [](const Sight& sight) { return sight.plain.has_value(); });
   const bool plain = alike && anywhere && place != SharedFilePlace::kStriped;
   const auto not_alike = [&] {
-    refuse(path, text("ranks 0 and ", other - sights.begin(),
-                      " do not see the same ordinary file there; put it where all ranks see it"));
+    refuse(path,
+           text("ranks 0 and ", other - sights.begin(),
+                " do not see the same ordinary file there; put it where all ranks see it"),
+           ESTALE);
   };
   std::map<Key, Candidate> striped;
   if (place != SharedFilePlace::kOne) striped = candidates_of(sights);

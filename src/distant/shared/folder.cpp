@@ -1,5 +1,6 @@
 #include "distant/shared/folder.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -26,8 +27,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string content_of(const std::string& path) {
+/// Nothing where it has gone.
+std::optional<std::string> content_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
+  if (!in && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in && !in.eof()) throw store::posix::system_error(base::text("read ", path, " (host ", host_name(), ")"), EIO);
   return text;
@@ -63,18 +66,21 @@ std::string folder_of(const std::string& path) {
 
 std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
 
-Sight look(const std::string& path) {
+Sight look(const std::string& path, store::posix::Descriptor& held) {
   Sight sight;
   struct stat found{};
-  if (::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode))
-    sight.plain = Plain{found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+  held = store::posix::Descriptor(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (held.number() >= 0 && ::fstat(held.number(), &found) == 0 && S_ISREG(found.st_mode))
+    sight.plain = store::posix::identity_of(held.number(), path);
   std::error_code error;
   each_component(path, error, [&](const std::string& name, const Found& what) {
     if (!what.description) return;
     const std::string bytes = name.substr(0, name.size() - std::string_view(kDescriptionSuffix).size());
     struct stat component{};
     if (::stat(bytes.c_str(), &component) != 0 || !S_ISREG(component.st_mode)) return;
-    Description description = parse(content_of(name), base::text(name, " (host ", host_name(), ")"));
+    const std::optional<std::string> content = content_of(name);
+    if (!content) return;
+    Description description = parse(*content, base::text(name, " (host ", host_name(), ")"));
     // A name that was changed by hand leads to nothing: the bytes might be those of another file.
     if (description.id != what.id || description.component != what.component ||
         description.components != what.components)
@@ -94,9 +100,7 @@ Sight look(const std::string& path) {
 std::string packed(const Sight& sight) {
   std::ostringstream out;
   out << sight.plain.has_value();
-  if (sight.plain)
-    out << ' ' << sight.plain->number << ' ' << sight.plain->bytes << ' ' << sight.plain->changed_s << ' '
-        << sight.plain->changed_ns;
+  if (sight.plain) out << ' ' << *sight.plain;
   out << ' ' << sight.striped.size() << '\n';
   for (const Seen& each : sight.striped) {
     const std::string text = each.file.to_text();
@@ -113,8 +117,8 @@ Sight unpacked(const std::string& packed) {
   bool plain = false;
   in >> plain;
   if (plain) {
-    Plain file;
-    in >> file.number >> file.bytes >> file.changed_s >> file.changed_ns;
+    store::posix::Identity file;
+    in >> file;
     sight.plain = file;
   }
   std::size_t count = 0;

@@ -8,17 +8,10 @@
 #include <vector>
 
 #include "distant/shared/description.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/posix/identity.hpp"
 
 namespace plait::distant::shared {
-
-/// What tells one ordinary file from others, on all hosts that see it.
-struct Plain {
-  std::uint64_t number = 0;
-  std::int64_t bytes = 0;
-  std::int64_t changed_s = 0;
-  std::int64_t changed_ns = 0;
-  bool operator==(const Plain&) const = default;
-};
 
 /// What one rank sees of a striped file.
 struct Seen {
@@ -29,13 +22,14 @@ struct Seen {
 
 /// What one rank sees under a name.
 struct Sight {
-  std::optional<Plain> plain;  ///< an ordinary file
+  std::optional<store::posix::Identity> plain;  ///< an ordinary file
   std::vector<Seen> striped;
   bool operator==(const Sight&) const = default;
 };
 
+/// `held` gets the ordinary file, not to be read: while it is there no other one gets its number.
 /// errors  kSystem: no such folder, a damaged description.
-Sight look(const std::string& path);
+Sight look(const std::string& path, store::posix::Descriptor& held);
 /// As text for other ranks, and back.
 std::string packed(const Sight& sight);
 Sight unpacked(const std::string& text);

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "distant/shared/transfer.hpp"
 #include "engine/agree.hpp"
+#include "file/giving_up.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -95,17 +96,17 @@ void SharedFile::Impl::write(std::int64_t offset, const std::byte* buffer, std::
 
 DistantRequest SharedFile::Impl::start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes) {
   check(offset, bytes, buffer);
-  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto transfer =
       std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, buffer, nullptr});
-  if (transfer->read_cached()) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  if (transfer->read_cached()) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   return transfer->start(outstanding_, service_->active);
 }
 
 DistantRequest SharedFile::Impl::start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes) {
   check(offset, bytes, buffer);
   check_writable(offset + bytes);
-  if (bytes == 0) return DistantRequest(std::make_shared<DistantRequest::Impl>());
+  if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto transfer =
       std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, nullptr, buffer});
   return transfer->start(outstanding_, service_->active);
@@ -114,7 +115,7 @@ DistantRequest SharedFile::Impl::start_write(std::int64_t offset, const std::byt
 std::int64_t SharedFile::Impl::size() {
   check_open();
   std::int64_t result = 0;
-  const auto request = std::make_shared<DistantRequest::Impl>(outstanding_, service_->active);
+  const auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active);
   request->start(1, 1, 1, [this, &result](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
     distant::shared::ask_end(
         parts_, [&result, done = std::move(done)](const transport::CallFailure* failure, std::int64_t end) {
@@ -176,11 +177,9 @@ void SharedFile::Impl::close() {
 void SharedFile::Impl::abandon() noexcept {
   if (!open_) return;
   outstanding_->wait_for_all();
-  if (!given_up()) {
-    const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the shared file ", options_.path),
-                      ECANCELED);
-    engine::caught([&] { engine::give_up(*transport_, number_, std::make_exception_ptr(error)); });
-  }
+  const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the shared file ", options_.path),
+                    ECANCELED);
+  engine::caught([&] { file::give_up(comm_, number_, error); });
   drop();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
 #include "distant/shared/choice.hpp"
@@ -27,7 +28,13 @@ class SharedFile::Impl {
   void open();
   [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
 
-  bool is_open() const { return open_; }
+  bool is_open() const { return open_ && owner_.here(); }
+  const base::Owner& owner() const { return owner_; }
+  /// The same.  errors  kArgument: this process is a child of the one that opened the file.
+  Impl& here() {
+    owner_.check(options_.path);
+    return *this;
+  }
   bool one() const { return one_; }
   const Comm& comm() const { return comm_; }
   const distant::shared::Parts& parts() const { return parts_; }
@@ -48,8 +55,11 @@ class SharedFile::Impl {
   // open.cpp
   bool make_one();
   void open_one(const std::string& path);
+  /// Makes sure that each rank has opened that one file.  Collective.  errors  kSystem: ESTALE.
+  void expect_one(const store::posix::Identity& file);
   void make_striped();
   void open_existing();
+  void open_chosen(const distant::shared::Sight& sight);
   void open_rounds(const std::vector<std::string>& own, bool named);
   void look_at_end();
   void warn_of_lacking_room();
@@ -67,6 +77,7 @@ class SharedFile::Impl {
   bool given_up() const;
   void drop() noexcept;
 
+  const base::Owner owner_;
   SharedFileOptions options_;
   Comm comm_;  // keeps the transport
   transport::Transport* transport_;

@@ -133,8 +133,16 @@ bool SharedFile::Impl::make_one() {
     // What is replaced stays where a rank cannot use the new one.
     engine::agree(*transport_,
                   engine::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
+    const std::string made = shared::tell(*transport_, [&] {
+      std::ostringstream out;
+      if (new_one_) out << new_one_->identity();
+      return out.str();
+    }());
     commit_one();
     open_one(options_.path);
+    store::posix::Identity file;
+    std::istringstream(made) >> file;
+    expect_one(file);
     return true;
   }
   open_one(path);
@@ -163,6 +171,16 @@ void SharedFile::Impl::open_one(const std::string& path) {
   syncing_ = std::move(ranks);
 }
 
+void SharedFile::Impl::expect_one(const store::posix::Identity& file) {
+  engine::agree(*transport_, engine::caught([&] {
+    if (store::posix::same_file(parts_.direct(0)->identity_anywhere(), file)) return;
+    throw Error(ErrorKind::kSystem,
+                text("cannot open the shared file ", options_.path, " on rank ", rank_, " (host ", distant::host_name(),
+                     "): another program replaces it; open it once that has ended"),
+                ESTALE);
+  }));
+}
+
 void SharedFile::Impl::make_striped() {
   id_ = shared::tell(*transport_, rank_ == 0 ? store::stripe::new_id() : std::string());
   unit_ = unit_for(options_);
@@ -185,9 +203,34 @@ void SharedFile::Impl::make_striped() {
   }
 }
 
+/// A file that is replaced while ranks look, or between that and their opening it, is looked for again; what fails
+/// though no rank sees anything new is an error.
 void SharedFile::Impl::open_existing() {
-  shared::Sight sight;
-  engine::agree(*transport_, engine::caught([&] { sight = shared::look(options_.path); }));
+  constexpr int kMostAttempts = 100;
+  constexpr int kMostSame = 20;
+  std::string before;
+  std::int64_t same = 0;  // how often no rank has seen anything new
+  for (int attempt = 1;; ++attempt) {
+    shared::Sight sight;
+    store::posix::Descriptor held;
+    engine::agree(*transport_, engine::caught([&] { sight = shared::look(options_.path, held); }));
+    std::string now = shared::packed(sight);
+    same = now == before ? same + 1 : 0;
+    before = std::move(now);
+    transport_->reduce_min({&same, 1});
+    try {
+      return open_chosen(sight);
+    } catch (const Error& error) {
+      const int code = error.system_code();
+      if ((code != ENOENT && code != ESTALE) || same == kMostSame || (same > 0 && code == ENOENT) ||
+          attempt == kMostAttempts)
+        throw;
+      one_ = false;
+    }
+  }
+}
+
+void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
   const std::vector<std::string> sights = shared::gather(*transport_, shared::packed(sight));
   shared::Choice choice;
   engine::agree(*transport_, engine::caught([&] {
@@ -201,6 +244,7 @@ void SharedFile::Impl::open_existing() {
   if (choice.one) {
     one_ = true;
     open_one(options_.path);
+    expect_one(sight.plain.value_or(store::posix::Identity{}));
   } else {
     id_ = choice.id;
     unit_ = choice.unit;

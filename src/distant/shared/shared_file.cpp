@@ -11,8 +11,13 @@ namespace plait {
 
 SharedFile::SharedFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 SharedFile::SharedFile(SharedFile&&) noexcept = default;
-SharedFile& SharedFile::operator=(SharedFile&&) noexcept = default;
-SharedFile::~SharedFile() = default;
+SharedFile& SharedFile::operator=(SharedFile&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+SharedFile::~SharedFile() {
+  if (impl_) base::let_go(impl_, impl_->owner());
+}
 
 SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
@@ -35,28 +40,28 @@ std::int64_t SharedFile::unit() const { return impl_->unit(); }
 int SharedFile::home(int component) const { return impl_->home(component); }
 
 void SharedFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) {
-  impl_->read(offset, static_cast<std::byte*>(buffer), bytes);
+  impl_->here().read(offset, static_cast<std::byte*>(buffer), bytes);
 }
 void SharedFile::write(std::int64_t offset, const void* buffer, std::int64_t bytes) {
-  impl_->write(offset, static_cast<const std::byte*>(buffer), bytes);
+  impl_->here().write(offset, static_cast<const std::byte*>(buffer), bytes);
 }
 DistantRequest SharedFile::start_read(std::int64_t offset, void* buffer, std::int64_t bytes) {
-  return impl_->start_read(offset, static_cast<std::byte*>(buffer), bytes);
+  return impl_->here().start_read(offset, static_cast<std::byte*>(buffer), bytes);
 }
 DistantRequest SharedFile::start_write(std::int64_t offset, const void* buffer, std::int64_t bytes) {
-  return impl_->start_write(offset, static_cast<const std::byte*>(buffer), bytes);
+  return impl_->here().start_write(offset, static_cast<const std::byte*>(buffer), bytes);
 }
-std::int64_t SharedFile::size() { return impl_->size(); }
+std::int64_t SharedFile::size() { return impl_->here().size(); }
 void SharedFile::resize(std::int64_t bytes) {
-  distant::in_turn(impl_->comm(), [&] { impl_->resize(bytes); });
+  distant::in_turn(impl_->here().comm(), [&] { impl_->resize(bytes); });
 }
-void SharedFile::sync() { impl_->sync(); }
-void SharedFile::read_only() { impl_->read_only(); }
+void SharedFile::sync() { impl_->here().sync(); }
+void SharedFile::read_only() { impl_->here().read_only(); }
 void SharedFile::close() {
-  distant::in_turn(impl_->comm(), [&] { impl_->close(); });
+  distant::in_turn(impl_->here().comm(), [&] { impl_->close(); });
 }
 void SharedFile::abandon() noexcept {
-  engine::caught([&] { distant::in_turn(impl_->comm(), [&] { impl_->abandon(); }); });
+  if (impl_->owner().here()) impl_->abandon();
 }
 
 }  // namespace plait

@@ -94,7 +94,7 @@ DistantRequest Transfer::start(std::shared_ptr<Outstanding> outstanding,
   const auto self = shared_from_this();
   std::weak_ptr<transport::Active> looked_at;
   if (!parts_.all_direct()) looked_at = active;
-  auto request = std::make_shared<DistantRequest::Impl>(std::move(outstanding), looked_at);
+  auto request = base::make_owned<DistantRequest::Impl>(std::move(outstanding), looked_at);
   request->start(
       static_cast<std::int64_t>(batches_.size()), 1, kAhead,
       [self](std::int64_t at, std::int64_t, Done done) {

@@ -1,12 +1,10 @@
 #include "store/posix/descriptor.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 #include "base/text.hpp"
 
@@ -14,22 +12,6 @@ namespace plait::store::posix {
 
 Error system_error(const std::string& what, int code) {
   return Error(ErrorKind::kSystem, base::text("cannot ", what, ": ", std::strerror(code)), code);
-}
-
-Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = std::exchange(other.number_, -1);
-  }
-  return *this;
-}
-
-Descriptor::~Descriptor() { close(); }
-
-void Descriptor::close() {
-  if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 
 Descriptor open_file(const std::string& path, int flags, unsigned mode, const std::string& shown) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "store/posix/descriptor.hpp"
+#include "store/posix/identity.hpp"
 #include "store/store.hpp"
 
 namespace plait::store::posix {
@@ -39,6 +40,8 @@ class PosixStore : public Store {
 
   const std::string& name() const override { return path_; }
   std::int64_t size() override;
+  /// Of the file that it has opened, whatever its name stands for by now.  errors  kSystem.
+  Identity identity() const { return identity_of(file_.number(), path_); }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   void sync() override;

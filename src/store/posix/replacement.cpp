@@ -169,6 +169,7 @@ void Replacement::write_head(std::span<const std::byte> bytes) {
 }
 
 void Replacement::commit() {
+  owner_.check(path_);
   sync_path(temporary_, O_RDONLY);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(base::text("rename to ", target_), errno);
   open_ = false;
@@ -177,7 +178,7 @@ void Replacement::commit() {
 }
 
 void Replacement::discard() noexcept {
-  if (open_) ::unlink(temporary_.c_str());
+  if (open_ && owner_.here()) ::unlink(temporary_.c_str());
   open_ = false;
   file_.close();
 }

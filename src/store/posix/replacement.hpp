@@ -6,7 +6,9 @@
 #include <span>
 #include <string>
 
+#include "base/process.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/identity.hpp"
 
 namespace plait::store::posix {
 
@@ -39,6 +41,8 @@ class Replacement {
   const std::string& target_path() const { return target_; }
   /// Whether there is a temporary file: until it is committed or discarded.
   bool pending() const { return open_; }
+  /// Of the new file, until it is committed or discarded.  errors  kSystem.
+  Identity identity() const { return identity_of(file_.number(), path_); }
   /// Permissions that the new file has.
   unsigned permissions() const { return permissions_; }
   /// Changes the number of bytes; new ones are zero.  errors  kSystem: a full disk.
@@ -48,10 +52,11 @@ class Replacement {
   /// Syncs the temporary file, renames it to `path` and syncs the folder.
   /// errors  kSystem: where nothing is pending() any more the file has been replaced, but may not be durable.
   void commit();
-  /// Removes the temporary file.
+  /// Removes the temporary file; not in a forked child, whose it is not.
   void discard() noexcept;
 
  private:
+  base::Owner owner_;
   std::string path_;    // as given, for errors
   std::string target_;  // with symbolic links followed, so that a link stays one
   std::string temporary_;

@@ -115,8 +115,9 @@ Description parse(const std::string& text, const std::string& shown) {
 
 namespace {
 
-std::string front_of(const std::string& path, std::int64_t most) {
-  posix::PosixStore store(path, posix::PosixStore::Access::kRead);
+posix::PosixStore open_to_look(const std::string& path) { return {path, posix::PosixStore::Access::kRead}; }
+
+std::string front_of(Store& store, std::int64_t most) {
   std::string text(static_cast<std::size_t>(std::min(store.size(), most)), '\0');
   store.read({{0, reinterpret_cast<std::byte*>(text.data()), static_cast<std::int64_t>(text.size())}});
   return text;
@@ -124,10 +125,9 @@ std::string front_of(const std::string& path, std::int64_t most) {
 
 }  // namespace
 
-Description read_description(const std::string& path, const std::string& shown) {
+Description description_in(Store& store, const std::string& path, const std::string& shown) {
   // An ordinary file may be large: first see what it is.
-  const bool striped = front_of(path, kMagic.size()) == kMagic;
-  Description result = parse(striped ? front_of(path, kMostText) : "", shown);
+  Description result = parse(holds_description(store) ? front_of(store, kMostText) : "", shown);
   std::error_code error;
   const std::filesystem::path own = std::filesystem::canonical(path, error);
   const std::filesystem::path folder = (error ? std::filesystem::absolute(path) : own).parent_path();
@@ -135,19 +135,27 @@ Description read_description(const std::string& path, const std::string& shown) 
   return result;
 }
 
+Description read_description(const std::string& path, const std::string& shown) {
+  posix::PosixStore store = open_to_look(path);
+  return description_in(store, path, shown);
+}
+
 std::optional<Description> description_at(const std::string& path) {
   try {
-    if (front_of(path, kMagic.size()) != kMagic) return std::nullopt;
+    posix::PosixStore store = open_to_look(path);
+    if (holds_description(store)) return description_in(store, path, path);
   } catch (const Error& error) {
     if (error.system_code() != ENOENT) throw;
-    return std::nullopt;
   }
-  return read_description(path, path);
+  return std::nullopt;
 }
+
+bool holds_description(Store& store) { return front_of(store, kMagic.size()) == kMagic; }
 
 bool looks_like_description(const std::string& path) noexcept {
   try {
-    return front_of(path, kMagic.size()) == kMagic;
+    posix::PosixStore store = open_to_look(path);
+    return holds_description(store);
   } catch (...) {
     return false;
   }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "store/store.hpp"
+
 namespace plait::store::stripe {
 
 /// Which component files hold the bytes, and how they are dealt to them.
@@ -25,8 +27,10 @@ struct Description {
 /// errors  kSystem naming `shown`: an ordinary file's content, a newer version, damage.
 Description parse(const std::string& text, const std::string& shown);
 
-/// Reads the file `path`.  Paths of components that are not absolute count from its folder.
+/// Reads what is open under `path`.  Paths of components that are not absolute count from its folder.
 /// errors  kSystem: as parse(), and what reading a file can meet; `shown` names the striped file.
+Description description_in(Store& store, const std::string& path, const std::string& shown);
+/// The same of the file `path`.
 Description read_description(const std::string& path, const std::string& shown);
 /// The same for what may be no striped file: nothing where there is no file, or one that does not begin as descriptions
 /// do.  errors  kSystem.
@@ -34,6 +38,8 @@ std::optional<Description> description_at(const std::string& path);
 
 /// Whether a file begins as descriptions do.
 bool looks_like_description(const std::string& path) noexcept;
+/// The same of one that is open.  errors  kSystem.
+bool holds_description(Store& store);
 
 /// The name of a component file, in front of which its folder stands.
 std::string component_name(const std::string& basename, std::size_t component, const std::string& id);

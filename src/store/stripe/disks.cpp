@@ -26,11 +26,9 @@ std::vector<std::string> disks() {
 int stripe_count(const std::string& path) {
   const bool told = stripe::is_name(path);
   const std::string name = told ? stripe::parse_name(path).path : path;
-  if (!told) {
-    const store::posix::PosixStore there(name, store::posix::PosixStore::Access::kRead);
-    if (!stripe::looks_like_description(name)) return 1;
-  }
-  return static_cast<int>(stripe::read_description(name, "stripe:" + name).components.size());
+  store::posix::PosixStore there(name, store::posix::PosixStore::Access::kRead);
+  if (!told && !stripe::holds_description(there)) return 1;
+  return static_cast<int>(stripe::description_in(there, name, "stripe:" + name).components.size());
 }
 
 std::string stripe_url(const std::string& path, const std::vector<std::string>& disks) {

@@ -79,7 +79,7 @@ StripedFile::StripedFile(const Name& name, std::int64_t bytes, std::span<const s
 
 StripedFile::~StripedFile() { discard(); }
 
-Place StripedFile::place() const { return {file_->temporary_path(), description_.to_text()}; }
+Place StripedFile::place() const { return {file_->temporary_path(), description_.to_text(), {}}; }
 
 void StripedFile::resize(std::int64_t bytes) {
   description_.bytes = bytes;
@@ -95,6 +95,7 @@ void StripedFile::resize(std::int64_t bytes) {
 }
 
 void StripedFile::commit() {
+  owner_.check(shown_);
   std::set<std::string> folders;
   for (const posix::Descriptor& component : components_)
     ::sync_file_range(component.number(), 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -110,7 +111,7 @@ void StripedFile::commit() {
 
 void StripedFile::discard() noexcept {
   // A description that has its final name keeps its components, whatever failed afterwards.
-  if (file_ && file_->pending()) {
+  if (file_ && file_->pending() && owner_.here()) {
     remove_components(description_, basename_);
     file_->discard();
   }

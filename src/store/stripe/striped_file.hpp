@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process.hpp"
 #include "store/new_file.hpp"
 #include "store/posix/replacement.hpp"
 #include "store/stripe/description.hpp"
@@ -27,6 +28,7 @@ class StripedFile : public NewFile {
   void discard() noexcept override;
 
  private:
+  base::Owner owner_;
   std::string shown_;
   std::string basename_;  // of the file that the name stands for
   Description description_;

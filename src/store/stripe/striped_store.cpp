@@ -100,6 +100,12 @@ std::string StripedStore::description() const {
                     components_.size() == 1 ? " disk" : " disks");
 }
 
+std::vector<posix::Identity> StripedStore::identities() const {
+  std::vector<posix::Identity> result;
+  for (const auto& component : components_) result.push_back(component->identity());
+  return result;
+}
+
 template <typename Segment>
 std::unique_ptr<Pending> StripedStore::submit(std::vector<Segment> segments) {
   for (const Segment& segment : segments)

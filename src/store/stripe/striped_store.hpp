@@ -25,6 +25,8 @@ class StripedStore : public Store {
   const std::string& name() const override { return shown_; }
   std::string description() const override;
   std::int64_t size() override { return bytes_; }
+  /// Of its components.  errors  kSystem.
+  std::vector<posix::Identity> identities() const;
   /// errors  kSystem, at completion: also segments that lie outside of the file, which has the size that its
   /// description
   ///         says.

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/process.hpp"
 #include "store/posix/descriptor.hpp"
 
 namespace plait::trace::binary {
@@ -29,6 +30,7 @@ class FileBlob : public Blob {
   }
 
   std::size_t read(std::uint64_t offset, void* room, std::size_t bytes) const override {
+    owner_.check("the trace " + path_);
     std::size_t done = 0;
     while (done < bytes && offset + done < size_) {
       const ssize_t got =
@@ -44,6 +46,7 @@ class FileBlob : public Blob {
   std::uint64_t size() const override { return size_; }
 
  private:
+  const base::Owner owner_;
   std::string path_;
   store::posix::Descriptor file_;
   std::uint64_t size_ = 0;
@@ -89,6 +92,12 @@ void write_all(int file, std::string_view bytes) {
 
 std::unique_ptr<Blob> open_blob(const std::string& path) {
   return std::make_unique<FileBlob>(path, store::posix::open_file(path, O_RDONLY, 0, "the trace " + path));
+}
+
+std::unique_ptr<Blob> blob_of(const Source& source) {
+  store::posix::Descriptor file(::fcntl(source.file(), F_DUPFD_CLOEXEC, 0));
+  if (file.number() < 0) throw store::posix::system_error("open the trace " + source.name(), errno);
+  return std::make_unique<FileBlob>(source.name(), std::move(file));
 }
 
 std::unique_ptr<Blob> spool(Source& source) {

@@ -20,6 +20,8 @@ class Blob {
 
 /// errors  kSystem.
 std::unique_ptr<Blob> open_blob(const std::string& path);
+/// The file that a source reads: this very one, whatever its name stands for by now.  errors  kSystem.
+std::unique_ptr<Blob> blob_of(const Source& source);
 /// All that a source has: a little in memory, more in a temporary file without a name.  errors  kSystem.
 std::unique_ptr<Blob> spool(Source& source);
 

@@ -13,7 +13,6 @@ Format format() {
   format.recognise = is_header;
   format.open = open_source;
   format.create = create;
-  format.open_file = open_path;
   return format;
 }
 

@@ -120,9 +120,9 @@ void Part::scan() {
            chunks_.back().position + chunks_.back().size <= size;
 }
 
-std::vector<std::string> beside(const std::string& path, std::uint64_t family) {
+std::vector<Beside> beside(const std::string& path, std::uint64_t family) {
   namespace fs = std::filesystem;
-  std::vector<std::string> found;
+  std::vector<Beside> found;
   std::error_code error;
   const fs::path here(path);
   const std::string prefix = here.filename().string() + ".";
@@ -132,14 +132,14 @@ std::vector<std::string> beside(const std::string& path, std::uint64_t family) {
     if (!it->path().filename().string().starts_with(prefix) || !it->is_regular_file(ignored)) continue;
     try {
       plait_trace_header header{};
-      const auto blob = open_blob(it->path().string());
+      auto blob = open_blob(it->path().string());
       if (blob->read(0, &header, sizeof header) == sizeof header &&
           std::memcmp(header.magic, PLAIT_TRACE_MAGIC, sizeof header.magic) == 0 && header.family == family)
-        found.push_back(it->path().string());
+        found.push_back({it->path().string(), std::move(blob)});
     } catch (const Error&) {  // another's file that we may not read
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found, {}, &Beside::path);
   return found;
 }
 

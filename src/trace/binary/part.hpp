@@ -61,8 +61,12 @@ class Part {
 
 /// Whether these are the first bytes of a trace of this format.
 bool is_header(std::string_view head);
-/// The files of other hosts that belong to the trace at `path`.
-std::vector<std::string> beside(const std::string& path, std::uint64_t family);
+/// The files of other hosts that belong to the trace at `path`, open.
+struct Beside {
+  std::string path;
+  std::unique_ptr<Blob> blob;
+};
+std::vector<Beside> beside(const std::string& path, std::uint64_t family);
 
 /// The end of a written trace: where its index lies.
 struct Trailer {

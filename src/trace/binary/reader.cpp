@@ -122,19 +122,13 @@ std::size_t BinaryReader::read(std::span<Event> room) {
   return count;
 }
 
-std::unique_ptr<Reader> open_path(const std::string& path, const ReadOptions&) {
-  std::vector<Part> parts;
-  parts.emplace_back(path, open_blob(path));
-  if (!parts.front().written())
-    for (const std::string& other : beside(path, parts.front().header().family))
-      parts.emplace_back(other, open_blob(other));
-  return std::make_unique<BinaryReader>(std::move(parts));
-}
-
 std::unique_ptr<Reader> open_source(std::unique_ptr<Source> source, const ReadOptions&) {
+  const bool file = source->file() >= 0;
   std::vector<Part> parts;
-  auto bytes = spool(*source);
-  parts.emplace_back(source->name(), std::move(bytes));
+  parts.emplace_back(source->name(), file ? blob_of(*source) : spool(*source));
+  if (file && !parts.front().written())
+    for (Beside& other : beside(source->name(), parts.front().header().family))
+      parts.emplace_back(std::move(other.path), std::move(other.blob));
   return std::make_unique<BinaryReader>(std::move(parts));
 }
 

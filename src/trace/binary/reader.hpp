@@ -61,7 +61,6 @@ class BinaryReader : public Reader {
   Remarks damaged_{"further damaged chunks"};
 };
 
-std::unique_ptr<Reader> open_path(const std::string& path, const ReadOptions& options);
 std::unique_ptr<Reader> open_source(std::unique_ptr<Source> source, const ReadOptions& options);
 
 }  // namespace plait::trace::binary

@@ -7,7 +7,7 @@ namespace plait::trace::report {
 void Amplifier::add(std::span<const Call> calls) {
   for (const Call& call : calls) {
     const Event& event = call.event;
-    if (event.kind != Kind::kRead && event.kind != Kind::kWrite) continue;
+    if (call.left_out || (event.kind != Kind::kRead && event.kind != Kind::kWrite)) continue;
     const bool logical = (event.flags & flag::kLogical) != 0;
     (logical ? logical_ : physical_) = true;
     grow(logical ? sums_.logical : sums_.physical, event.moved());

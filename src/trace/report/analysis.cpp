@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "trace/report/amplification.hpp"
+#include "trace/report/filter.hpp"
 #include "trace/report/level.hpp"
 #include "trace/report/lookup.hpp"
 #include "trace/report/sum.hpp"
@@ -65,7 +66,7 @@ bool is_full(const Report& report) {
 class Reading {
  public:
   Reading(Reader& reader, const Options& options)
-      : reader_(reader), options_(options), lookup_(reader.description()), filter_(lookup_, options.file) {
+      : reader_(reader), options_(options), lookup_(reader.description()), filter_(lookup_, options) {
     if (!options.logical.has_value() || *options.logical) logical_.emplace(lookup_, true);
     if (!options.logical.has_value() || !*options.logical) physical_.emplace(lookup_, false);
   }
@@ -97,6 +98,7 @@ class Reading {
     choose_clock(report);
     level.result(report);
     amplifier_.result(report);
+    filter_.result(report);
     if (is_full(report)) report.notes.push_back("sums passed 64 bits: they are larger than what is told");
     if (late_ > 0)
       report.notes.push_back(
@@ -137,9 +139,12 @@ class Reading {
         call.open = lookup_.open(event.process, event.file);
         call.name = lookup_.name(call.open);
       }
-      if (!filter_.passes(call)) continue;
+      const Filter::Verdict verdict = filter_.verdict(call);
+      if (verdict == Filter::Verdict::kNotAsked) continue;
       last_ = std::max(last_, call.end);
       call.moved = call.event.moved();
+      call.left_out = verdict == Filter::Verdict::kLeftOut;
+      if (call.left_out) filter_.leave(call);
       if (is_data(event)) ((event.flags & flag::kLogical) != 0 ? has_logical_ : has_physical_) = true;
       calls_.push_back(call);
     }
@@ -151,10 +156,10 @@ class Reading {
 
   void choose_clock(Report& report) const {
     const bool known = cpu_is_known(report.processes);
-    if (options_.cpu.value_or(false) && !known)
+    if (options_.cpu && !known)
       throw Error(ErrorKind::kArgument,
                   "the trace does not tell the CPU time of every process that moved data; use the wall clock");
-    report.cpu_clock = options_.cpu.value_or(known);
+    report.cpu_clock = options_.cpu;
     report.timeline.cpu = report.cpu_clock;
     report.totals.cpu = kUnknown;
     if (!known) return;

@@ -47,7 +47,8 @@ class Bins {
   void add(std::size_t series, std::int64_t at, Value value) { grow(sums_[series][reach(at)], value); }
   /// Spreads the length of from..to over the bins: adds to each how much of it lies there.
   void cover(std::size_t series, std::int64_t from, std::int64_t to) {
-    spread(from, to, [&](std::size_t bin, std::int64_t length) { sums_[series][bin] += static_cast<Value>(length); });
+    spread(from, to,
+           [&](std::size_t bin, std::int64_t length) { grow(sums_[series][bin], static_cast<Value>(length)); });
   }
   /// Calls `each` with every bin that from..to touches and how much of it lies there.
   template <typename Each>

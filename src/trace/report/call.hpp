@@ -29,6 +29,7 @@ struct Call {
   bool first_of_pair = false;  ///< the process's first event on this name
   bool opens = false;          ///< the first event of an open
   bool io = false;             ///< a call for input or output, of the level in question
+  bool left_out = false;       ///< on a file that the report is not about
 
   bool is_data() const { return direction >= 0; }
 };

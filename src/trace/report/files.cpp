@@ -56,6 +56,7 @@ void FilesAnalyser::add(std::span<const Call> calls) {
     const auto way = static_cast<std::size_t>(call.direction);
     ++row.data[way].count;
     grow(row.data[way].bytes, call.moved);
+    grow(row.time[way], call.end - call.start);
     count(row.order[way], call.place);
     if (call.event.offset >= 0 && call.moved > 0) {
       row.extent = std::max(row.extent, call.event.offset + call.moved);
@@ -75,6 +76,7 @@ void FilesAnalyser::add_write(State& file, const Call& call) {
   FileRow& row = file.row;
   const std::int64_t offset = call.event.offset;
   if (file.written < 0) {
+    row.writer = call.process;
     file.round = call.start;
     file.lowest = offset;
   } else if (offset < file.lowest) {
@@ -115,6 +117,7 @@ void FilesAnalyser::make_room() {
     grow(left_out_.bytes, own);
     ++left_out_.files;
     grow(classes_left_out_[what].bytes, own);
+    grow(classes_left_out_[what].time, together(file.row.time[kReads], file.row.time[kWrites]));
     ++classes_left_out_[what].files;
   }
   states_ = std::move(kept);
@@ -134,6 +137,7 @@ void FilesAnalyser::result(Report& report) const {
   for (const FileRow& row : rows) {
     ClassSum& sum = report.classes[static_cast<std::size_t>(row.what)];
     grow(sum.bytes, bytes_of(row));
+    grow(sum.time, together(row.time[kReads], row.time[kWrites]));
     ++sum.files;
   }
   report.files_in_all = left_out_.files + static_cast<std::int64_t>(rows.size());

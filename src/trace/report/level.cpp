@@ -1,7 +1,5 @@
 #include "trace/report/level.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -18,15 +16,6 @@ namespace plait::trace::report {
 namespace {
 bool is_logical(const Event& event) { return (event.flags & flag::kLogical) != 0; }
 }  // namespace
-
-bool Filter::passes(const Call& call) {
-  if (pattern_.empty()) return true;
-  if (call.name == kNoFile) return call.event.kind >= Kind::kStart;
-  if (call.name >= known_.size()) known_.resize(lookup_.names(), -1);
-  signed char& known = known_[call.name];
-  if (known < 0) known = ::fnmatch(pattern_.c_str(), lookup_.text(call.name).c_str(), 0) == 0 ? 1 : 0;
-  return known == 1;
-}
 
 Level::Level(const Lookup& lookup, bool logical)
     : lookup_(lookup), logical_(logical), processes_(std::make_unique<ProcessesAnalyser>(lookup)) {
@@ -93,6 +82,11 @@ void Level::add(std::span<const Call> calls) {
   for (const Call& given : calls) {
     if (!counts(given.event)) continue;
     Call call = given;
+    if (call.left_out) {  // it shows how long the process ran, and nothing else
+      call.open = call.name = kNoFile;
+      calls_.push_back(call);
+      continue;
+    }
     call.io = call.event.kind < Kind::kStart && is_logical(call.event) == logical_;
     if (call.io) clear_of_earlier(call);
     if (call.open != kNoFile) first_of(call);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "trace/report/call.hpp"
@@ -10,19 +9,6 @@
 #include "trace/report/processes.hpp"
 
 namespace plait::trace::report {
-
-/// What is told apart by a pattern of file names: calls on other files do not pass, calls on none do where there is no
-/// pattern, or where they tell of the process.
-class Filter {
- public:
-  Filter(const Lookup& lookup, std::string pattern) : lookup_(lookup), pattern_(std::move(pattern)) {}
-  bool passes(const Call& call);
-
- private:
-  const Lookup& lookup_;
-  std::string pattern_;
-  std::vector<signed char> known_;  // of names: -1 not yet
-};
 
 class Level {
  public:

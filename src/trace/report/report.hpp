@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plait/trace.hpp"
@@ -44,6 +45,8 @@ struct Totals {
   std::int64_t data_time = 0;  ///< durations of the reads and writes, added up
   std::array<std::int64_t, 2> positioned{};
   std::array<std::int64_t, 2> unaligned{};  ///< of the positioned ones: the offset is no multiple of kAlignment
+  std::int64_t unaligned_time = 0;
+  std::array<std::int64_t, 2> random_time{};
   std::array<Order, 2> order{};
 };
 constexpr std::int64_t kSmall = std::int64_t{1} << 20;
@@ -55,6 +58,7 @@ struct CallRow {
   std::int64_t count = 0;
   std::int64_t failed = 0;
   std::int64_t time = 0;
+  std::int64_t failed_time = 0;
   std::int64_t bytes = 0;
 };
 
@@ -90,6 +94,8 @@ struct FileRow {
   std::string name;
   std::array<Traffic, 2> data{};
   std::array<Order, 2> order{};
+  std::array<std::int64_t, 2> time{};  ///< durations, added up
+  std::uint32_t writer = 0;            ///< the process that wrote first
   std::int64_t opens = 0;
   std::int64_t processes = 0;
   std::int64_t begin = 0;
@@ -109,7 +115,8 @@ struct Timeline {
   std::int64_t width = 0;
   std::array<std::vector<std::int64_t>, 2> bytes;
   std::array<std::vector<std::int64_t>, 2> counts;
-  std::vector<double> busy;
+  std::vector<double> busy;     ///< share of `present` in which a call of the process ran
+  std::vector<double> present;  ///< ns that the processes spent in the bin, added up
 };
 
 struct Cycle {
@@ -126,6 +133,7 @@ struct Cycle {
 struct ClassSum {
   std::int64_t bytes = 0;
   std::int64_t files = 0;
+  std::int64_t time = 0;  ///< durations of their reads and writes, added up
 };
 
 struct Ranks {
@@ -153,6 +161,17 @@ struct Amplification {
   std::int64_t joined = 0;
 };
 
+/// What the report is not about, of one sort of files.
+struct LeftOutRow {
+  std::string_view what;
+  std::int64_t files = 0;
+  std::int64_t calls = 0;
+  std::int64_t time = 0;
+  std::array<Traffic, 2> data{};
+  std::int64_t maps = 0;  ///< mappings of files, and their bytes
+  std::array<std::int64_t, 2> mapped{};
+};
+
 struct Report {
   Description description;
   bool logical = true;
@@ -172,6 +191,7 @@ struct Report {
   Ranks ranks;
   std::vector<Offsets> offsets;
   std::optional<Amplification> amplification;
+  std::vector<LeftOutRow> left_out;
   std::vector<std::string> notes;
 };
 

@@ -6,14 +6,39 @@
 
 namespace plait::trace::report {
 
+namespace {
+
+/// How long processes were there in each bin, added up.  cost: processes and bins.
+std::vector<double> present(const std::vector<ProcessRow>& processes, std::int64_t width, std::size_t bins) {
+  std::vector<double> parts(bins, 0.0);      // of processes that began or ended in the bin
+  std::vector<double> changes(bins + 1, 0);  // how many more are there for the whole of a bin than of the one before
+  for (const ProcessRow& row : processes) {
+    const auto first = static_cast<std::size_t>(row.begin / width);
+    const auto last = static_cast<std::size_t>(std::max(row.end, row.begin) / width);
+    if (first >= bins) continue;
+    if (first == last) {
+      parts[first] += static_cast<double>(std::max(row.end, row.begin) - row.begin);
+      continue;
+    }
+    parts[first] += static_cast<double>(width - row.begin % width);
+    ++changes[first + 1];
+    --changes[std::min(last, bins)];
+    if (last < bins) parts[last] += static_cast<double>(row.end % width);
+  }
+  double whole = 0;
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    whole += changes[bin];
+    parts[bin] += whole * static_cast<double>(width);
+  }
+  return parts;
+}
+
+}  // namespace
+
 void TimelineAnalyser::add(std::span<const Call> calls) {
   for (const Call& call : calls) {
-    const std::int64_t from = std::max(call.start, until_);
-    const std::int64_t busy = call.io ? std::max<std::int64_t>(call.end - from, 0) : 0;
-    if (busy > 0) {
-      wall_.cover(kBusy, from, call.end);
-      until_ = call.end;
-    }
+    const std::int64_t busy = call.io ? std::max<std::int64_t>(call.end - call.fresh, 0) : 0;
+    if (busy > 0) wall_.cover(kBusy, call.fresh, call.end);
     wall_.reach(call.start);
     if (call.is_data() && processes_ < 2 && (processes_ == 0 || call.process != process_)) {
       process_ = call.process;
@@ -52,11 +77,12 @@ void TimelineAnalyser::result(Report& report) const {
     line.counts[way].assign(bins.sums(kCounts + way).begin(),
                             bins.sums(kCounts + way).begin() + static_cast<std::ptrdiff_t>(used));
   }
+  if (!line.cpu) line.present = present(report.processes, bins.width(), used);
   for (std::size_t bin = 0; bin < used; ++bin) {
     const auto busy = static_cast<double>(bins.sums(kBusy)[bin]);
-    const double elapsed = line.cpu ? static_cast<double>(std::max(bins.sums(kElapsed)[bin], bins.sums(kBusy)[bin]))
-                                    : static_cast<double>(bins.width());
-    line.busy.push_back(elapsed > 0 ? std::min(busy / elapsed, 1.0) : 0.0);
+    if (line.cpu) line.present.push_back(std::max(static_cast<double>(bins.sums(kElapsed)[bin]), busy));
+    const double whole = line.present[bin];
+    line.busy.push_back(whole > 0 ? std::min(busy / whole, 1.0) : 0.0);
   }
 }
 

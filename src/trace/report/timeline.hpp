@@ -26,7 +26,6 @@ class TimelineAnalyser final : public Analyser {
   std::uint32_t process_ = 0;
   std::int64_t last_cpu_ = 0;
   std::int64_t last_start_ = 0;
-  std::int64_t until_ = 0;  // some call has run so far
 };
 
 }  // namespace plait::trace::report

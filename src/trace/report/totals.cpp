@@ -27,6 +27,7 @@ void TotalsAnalyser::add(std::span<const Call> calls) {
     ++row.count;
     row.failed += event.result < 0 ? 1 : 0;
     grow(row.time, time);
+    if (event.result < 0) grow(row.failed_time, time);
     if (!call.is_data()) continue;
     grow(row.bytes, call.moved);
     const auto way = static_cast<std::size_t>(call.direction);
@@ -40,8 +41,12 @@ void TotalsAnalyser::add(std::span<const Call> calls) {
     }
     if (event.offset >= 0) {
       ++totals_.positioned[way];
-      totals_.unaligned[way] += event.offset % kAlignment != 0 ? 1 : 0;
+      if (event.offset % kAlignment != 0) {
+        ++totals_.unaligned[way];
+        grow(totals_.unaligned_time, time);
+      }
     }
+    if (call.place == Place::kRandom) grow(totals_.random_time[way], time);
     count(totals_.order[way], call.place);
   }
 }

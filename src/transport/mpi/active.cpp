@@ -9,7 +9,9 @@
 #include <csignal>
 #include <utility>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
+#include "transport/ending.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/mpi_active.hpp"
 
@@ -61,11 +63,11 @@ struct Registry {
   bool watched = false;
 };
 Registry& registry() {
-  static auto* const kept = new Registry;
-  return *kept;
+  static base::PerProcess<Registry> kept;
+  return kept.get();
 }
 
-int stop_all(MPI_Comm, int, void*, void*) {
+void stop_all() {
   std::set<MpiActive*> running;
   {
     const std::scoped_lock lock(registry().mutex);
@@ -75,23 +77,12 @@ int stop_all(MPI_Comm, int, void*, void*) {
   // One that another thread stops may still be calling MPI.
   std::unique_lock lock(registry().mutex);
   registry().changed.wait_for(lock, kOthersStop, [] { return registry().stopping == 0; });
-  return MPI_SUCCESS;
-}
-
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, while all of MPI still works.
-void watch_the_end() {
-  int key = MPI_KEYVAL_INVALID;
-  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, stop_all, &key, nullptr), "MPI_Comm_create_keyval");
-  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-  check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
 }
 
 }  // namespace
 
 MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, std::shared_ptr<Losses> losses)
-    : service_(std::move(service)), losses_(std::move(losses)) {
-  check(MPI_Comm_dup(everyone, &comm_), "MPI_Comm_dup");
-  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    : comm_(everyone), service_(std::move(service)), losses_(std::move(losses)) {
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   // What many callers together send to one worker unasked stays bounded.
@@ -108,7 +99,7 @@ MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, st
   losses_->begin([this] { watch_others(); });
   const std::scoped_lock lock(registry().mutex);
   registry().running.insert(this);
-  if (!std::exchange(registry().watched, true)) watch_the_end();
+  if (!std::exchange(registry().watched, true)) at_ending(EndingStage::kThreads, stop_all);
 }
 
 /// Under the lock.  Heads are probed for: receives posted for any rank lose messages under MPICH where ranks are
@@ -291,10 +282,7 @@ void MpiActive::stop() noexcept {
   {
     const std::scoped_lock lock(mutex_);
     stopped_ = true;
-    if (alive) {
-      left = operations_.finish();
-      MPI_Comm_free(&comm_);
-    }
+    if (alive) left = operations_.finish();
     for (Lane& lane : lanes_) {
       waiting.insert(waiting.end(), lane.waiting.begin(), lane.waiting.end());
       lane.waiting.clear();
@@ -312,12 +300,6 @@ void MpiActive::stop() noexcept {
 
 std::shared_ptr<Active> make_active(MPI_Comm everyone, std::shared_ptr<CallService> service,
                                     std::shared_ptr<Losses> losses) {
-  int level = MPI_THREAD_SINGLE;
-  check(MPI_Query_thread(&level), "MPI_Query_thread");
-  check(MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
-  if (level < MPI_THREAD_MULTIPLE)
-    throw Error(ErrorKind::kArgument,
-                "distant files need MPI_THREAD_MULTIPLE, and MPI was initialised for less; call MPI_Init_thread");
   return std::make_shared<MpiActive>(everyone, std::move(service), std::move(losses));
 }
 

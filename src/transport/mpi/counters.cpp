@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "plait/error.hpp"
+#include "transport/ending.hpp"
 #include "transport/mpi/check.hpp"
 
 namespace plait::transport::mpi {
@@ -173,26 +175,17 @@ struct Windows {
 };
 
 Windows& windows() {
-  static auto* const kept = new Windows;
-  return *kept;
+  static base::PerProcess<Windows> kept;
+  return kept.get();
 }
 
-int free_windows(MPI_Comm, int, void*, void*) {
+void free_windows() {
   std::map<WindowName, std::shared_ptr<CounterWindow>> known;
   {
     const std::scoped_lock lock(windows().mutex);
     known.swap(windows().known);
   }
   for (const auto& [name, window] : known) window->free_together();
-  return MPI_SUCCESS;
-}
-
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, while all of MPI still works.
-void free_at_the_end() {
-  int key = MPI_KEYVAL_INVALID;
-  check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_windows, &key, nullptr), "MPI_Comm_create_keyval");
-  check(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-  check(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
 }
 
 class RemoteCounter : public Counter {
@@ -217,14 +210,6 @@ class RemoteCounter : public Counter {
 }  // namespace
 
 std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone) {
-  int level = MPI_THREAD_SINGLE;
-  check(MPI_Query_thread(&level), "MPI_Query_thread");
-  int least = level;
-  check(MPI_Allreduce(&level, &least, 1, MPI_INT, MPI_MIN, everyone), "MPI_Allreduce");
-  if (least < MPI_THREAD_MULTIPLE)
-    throw Error(ErrorKind::kArgument,
-                "between nodes a position that all ranks share needs MPI_THREAD_MULTIPLE, and MPI was initialised for "
-                "less; call MPI_Init_thread, or use streams of another mode than 1");
   Windows& all = windows();
   // Process 0 chooses for all: other threads may be making counters, in another order on each process.
   std::array<std::int64_t, 4> chosen{};  // the name of a window, the place in it, whether it is to be made
@@ -249,7 +234,7 @@ std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone) {
     window = std::make_shared<CounterWindow>(everyone);
     const std::scoped_lock lock(all.mutex);
     if (rank == 0) window->take();
-    if (!std::exchange(all.freed_at_the_end, true)) free_at_the_end();
+    if (!std::exchange(all.freed_at_the_end, true)) at_ending(EndingStage::kMemory, free_windows);
     all.known.emplace(name, window);
     all.added.notify_all();
   } else {

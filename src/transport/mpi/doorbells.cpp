@@ -41,12 +41,14 @@ Doorbells::Doorbells(MPI_Comm comm) : directory_(comm) {
   ways_.assign(static_cast<std::size_t>(directory_.size()), Way::kUntried);
   listen();
   directory_.exchange();
+  watch_forks();
   // Whether sockets lead to other hosts is found out while all are there.
   trial_ = directory_.first_far();
   if (trial_ >= 0) begin_connecting(trial_, ways_[static_cast<std::size_t>(trial_)]);
 }
 
 Doorbells::~Doorbells() {
+  forget_forks();
   close();
   close_if_open(self_);
 }

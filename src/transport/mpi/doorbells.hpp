@@ -77,6 +77,12 @@ class Doorbells {
   };
   enum class Way : std::uint8_t { kUntried, kTrying, kBelled, kSilent, kGone };
 
+  /// Around a fork nothing changes here, and the child closes its copies: by them peers would find a process alive that
+  /// has ended.
+  struct Forks;
+  void watch_forks();
+  void forget_forks();
+
   void listen();
   void watch(int socket);
   void accept(int listener);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -41,8 +42,9 @@ std::shared_ptr<const int> descriptor_of([[maybe_unused]] pid_t process) {
 
 }  // namespace
 
-PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::shared_ptr<Losses> losses)
-    : workers_(std::move(workers)), losses_(std::move(losses)) {
+PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, const node::Departure& departure,
+                           const node::Progress& progress)
+    : workers_(std::move(workers)), departure_(departure), progress_(progress) {
   // Process numbers mean the same only inside one namespace.
   struct stat space{};
   const bool known = ::stat("/proc/self/ns/pid", &space) == 0;
@@ -56,6 +58,8 @@ PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, std::shared_
 }
 
 void PeerLiveness::check() {
+  if (look) look();
+  departure_.check(progress_);  // first: it tells more
   for (std::size_t i = 0; i < descriptors_.size(); ++i) {
     if (!descriptors_[i]) continue;
     pollfd state{*descriptors_[i], POLLIN, 0};
@@ -65,7 +69,7 @@ void PeerLiveness::check() {
           base::text("rank ", workers_[i], " has ended during a collective call; nothing more can be done together"),
           EOWNERDEAD);
   }
-  if (losses_) losses_->check_waiting();
+  if (losses != nullptr) losses->check_waiting();
 }
 
 }  // namespace plait::transport::mpi

@@ -1,23 +1,15 @@
 #include "transport/mpi/losses.hpp"
 
-#include <sched.h>
-
 #include <cerrno>
-#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/mpi/check.hpp"
 
 namespace plait::transport::mpi {
 
 namespace {
 
-/// Waits shorter than this cost nothing more than they do in MPI ...
-constexpr std::chrono::seconds kBusy{1};
-/// ... longer ones look so often.
-constexpr std::chrono::milliseconds kNap{1};
 /// What the lost process had sent may still come, and pass from rank to rank.
 constexpr std::chrono::seconds kGrace{5};
 
@@ -55,22 +47,6 @@ void Losses::check_waiting() {
     if (watch_) std::exchange(watch_, nullptr)();
   }
   if (Clock::now().time_since_epoch() - Clock::duration(since_) > kGrace) check();
-}
-
-void Losses::wait(MPI_Request& request, const char* what) {
-  const auto begin = Clock::now();
-  while (true) {
-    int there = 0;
-    mpi::check(MPI_Test(&request, &there, MPI_STATUS_IGNORE), what);
-    if (there != 0) return;
-    const auto now = Clock::now();
-    if (now - begin < kBusy) {
-      ::sched_yield();
-      continue;
-    }
-    check_waiting();
-    std::this_thread::sleep_for(kNap);
-  }
 }
 
 }  // namespace plait::transport::mpi

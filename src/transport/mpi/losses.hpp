@@ -25,9 +25,6 @@ class Losses {
   void check() const;
   /// The same for one that has waited for a while, and may still be let go by what the lost process had sent.
   void check_waiting();
-  /// Waits for an operation of all processes.
-  /// errors  kSystem: it does not end, and a process has been lost.  MPI keeps the operation and its memory then.
-  void wait(MPI_Request& request, const char* what);
 
  private:
   using Clock = std::chrono::steady_clock;

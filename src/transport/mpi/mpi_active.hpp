@@ -19,15 +19,10 @@
 #include "transport/mpi/doorbells.hpp"
 #include "transport/mpi/losses.hpp"
 #include "transport/mpi/operations.hpp"
+#include "transport/mpi/tags.hpp"
 
 namespace plait::transport::mpi {
 
-/// Tags: a call under way has one of at most kMostPlaces places for its answer, its payload and its failure.
-inline constexpr int kMostPlaces = 32;
-inline constexpr int kHeadTag = 1;
-inline constexpr int kAnswerTag = 100;
-inline constexpr int kPayloadTag = 200;
-inline constexpr int kFailureTag = 300;
 /// Above so many bytes MPI may need both sides to move a message.
 inline constexpr std::size_t kLarge = 4096;
 
@@ -113,7 +108,7 @@ class MpiActive : public Active {
   /// A large message moves, or has ended.
   void moved() { last_large_ = Clock::now().time_since_epoch().count(); }
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm comm_;  // the transport's, which outlives this
   int rank_ = 0;
   int size_ = 1;
   int most_places_ = kMostPlaces;

@@ -1,20 +1,27 @@
 #include "transport/mpi/mpi_transport.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "plait/error.hpp"
-#include "plait/mpi.hpp"
+#include "transport/ending.hpp"
 #include "transport/mpi/active.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/counters.hpp"
+#include "transport/mpi/finalize.hpp"
+#include "transport/mpi/forked.hpp"
+#include "transport/mpi/leaders.hpp"
+#include "transport/mpi/leaving.hpp"
 #include "transport/mpi/liveness.hpp"
+#include "transport/mpi/places.hpp"
 #include "transport/mpi/segment.hpp"
+#include "transport/mpi/tags.hpp"
 #include "transport/node/group.hpp"
 
 namespace plait::transport::mpi {
@@ -23,24 +30,18 @@ namespace {
 
 /// One MPI call moves at most this much: counts are ints.
 constexpr std::size_t kMostBytesAMessage = std::size_t{1} << 30;
-constexpr int kTag = 7;
 
-/// A communicator of our own, freed unless MPI has ended already.
-class OwnComm {
- public:
-  OwnComm() = default;
-  ~OwnComm() {
-    int ended = 0;
-    if (comm_ != MPI_COMM_NULL && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) MPI_Comm_free(&comm_);
-  }
-  OwnComm(const OwnComm&) = delete;
-  OwnComm& operator=(const OwnComm&) = delete;
-  MPI_Comm get() const { return comm_; }
-  MPI_Comm* out() { return &comm_; }
+class MpiTransport;
 
- private:
-  MPI_Comm comm_ = MPI_COMM_NULL;
+/// Those of this process, which MPI_Finalize finds.
+struct Transports {
+  std::mutex mutex;
+  std::set<MpiTransport*> all;
 };
+Transports& transports() {
+  static auto* const kept = new Transports;
+  return *kept;
+}
 
 class MpiTicket : public Ticket {
  public:
@@ -55,8 +56,7 @@ class MpiTicket : public Ticket {
 
 class NodeWindows : public SharedWindows {
  public:
-  NodeWindows(MPI_Comm node, MPI_Comm everyone, int node_size, std::int64_t bytes)
-      : segment_(node, everyone, bytes * node_size), bytes_(bytes) {}
+  NodeWindows(Meeting& meeting, std::int64_t bytes) : segment_(meeting, bytes * meeting.node_size()), bytes_(bytes) {}
   std::byte* part(int node_rank) const override { return segment_.data() + node_rank * bytes_; }
   std::int64_t bytes() const override { return bytes_; }
 
@@ -65,18 +65,72 @@ class NodeWindows : public SharedWindows {
   std::int64_t bytes_;
 };
 
-class MpiTransport : public Transport {
+/// Marks an agreement of all processes while it goes on.
+class Inside {
+ public:
+  explicit Inside(node::Progress& progress) : progress_(progress) {
+    ++progress_.calls;
+    progress_.inside = true;
+  }
+  ~Inside() { progress_.inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  node::Progress& progress_;
+};
+
+class MpiTransport : public Transport, public Meeting {
  public:
   explicit MpiTransport(MPI_Comm communicator) {
     check(MPI_Comm_dup(communicator, everyone_.out()), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(everyone_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(everyone_.get(), &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(everyone_.get(), &size_), "MPI_Comm_size");
-    find_node();
-    find_workers();
-    control_.emplace(node_.get(), everyone_.get(), node::control_bytes(node_size_));
-    group_.emplace(control_->data(), node_rank_, node_size_,
-                   std::make_unique<PeerLiveness>(node_.get(), workers_, nodes_apart() ? losses_ : nullptr));
+    Places places(everyone_.get());
+    node_rank_ = places.node_rank;
+    node_size_ = places.node_size;
+    node_group_ = places.node_group;
+    threads_ = places.threads;
+    workers_ = places.workers;
+    FirstMeeting meeting(places.node.get(), everyone_.get());
+    control_.emplace(meeting, node::control_bytes(node_size_));
+    auto liveness =
+        std::make_unique<PeerLiveness>(places.node.get(), workers_, node::departure_of(control_->data()), progress_);
+    PeerLiveness& watch = *liveness;
+    group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
+    if (nodes_apart()) {
+      notices_.emplace(everyone_.get(), places.cookie, group_->departure(), progress_, *losses_, places.leaders,
+                       places.node_place);
+      watch.look = [this] { notices_->look(); };
+      watch.losses = losses_.get();
+      if (node_rank_ == 0) leaders_.emplace(everyone_.get(), places.leaders, places.node_place, *notices_);
+    }
+    const std::scoped_lock lock(transports().mutex);
+    transports().all.insert(this);
+  }
+  ~MpiTransport() override {
+    kept() = nullptr;  // it uses what goes now
+    {
+      const std::scoped_lock lock(transports().mutex);
+      transports().all.erase(this);
+    }
+    leave();
+    if (notices_ && (is_leaving() || notices_->given_up())) everyone_.keep();
+  }
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  /// Tells the others that this process takes part in nothing any more.
+  void leave() noexcept {
+    node::Departed departed;
+    departed.worker = rank_;
+    departed.calls = progress_.calls;
+    departed.tell(what_became());
+    group_->departure().record(departed);
+    int ended = 0;
+    // Other nodes hear of the end of the program only: a communicator is freed by all, as a rule.
+    if (notices_ && is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
   }
 
   int rank() const override { return rank_; }
@@ -93,14 +147,12 @@ class MpiTransport : public Transport {
     if (!windows_ || windows_->bytes() < bytes) {
       windows_ = nullptr;
       const std::int64_t rounded = (bytes + kPage - 1) / kPage * kPage;
-      windows_ = std::make_unique<NodeWindows>(node_.get(), everyone_.get(), node_size_, rounded);
+      windows_ = std::make_unique<NodeWindows>(*this, rounded);
     }
     return *windows_;
   }
   Gates& gates() override { return *group_; }
-  std::unique_ptr<SharedPart> share(std::int64_t bytes) override {
-    return mpi::share(node_.get(), everyone_.get(), bytes, node_group_);
-  }
+  std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return mpi::share(*this, bytes, node_group_); }
   std::int64_t node_group() const override { return node_group_; }
   std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
 
@@ -109,7 +161,7 @@ class MpiTransport : public Transport {
     std::vector<MPI_Request> requests;
     for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
       const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
-      check(MPI_Isend(bytes.data() + done, static_cast<int>(part), MPI_BYTE, to, kTag, everyone_.get(),
+      check(MPI_Isend(bytes.data() + done, static_cast<int>(part), MPI_BYTE, to, kDataTag, everyone_.get(),
                       &requests.emplace_back()),
             "MPI_Isend");
     }
@@ -121,7 +173,7 @@ class MpiTransport : public Transport {
     std::vector<MPI_Request> requests;
     for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
       const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
-      check(MPI_Irecv(bytes.data() + done, static_cast<int>(part), MPI_BYTE, from, kTag, everyone_.get(),
+      check(MPI_Irecv(bytes.data() + done, static_cast<int>(part), MPI_BYTE, from, kDataTag, everyone_.get(),
                       &requests.emplace_back()),
             "MPI_Irecv");
     }
@@ -129,70 +181,26 @@ class MpiTransport : public Transport {
   }
 
   void reduce_min(std::span<std::int64_t> values) override {
+    const Inside inside(progress_);
+    if (nodes_apart()) losses_->check();
     group_->reduce_min(values);
     if (!nodes_apart()) return;
     // One process of each node speaks for it; the others sleep until it has the result.
-    if (node_rank_ == 0) {
-      const auto count = static_cast<int>(values.size());
-      together(
-          std::as_writable_bytes(values), "MPI_Allreduce",
-          [&](void* data) { return MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_INT64_T, MPI_MIN, leaders_.get()); },
-          [&](void* data, MPI_Request* request) {
-            return MPI_Iallreduce(MPI_IN_PLACE, data, count, MPI_INT64_T, MPI_MIN, leaders_.get(), request);
-          });
-    }
+    if (leaders_) leaders_->reduce_min(values);
     group_->hand_out(values);
   }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
-    if (nodes_apart()) {
-      const auto count = static_cast<int>(bytes.size());
-      together(
-          bytes, "MPI_Bcast", [&](void* data) { return MPI_Bcast(data, count, MPI_BYTE, root, everyone_.get()); },
-          [&](void* data, MPI_Request* request) {
-            return MPI_Ibcast(data, count, MPI_BYTE, root, everyone_.get(), request);
-          });
-    } else {
-      group_->broadcast(bytes, root);
-    }
-  }
-
-  void broadcast_to_nodes(std::span<std::byte> bytes) override {
-    if (!nodes_apart()) return;
-    for (std::size_t done = 0; done < bytes.size(); done += kMostBytesAMessage) {
-      const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
-      // Worker 0 is at place 0 of its node, and the first of the leaders.
-      check(MPI_Bcast(bytes.data() + done, static_cast<int>(part), MPI_BYTE, 0, leaders_.get()), "MPI_Bcast");
-    }
-  }
-
-  std::unique_ptr<Counter> counter() override {
-    if (nodes_apart()) return make_remote_counter(everyone_.get());
-    auto segment = std::make_shared<Segment>(node_.get(), everyone_.get(), kPage);
-    auto& place = *reinterpret_cast<std::atomic<std::int64_t>*>(segment->data());
-    return std::make_unique<MemoryCounter>(place, std::move(segment));
-  }
-
-  std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
-    return make_active(everyone_.get(), std::move(service), losses_);
-  }
-
- private:
-  static constexpr std::int64_t kPage = 4096;
-
-  /// Carries out an operation of all nodes on `bytes`: `plain(data)`, or, where losses are watched for, which is so on
-  /// all processes or none, its nonblocking kind `begin(data, request)`.
-  /// errors  kSystem: a process has been lost, as far as that is known.
-  template <typename Plain, typename Begin>
-  void together(std::span<std::byte> bytes, const char* what, Plain plain, Begin begin) {
-    if (!losses_->watching()) return check(plain(bytes.data()), what);
+    const Inside inside(progress_);
+    if (!nodes_apart()) return group_->broadcast(bytes, root);
     losses_->check();
-    MPI_Request request = MPI_REQUEST_NULL;
     // What a wait leaves that has been given up, MPI may still touch.
     auto copy = std::make_unique<std::vector<std::byte>>(bytes.begin(), bytes.end());
-    check(begin(copy->data(), &request), what);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibcast(copy->data(), static_cast<int>(copy->size()), MPI_BYTE, root, everyone_.get(), &request),
+          "MPI_Ibcast");
     try {
-      losses_->wait(request, what);
+      notices_->wait(std::span(&request, 1), "MPI_Ibcast");
     } catch (...) {
       static_cast<void>(copy.release());
       throw;
@@ -200,64 +208,94 @@ class MpiTransport : public Transport {
     std::copy(copy->begin(), copy->end(), bytes.begin());
   }
 
-  void find_node() {
-    OwnComm whole;
-    check(MPI_Comm_split_type(everyone_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, whole.out()),
-          "MPI_Comm_split_type");
-    const char* setting = std::getenv("PLAIT_NODE_SIZE");
-    int most = rank_ == 0 && setting != nullptr ? std::atoi(setting) : 0;
-    check(MPI_Bcast(&most, 1, MPI_INT, 0, everyone_.get()), "MPI_Bcast");
-    int place = 0;
-    check(MPI_Comm_rank(whole.get(), &place), "MPI_Comm_rank");
-    check(MPI_Comm_split(whole.get(), most > 0 ? place / most : 0, rank_, node_.out()), "MPI_Comm_split");
-    check(MPI_Comm_rank(node_.get(), &node_rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(node_.get(), &node_size_), "MPI_Comm_size");
-    check(MPI_Comm_split(everyone_.get(), node_rank_ == 0 ? 0 : MPI_UNDEFINED, rank_, leaders_.out()),
-          "MPI_Comm_split");
+  void broadcast_to_nodes(std::span<std::byte> bytes) override {
+    // Worker 0 is at place 0 of its node, and the first of the leaders.
+    if (leaders_) leaders_->broadcast(bytes);
   }
 
-  void find_workers() {
-    workers_.resize(static_cast<std::size_t>(node_size_));
-    check(MPI_Allgather(&rank_, 1, MPI_INT, workers_.data(), 1, MPI_INT, node_.get()), "MPI_Allgather");
-    // The same for every communicator of the same processes.
-    const std::int64_t process = ::getpid();
-    std::vector<std::int64_t> processes(workers_.size());
-    check(MPI_Allgather(&process, 1, MPI_INT64_T, processes.data(), 1, MPI_INT64_T, node_.get()), "MPI_Allgather");
-    std::sort(processes.begin(), processes.end());
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const std::int64_t one : processes) hash = (hash ^ static_cast<std::uint64_t>(one)) * 1099511628211ULL;
-    node_group_ = static_cast<std::int64_t>(hash >> 2U);
+  std::unique_ptr<Counter> counter() override {
+    if (nodes_apart()) {
+      need_threads("between nodes a position that all ranks share needs",
+                   "call MPI_Init_thread, or use streams of another mode than 1");
+      return make_remote_counter(everyone_.get());
+    }
+    auto segment = std::make_shared<Segment>(static_cast<Meeting&>(*this), kPage);
+    auto& place = *reinterpret_cast<std::atomic<std::int64_t>*>(segment->data());
+    return std::make_unique<MemoryCounter>(place, std::move(segment));
+  }
+
+  std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
+    need_threads("distant files need",
+                 "call MPI_Init_thread, or set in the environment MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE "
+                 "(MPICH), OMPI_MPI_THREAD_LEVEL=3 (Open MPI)");
+    return make_active(everyone_.get(), std::move(service), losses_);
+  }
+  bool background() const override { return threads_ || !nodes_apart(); }
+
+ private:
+  static constexpr std::int64_t kPage = 4096;
+
+  void need_threads(const char* who, const char* cure) const {
+    if (!threads_)
+      throw Error(ErrorKind::kArgument,
+                  base::text(who, " MPI_THREAD_MULTIPLE, and MPI was initialised for less; ", cure));
+  }
+
+  // The meeting of those who make something that they share.
+  void from_first(std::span<std::byte> bytes) override { group_->broadcast(bytes, 0); }
+  bool all(bool mine) override {
+    std::array<std::int64_t, 1> least{mine ? 1 : 0};
+    group_->reduce_min(least);
+    return least[0] != 0;
+  }
+  std::vector<std::int64_t> gather(std::int64_t mine) override { return group_->gather(mine); }
+  void largest(std::span<std::int64_t> values) override {
+    for (std::int64_t& value : values) value = -value;
+    reduce_min(values);
+    for (std::int64_t& value : values) value = -value;
   }
 
   std::shared_ptr<Losses> losses_ = std::make_shared<Losses>();
   OwnComm everyone_;
-  OwnComm node_;
-  OwnComm leaders_;
   int rank_ = 0;
   int size_ = 1;
   int node_rank_ = 0;
   int node_size_ = 1;
   std::vector<int> workers_;  // of this node, ascending
   std::int64_t node_group_ = 0;
+  bool threads_ = false;  // whether any thread may call MPI
+  node::Progress progress_;
   std::optional<Segment> control_;
   std::optional<node::Group> group_;
+  std::optional<Notices> notices_;  // where there are several nodes
+  std::optional<Leaders> leaders_;  // on the first process of each of them
   std::unique_ptr<NodeWindows> windows_;
 };
 
+void leave_all() {
+  set_leaving({});
+  const std::scoped_lock lock(transports().mutex);
+  for (MpiTransport* one : transports().all) one->leave();
+}
+
 }  // namespace
 
-std::shared_ptr<Transport> make_transport(MPI_Comm communicator) {
+void check_running() {
+  check_not_forked();
   int started = 0;
   int ended = 0;
   if (MPI_Initialized(&started) != MPI_SUCCESS || started == 0 || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0)
     throw Error(ErrorKind::kSystem, "MPI is not running; call MPI_Init first");
+}
+
+std::shared_ptr<Transport> make_transport(MPI_Comm communicator) {
+  check_running();
+  watch_finalize();
+  [[maybe_unused]] static const bool leaves = [] {
+    at_ending(EndingStage::kLeave, leave_all);
+    return true;
+  }();
   return std::make_shared<MpiTransport>(communicator);
 }
 
 }  // namespace plait::transport::mpi
-
-namespace plait {
-
-Comm make_comm(MPI_Comm communicator) { return Comm(transport::mpi::make_transport(communicator)); }
-
-}  // namespace plait

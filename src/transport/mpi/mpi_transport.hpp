@@ -9,6 +9,9 @@
 
 namespace plait::transport::mpi {
 
+/// errors  kSystem: MPI is not initialised, or has ended.
+void check_running();
+
 /// Collective over `communicator`.  errors  kSystem: MPI is not initialised, no shared memory.
 std::shared_ptr<Transport> make_transport(MPI_Comm communicator);
 

@@ -9,12 +9,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/mpi/check.hpp"
 
 namespace plait::transport::mpi {
 
@@ -39,6 +39,24 @@ int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
   return EEXIST;
 }
 
+/// The name of a segment, which goes with this.
+class Name {
+ public:
+  Name() = default;
+  ~Name() {
+    if (made_) ::shm_unlink(text.data());
+  }
+  Name(const Name&) = delete;
+  Name& operator=(const Name&) = delete;
+  /// Made by the first process of the node, for all of it.  Returns an errno, 0 where it worked.
+  int find(Meeting& meeting, std::int64_t bytes, bool reserve);
+
+  std::array<char, 64> text{};
+
+ private:
+  bool made_ = false;
+};
+
 /// Maps a file at a multiple of the large page, so that large pages can be used.
 std::byte* map_aligned(int file, std::size_t bytes) {
   constexpr auto kAlign = static_cast<std::size_t>(kAreaPage);
@@ -59,23 +77,35 @@ std::byte* map_aligned(int file, std::size_t bytes) {
 }
 
 /// Whether a file could be opened on every process of a node; where not, it is closed on those that could.
-bool all_opened(MPI_Comm node, int& file) {
-  int opened = file >= 0 ? 1 : 0;
-  int all = 0;
-  check(MPI_Allreduce(&opened, &all, 1, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
-  if (all == 0 && file >= 0) {
+bool all_opened(Meeting& meeting, int& file) {
+  const bool all = meeting.all(file >= 0);
+  if (!all && file >= 0) {
     ::close(file);
     file = -1;
   }
-  return all != 0;
+  return all;
+}
+
+/// The value of the node's first process.
+template <typename Value>
+void from_first(Meeting& meeting, Value& value) {
+  meeting.from_first(std::as_writable_bytes(std::span(&value, 1)));
+}
+
+int Name::find(Meeting& meeting, std::int64_t bytes, bool reserve) {
+  int code = meeting.node_rank() == 0 ? create(text, bytes, reserve) : 0;
+  made_ = meeting.node_rank() == 0 && code == 0;
+  from_first(meeting, code);
+  from_first(meeting, text);
+  return code;
 }
 
 /// Memory without a name, which the kernel gives large pages where /dev/shm has none, and no limit of its own.  The
 /// others find it through the first process.  -1 on all of the node where that cannot be.
-int open_large_pages(MPI_Comm node, int rank, std::int64_t bytes) {
+int open_large_pages(Meeting& meeting, std::int64_t bytes) {
   std::array<std::int64_t, 2> first{::getpid(), -1};
   int file = -1;
-  if (rank == 0) {
+  if (meeting.node_rank() == 0) {
     file = ::memfd_create("plait", MFD_CLOEXEC);
     if (file >= 0 && ::ftruncate(file, bytes) != 0) {
       ::close(file);
@@ -83,8 +113,8 @@ int open_large_pages(MPI_Comm node, int rank, std::int64_t bytes) {
     }
     first[1] = file;
   }
-  check(MPI_Bcast(first.data(), 2, MPI_INT64_T, 0, node), "MPI_Bcast");
-  if (rank != 0 && first[1] >= 0) {
+  from_first(meeting, first);
+  if (meeting.node_rank() != 0 && first[1] >= 0) {
     const std::string name = base::text("/proc/", first[0], "/fd/", first[1]);
     file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
     struct stat found{};
@@ -94,21 +124,17 @@ int open_large_pages(MPI_Comm node, int rank, std::int64_t bytes) {
       file = -1;
     }
   }
-  return all_opened(node, file) ? file : -1;
+  return all_opened(meeting, file) ? file : -1;
 }
 
 /// The same by a name in /dev/shm, which is gone when this returns.
-int open_named(MPI_Comm node, int rank, std::int64_t bytes, int& code) {
-  std::array<char, 64> name{};
-  code = rank == 0 ? create(name, bytes, false) : 0;
-  const bool created = rank == 0 && code == 0;
-  check(MPI_Bcast(&code, 1, MPI_INT, 0, node), "MPI_Bcast");
-  check(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
-  int file = code == 0 ? ::shm_open(name.data(), O_RDWR, 0600) : -1;
+int open_named(Meeting& meeting, std::int64_t bytes, int& code) {
+  Name name;
+  code = name.find(meeting, bytes, false);
+  int file = code == 0 ? ::shm_open(name.text.data(), O_RDWR, 0600) : -1;
   if (code == 0 && file < 0) code = errno;
-  const bool all = all_opened(node, file);
+  const bool all = all_opened(meeting, file);
   if (!all && code == 0) code = EACCES;
-  if (created) ::shm_unlink(name.data());
   return file;
 }
 
@@ -127,16 +153,11 @@ int populate(int file, std::byte* memory, std::int64_t offset, std::int64_t byte
 
 }  // namespace
 
-Segment::Segment(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
-  int rank = 0;
-  check(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
-  std::array<char, 64> name{};
-  int code = rank == 0 ? create(name, bytes, true) : 0;
-  const bool created = rank == 0 && code == 0;
-  check(MPI_Bcast(&code, 1, MPI_INT, 0, node), "MPI_Bcast");
-  check(MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node), "MPI_Bcast");
+Segment::Segment(Meeting& meeting, std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
+  Name name;
+  int code = name.find(meeting, bytes, true);
   if (code == 0) {
-    const int file = ::shm_open(name.data(), O_RDWR, 0600);
+    const int file = ::shm_open(name.text.data(), O_RDWR, 0600);
     if (file < 0) {
       code = errno;
     } else {
@@ -149,11 +170,16 @@ Segment::Segment(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes) : bytes_(
       ::close(file);
     }
   }
-  int worst = 0;
-  check(MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, everyone), "MPI_Allreduce");
-  if (created) ::shm_unlink(name.data());
-  if (worst != 0) {
+  std::array<std::int64_t, 1> largest{code};
+  try {
+    meeting.largest(largest);
+  } catch (...) {
     if (data_ != nullptr) ::munmap(data_, bytes_);
+    throw;
+  }
+  if (largest[0] != 0) {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+    const auto worst = static_cast<int>(largest[0]);
     throw Error(ErrorKind::kSystem,
                 base::text("cannot share ", base::bytes_text(bytes), " of memory inside a node: ", std::strerror(worst),
                            "; allow less with memory=, or enlarge /dev/shm"),
@@ -161,14 +187,11 @@ Segment::Segment(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes) : bytes_(
   }
 }
 
-std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes, std::int64_t group) {
-  int rank = 0;
-  int size = 1;
-  check(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(node, &size), "MPI_Comm_size");
+std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int64_t group) {
+  const int rank = meeting.node_rank();
+  const int size = meeting.node_size();
   const std::int64_t mine = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
-  std::vector<std::int64_t> parts(static_cast<std::size_t>(size));
-  check(MPI_Allgather(&mine, 1, MPI_INT64_T, parts.data(), 1, MPI_INT64_T, node), "MPI_Allgather");
+  const std::vector<std::int64_t> parts = meeting.gather(mine);
   std::int64_t total = kAreaPage;  // the header's page
   std::int64_t before = kAreaPage;
   for (int i = 0; i < size; ++i) {
@@ -176,10 +199,10 @@ std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t
     total += parts[static_cast<std::size_t>(i)];
   }
   std::int64_t number = new_area_number();
-  check(MPI_Bcast(&number, 1, MPI_INT64_T, 0, node), "MPI_Bcast");
+  from_first(meeting, number);
   int code = 0;
-  int file = open_large_pages(node, rank, total);
-  if (file < 0) file = open_named(node, rank, total, code);
+  int file = open_large_pages(meeting, total);
+  if (file < 0) file = open_named(meeting, total, code);
   std::byte* memory = nullptr;
   if (code == 0) {
     memory = map_aligned(file, static_cast<std::size_t>(total));
@@ -189,7 +212,7 @@ std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t
   if (file >= 0) ::close(file);
   // The size as well, so that all nodes say the same.
   std::array<std::int64_t, 2> worst{code, code == 0 ? 0 : total};
-  check(MPI_Allreduce(MPI_IN_PLACE, worst.data(), 2, MPI_INT64_T, MPI_MAX, everyone), "MPI_Allreduce");
+  meeting.largest(worst);
   if (worst[0] != 0) {
     if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
     const auto cause = static_cast<int>(worst[0]);
@@ -199,7 +222,7 @@ std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t
                 cause);
   }
   register_area(number, group, memory, total, size);
-  check(MPI_Barrier(node), "MPI_Barrier");
+  meeting.largest(std::span(worst).first(1));  // all have registered it
   return std::make_unique<SharedPart>(number, memory + before, bytes);
 }
 

@@ -1,12 +1,11 @@
 /// A piece of memory that all processes of a node map.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "transport/mpi/meeting.hpp"
 #include "transport/shared_area.hpp"
 
 namespace plait::transport::mpi {
@@ -15,9 +14,9 @@ namespace plait::transport::mpi {
 /// killed later.
 class Segment {
  public:
-  /// All zero at first.  Collective over `node`, and failures are agreed over `everyone`, which contains it.
-  /// errors  kSystem, on all of `everyone`: no room, no shared memory.
-  Segment(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes);
+  /// All zero at first.  Collective over the node, and failures are agreed over everyone.
+  /// errors  kSystem, on everyone: no room, no shared memory.
+  Segment(Meeting& meeting, std::int64_t bytes);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
@@ -30,8 +29,9 @@ class Segment {
 };
 
 /// Maps a new area (shared_area.hpp) whose parts are `bytes` bytes long, each process its own number, and takes the
-/// part of this one.  Collective over `node`; failures are agreed over `everyone`.  `group` names the processes of the
-/// node. errors  kSystem, on all of `everyone`: no room, no shared memory.
-std::unique_ptr<SharedPart> share(MPI_Comm node, MPI_Comm everyone, std::int64_t bytes, std::int64_t group);
+/// part of this one.  Collective over the node; failures are agreed over everyone.  `group` names the processes of the
+/// node.
+/// errors  kSystem, on everyone: no room, no shared memory.
+std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int64_t group);
 
 }  // namespace plait::transport::mpi

@@ -9,6 +9,8 @@ std::int64_t control_bytes(int members) {
   return static_cast<std::int64_t>(sizeof(Common)) + static_cast<std::int64_t>(sizeof(Member)) * members;
 }
 
+Departure& departure_of(std::byte* control) { return reinterpret_cast<Common*>(control)->departure; }
+
 Group::Group(std::byte* control, int rank, int size, std::unique_ptr<Liveness> liveness)
     : common_(reinterpret_cast<Common*>(control)),
       members_(reinterpret_cast<Member*>(control + sizeof(Common))),
@@ -52,6 +54,16 @@ void Group::broadcast(std::span<std::byte> bytes, int root) {
   barrier();
   if (rank_ != root) std::copy_n(common_->mailbox.begin(), bytes.size(), bytes.begin());
   barrier();
+}
+
+std::vector<std::int64_t> Group::gather(std::int64_t mine) {
+  std::memcpy(member(rank_).note.data(), &mine, sizeof mine);
+  barrier();
+  std::vector<std::int64_t> given(static_cast<std::size_t>(size_));
+  for (int peer = 0; peer < size_; ++peer)
+    std::memcpy(&given[static_cast<std::size_t>(peer)], member(peer).note.data(), sizeof mine);
+  barrier();
+  return given;
 }
 
 void Group::hand_out(std::span<std::int64_t> values) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/gates.hpp"
+#include "transport/node/departure.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::transport::node {
@@ -25,12 +26,16 @@ struct alignas(64) Member {
 struct alignas(64) Common {
   std::atomic<std::uint32_t> arrived{0};
   alignas(64) std::atomic<std::uint32_t> generation{0};
+  alignas(64) Departure departure;
   alignas(64) std::array<std::int64_t, Transport::kMostValues> result{};
   alignas(64) std::array<std::byte, Transport::kMostBroadcast> mailbox{};
 };
 
 /// Bytes of a control block for so many members; all zero is its initial state.
 std::int64_t control_bytes(int members);
+
+/// The departure in a control block.
+Departure& departure_of(std::byte* control);
 
 /// One member's view of a control block.
 class Group : public Gates {
@@ -42,6 +47,7 @@ class Group : public Gates {
   Slot& slot(int node_rank, int index) override;
   Liveness& liveness() override { return *liveness_; }
 
+  Departure& departure() { return common_->departure; }
   std::span<std::byte> note(int node_rank) { return member(node_rank).note; }
 
   void barrier();
@@ -49,6 +55,8 @@ class Group : public Gates {
   void reduce_min(std::span<std::int64_t> values);
   /// Two barriers.
   void broadcast(std::span<std::byte> bytes, int root);
+  /// What each member gives.  Two barriers.
+  std::vector<std::int64_t> gather(std::int64_t mine);
   /// Member 0 hands values on to the others.  One barrier.
   void hand_out(std::span<std::int64_t> values);
 

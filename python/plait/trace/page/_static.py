@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from plait.trace._program import programs
 from plait.trace.page._words import amount, counted, escaped, plain, seconds, share
 
 Report = Mapping[str, Any]
@@ -61,20 +61,8 @@ def section_of(evidence: object) -> str | None:
 
 
 def program_name(report: Report) -> str:
-    """Return the name of the program: of the process that began first, without its folder."""
-    processes = sorted(report.get("processes") or [], key=lambda process: process.get("begin") or 0)
-    names: list[str] = []
-    for process in processes:
-        command = str(process.get("command") or "").strip()
-        if not command:
-            continue
-        try:
-            words = shlex.split(command)
-        except ValueError:
-            words = command.split()
-        name = PurePosixPath(words[0]).name if words else ""
-        if name and name not in names:
-            names.append(name)
+    """Return the name of the script or the program, without its folder."""
+    names = programs(report.get("processes") or [])
     if names:
         more = len(names) - 1
         return plain(names[0]) + (f" and {counted(more, 'other program')}" if more else "")
@@ -91,6 +79,9 @@ def report_parts(report: Report) -> dict[str, str]:
         _source(report, trace),
     ]
     header.append(_coverage(trace))
+    left_out = report.get("left_out") or {}
+    if left_out.get("calls"):
+        header.append(f'<p class="left-out">{escaped(left_out["text"])}</p>')
     return {"header": "\n".join(header), "main": _conclusions(report.get("conclusions") or [])}
 
 

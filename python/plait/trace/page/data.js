@@ -29,13 +29,15 @@ export function profile(map) {
 export function sumBetween(timeline, from, to) {
   const first = Math.max(0, Math.ceil((from - timeline.begin) / timeline.width - 0.5 - 1e-9));
   const end = Math.min(timeline.read_bytes.length, Math.ceil((to - timeline.begin) / timeline.width - 0.5 - 1e-9));
-  const sum = { read: 0, write: 0, reads: 0, writes: 0, busy: 0, bins: Math.max(0, end - first) };
+  const sum = { read: 0, write: 0, reads: 0, writes: 0, busy: 0, present: 0, bins: Math.max(0, end - first) };
   for (let i = first; i < end; i += 1) {
     sum.read += timeline.read_bytes[i];
     sum.write += timeline.write_bytes[i];
     sum.reads += timeline.reads?.[i] ?? 0;
     sum.writes += timeline.writes?.[i] ?? 0;
-    sum.busy += timeline.busy?.[i] ?? 0;
+    const present = timeline.present?.[i] ?? 1;
+    sum.busy += (timeline.busy?.[i] ?? 0) * present;
+    sum.present += present;
   }
   return sum;
 }

@@ -48,8 +48,8 @@ export function timelineTable(timeline, from, to, caption) {
   if (timeline.busy?.length) {
     columns.push({
       title: "Busy",
-      value: (row) => row.busy,
-      show: (row) => share(row.bins ? row.busy / row.bins : null),
+      value: (row) => (row.present ? row.busy / row.present : 0),
+      show: (row) => share(row.present ? row.busy / row.present : null),
     });
   }
   return table(columns, rows, { caption, sortable: false, noun: "row", few: ROWS }).node;
@@ -81,7 +81,7 @@ export function timeSection({ report, view, maps, ranks, linked }) {
   const inView = el("p", { class: "inview", id: "in-view", "aria-live": "polite" });
   const tellView = () => {
     const sum = sumBetween(state.data, view.from, view.to);
-    const busy = state.data.busy?.length && sum.bins ? `, busy ${share(sum.busy / sum.bins)}` : "";
+    const busy = state.data.busy?.length && sum.present ? `, busy ${share(sum.busy / sum.present)}` : "";
     const span = view.isWhole() ? "In the whole run" : `In the ${seconds(view.to - view.from)} shown`;
     const mean = rate((sum.read + sum.write) / (sum.bins * state.data.width));
     const sides = state.data.single ? `moved ${bytes(sum.read)}` : `read ${bytes(sum.read)}, wrote ${bytes(sum.write)}`;

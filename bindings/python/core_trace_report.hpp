@@ -1,0 +1,25 @@
+// Parts of the document that a report is, and what they are made with.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string>
+
+#include "trace/report/report.hpp"
+
+namespace plait::python::reports {
+
+inline double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+/// File names are bytes; those that are no UTF-8 become what os.fsdecode makes of them.
+nanobind::object text(const std::string& bytes);
+
+inline const char* way_of(int direction) { return direction == trace::report::kReads ? "read" : "write"; }
+
+nanobind::dict timeline(const trace::report::Report& report);
+nanobind::list cycles(const trace::report::Report& report);
+nanobind::dict ranks(const trace::report::Report& report);
+nanobind::list offsets(const trace::report::Report& report);
+
+}  // namespace plait::python::reports

@@ -1,0 +1,77 @@
+"""How much of what happened a report is about: what its trace holds, and what was left out of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plait.trace import words
+
+Document = dict[str, Any]
+_MAPPED = "bytes of mapped files"  # how the recorder's reason begins
+
+
+def coverage(known: Document, seen: int, events: int, part: bool) -> Document:
+    """How much of what happened the trace holds, as far as it knows."""
+    # What a damaged trace claims to miss less than nothing of counts as unknown.
+    amounts = ("events", "read_bytes", "written_bytes")
+    missed = [{**one, **{name: max(one[name], 0) for name in amounts}} for one in known["missed"]]
+    lost = sum(one["read_bytes"] + one["written_bytes"] for one in missed)
+    untold = [one for one in missed if one["events"] and not one["read_bytes"] + one["written_bytes"]]
+    share: float | None
+    if not missed and known["complete"]:
+        share, text = 1.0, "100 % of the bytes: nothing is known to be missing."
+        if not events:
+            share, text = None, "The trace holds no events."
+    elif lost and not untold and known["complete"] and not part:
+        share = seen / (seen + lost)
+        text = f"{words.share(share)} of the bytes: {words.size(lost)} are missing ({_reasons(missed)})."
+    else:
+        share = None
+        kinds = [f"it lacks {words.size(lost)}"] if lost else []
+        kinds += [f"it lacks {words.count(sum(one['events'] for one in untold), 'event')} of unknown size"] * bool(
+            untold
+        )
+        kinds += ["it was cut off"] * (not known["complete"])
+        kinds = kinds or ["it lacks an unknown amount"]
+        reasons = f" ({_reasons(missed)})" if missed else ""
+        text = f"Not known what share of the bytes the trace holds: {' and '.join(kinds)}{reasons}."
+    return {"share": share, "text": text, "missed": missed}
+
+
+def _reasons(missed: list[Document]) -> str:
+    reasons = list(dict.fromkeys(words.shown(one["reason"]) for one in missed))
+    return "; ".join(reasons[:3]) + (f"; and {len(reasons) - 3} more" if len(reasons) > 3 else "")
+
+
+def without_left_out(known: Document, rows: list[Document]) -> Document:
+    """The trace's description, less the mappings of files that the report leaves out."""
+    missed = []
+    for one in known["missed"]:
+        told = dict(one)
+        if str(one["reason"]).startswith(_MAPPED):
+            told["events"] -= sum(row["maps"] for row in rows)
+            told["read_bytes"] -= sum(row["mapped_read_bytes"] for row in rows)
+            told["written_bytes"] -= sum(row["mapped_write_bytes"] for row in rows)
+            if max(told["events"], told["read_bytes"], told["written_bytes"]) <= 0:
+                continue
+        missed.append(told)
+    return {**known, "missed": missed}
+
+
+def left_out(rows: list[Document]) -> Document:
+    """What the report is not about: the sums, and one line that tells them."""
+    names = ("what", "files", "calls", "seconds", "read_bytes", "write_bytes")
+    kinds = [{name: row[name] for name in names} for row in rows]
+    sums: Document = {name: sum(row[name] for row in kinds) for name in names[1:]}
+    text = ""
+    if kinds:
+        text = (
+            f"Left out: {words.count(sums['calls'], 'call')} on {words.count(sums['files'], 'file')}, "
+            f"{words.size(sums['read_bytes'])} read, {words.size(sums['write_bytes'])} written, "
+            f"{words.seconds(sums['seconds'])} ({', '.join(_kind(row) for row in kinds)}); --all counts them."
+        )
+    return {**sums, "kinds": kinds, "text": text}
+
+
+def _kind(row: Document) -> str:
+    return f"{row['what']}: {row['calls']:,}"

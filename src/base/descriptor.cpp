@@ -1,0 +1,81 @@
+#include "base/descriptor.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <utility>
+
+namespace plait::base {
+
+/// All descriptors of this process, locked while it forks.
+struct OpenDescriptors {
+  static std::mutex& mutex() {
+    static auto* const kept = new std::mutex;  // outlives what is destroyed at the end of the process
+    return *kept;
+  }
+  static inline Descriptor* first = nullptr;
+
+  static void before_fork() { mutex().lock(); }
+  static void in_parent() { mutex().unlock(); }
+  static void in_child() {
+    while (first != nullptr) ::close(first->give());
+    mutex().unlock();
+  }
+};
+
+namespace {
+
+[[maybe_unused]] const bool watching =
+    ::pthread_atfork(OpenDescriptors::before_fork, OpenDescriptors::in_parent, OpenDescriptors::in_child) == 0;
+
+}  // namespace
+
+// Under the mutex, these two.
+
+void Descriptor::take(int number) {
+  number_ = number;
+  if (number < 0) return;
+  after_ = std::exchange(OpenDescriptors::first, this);
+  if (after_ != nullptr) after_->before_ = this;
+}
+
+int Descriptor::give() {
+  if (number_ < 0) return -1;
+  (before_ == nullptr ? OpenDescriptors::first : before_->after_) = after_;
+  if (after_ != nullptr) after_->before_ = before_;
+  before_ = nullptr;
+  after_ = nullptr;
+  return std::exchange(number_, -1);
+}
+
+Descriptor::Descriptor(int number) {
+  const std::scoped_lock lock(OpenDescriptors::mutex());
+  take(number);
+}
+
+Descriptor::Descriptor(Descriptor&& other) noexcept {
+  const std::scoped_lock lock(OpenDescriptors::mutex());
+  take(other.give());
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  const std::scoped_lock lock(OpenDescriptors::mutex());
+  take(other.give());
+  return *this;
+}
+
+Descriptor::~Descriptor() { close(); }
+
+void Descriptor::close() {
+  int number = -1;
+  {
+    const std::scoped_lock lock(OpenDescriptors::mutex());
+    number = give();
+  }
+  if (number >= 0) ::close(number);
+}
+
+}  // namespace plait::base

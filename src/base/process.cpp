@@ -1,0 +1,41 @@
+#include "base/process.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::base {
+
+namespace {
+
+/// How many forks lie between this process and the one that loaded the library.
+std::atomic<unsigned> generation{0};
+std::atomic<int> number{0};
+
+void in_child() {
+  generation.fetch_add(1, std::memory_order_relaxed);
+  number.store(::getpid(), std::memory_order_relaxed);
+}
+
+/// As the library is loaded, so that no fork is missed.
+[[maybe_unused]] const bool watching = [] {
+  number.store(::getpid(), std::memory_order_relaxed);
+  return ::pthread_atfork(nullptr, nullptr, in_child) == 0;
+}();
+
+}  // namespace
+
+Owner::Owner() noexcept
+    : generation_(generation.load(std::memory_order_relaxed)), process_(number.load(std::memory_order_relaxed)) {}
+
+bool Owner::here() const noexcept { return generation_ == generation.load(std::memory_order_relaxed); }
+
+void Owner::check(std::string_view what, std::string_view advice) const {
+  if (here()) return;
+  throw Error(ErrorKind::kArgument, text(what, " belongs to process ", process_, ", and this is process ", ::getpid(),
+                                         ", a forked child of it; ", advice));
+}
+
+}  // namespace plait::base

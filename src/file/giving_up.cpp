@@ -1,0 +1,20 @@
+#include "file/giving_up.hpp"
+
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "file/worker.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::file {
+
+void give_up(const Comm& comm, std::int64_t number, const Error& error) {
+  if (comm.alone() || comm.size() == 1) return;
+  // The transport outlives the worker's tasks; a Comm that a task held might end on the worker's own thread.
+  comm.worker()->tell([transport = comm.transport(), number, error] {
+    if (transport->given_up().contains(number)) return;  // once only: the others may be waiting in another call
+    engine::prepare(*transport);
+    engine::caught([&] { engine::give_up(*transport, number, std::make_exception_ptr(error)); });
+  });
+}
+
+}  // namespace plait::file

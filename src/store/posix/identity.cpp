@@ -1,0 +1,57 @@
+#include "store/posix/identity.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+#include <istream>
+#include <ostream>
+
+#include "store/posix/descriptor.hpp"
+
+namespace plait::store::posix {
+
+namespace {
+
+template <typename Time>
+std::int64_t nanoseconds(const Time& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::int64_t>(time.tv_nsec);
+}
+
+/// File systems in user space may give files numbers as they meet them.
+bool numbers_by_itself(int file) {
+  struct statfs found{};
+  return ::fstatfs(file, &found) == 0 && static_cast<std::uint32_t>(found.f_type) == FUSE_SUPER_MAGIC;
+}
+
+std::int64_t birth_of(int file) {
+  struct statx found{};
+  if (::statx(file, "", AT_EMPTY_PATH, STATX_BTIME, &found) != 0 || (found.stx_mask & STATX_BTIME) == 0) return 0;
+  return nanoseconds(found.stx_btime);
+}
+
+}  // namespace
+
+Identity identity_of(int file, const std::string& shown) {
+  struct stat found{};
+  if (::fstat(file, &found) != 0) throw system_error("look at " + shown, errno);
+  return {numbers_by_itself(file) ? 0 : found.st_ino, birth_of(file), found.st_size, nanoseconds(found.st_mtim)};
+}
+
+bool same_file(const Identity& one, const Identity& other) {
+  if (one.number != other.number) return false;
+  if (one.born != 0 && other.born != 0) return one.born == other.born;
+  return one.bytes == other.bytes && one.changed == other.changed;
+}
+
+std::ostream& operator<<(std::ostream& out, const Identity& identity) {
+  return out << identity.number << ' ' << identity.born << ' ' << identity.bytes << ' ' << identity.changed;
+}
+
+std::istream& operator>>(std::istream& in, Identity& identity) {
+  return in >> identity.number >> identity.born >> identity.bytes >> identity.changed;
+}
+
+}  // namespace plait::store::posix

@@ -1,0 +1,30 @@
+/// What tells one file from another that has, had or will have its name.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+namespace plait::store::posix {
+
+/// Means the same on all hosts that see the file: so not the device, whose number each host chooses for itself where a
+/// file system comes over the network.
+struct Identity {
+  std::uint64_t number = 0;  ///< of the inode; 0 where each host numbers files by itself
+  std::int64_t born = 0;     ///< ns since 1970; 0 where the file system does not tell
+  std::int64_t bytes = 0;
+  std::int64_t changed = 0;  ///< ns since 1970, of its content
+  bool operator==(const Identity&) const = default;
+};
+
+/// errors  kSystem: names `shown`.
+Identity identity_of(int file, const std::string& shown);
+
+/// Whether two looks were at one file.  One that is being written in place stays the same file where file systems tell
+/// when files were made; elsewhere its size and its time of change have to be equal.
+bool same_file(const Identity& one, const Identity& other);
+
+std::ostream& operator<<(std::ostream& out, const Identity& identity);
+std::istream& operator>>(std::istream& in, Identity& identity);
+
+}  // namespace plait::store::posix

@@ -1,0 +1,40 @@
+/// What the first processes of all nodes do together.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "transport/mpi/notices.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::transport::mpi {
+
+/// Of one communicator, on the first process of a node.  Needs no communicator of its own for what is small.
+class Leaders {
+ public:
+  /// The first process of each node, this one at `place`.
+  Leaders(MPI_Comm everyone, std::vector<int> ranks, int place, Notices& notices);
+  ~Leaders();
+  Leaders(const Leaders&) = delete;
+  Leaders& operator=(const Leaders&) = delete;
+
+  /// Each value becomes the smallest that any of them gave.
+  void reduce_min(std::span<std::int64_t> values);
+  /// Bytes of the first of them, any number, to all of them.
+  void broadcast(std::span<std::byte> bytes);
+
+ private:
+  using Values = std::array<std::int64_t, Transport::kMostValues>;
+
+  MPI_Comm everyone_;
+  std::vector<int> ranks_;
+  int place_;
+  Notices& notices_;
+  MPI_Comm own_ = MPI_COMM_NULL;  // made at first use
+};
+
+}  // namespace plait::transport::mpi

@@ -1,0 +1,19 @@
+/// The tags of the messages on a communicator of ours, of whatever kind.
+#pragma once
+
+namespace plait::transport::mpi {
+
+/// Active messages: a call under way has one of at most kMostPlaces places for its answer, payload and failure.
+inline constexpr int kMostPlaces = 32;
+inline constexpr int kHeadTag = 1;
+inline constexpr int kAnswerTag = 100;
+inline constexpr int kPayloadTag = 200;
+inline constexpr int kFailureTag = 300;
+/// Data between two processes; agreements of nodes; who has left.
+inline constexpr int kDataTag = 7;
+inline constexpr int kAgreeTag = 8;
+inline constexpr int kNoticeTag = 9;
+/// The making of a communicator.
+inline constexpr int kGroupTag = 10;
+
+}  // namespace plait::transport::mpi

@@ -1,0 +1,40 @@
+#include "transport/node/departure.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::transport::node {
+
+void Departed::tell(const std::string& words) {
+  std::size_t length = std::min(words.size(), why.size() - 1);
+  // No character is cut in two: further bytes of one begin with the bits 10.
+  while (length < words.size() && length > 0 && (static_cast<unsigned char>(words[length]) & 0xc0U) == 0x80U) --length;
+  why.fill('\0');
+  std::copy_n(words.begin(), length, why.begin());
+}
+
+void Departure::record(const Departed& departed) {
+  std::uint32_t nobody = kNobody;
+  if (!state_.compare_exchange_strong(nobody, kBeingWritten)) return;
+  departed_ = departed;
+  state_.store(kWritten, std::memory_order_release);
+}
+
+bool Departure::known(Departed& departed) const {
+  if (state_.load(std::memory_order_acquire) != kWritten) return false;
+  departed = departed_;
+  return true;
+}
+
+void Departure::check(const Progress& progress) const {
+  Departed departed;
+  if (!known(departed) || departed.calls >= progress.needed()) return;
+  throw Error(ErrorKind::kSystem,
+              base::text("rank ", departed.worker, ' ', departed.why.data(), "; nothing more can be done together"),
+              EOWNERDEAD);
+}
+
+}  // namespace plait::transport::node

@@ -1,0 +1,45 @@
+/// Who takes part in nothing any more: a note in memory that the workers of a node share.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace plait::transport::node {
+
+/// What is known of a worker that has left.
+struct Departed {
+  std::int64_t worker = -1;
+  std::int64_t calls = 0;       ///< agreements of all workers that it took part in
+  std::array<char, 232> why{};  ///< what became of it, in words that follow "rank N"
+
+  void tell(const std::string& words);
+};
+
+/// How far a worker has come in the agreements of all workers, which all make in one order.
+struct Progress {
+  std::int64_t calls = 0;
+  bool inside = false;  ///< whether it is in the last of them
+
+  /// Of how many the others must be part for this one to get on.
+  std::int64_t needed() const { return inside ? calls : calls + 1; }
+};
+
+/// The first departure of a node, or of one that a member of the node has heard of.  All zero is its initial state.
+class Departure {
+ public:
+  /// Only the first one stays.
+  void record(const Departed& departed);
+  /// Whether somebody has left, and who.
+  bool known(Departed& departed) const;
+  /// errors  kSystem (EOWNERDEAD): somebody has left who would have to come for this worker to get on.
+  void check(const Progress& progress) const;
+
+ private:
+  enum State : std::uint32_t { kNobody, kBeingWritten, kWritten };
+  std::atomic<std::uint32_t> state_{kNobody};
+  Departed departed_;
+};
+
+}  // namespace plait::transport::node

@@ -1,0 +1,51 @@
+#include <plait.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "check.h"
+
+/* What a forked child sees of its parent's handles.  Returns the status that it ends with. */
+static int inherited(plait_file* file, plait_request* request, const plait_layout* layout) {
+  int32_t values[3] = {0, 0, 0};
+  const int good = plait_read(file, layout, values, sizeof values) == PLAIT_ERROR_ARGUMENT &&
+                   strstr(plait_message(file), " belongs to process ") != NULL &&
+                   plait_request_wait(request) == PLAIT_ERROR_ARGUMENT && plait_close(&file) == PLAIT_ERROR_ARGUMENT &&
+                   file != NULL && plait_abandon(&file) == PLAIT_OK;
+  return good ? 7 : 1;
+}
+
+void forked_child(void) {
+  const int64_t count = 3;
+  const int32_t values[3] = {1, 2, 3};
+  int32_t found[3] = {0, 0, 0};
+  int status = 0;
+  plait_open_options options;
+  plait_file* file = NULL;
+  plait_layout* layout = NULL;
+  plait_request* request = NULL;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.shape = &count;
+  options.dimensions = 1;
+  options.dtype = "<i4";
+  CHECK_OK(plait_layout_parse_shape("(*)", 1, &count, &layout));
+  CHECK_OK(plait_open(scratch("forked.npy"), "w", plait_alone(), &options, &file));
+  CHECK_OK(plait_start_write(file, layout, values, sizeof values, &request));
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    exit(inherited(file, request, layout)); /* with all that runs at the end of a program */
+  }
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 7 << 8);
+  CHECK_OK(plait_request_free(&request));
+  CHECK_OK(plait_close(&file));
+  CHECK_OK(plait_open(scratch("forked.npy"), "r", plait_alone(), NULL, &file));
+  CHECK_OK(plait_read(file, layout, found, sizeof found));
+  CHECK(found[0] == 1 && found[2] == 3);
+  CHECK_OK(plait_close(&file));
+  CHECK_OK(plait_layout_free(&layout));
+}

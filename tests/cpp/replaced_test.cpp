@@ -1,0 +1,176 @@
+// Files whose name is given to other files while ranks open them: what is read is one of them, whole.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "folder.hpp"
+#include "plait/comm.hpp"
+#include "plait/error.hpp"
+#include "plait/file.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using plait::Comm;
+using plait::Error;
+using plait::File;
+using plait::Layout;
+using plait::Mode;
+using plait::transport::Transport;
+
+constexpr int kRanks = 3;
+
+/// Calls `act(step)` at each call that one worker makes.
+class Stepping : public wrapped::Wrapped {
+ public:
+  Stepping(Transport& inner, std::function<void(int)> act) : Wrapped(inner), act_(std::move(act)) {}
+  wrapped::Gates& gates() override { return step(), inner_.gates(); }
+  std::span<std::byte> note(int node_rank) override { return step(), inner_.note(node_rank); }
+  std::unique_ptr<wrapped::Ticket> send(int to, std::span<const std::byte> bytes) override {
+    return step(), inner_.send(to, bytes);
+  }
+  std::unique_ptr<wrapped::Ticket> receive(int from, std::span<std::byte> bytes) override {
+    return step(), inner_.receive(from, bytes);
+  }
+  void reduce_min(std::span<std::int64_t> values) override { step(), inner_.reduce_min(values); }
+  void broadcast(std::span<std::byte> bytes, int root) override { step(), inner_.broadcast(bytes, root); }
+
+ private:
+  void step() { act_(steps_++); }
+  std::function<void(int)> act_;
+  int steps_ = 0;
+};
+
+struct Content {
+  std::int64_t size = 0;  ///< a multiple of the ranks
+  int value = 0;          ///< of each byte
+  std::string text() const { return std::to_string(size) + " times " + std::to_string(value); }
+};
+
+void make(const std::string& url, const Content& content) {
+  plait::FileOptions options;
+  options.shape = {content.size};
+  options.dtype = "|u1";
+  auto file = File::open(url, Mode::kWrite, options);
+  const std::vector<std::byte> bytes(static_cast<std::size_t>(content.size), static_cast<std::byte>(content.value));
+  const plait::ConstPart part{bytes.data(), {}};
+  file.write(Layout::parse(std::to_string(content.size) + " (*)"), {&part, 1});
+  file.close();
+}
+
+/// What ranks that open together come to.
+struct Outcome {
+  std::vector<std::string> found;  ///< of each rank: what it read, or an error
+  int most_steps = 0;
+};
+
+/// All ranks open and read the name, while `replace(step)` is called at the steps of the rank `by`.
+Outcome open_by_all(const std::string& url, Mode mode, int by, const std::function<void(int)>& replace) {
+  Outcome outcome;
+  outcome.found.resize(kRanks);
+  plait::FileOptions options;
+  if (!url.ends_with(".npy") && !url.starts_with("distant:")) {
+    options.shape = {12};
+    options.dtype = "|u1";
+  }
+  plait::transport::thread::run_team(kRanks, [&](Transport& inner) {
+    bool opening = true;
+    Stepping stepping(inner, [&](int step) {
+      if (!opening || inner.rank() != by) return;
+      outcome.most_steps = step;
+      replace(step);
+    });
+    const Comm comm(std::shared_ptr<Transport>(&stepping, [](auto*) {}));
+    std::string& found = outcome.found[static_cast<std::size_t>(inner.rank())];
+    try {
+      auto file = File::open(url, mode, options, comm);
+      opening = false;
+      const std::int64_t size = file.type().shape.at(0);
+      std::vector<std::byte> bytes(static_cast<std::size_t>(size / kRanks));
+      const plait::MutablePart part{bytes.data(), {}};
+      file.read(Layout::parse(std::to_string(size) + " (block) onto (" + std::to_string(kRanks) + ")"), {&part, 1});
+      found = Content{size, std::to_integer<int>(bytes.front())}.text();
+      if (std::ranges::count(bytes, bytes.front()) != size / kRanks) found += ", and others";
+      file.close();
+    } catch (const Error& error) {
+      found = error.what();
+      EXPECT_EQ(error.system_code(), ESTALE) << found;
+    }
+  });
+  return outcome;
+}
+
+class Replaced : public plait_test::InFolder {
+ protected:
+  /// Replaces once, at each step in turn.
+  void at_each_step(const std::string& url, const std::string& name, const Content& before, const Content& after,
+                    Mode mode = Mode::kRead) {
+    for (const int by : {0, kRanks - 1}) {
+      for (int moment = 0, most = 0; moment <= most; ++moment) {
+        make(url, before);
+        std::once_flag once;
+        const Outcome outcome = open_by_all(name, mode, by, [&](int step) {
+          if (step >= moment) std::call_once(once, [&] { make(url, after); });
+        });
+        if (moment == 0) most = outcome.most_steps;
+        for (const std::string& found : outcome.found) EXPECT_EQ(found, outcome.found[0]) << "step " << moment;
+        EXPECT_TRUE(outcome.found[0] == before.text() || outcome.found[0] == after.text())
+            << "step " << moment << ": " << outcome.found[0];
+      }
+    }
+  }
+  /// Gives the name to one new file after the other.
+  void for_ever(const std::string& url, const std::string& name) {
+    make(url, {12, 1});
+    const auto replace = [&](int) {
+      fs::copy_file(name, path("spare"));
+      fs::rename(path("spare"), name);
+    };
+    const Outcome outcome = open_by_all(url, Mode::kRead, 0, replace);
+    for (const std::string& found : outcome.found) {
+      EXPECT_EQ(found, outcome.found[0]);
+      EXPECT_NE(found.find("replace"), std::string::npos) << found;
+    }
+  }
+};
+
+TEST_F(Replaced, NumpyFilesAreReadWhole) {
+  at_each_step(path("a.npy"), path("a.npy"), {12, 1}, {90, 2});
+  at_each_step(path("a.npy"), path("a.npy"), {90, 1}, {12, 2});
+  at_each_step(path("a.npy"), path("a.npy"), {12, 1}, {12, 2}, Mode::kReadWrite);
+}
+
+TEST_F(Replaced, RawFilesAreReadWhole) { at_each_step(path("a"), path("a"), {12, 1}, {12, 2}); }
+
+TEST_F(Replaced, StripedFilesAreReadWhole) {
+  const std::string url = "stripe:" + path("a") + "?disks=" + folder_.string() + ',' + folder_.string() + "&unit=5";
+  at_each_step(url, "stripe:" + path("a"), {12, 1}, {12, 2});
+  at_each_step(url, "stripe:" + path("a"), {12, 1}, {12, 2}, Mode::kReadWrite);
+}
+
+TEST_F(Replaced, ArraysInSharedFilesAreReadWhole) {
+  for (const std::string place : {"one", "striped"}) {
+    const std::string url = "distant:" + path(place) + "?place=" + place;
+    at_each_step(url, url, {12, 1}, {90, 2});
+    at_each_step(url, url, {12, 1}, {12, 2});
+  }
+}
+
+TEST_F(Replaced, WithoutAnEndItIsAnError) {
+  for_ever(path("a.npy"), path("a.npy"));
+  for_ever("distant:" + path("b") + "?place=one", path("b"));
+}
+
+}  // namespace

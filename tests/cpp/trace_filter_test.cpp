@@ -1,0 +1,120 @@
+// What a report is about: files that are left out, and that they are counted.
+#include "trace/report/filter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "plait/error.hpp"
+#include "trace_report_case.hpp"
+
+namespace plait::trace::report {
+namespace {
+
+TEST(TraceFilter, FilesAreToldApartByTheirNames) {
+  for (const char* name : {"/dev/shm/ucx_shm_posix_1fae0228", "/dev/shm/mpich_shar_tmpVqJd2F",
+                           "/dev/shm/vader_segment.node.1000.5f.3", "/dev/shm/sem.mp-x1", "/memfd:x (deleted)"})
+    EXPECT_EQ(foreign(name), Foreign::kMpi) << name;
+  for (const char* name : {"/proc/self/maps", "/proc", "/sys/devices/system/cpu/online", "/dev/urandom"})
+    EXPECT_EQ(foreign(name), Foreign::kKernel) << name;
+  for (const char* name : {"/lib/x86_64-linux-gnu/libc.so.6", "/opt/a/libhdf5.so", "loader:[dlopen]"})
+    EXPECT_EQ(foreign(name), Foreign::kLibraries) << name;
+  for (const char* name :
+       {"/data/a/__pycache__/b.cpython-311.pyc", "/usr/lib/python3.11/os.py", "/usr/lib/python3/dist-packages/numpy",
+        "/data/a/env/pyvenv.cfg", "/data/a/env/bin/python3", "/data/a/env/lib/python3.11/site-packages/x/y.json"})
+    EXPECT_EQ(foreign(name), Foreign::kInterpreter) << name;
+  for (const char* name : {"/etc/localtime", "/usr/lib/locale/locale-archive"})
+    EXPECT_EQ(foreign(name), Foreign::kSettings) << name;
+  for (const char* name : {"/dev/shm/data.npy", "/dev/shm", "/data/a/out.npy", "simulation.py", "/data/a/proc/b", "sys",
+                           "/etc/passwd", "pipe:[12]", "a.sock", "/data/lib/pythonic/x.dat", ""})
+    EXPECT_EQ(foreign(name), Foreign::kNone) << name;
+}
+
+Case mixed() {
+  Case made;
+  made.process(1);
+  made.file(1, 1, "/data/a/out.npy");
+  made.file(1, 2, "/dev/shm/ucx_shm_posix_1");
+  made.file(1, 3, "/proc/self/maps");
+  made.file(1, 4, "/usr/lib/python3.11/os.py");
+  std::int64_t now = 0;
+  for (std::uint32_t file = 1; file <= 4; ++file) made.add(Kind::kOpen, now += 100, -1, 0, file);
+  for (std::uint32_t file = 1; file <= 4; ++file)
+    made.add(file <= 2 ? Kind::kWrite : Kind::kRead, now += 100, 0, 1000 * file, file);
+  Event& map = made.add(Kind::kMap, now += 100, 0, 0, 4);
+  map.length = 4096;
+  map.interface = Interface::kMmap;
+  map.flags |= flag::kReadOnly;
+  made.add(Kind::kRead, now += 100, 0, 5, 4).result = -5;
+  return made;
+}
+
+std::int64_t calls_in(const Report& report) {
+  std::int64_t count = 0;
+  for (const CallRow& row : report.calls) count += row.count;
+  for (const LeftOutRow& row : report.left_out) count += row.calls;
+  return count;
+}
+
+TEST(TraceFilter, WhatIsLeftOutIsCounted) {
+  const Report report = mixed().report();
+  EXPECT_EQ(report.totals.data[kWrites].bytes, 1000);
+  EXPECT_EQ(report.totals.data[kReads].bytes, 0);
+  ASSERT_EQ(report.files.size(), 1u);
+  ASSERT_EQ(report.left_out.size(), 3u);
+  const LeftOutRow& mpi = report.left_out[0];
+  EXPECT_EQ(mpi.what, "MPI's own files");
+  EXPECT_EQ(mpi.files, 1);
+  EXPECT_EQ(mpi.calls, 2);
+  EXPECT_EQ(mpi.data[kWrites].bytes, 2000);
+  EXPECT_EQ(mpi.time, 20);
+  const LeftOutRow& interpreter = report.left_out[2];
+  EXPECT_EQ(interpreter.calls, 4);
+  EXPECT_EQ(interpreter.data[kReads].bytes, 4000);
+  EXPECT_EQ(interpreter.mapped[kReads], 4096);
+  EXPECT_EQ(interpreter.mapped[kWrites], 0);
+  EXPECT_EQ(calls_in(report), report.totals.events);
+  EXPECT_EQ(report.processes.front().end, 1010 - 100);  // they show how long the process ran
+}
+
+TEST(TraceFilter, PatternsChangeWhatIsLeftOut) {
+  Options options;
+  options.all = true;
+  Report report = mixed().report(options);
+  EXPECT_TRUE(report.left_out.empty());
+  EXPECT_EQ(report.files.size(), 4u);
+  options.exclude = {"*.npy"};
+  report = mixed().report(options);
+  ASSERT_EQ(report.left_out.size(), 1u);
+  EXPECT_EQ(report.left_out[0].what, "excluded files");
+  EXPECT_EQ(report.files.size(), 3u);
+  options = Options{};
+  options.include = {"/proc/*", "*.npy"};
+  options.exclude = {"*.npy"};
+  report = mixed().report(options);
+  ASSERT_EQ(report.files.size(), 1u);
+  EXPECT_EQ(report.files[0].name, "/proc/self/maps");
+  EXPECT_EQ(calls_in(report), report.totals.events);
+  options = Options{};
+  options.file = "/dev/shm/*";  // what is asked for by name is meant
+  report = mixed().report(options);
+  ASSERT_EQ(report.files.size(), 1u);
+  EXPECT_TRUE(report.left_out.empty());
+}
+
+TEST(TraceFilter, AProcessThatIsNotThereIsAnError) {
+  Case made;
+  made.process(2);
+  made.add(Kind::kRead, 0, 0, 10, 1, 1);
+  Options options;
+  options.process = 1;
+  EXPECT_EQ(made.report(options).totals.data[kReads].bytes, 10);
+  options.process = 2;  // it did nothing
+  EXPECT_EQ(made.report(options).totals.data[kReads].bytes, 0);
+  options.process = 3;
+  EXPECT_THROW(made.report(options), Error);
+}
+
+}  // namespace
+}  // namespace plait::trace::report

@@ -1,0 +1,22 @@
+/* Rank 1 comes to MPI_Finalize while the others still open files; they say what they are told. */
+#include <plait_mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  int rank = 0;
+  plait_comm* comm = NULL;
+  plait_file* file = NULL;
+  if (argc != 2) return 2;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (plait_comm_from_mpi(MPI_COMM_WORLD, &comm) != PLAIT_OK) return 3;
+  plait_open(argv[1], "r", comm, NULL, &file); /* which is not there: all hear of it */
+  if (rank != 1) {
+    plait_open(argv[1], "r", comm, NULL, &file);
+    printf("told: %s\n", plait_message(NULL));
+    fflush(stdout);
+  }
+  plait_comm_free(&comm);
+  MPI_Finalize();
+  return 0;
+}

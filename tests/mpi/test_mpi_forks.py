@@ -1,0 +1,65 @@
+"""A forked child of a rank leaves MPI, the other ranks and its parent's files alone."""
+
+import os
+import traceback
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+import plait
+import plait.distant
+from plait.shared import open as open_shared
+
+
+def in_child(body):
+    child = os.fork()
+    if child == 0:
+        try:
+            body()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+def test_a_child_leaves_files_and_ranks_alone(comm, shared):
+    array = np.arange(60.0).reshape(12, 5)
+    layout = plait.Layout(array.shape, "(cyclic, *)", grid=(comm.size,))
+    file = plait.open(shared / "a.npy", "w", comm=comm, shape=array.shape, dtype="f8")
+    alone = comm.Split(comm.rank)  # of which Plait does not know yet
+    level = MPI.Query_thread()
+    request = file.iwrite(array[comm.rank :: comm.size].copy(), layout)
+    distant = plait.distant.open(shared / f"d{comm.rank}", "w", comm=comm) if level == MPI.THREAD_MULTIPLE else None
+    parts = open_shared(shared / "s", "w", comm=comm) if distant else None
+
+    def refused(call):
+        with pytest.raises(plait.ArgumentError, match=f"belongs to process {os.getppid()}, and this is process"):
+            call()
+
+    def body():
+        refused(file.close)
+        refused(lambda: file.read(layout))
+        refused(request.wait)
+        refused(lambda: plait.open(shared / "a.npy", comm=comm))
+        refused(lambda: plait.open(shared / "b.npy", "w", comm=alone, shape=1, dtype="f8"))
+        refused(lambda: plait.redistribute(np.zeros(1), layout, layout, comm))
+        if distant:
+            refused(distant.close)
+            refused(lambda: distant.size(0))
+            refused(lambda: parts.write(0, b"x"))
+        with plait.open(shared / f"child{comm.rank}.npy", "w", shape=4, dtype="f8") as own:
+            own.write(np.ones(4))
+
+    assert comm.allgather(in_child(body)) == [0] * comm.size
+    request.wait()
+    file.close()
+    for handle in (distant, parts):
+        if handle is not None:
+            handle.close()
+    alone.Free()
+    comm.Barrier()
+    with plait.open(shared / "a.npy", comm=comm) as read:
+        np.testing.assert_array_equal(read.read(layout), array[comm.rank :: comm.size])
+    assert np.load(shared / f"child{comm.rank}.npy").tolist() == [1.0] * 4

@@ -1,0 +1,46 @@
+"""A process that gives the name of a file to other files, again and again."""
+
+import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import plait
+
+_REPLACER = """
+import os, sys, time
+from pathlib import Path
+
+pause, name, *files = float(sys.argv[1]), *map(Path, sys.argv[2:])
+spare = name.with_suffix(".spare")
+print("begins", flush=True)
+while True:
+    for file in files:
+        os.link(file, spare)
+        os.rename(spare, name)  # does nothing where both are one file
+        spare.unlink(missing_ok=True)
+        if pause:
+            time.sleep(pause)
+"""
+
+
+@contextlib.contextmanager
+def replaced(path: Path, sizes: list[int], pause: float = 0) -> Iterator[None]:
+    """Meanwhile `path` is in turn each of several .npy files: of so many elements, each of which is their number."""
+    made = []
+    for size in sizes:
+        made.append(path.with_name(f"{size}.npy"))
+        with plait.open(made[-1], "w", shape=(size,), dtype="i4") as file:
+            file.write(np.full(size, size, dtype="i4"))
+    path.hardlink_to(made[0])
+    command = [sys.executable, "-c", _REPLACER, str(pause), path, *made]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as replacer:
+        try:
+            assert replacer.stdout is not None
+            assert replacer.stdout.readline() == b"begins\n"
+            yield
+        finally:
+            replacer.kill()

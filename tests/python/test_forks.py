@@ -1,0 +1,190 @@
+"""Forked children own nothing that their parent made: they change nothing of it, and can make files of their own."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+import numpy as np
+import pytest
+
+import plait
+import plait.distant
+import plait.shared
+
+ARRAY = np.arange(100_000.0)
+
+
+def new(name):
+    return plait.open(name, "w", shape=ARRAY.shape, dtype=ARRAY.dtype)
+
+
+def write(name):
+    with new(name) as file:
+        file.write(ARRAY)
+    return name
+
+
+def in_child(body, leave=os._exit):
+    """Runs `body` in a forked child, which has to end by itself."""
+    child = os.fork()
+    if child == 0:
+        try:
+            body()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        leave(0)
+    for _ in range(1000):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            assert status == 0
+            return
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    pytest.fail("the child has not ended")
+
+
+def refused(call):
+    with pytest.raises(plait.ArgumentError, match=f"belongs to process {os.getppid()}, and this is process"):
+        call()
+
+
+@pytest.mark.parametrize("name", ["a.npy", "stripe:a?disks=."])
+def test_a_child_that_ends_leaves_the_new_file_to_its_parent(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    held = [new(name)]
+    held[0].iwrite(ARRAY).wait()  # there is a thread now
+
+    def body():
+        refused(held[0].close)
+        refused(lambda: held[0].write(ARRAY))
+        assert held[0].closed
+        held.clear()
+
+    before = sorted(os.listdir())
+    in_child(body)
+    assert sorted(os.listdir()) == before
+    held[0].close()
+    with plait.open(name, **({} if name == "a.npy" else {"shape": ARRAY.shape, "dtype": "f8"})) as read:
+        np.testing.assert_array_equal(read.read(), ARRAY)
+
+
+def test_calls_on_inherited_handles_are_errors(tmp_path):
+    file = plait.open(write(tmp_path / "a.npy"))
+    streams = [file.stream(mode) for mode in range(5)]
+    request, parts = file.iread(), plait.Layout(ARRAY.shape, "(block) onto (2)")
+    distant = plait.distant.open(tmp_path / "d", "w", temporary=True)
+    shared = plait.shared.open(tmp_path / "s", "w")
+    distant.write(0, b"abc")
+    later = distant.iread(0, 3)
+
+    def body():
+        for call in (file.read, lambda: file.iread(parts), lambda: file.explain(parts), file.last_times, file.stream):
+            refused(call)
+        for stream in streams:
+            for call in (lambda: stream.read(1), lambda: stream.iread(1), stream.tell, lambda: stream.seek(0)):  # noqa: B023
+                refused(call)
+            refused(stream.close)
+            assert stream.closed
+        for call in (request.wait, request.test, later.wait, later.test):
+            refused(call)
+        for call in (lambda: distant.read(0, 3), lambda: distant.iwrite(0, b"x"), distant.size, distant.close):
+            refused(call)
+        for call in (lambda: shared.read(0, 3), lambda: shared.write(0, b"x"), shared.close):
+            refused(call)
+        assert distant.closed
+        assert shared.closed
+        with pytest.raises(KeyError), file, distant:
+            raise KeyError  # giving up what is not the child's own harms nobody
+
+    in_child(body)
+    np.testing.assert_array_equal(request.wait(), ARRAY)
+    assert bytes(later.wait()) == b"abc"
+    assert bytes(distant.read(0, 3)) == b"abc"
+    np.testing.assert_array_equal(streams[0].read(5), ARRAY[:5])
+    for handle in (file, distant, shared):
+        handle.close()
+
+
+def test_a_child_works_with_files_of_its_own(tmp_path):
+    layouts = [plait.Layout(ARRAY.shape, text) for text in ("(block) onto (2)", "(cyclic) onto (3)")]
+    held = [np.zeros(layouts[0].local_shape(rank)) for rank in range(2)]
+    plait.iredistribute(held, *layouts).wait()
+    file = new(tmp_path / "parent.npy")
+    file.iwrite(ARRAY).wait()
+    distant = plait.distant.open(tmp_path / "d", "w")
+    distant.iwrite(0, b"abc").wait()
+
+    def body():
+        with new(tmp_path / "child.npy") as mine:
+            mine.iwrite(ARRAY).wait()
+        with plait.open(tmp_path / "child.npy") as mine, mine.stream() as stream:
+            np.testing.assert_array_equal(stream.iread(10).wait(), ARRAY[:10])
+        with plait.distant.open(tmp_path / "e", "w") as other:
+            other.iwrite(0, b"xyz").wait()
+            assert bytes(other.read(0, 3)) == b"xyz"
+        plait.iredistribute(held, *layouts).wait()
+        in_child(lambda: write(tmp_path / "grandchild.npy"))
+
+    in_child(body)
+    file.close()
+    distant.close()
+    for name in ("parent", "child", "grandchild"):
+        with plait.open(tmp_path / f"{name}.npy") as read:
+            np.testing.assert_array_equal(read.read(), ARRAY)
+
+
+def test_a_child_holds_no_lock_and_no_deleted_file(tmp_path):
+    file = new(tmp_path / "a.npy")
+    file.write(ARRAY)
+
+    def body():
+        for number in os.listdir("/proc/self/fd"):
+            if os.path.exists(f"/proc/self/fd/{number}"):
+                assert not os.readlink(f"/proc/self/fd/{number}").startswith(str(tmp_path))
+
+    in_child(body)
+    file.close()
+
+
+def work(name):
+    write(name)
+    return os.getpid()
+
+
+def test_processes_of_multiprocessing(tmp_path):
+    file = new(tmp_path / "a.npy")
+    file.iwrite(ARRAY).wait()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert os.getpid() not in pool.map(work, [tmp_path / f"{i}.npy" for i in range(4)])
+    file.close()
+    assert sorted(os.listdir(tmp_path)) == ["0.npy", "1.npy", "2.npy", "3.npy", "a.npy"]
+
+
+PROGRAM = """
+import os, subprocess, sys
+import numpy as np
+import plait
+file = plait.open("a.npy", "w", shape=9, dtype="f8")
+request = file.iwrite(np.arange(9.0))
+child = os.fork()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    assert subprocess.run([sys.executable, "-c", "pass"], preexec_fn=lambda: None).returncode == 0
+    assert os.posix_spawnp("true", ["true"], os.environ) > 0
+    request.wait()
+    file.close()
+"""
+
+
+def test_a_child_that_leaves_as_programs_do(tmp_path):
+    """It finalises Python, which collects the inherited handles, and joins no thread."""
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", PROGRAM], cwd=tmp_path, capture_output=True, timeout=30)
+    assert (done.returncode, done.stderr.decode()) == (0, "")
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.arange(9.0))
+    assert os.listdir(tmp_path) == ["a.npy"]
