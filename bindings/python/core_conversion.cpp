@@ -77,8 +77,8 @@ void bind_conversion(nb::module_& module) {
       "a rank that holds one takes all from that replica, and any other rank r from replica r modulo their\n"
       "number.  With `fill_halo` the halo of the target is filled as well.\n"
       "The layouts may be texts.  Raises plait.ArgumentError where the shapes differ.");
-  module.def("compose", [](const nb::args&, const nb::kwargs&) -> nb::object {
-    refuse_call("compose(source, target, *, fill_halo=False)");
+  module.def("compose", [](const nb::args& found, const nb::kwargs& named) -> nb::object {
+    refuse_call("compose(source, target, *, fill_halo=False)", found, named);
   });
 }
 

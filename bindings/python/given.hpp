@@ -13,17 +13,20 @@ namespace plait::python {
 /// What an error says of a value: as Python spells it, cut off where it is long.
 std::string shown(nanobind::handle value);
 
+/// Raises plait.ArgumentTypeError.
+[[noreturn]] void refuse_type(const std::string& text);
+
 /// An argument of any type, that is a T or else is refused by the name that it has for the caller.
 template <typename T>
 struct Given {
   std::optional<T> value;
   nanobind::object found;
 
-  /// errors  kArgument: `name` and what it is; `wanted` says what it is not and what to do, such as "is not a whole
-  ///         number; give a rank".
+  /// errors  plait.ArgumentTypeError: `name` and what it is; `wanted` says what it is not and what to do, such as "is
+  ///         not a whole number; give a rank".
   const T& as(const char* name, const char* wanted) const {
     if (value) return *value;
-    throw Error(ErrorKind::kArgument, std::string(name) + '=' + shown(found) + ' ' + wanted);
+    refuse_type(std::string(name) + '=' + shown(found) + ' ' + wanted);
   }
 };
 
@@ -37,26 +40,29 @@ std::optional<T> as(const Perhaps<T>& given, const char* name, const char* wante
 }
 
 /// Raises what a call with missing, misspelt or too many arguments is: a TypeError that says how it is called.
-[[noreturn]] void refuse_call(const char* call);
+[[noreturn]] void refuse_call(const char* call, const nanobind::args& found, const nanobind::kwargs& named);
 
 /// Adds to a method the form that takes all else.  `call` is how it is called, such as "indices(rank)".
 template <typename Class>
 void def_else(Class& target, const char* name, const char* call) {
-  target.def(name, [call](const nanobind::object&, const nanobind::args&, const nanobind::kwargs&) -> nanobind::object {
-    refuse_call(call);
-  });
+  target.def(name,
+             [call](const nanobind::object&, const nanobind::args& found,
+                    const nanobind::kwargs& named) -> nanobind::object { refuse_call(call, found, named); });
 }
 
 template <typename Class>
 void def_static_else(Class& target, const char* name, const char* call) {
-  target.def_static(name,
-                    [call](const nanobind::args&, const nanobind::kwargs&) -> nanobind::object { refuse_call(call); });
+  target.def_static(name, [call](const nanobind::args& found, const nanobind::kwargs& named) -> nanobind::object {
+    refuse_call(call, found, named);
+  });
 }
 
 /// Of a class; `call` is such as "IndexSet(...)".
 template <typename Type, typename Class>
 void def_init_else(Class& target, const char* call) {
-  target.def("__init__", [call](Type*, const nanobind::args&, const nanobind::kwargs&) { refuse_call(call); });
+  target.def("__init__", [call](Type*, const nanobind::args& found, const nanobind::kwargs& named) {
+    refuse_call(call, found, named);
+  });
 }
 
 }  // namespace plait::python

@@ -93,9 +93,9 @@ def check_arrays(
         array = plain_array(one, name, dtype)
         shape = layout.padded_shape(rank)
         if array.shape != shape:
-            raise ArgumentError(
-                f"{name} is {array_kind(array)}, but {layout} needs one of shape {shape_text(shape)} on rank {rank}"
-            )
+            whose = "one" if layout.size == 1 else f"{layout} needs one"
+            where = "is needed" if layout.size == 1 else f"on rank {rank}"
+            raise ArgumentError(f"{name} is {array_kind(array)}, but {whose} of shape {shape_text(shape)} {where}")
         if array.dtype != dtype:
             raise ArgumentError(f"{name} has dtype {array.dtype}, but {dtype} is needed; convert it with astype")
         if writable and not array.flags.writeable:

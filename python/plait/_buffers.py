@@ -40,6 +40,11 @@ def path_of(path: Any, what: str = "the name of the file") -> str:
         raise ArgumentError(f"{what} is {kind(path)}; pass a str or a path{held}") from None
 
 
+def trace_name(path: Any) -> str:
+    """Return the name of a trace as text."""
+    return path_of(path, "the name of the trace")
+
+
 def _bytes_of(data: Any, name: str) -> npt.NDArray[Any]:
     """View a buffer as an array, without copying it."""
     if isinstance(data, np.ndarray):

@@ -19,8 +19,8 @@ class ArgumentError(Error, ValueError):
     """The caller asked for something that cannot be."""
 
 
-class CallError(ArgumentError, TypeError):
-    """A call with missing, misspelt or too many arguments."""
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument of another type than the call takes, or one that is missing, misspelt or too many."""
 
 
 class StoreError(Error, OSError):

@@ -25,7 +25,7 @@ def slices_of(region: Region | None, shape: tuple[int, ...]) -> Slices:
     items: list[Any] = list(region) if isinstance(region, tuple) else [region]
     ellipses = sum(1 for item in items if item is Ellipsis)
     if ellipses > 1:
-        raise ArgumentError(f"the region has {ellipses} of the ellipsis (...); use at most one")
+        raise ArgumentError(f"the region has the ellipsis (...) {ellipses} times; use it once at most")
     if len(items) - ellipses > len(shape):
         given = len(items) - ellipses
         raise ArgumentError(
@@ -45,7 +45,9 @@ def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool
         except (TypeError, ValueError) as error:
             if isinstance(error, ValueError):
                 raise ArgumentError(f"{where}: the step is zero; use a step of 1 or more") from None
-            raise ArgumentError(f"{where}: {shown(item)} has a bound or step that is no integer; use one") from None
+            raise ArgumentError(
+                f"{where}: {shown(item)} has a bound or step that is no integer; use integers"
+            ) from None
         if step < 1:
             raise ArgumentError(f"{where}: the step is {step}; use a step of 1 or more and reverse the result")
         count = len(range(start, stop, step))
@@ -55,7 +57,9 @@ def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool
         with contextlib.suppress(TypeError):  # an array that is more than one number
             index = operator.index(item)
     if index is None:
-        raise ArgumentError(f"{where}: {shown(item)} is neither an integer nor a slice; use only those, and ...")
+        raise ArgumentError(
+            f"{where}: {shown(item)} is neither an integer nor a slice; give integers, slices or the ellipsis"
+        )
     if not -size <= index < size:
         inside = f"use {-size} to {size - 1}" if size > 0 else "use an empty slice"
         raise ArgumentError(f"{where}: index {index} lies outside its {size} indices; {inside}")

@@ -165,7 +165,7 @@ def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -
     try:
         number = whole(mode, "mode")
         if not 0 <= number <= 4:
-            raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given")
+            raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given; use one of those")
     except ArgumentError as error:
         core.refuse(str(error))
     return Stream(file, _core.Stream(core, number), dtype)

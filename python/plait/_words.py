@@ -35,7 +35,7 @@ def kind(value: Any) -> str:
 def array_kind(value: Any) -> str:
     """Return what was passed where an array was expected: of an array also its shape."""
     if isinstance(value, np.ndarray):
-        return "a single number" if value.ndim == 0 else f"an array of shape {shape_text(value.shape)}"
+        return "an array of one number" if value.ndim == 0 else f"an array of shape {shape_text(value.shape)}"
     if isinstance(value, (list, tuple)):
         return f"a {type(value).__name__} of {len(value)} items"
     return kind(value)

@@ -34,7 +34,8 @@ ArrayType wanted_type(const FileOptions& options, const std::string& path, bool 
   type.order = options.order.value_or(Order::kC);
   if (type.element_bytes < 1) refuse(text(path, ": elements of ", type.element_bytes, " bytes cannot be"));
   for (const std::int64_t extent : type.shape)
-    if (extent < 0) refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size"));
+    if (extent < 0)
+      refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size; use 0 or more"));
   if (type.shape.size() > kMaxDimensions)
     refuse(
         text(path, ": the shape has ", type.shape.size(), " dimensions; at most ", kMaxDimensions, " are supported"));

@@ -153,7 +153,7 @@ def test_any_region_in_any_layout(tmp_path, data):
         (np.s_[-6], "index -6 lies outside"),
         (np.s_[::-1], "step is -1"),
         (np.s_[0, 0, 0, 0], "4 indices for an array of 3"),
-        (np.s_[..., 0, ...], "use at most one"),
+        (np.s_[..., 0, ...], "use it once at most"),
         (np.s_[[0, 1]], "neither an integer nor a slice"),
         (np.s_[None, 0], "neither an integer nor a slice"),
         (np.s_[1.5], "neither an integer nor a slice"),

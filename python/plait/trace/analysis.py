@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
+from plait._buffers import trace_name
 from plait._errors import ArgumentError, Error
 from plait.trace import words
 from plait.trace._compressed import Unpacked, opener_of
@@ -85,7 +86,7 @@ def report(
     for name, value, known in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
         if value is not None and value not in known:
             raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
-    path = os.fspath(path)
+    path = trace_name(path)
     options = {
         "format": format,
         "base": base,

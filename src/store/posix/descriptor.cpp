@@ -33,6 +33,10 @@ Descriptor open_file(const std::string& path, int flags, unsigned mode, const st
       } else {
         hint = "; check the name, or use mode \"w\" to make a new file";
       }
+    } else if (code == EISDIR) {
+      hint = "; name a file";
+    } else if (code == ENOTDIR) {
+      hint = "; what stands for a folder in the name is a file";
     } else if (code == EACCES || code == EPERM || code == EROFS) {
       hint = (flags & O_ACCMODE) == O_RDONLY ? "; reading it is not permitted" : "; writing it is not permitted";
     }
