@@ -6,7 +6,6 @@ docs/reference/trace-report.md tells what each number is.
 from __future__ import annotations
 
 import datetime
-import errno
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -14,7 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
-from plait._errors import ArgumentError, Error, StoreError
+from plait._buffers import trace_name
+from plait._errors import ArgumentError, Error
 from plait.trace import words
 from plait.trace._choice import Choice, kept
 from plait.trace._compressed import Unpacked, opener_of
@@ -89,10 +89,14 @@ def report(
     for name, value, known in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
         if value is not None and value not in known:
             raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
+<<<<<<< HEAD
     path = os.fspath(path)
     choice = Choice(_patterns("include", include), _patterns("exclude", exclude), all)
     if choice.is_default():
         choice = kept(path)
+=======
+    path = trace_name(path)
+>>>>>>> h4
     options = {
         "format": format,
         "base": base,
@@ -114,6 +118,7 @@ def report(
             f"{path} is Parquet, which a report does not read; turn it into a trace first: "
             f"plait trace convert {path} {os.path.splitext(path)[0]}.plait"
         )
+<<<<<<< HEAD
     try:
         found = _counted(path, options)
     except StoreError as error:
@@ -128,6 +133,9 @@ def report(
         found["level"],
         level is not None or _has_data(found["totals"]),
     )
+=======
+    found = _counted(path, options)
+>>>>>>> h4
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
