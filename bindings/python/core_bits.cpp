@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +10,7 @@
 #include "given.hpp"
 #include "plait/bit_permutation.hpp"
 #include "plait/error.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -8,6 +7,7 @@
 #include "bind.hpp"
 #include "given.hpp"
 #include "plait/conversion.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 
 #include <string>
 
@@ -9,6 +8,7 @@
 #include "given.hpp"
 #include "plait/error.hpp"
 #include "plait/index_set.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

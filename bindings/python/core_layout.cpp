@@ -2,7 +2,6 @@
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -19,6 +18,7 @@
 #include "layout/notation.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -62,6 +62,8 @@ class File::Impl {
     return *worker;
   }
 
+  /// Makes the room that keep_write() takes: once a write has started, remembering it must not fail.
+  void room_for_write();
   /// Remembers a started write, which may fail without anybody knowing.
   void keep_write(const std::shared_ptr<Request::Impl>& write);
   /// A new file has lost a part on this rank alone: close() is to fail on all ranks.

@@ -140,7 +140,7 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) {
   return std::nullopt;
 }
 
-void Worker::run(const std::function<void()>& task) {
+void Worker::run(base::FunctionRef<void()> task) {
   check_owner();
   {
     std::unique_lock lock(mutex_);

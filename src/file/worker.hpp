@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/function_ref.hpp"
 #include "base/process.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
@@ -69,7 +70,7 @@ class Worker {
   void finish();
   /// Runs a task behind those that were started: on the caller's own thread where there are none.  One task runs at a
   /// time; what a task itself runs is part of it.
-  void run(const std::function<void()>& task);
+  void run(base::FunctionRef<void()> task);
 
  private:
   struct Task {

@@ -4,6 +4,7 @@
 #include "store/stripe/components.hpp"
 #include "store/stripe/name.hpp"
 #include "store/stripe/striped_file.hpp"
+#include "store/url.hpp"
 
 namespace plait::store {
 
@@ -26,7 +27,7 @@ class PlainFile : public NewFile {
 }  // namespace
 
 std::unique_ptr<NewFile> make_new_file(const std::string& url, std::int64_t bytes, std::span<const std::byte> head) {
-  if (!stripe::is_name(url)) return std::make_unique<PlainFile>(url, bytes, head);
+  if (!stripe::is_name(url)) return std::make_unique<PlainFile>(ordinary_path(url), bytes, head);
   return std::make_unique<stripe::StripedFile>(stripe::parse_name(url), bytes, head);
 }
 

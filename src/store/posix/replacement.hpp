@@ -7,12 +7,17 @@
 #include <string>
 
 #include "base/process.hpp"
+#include "store/posix/attributes.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/posix/identity.hpp"
 
 namespace plait::store::posix {
 
 /// The new content of `path`, under a temporary name in the same folder until commit() renames it.
+///
+/// The new file gets the permissions, owner, group and extended attributes of the one that it replaces, as far as that
+/// is permitted; other names of the old one (hard links) keep the old content.  Where there was none when it was begun
+/// and there is one at commit(), that one stays, and the new one gets another name.
 ///
 /// Whatever is killed when, `path` is the old file or the new one.  The temporary name tells the host and the process
 /// that made it, and the process holds a lock on it: one that a killed process left behind is removed by the next
@@ -41,16 +46,19 @@ class Replacement {
   const std::string& target_path() const { return target_; }
   /// Whether there is a temporary file: until it is committed or discarded.
   bool pending() const { return open_; }
+  /// Whether the file has its final name.
+  bool in_place() const { return in_place_; }
   /// Of the new file, until it is committed or discarded.  errors  kSystem.
   Identity identity() const { return identity_of(file_.number(), path_); }
-  /// Permissions that the new file has.
-  unsigned permissions() const { return permissions_; }
+  /// What the new file gets of the old one.
+  const Attributes& attributes() const { return attributes_; }
   /// Changes the number of bytes; new ones are zero.  errors  kSystem: a full disk.
   void resize(std::int64_t bytes);
   /// Writes `bytes` at the front of the temporary file.  errors  kSystem.
   void write_head(std::span<const std::byte> bytes);
   /// Syncs the temporary file, renames it to `path` and syncs the folder.
-  /// errors  kSystem: where nothing is pending() any more the file has been replaced, but may not be durable.
+  /// errors  kSystem: where it is in_place() the file has been replaced, but may not be durable; EEXIST: a file has
+  ///         appeared under a name that was free, and the new one is kept under the name that the error says.
   void commit();
   /// Removes the temporary file; not in a forked child, whose it is not.
   void discard() noexcept;
@@ -61,8 +69,12 @@ class Replacement {
   std::string target_;  // with symbolic links followed, so that a link stays one
   std::string temporary_;
   Descriptor file_;  // holds the lock
-  unsigned permissions_ = 0;
+  Attributes attributes_;
+  bool existed_ = false;
   bool open_ = false;
+  bool in_place_ = false;
+
+  void keep_beside();
 };
 
 /// The absolute path of the file that a name stands for, also where the last of its links leads to nothing yet.

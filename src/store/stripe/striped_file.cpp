@@ -66,7 +66,7 @@ StripedFile::StripedFile(const Name& name, std::int64_t bytes, std::span<const s
   file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
                 posix::Replacement::Marks{.suffix = kTemporarySuffix, .on_left_behind = remove_left_behind});
   // From here on the destructor of the description's file does not suffice.
-  components_ = make_components(description_, file_->permissions(), basename_, shown_);
+  components_ = make_components(description_, file_->attributes(), basename_, shown_);
   try {
     if (!head.empty())
       StripedStore(description_, StripedStore::Access::kReadWrite, shown_)
@@ -101,6 +101,7 @@ void StripedFile::commit() {
     ::sync_file_range(component.number(), 0, 0, SYNC_FILE_RANGE_WRITE);
   for (std::size_t i = 0; i < components_.size(); ++i) {
     const std::string& path = description_.components[i];
+    file_->attributes().finish(components_[i].number(), path);
     if (::fsync(components_[i].number()) != 0) throw posix::system_error("sync " + path, errno);
     folders.insert(fs::path(path).parent_path().string());
   }
