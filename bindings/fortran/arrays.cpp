@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "file/unclosed.hpp"
 #include "handle.hpp"
 #include "handles.hpp"
 #include "objects.hpp"
@@ -137,8 +138,10 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
   options.memory = memory;
   options.strategy = *strategy == '\0' ? nullptr : strategy;
   options.readers = readers;
-  return plait::fortran::keep<plait_file>(
-      file, [&](plait_file** opened) { return plait_open(url, mode, comm, &options, opened); });
+  return plait::fortran::keep<plait_file>(file, [&](plait_file** opened) {
+    const plait::file::Untold by_the_module;  // which tells of what its own handles lose
+    return plait_open(url, mode, comm, &options, opened);
+  });
 }
 
 /// One access of the array of this process's rank.  `first` counts from 1; no slices: the whole array.  With `request`

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Literal
@@ -188,6 +189,13 @@ class File:
         except BaseException as failure:
             abandon(self._core, self, failure)
             raise
+
+    def __del__(self) -> None:
+        """Warn of a file that was not closed, as Python's own do; of a new one nothing is kept."""
+        if (core := getattr(self, "_core", None)) is not None and core.is_open:
+            # Without the dtype: as Python ends, its words cannot be had any more.
+            text = f"unclosed plait.File {core.path!r}, mode {self._mode}"
+            warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
 
     def __repr__(self) -> str:
         """Say what the file holds."""

@@ -284,6 +284,7 @@ void File::Impl::refuse(const std::string& message) {
 void File::Impl::fail() noexcept {
   broken = true;
   open = false;
+  unclosed.end();
   replacement = nullptr;
   joint = nullptr;
   store = nullptr;
@@ -345,6 +346,7 @@ void File::Impl::close() {
     throw;
   }
   open = false;
+  unclosed.end();
   replacement = nullptr;
   joint = nullptr;
   store = nullptr;

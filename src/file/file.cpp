@@ -45,6 +45,13 @@ void File::Impl::detach_streams() {
     if (const auto stream = known.lock()) stream->detach();
 }
 
+void File::Impl::watch_new() {
+  if (mode != Mode::kWrite || comm.rank() != 0) return;
+  unclosed.begin(path, [this] {
+    if (replacement) worker->run_if_idle([this] { replacement->discard(); });
+  });
+}
+
 File::File(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 File::File(File&&) noexcept = default;
 File& File::operator=(File&& other) noexcept {
@@ -89,6 +96,7 @@ File File::open(const std::string& path, Mode mode, const FileOptions& options, 
           });
     };
     impl->worker->run(open);
+    impl->watch_new();
     return File(std::move(impl));
   });
 }

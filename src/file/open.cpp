@@ -114,7 +114,7 @@ void look_at_existing(File::Impl& file, const FileOptions& options, Findings& fo
 void make_new(File::Impl& file, const FileOptions& options, Findings& found) {
   const NewContent made = new_content(file.path, options);
   found.content = made;
-  file.replacement = store::make_new_file(file.path, made.bytes(), made.head);
+  file.replacement = store::make_new_file(file.path, made.bytes(), made.head, file.comm.alone());
   found.place = file.replacement->place();
 }
 

@@ -62,8 +62,8 @@ struct Workers {
 };
 
 Workers& workers() {
-  static auto* const kept = new Workers;
-  return *kept;
+  static base::PerProcess<Workers> kept;
+  return kept.get();
 }
 
 void finish_all() {
@@ -174,6 +174,14 @@ void Worker::run(base::FunctionRef<void()> task) {
     throw;
   }
   finished();
+}
+
+bool Worker::run_if_idle(base::FunctionRef<void()> task) {
+  check_owner();
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || busy_ || !tasks_.empty()) return false;
+  task();
+  return true;
 }
 
 void Worker::check_owner() const { owner_.check("the communicator", "work without it in this process"); }

@@ -71,6 +71,8 @@ class Worker {
   /// Runs a task behind those that were started: on the caller's own thread where there are none.  One task runs at a
   /// time; what a task itself runs is part of it.
   void run(base::FunctionRef<void()> task);
+  /// Runs a task, which may start nothing, where no other one runs or waits.  Returns whether it has.
+  bool run_if_idle(base::FunctionRef<void()> task);
 
  private:
   struct Task {

@@ -185,7 +185,10 @@ class MpiTransport : public Transport, public Meeting {
 
   void reduce_min(std::span<std::int64_t> values) override {
     const Inside inside(progress_);
-    if (nodes_apart()) losses_->check();
+    if (nodes_apart()) {
+      check_running();
+      losses_->check();
+    }
     group_->reduce_min(values);
     if (!nodes_apart()) return;
     // One process of each node speaks for it; the others sleep until it has the result.
@@ -288,7 +291,9 @@ void check_running() {
   int started = 0;
   int ended = 0;
   if (MPI_Initialized(&started) != MPI_SUCCESS || started == 0 || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0)
-    throw Error(ErrorKind::kSystem, "MPI is not running; call MPI_Init first");
+    throw Error(ErrorKind::kSystem, ended != 0 ? "MPI has ended; close files, and finish what is collective, before "
+                                                 "MPI_Finalize"
+                                               : "MPI is not running; call MPI_Init first");
 }
 
 std::shared_ptr<Transport> make_transport(MPI_Comm communicator) {
