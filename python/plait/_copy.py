@@ -20,7 +20,7 @@ from ._copy_windows import cut
 from ._core import Layout
 from ._errors import ArgumentError, Error
 from ._file import File, open
-from ._place import same_place
+from ._place import same_components, same_place
 
 MEMORY = 256 << 20
 """Bytes that all ranks together take for a copy, where nothing else is said."""
@@ -90,6 +90,11 @@ def copy(
             raise ArgumentError(f"layout is a {type(layout).__name__}; pass a text such as '(block, *) onto (4)'")
         if same_place(source, target):
             raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
+        if same_components(source, target):
+            raise ArgumentError(
+                f"{os.fsdecode(target)} and {os.fsdecode(source)} share component files, which the copy would replace; "
+                "name another target"
+            )
     except Exception as error:
         _refuse(error, own)
     ranks = own.size if comm is not None else min(os.cpu_count() or 1, _MOST_THREADS)

@@ -328,7 +328,13 @@ class TraceWriter:
     def add_file(self, process: int, number: int, name: str) -> None: ...
     def write(self, events: npt.NDArray[np.void]) -> None: ...
     def finish(
-        self, zero: int, tick: int, complete: bool, missed: list[tuple[str, int, int, int]], notes: list[str]
+        self,
+        zero: int,
+        tick: int,
+        complete: bool,
+        missed: list[tuple[str, int, int, int]],
+        counters: list[tuple[int, int, int, int, dict[str, int]]],
+        notes: list[str],
     ) -> None: ...
     def close(self) -> None: ...
 

@@ -295,7 +295,8 @@ def open(
 ) -> File:
     """Open a distributed array in a file. Collective over ``comm``.
 
-    url       a ``.npy`` file, or any other name for raw elements; or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
+    url       a ``.npy`` file, or any other name for raw elements (names of other formats, as ``a.h5``, are refused;
+              ``raw:a.h5`` means raw elements all the same); or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
               dealt to one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left
               to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``: an array
               on the ranks' own disks, which says itself what it holds

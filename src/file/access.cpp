@@ -7,6 +7,7 @@
 #include "engine/agree.hpp"
 #include "engine/stopwatch.hpp"
 #include "file/giving_up.hpp"
+#include "file/guard.hpp"
 #include "file/impl.hpp"
 #include "file/recorded.hpp"
 #include "plan/partners.hpp"
@@ -17,11 +18,21 @@ namespace plait {
 namespace file {
 
 void refuse(const Comm& comm, const std::string& message) {
-  const Error error(ErrorKind::kArgument, message);
-  if (comm.alone()) throw error;
-  engine::prepare(*comm.transport());
-  engine::agree(*comm.transport(), std::make_exception_ptr(error));
-  throw error;
+  const std::exception_ptr error = engine::caught([&] { throw Error(ErrorKind::kArgument, message); });
+  if (!comm.alone()) {
+    engine::prepare(*comm.transport());
+    engine::agree(*comm.transport(), error);
+  }
+  std::rethrow_exception(error);
+}
+
+void refuse(const Comm& comm, const std::exception_ptr& error) {
+  if (comm.alone()) engine::agree(*transport::thread::make_alone(), error);
+  comm.worker()->run([&] {
+    engine::prepare(*comm.transport());
+    engine::agree(*comm.transport(), error);
+  });
+  std::rethrow_exception(error);  // not reached: an error of one's own is thrown by agree()
 }
 
 std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
@@ -116,7 +127,7 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
   if (comm.alone()) {
     body(*transport::thread::make_alone());
   } else {
-    body(*comm.transport());
+    engine::together(*comm.transport(), [&] { body(*comm.transport()); });
   }
 }
 
@@ -197,12 +208,13 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
                               Action action, bool& begun) {
   const bool write = action == Action::kWrite;
   engine::Times spent;
-  {
+  transport::Transport& transport = *comm.transport();
+  engine::together(transport, [&] {
     const engine::Stopwatch watch(spent.total);
-    transport::Transport& transport = *comm.transport();
     engine::prepare(transport);
     if (needs_room(write)) {
-      engine::agree(transport, call_text(layout, region, action), engine::caught([&] { check_mode(write); }));
+      engine::agree(
+          transport, [&] { return call_text(layout, region, action); }, engine::caught([&] { check_mode(write); }));
       begun = write;
       make_room(transport);
       engine::prepare(transport);
@@ -219,11 +231,12 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
     // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
     const bool independent = !mine && !write && ready->plan.strategy() == plan::Strategy::kDirect;
     if (independent) mine = engine::caught([&] { move->run(); });
-    engine::agree(transport, mine ? call_text(layout, region, action) : ready->call, mine);
+    if (mine) engine::agree(transport, [&] { return call_text(layout, region, action); }, mine);
+    engine::agree(transport, ready->call, mine);
     begun = write;
     dirty = dirty || write;
     if (!independent) engine::agree(transport, engine::caught([&] { move->run(); }));
-  }
+  });
   times = {spent.io, spent.copy, spent.wait, spent.total};
 }
 
@@ -274,6 +287,12 @@ void File::Impl::fail() noexcept {
   store = nullptr;
 }
 
+void File::Impl::room_for_write() {
+  const std::scoped_lock lock(writes_mutex_);
+  std::erase_if(writes_, [](const auto& old) { return old->settled(); });
+  writes_.reserve(writes_.size() + 1);
+}
+
 void File::Impl::keep_write(const std::shared_ptr<Request::Impl>& write) {
   const std::scoped_lock lock(writes_mutex_);
   std::erase_if(writes_, [](const auto& old) { return old->settled(); });
@@ -304,7 +323,7 @@ void File::Impl::close() {
   try {
     with_transport([&](transport::Transport& transport) {
       engine::prepare(transport);
-      engine::agree(transport, "close() of " + name(), nullptr);
+      engine::agree(transport, [this] { return "close() of " + name(); }, nullptr);
       // Only now is it sure that all ranks hear of a write that failed: an error in another call does not swallow it.
       lost = mode == Mode::kWrite;
       engine::agree(transport, untold_error());

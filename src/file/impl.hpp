@@ -65,8 +65,10 @@ class File::Impl {
   }
 
   /// From now on a new file is to be closed.
-  void watch_new();
+  void watch_new() noexcept;
 
+  /// Makes the room that keep_write() takes: once a write has started, remembering it must not fail.
+  void room_for_write();
   /// Remembers a started write, which may fail without anybody knowing.
   void keep_write(const std::shared_ptr<Request::Impl>& write);
   /// A new file has lost a part on this rank alone: close() is to fail on all ranks.

@@ -140,7 +140,7 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) {
   return std::nullopt;
 }
 
-void Worker::run(const std::function<void()>& task) {
+void Worker::run(base::FunctionRef<void()> task) {
   check_owner();
   {
     std::unique_lock lock(mutex_);
@@ -176,7 +176,7 @@ void Worker::run(const std::function<void()>& task) {
   finished();
 }
 
-bool Worker::run_if_idle(const std::function<void()>& task) {
+bool Worker::run_if_idle(base::FunctionRef<void()> task) {
   check_owner();
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || busy_ || !tasks_.empty()) return false;

@@ -4,6 +4,7 @@
 #include "store/stripe/components.hpp"
 #include "store/stripe/name.hpp"
 #include "store/stripe/striped_file.hpp"
+#include "store/url.hpp"
 
 namespace plait::store {
 
@@ -27,7 +28,7 @@ class PlainFile : public NewFile {
 
 std::unique_ptr<NewFile> make_new_file(const std::string& url, std::int64_t bytes, std::span<const std::byte> head,
                                        bool claimed) {
-  if (!stripe::is_name(url)) return std::make_unique<PlainFile>(url, bytes, head, claimed);
+  if (!stripe::is_name(url)) return std::make_unique<PlainFile>(ordinary_path(url), bytes, head, claimed);
   return std::make_unique<stripe::StripedFile>(stripe::parse_name(url), bytes, head, claimed);
 }
 

@@ -146,6 +146,9 @@ def test_the_longest_names(tmp_path):
         assert [plait.open(path).shape for path in paths] == [(3,), (5,)]
         write(paths[0], 3)
     assert len(names(tmp_path)) == 2
+    with pytest.raises(plait.StoreError, match="too long") as told:
+        plait.open(tmp_path / ("x" * (longest + 1)), "w", shape=1, dtype="i4")
+    assert told.value.errno == errno.ENAMETOOLONG
 
 
 def test_what_a_killed_process_left_under_a_long_name_goes(tmp_path):

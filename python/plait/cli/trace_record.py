@@ -84,7 +84,7 @@ def tell(path: Path) -> None:
     except plait.Error as error:
         click.echo(f"plait: {error}", err=True)
         return
-    share = min(coverage)
+    share = min((each for each in coverage if each is not None), default=0.0)
     text = "all" if share == 1 else f"{min(100 * share, 99.99):.2f} %"
     text = f"{text} of what is known to have happened"
     if not compared:  # a program that did not end its trace may have done more than was counted

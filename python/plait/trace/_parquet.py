@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plait._errors import ArgumentError, StoreError
-from plait.trace._event import EVENT, UNKNOWN, Interface, Kind, Missed, Process, TracedFile
+from plait.trace._event import EVENT, UNKNOWN, Counters, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._reader import Description, Trace
 
 _ROWS = 1 << 18  # of a row group
@@ -156,6 +156,7 @@ class ParquetTrace:
             files=[TracedFile(*one) for one in known.get("files", [])],
             missed=[Missed(*one) for one in known.get("missed", [])],
             notes=known.get("notes", []),
+            counters=[Counters(*one) for one in known.get("counters", [])],
         )
 
     def batches(self) -> Iterator[npt.NDArray[np.void]]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _core
-from plait.trace._event import Missed, Process, TracedFile
+from plait.trace._event import Counters, Missed, Process, TracedFile
 
 
 class Known(Protocol):
@@ -27,6 +27,8 @@ class Known(Protocol):
     def missed(self) -> Iterable[Missed]: ...
     @property
     def notes(self) -> Iterable[str]: ...
+    @property
+    def counters(self) -> Iterable[Counters]: ...
 
 
 class TraceWriter:
@@ -83,6 +85,7 @@ class TraceWriter:
         complete: bool = True,
         missed: Iterable[Missed] = (),
         notes: Iterable[str] = (),
+        counters: Iterable[Counters] = (),
     ) -> None:
         """Ends the trace, which appears under its name now.
 
@@ -92,9 +95,11 @@ class TraceWriter:
             complete: whether the events are all that there were.
             missed: what happened and is not among the events.
             notes: remarks for people.
+            counters: sums of calls that are not among the events.
         """
         losses = [(one.reason, one.events, one.read_bytes, one.written_bytes) for one in missed]
-        self._writer.finish(zero, tick, complete, losses, list(notes))
+        sums = [(one.process, one.file, one.interface, one.flags, one.values) for one in counters]
+        self._writer.finish(zero, tick, complete, losses, sums, list(notes))
         self._open = False
 
     @property
@@ -155,4 +160,11 @@ def tell(writer: TraceWriter, processes: Iterable[Process], files: Iterable[Trac
 
 def finish_as(writer: TraceWriter, known: Known) -> None:
     """Ends a trace with what is known of another."""
-    writer.finish(zero=known.zero, tick=known.tick, complete=known.complete, missed=known.missed, notes=known.notes)
+    writer.finish(
+        zero=known.zero,
+        tick=known.tick,
+        complete=known.complete,
+        missed=known.missed,
+        notes=known.notes,
+        counters=known.counters,
+    )

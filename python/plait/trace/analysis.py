@@ -22,6 +22,7 @@ from plait.trace._parquet import is_parquet
 from plait.trace._processes import label_of, shown_processes, stragglers
 from plait.trace._program import programs
 from plait.trace.conclusions import conclusions
+from plait.trace.counters import Asked, counters_of
 
 Document = dict[str, Any]
 CLASSES = ("required", "checkpoint", "swapping")
@@ -87,6 +88,7 @@ def report(
         if value is not None and value not in known:
             raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
     path = os.fspath(path)
+    wanted, unwanted = _patterns("include", include), _patterns("exclude", exclude)
     options = {
         "format": format,
         "base": base,
@@ -97,8 +99,8 @@ def report(
         "logical": None if level is None else level == "logical",
         "cpu": clock == "cpu",
         "file": file or "",
-        "include": _patterns("include", include),
-        "exclude": _patterns("exclude", exclude),
+        "include": wanted,
+        "exclude": unwanted,
         "all": all,
         "process": process,
         "progress": progress,
@@ -116,6 +118,12 @@ def report(
         told = StoreError(str(error).replace(', or use mode "w" to make a new file', ""))  # nobody reads a new file
         told.errno = error.errno
         raise told from None
+    found["counters"] = counters_of(
+        found["description"]["counters"],
+        Asked(file, process, wanted, unwanted, all),
+        found["level"],
+        level is not None or _has_data(found["totals"]),
+    )
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
@@ -152,9 +160,17 @@ def _argument(text: str) -> Exception:
     return ArgumentError(text)
 
 
+def _has_data(totals: Document) -> bool:
+    return bool(totals["reads"] or totals["writes"])
+
+
 def _document(found: Document, path: str, part: str) -> Document:
     """Bring what was counted into the order of the document, and add what is said in words."""
-    totals = found["totals"]
+    totals, counters = found["totals"], found["counters"]
+    alone = counters is not None and not totals["events"]
+    if alone:
+        found["level"] = counters["totals"]["level"]
+        totals["wall_seconds"] = counters["run_seconds"] or 0.0
     document: Document = {
         "format": "plait trace report",
         "version": 1,
@@ -177,8 +193,12 @@ def _document(found: Document, path: str, part: str) -> Document:
         "overlap": _overlap(found),
         "stragglers": stragglers(found["processes"]),
         "amplification": _amplification(found["amplification"]),
+        "counters": counters,
     }
     document["conclusions"] = conclusions(document, totals)
+    if alone:
+        # What the tables hold means the same of counters; the rules above are about events.
+        document.update(_tables({**found, "totals": {**totals, **counters["totals"]}}))
     return document
 
 
@@ -192,6 +212,9 @@ def _trace(found: Document, path: str, part: str) -> Document:
     notes = known["notes"] + found["notes"]
     if part:
         notes.insert(0, f"Only {part} {'were' if part.startswith('files') else 'was'} asked for.")
+    if found["counters"] and found["counters"]["files_not_counted"]:
+        count = words.count(found["counters"]["files_not_counted"], "file")
+        notes.append(f"counters of {count} of the system, libraries or interpreters, or excluded, are left out")
     zero = None
     if known["zero"]:
         whole, rest = divmod(known["zero"], 10**9)
@@ -199,7 +222,7 @@ def _trace(found: Document, path: str, part: str) -> Document:
         zero = f"{moment:%Y-%m-%dT%H:%M:%S}" + (f".{rest:09}".rstrip("0") if rest else "") + "Z"
     return {
         "path": path,
-        "programs": programs(found["processes"]),
+        "programs": programs(found["processes"] or known["processes"]),
         "format": known["format"],
         "zero": zero,
         "tick_ns": known["tick_ns"],
@@ -209,7 +232,9 @@ def _trace(found: Document, path: str, part: str) -> Document:
         "events": totals["events"],
         "wall_seconds": totals["wall_seconds"],
         "cpu_seconds": totals["cpu_seconds"],
-        "coverage": coverage(without_left_out(known, found["left_out"]), seen, totals["events"], bool(part)),
+        "coverage": coverage(
+            without_left_out(known, found["left_out"]), seen, totals["events"], bool(part), found["counters"]
+        ),
         "notes": notes,
     }
 

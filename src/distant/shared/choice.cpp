@@ -129,7 +129,8 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
   const auto not_alike = [&] {
     refuse(path,
            text("ranks 0 and ", other - sights.begin(),
-                " do not see the same ordinary file there; put it where all ranks see it"),
+                " do not see the same ordinary file there; put it where all ranks see it, and wait for programs that "
+                "replace it"),
            ESTALE);
   };
   std::map<Key, Candidate> striped;

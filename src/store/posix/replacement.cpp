@@ -168,6 +168,8 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   if (fs::is_directory(target, missing)) throw system_error(base::text("write ", path), EISDIR);
   struct stat old{};
   existed_ = ::stat(target_.c_str(), &old) == 0;
+  // The temporary name is cut, this one is not.
+  if (!existed_ && errno == ENAMETOOLONG) throw system_error(base::text("write ", path), errno);
   if (existed_ && !S_ISREG(old.st_mode))
     throw Error(ErrorKind::kSystem,
                 base::text("cannot write ", path, ": it is not a regular file, and only those can be replaced"),
