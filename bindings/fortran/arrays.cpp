@@ -21,9 +21,6 @@ using plait::fortran::find;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
 
-/// Shape as Fortran programs write it: (64, 16).
-std::string shape_text(const Extents& shape) { return plait::base::tuple_text(shape); }
-
 /// What is wrong with a local array, or nothing.
 std::string complaint(const CFI_cdesc_t& array, const Extents& wanted, std::int64_t element_bytes, std::int64_t rank) {
   std::int64_t elements = 1;
@@ -38,8 +35,9 @@ std::string complaint(const CFI_cdesc_t& array, const Extents& wanted, std::int6
   const bool assumed = dimensions > 0 && found.back() == -1;
   if (assumed && dimensions == wanted.size()) found.back() = wanted.back();
   if (found != wanted)
-    return text("the local array of rank ", rank, " has the shape ", shape_text(found), ", but the layout says ",
-                shape_text(wanted), "; allocate it with layout%local_shape(", rank, ")");
+    return text("the local array of rank ", rank, " has the shape ", plait::shape_to_string(found),
+                ", but the layout says ", plait::shape_to_string(wanted), "; allocate it with layout%local_shape(",
+                rank, ")");
   if (static_cast<std::int64_t>(array.elem_len) != element_bytes)
     return text("the elements of the local array have ", array.elem_len, " bytes, those of the file ", element_bytes,
                 "; use the file's type");

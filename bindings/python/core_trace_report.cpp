@@ -13,7 +13,6 @@
 #include "core_trace_report.hpp"
 #include "string.hpp"
 #include "trace/report/analysis.hpp"
-#include "trace/report/filter.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -298,8 +297,6 @@ void bind_trace_report(nb::module_& module) {
              "comment"_a = "", "tick"_a = 0, "block"_a = 512, "logical"_a = nb::none(), "cpu"_a = false, "file"_a = "",
              "include"_a = nb::list(), "exclude"_a = nb::list(), "all"_a = false, "process"_a = nb::none(),
              "progress"_a = nb::none());
-  module.def(
-      "trace_foreign", [](const nb::str& name) { return std::string(name_of(foreign(bytes_of(name)))); }, "name"_a);
 }
 
 }  // namespace plait::python

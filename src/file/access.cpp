@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "engine/agree.hpp"
 #include "engine/stopwatch.hpp"
+#include "file/apart.hpp"
 #include "file/giving_up.hpp"
 #include "file/guard.hpp"
 #include "file/impl.hpp"
@@ -226,6 +227,7 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
       check_mode(write);
       ready = &planned(layout, region, transport.size(), transport.nodes_apart(), action);
       arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+      if (!write) file::check_filled(layout, arrays, action == Action::kFill, type.element_bytes);
       move = make_move(transport, *ready, arrays, spent);
     });
     // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
@@ -248,6 +250,7 @@ void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>&
   std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
   const Planned& ready = planned(layout, region, threads, false, action);
   const std::vector<engine::LocalArray> arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+  if (!write) file::check_filled(layout, arrays, action == Action::kFill, type.element_bytes);
   begun = write;
   dirty = dirty || write;
   if (needs_room(write)) make_room(*transport::thread::make_alone());

@@ -79,12 +79,14 @@ plan::AccessOptions access_options(const FileOptions& options) {
   const char* strategy = std::getenv("PLAIT_STRATEGY");
   result.strategy = strategy_named(options.strategy.empty() && strategy != nullptr ? strategy : options.strategy);
   result.memory_bytes = options.memory;
-  if (const char* memory = std::getenv("PLAIT_MEMORY"); memory != nullptr && options.memory == 0) {
+  if (const char* memory = std::getenv("PLAIT_MEMORY"); memory != nullptr && *memory != '\0' && options.memory == 0) {
     char* end = nullptr;
     result.memory_bytes = std::strtoll(memory, &end, 10);
-    if (*end != '\0' || result.memory_bytes < 1) refuse(text("PLAIT_MEMORY=", memory, " is not a number of bytes"));
+    if (*end != '\0' || result.memory_bytes < 1)
+      refuse(text("PLAIT_MEMORY=", memory, " is not a number of bytes; use one such as 33554432, or unset it"));
   }
   if (result.memory_bytes < 0) refuse(text("memory=", result.memory_bytes, " is negative; give a number of bytes"));
+  if (options.readers < 0) refuse(text("readers=", options.readers, " is negative; give a number of ranks, or 0"));
   result.readers = options.readers;
   return result;
 }

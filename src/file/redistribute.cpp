@@ -9,6 +9,7 @@
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
 #include "engine/redistribute.hpp"
+#include "file/apart.hpp"
 #include "file/guard.hpp"
 #include "file/impl.hpp"
 #include "plan/partners.hpp"
@@ -90,6 +91,7 @@ void redistribute_now(const Layout& source, std::span<const ConstPart> source_pa
     pairs.emplace(pairs_of(source, target, options));
     from = file::local_arrays(source, file::as_mutable(source_parts), element_bytes, comm);
     to = file::local_arrays(target, target_parts, element_bytes, comm);
+    file::check_moved(*pairs, from, to, element_bytes);
     if (!comm.alone()) exchange.emplace(*pairs, element_bytes, memory_of(options), *comm.transport());
   });
   if (comm.alone()) {
@@ -166,6 +168,7 @@ class Redistribution::Impl {
       call = base::text("run() of redistribution number ", number_);
       from = file::local_arrays(pairs_->source(), file::as_mutable(source_parts), element_bytes_, comm_);
       to = file::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_);
+      file::check_moved(*pairs_, from, to, element_bytes_);
     });
     if (!comm_.alone()) {
       run_together(*comm_.transport(), &*exchange_, from, to, call, checked);

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from plait._errors import ArgumentError, StoreError
+from plait._errors import ArgumentError, StoreError, store_error
 from plait.trace._event import EVENT, UNKNOWN, Counters, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._reader import Description, Trace
 
@@ -97,7 +97,7 @@ def write(trace: Trace, target: str, progress: Callable[[int, int], None] | None
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{base}.", dir=folder)
     except OSError as error:
-        raise StoreError(f"cannot write the trace {target}: {error.strerror}") from error
+        raise store_error(f"cannot write the trace {target}: {error.strerror}", error.errno) from error
     os.close(handle)
     try:
         with parquet.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=_WORDS) as out:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _core
+from plait._buffers import trace_name
 from plait._errors import Error, StoreError
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._event import EVENT, Counters, Flag, Kind, Missed, Process, TracedFile
@@ -61,7 +62,7 @@ class Trace:
         columns: str = "",
     ) -> None:
         """See :func:`plait.trace.open`."""
-        self._name = "/dev/stdin" if os.fspath(path) == "-" else os.fspath(path)
+        self._name = "/dev/stdin" if trace_name(path) == "-" else trace_name(path)
         opener = opener_of(self._name)
         self._unpacked = Unpacked(self._name, opener) if opener else None
         source = self._unpacked.path if self._unpacked else self._name

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _core
+from plait._buffers import trace_name
 from plait.trace._event import Counters, Missed, Process, TracedFile
 
 
@@ -47,7 +48,7 @@ class TraceWriter:
         plain: bool = False,
     ) -> None:
         """See :func:`plait.trace.create`."""
-        name = "/dev/stdout" if os.fspath(path) == "-" else os.fspath(path)
+        name = "/dev/stdout" if trace_name(path) == "-" else trace_name(path)
         self._writer = _core.create_trace(name, format or "", base, separator, comment, tick, block, plain)
         self._open = True
 

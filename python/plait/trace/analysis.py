@@ -6,7 +6,6 @@ docs/reference/trace-report.md tells what each number is.
 from __future__ import annotations
 
 import datetime
-import errno
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -14,8 +13,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
-from plait._errors import ArgumentError, Error, StoreError
+from plait._buffers import trace_name
+from plait._errors import ArgumentError, Error
 from plait.trace import words
+from plait.trace._choice import Choice, kept
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._coverage import coverage, left_out, without_left_out
 from plait.trace._parquet import is_parquet
@@ -79,7 +80,8 @@ def report(
     file, process: look only at files whose names match a pattern of the shell, only at this process.
     include, exclude: patterns of files to count although they are of the system, libraries or interpreters, which are
     left out and counted apart; and of files to leave out too. `exclude` goes before `include`.
-    all: leave nothing out but what `exclude` says.
+    all: leave nothing out but what `exclude` says. Where none of the three is given, what was said when the trace was
+    recorded counts.
     format and what follows: how the trace is read where it leaves that open, as in `plait.trace.open`.
     progress: called with the bytes read and the bytes in all (0: not known), now and then.
     Raises ArgumentError for what is no trace, and StoreError for what cannot be read.
@@ -87,8 +89,14 @@ def report(
     for name, value, known in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
         if value is not None and value not in known:
             raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
+<<<<<<< HEAD
     path = os.fspath(path)
-    wanted, unwanted = _patterns("include", include), _patterns("exclude", exclude)
+    choice = Choice(_patterns("include", include), _patterns("exclude", exclude), all)
+    if choice.is_default():
+        choice = kept(path)
+=======
+    path = trace_name(path)
+>>>>>>> h4
     options = {
         "format": format,
         "base": base,
@@ -99,9 +107,9 @@ def report(
         "logical": None if level is None else level == "logical",
         "cpu": clock == "cpu",
         "file": file or "",
-        "include": wanted,
-        "exclude": unwanted,
-        "all": all,
+        "include": choice.include,
+        "exclude": choice.exclude,
+        "all": choice.all,
         "process": process,
         "progress": progress,
     }
@@ -110,6 +118,7 @@ def report(
             f"{path} is Parquet, which a report does not read; turn it into a trace first: "
             f"plait trace convert {path} {os.path.splitext(path)[0]}.plait"
         )
+<<<<<<< HEAD
     try:
         found = _counted(path, options)
     except StoreError as error:
@@ -120,10 +129,13 @@ def report(
         raise told from None
     found["counters"] = counters_of(
         found["description"]["counters"],
-        Asked(file, process, wanted, unwanted, all),
+        Asked(file, process, choice.include, choice.exclude, choice.all),
         found["level"],
         level is not None or _has_data(found["totals"]),
     )
+=======
+    found = _counted(path, options)
+>>>>>>> h4
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
