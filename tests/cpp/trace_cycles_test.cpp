@@ -214,7 +214,7 @@ TEST(Cycles, OfTheWorkloads) {
   for (const Workload& one : workloads()) {
     if (one.requests > 1'000'000) continue;  // as the others, and long
     const auto reader = workload(one.name);
-    ReportOptions by_cpu;
+    Options by_cpu;
     by_cpu.cpu = true;
     const Report report = analyse(*reader, by_cpu);
     EXPECT_TRUE(report.cpu_clock);
