@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import operator
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, Literal
 
@@ -15,12 +16,16 @@ import numpy.typing as npt
 from . import _core
 from ._abandon import abandon
 from ._arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
+from ._buffers import path_of, whole
 from ._comm import CommLike, comm_of
 from ._core import Layout
-from ._errors import ArgumentError
+from ._dtypes import dtype_of
+from ._errors import ArgumentError, naming
+from ._layouts import LayoutLike, layout_of
 from ._region import Region, Slices, region_shape, slices_of
 from ._request import Request
 from ._stream import Stream, open_stream
+from ._words import shape_text, shown
 
 _LAYOUTS_KEPT = 16
 
@@ -74,7 +79,7 @@ class File:
 
     def read(
         self,
-        layout: Layout | None = None,
+        layout: LayoutLike | None = None,
         out: Arrays | None = None,
         region: Region | None = None,
         *,
@@ -82,8 +87,8 @@ class File:
     ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
-        layout  how the array (or the region) is dealt to the ranks; without a communicator it may be left out, for the
-                whole array on one rank
+        layout  how the array (or the region) is dealt to the ranks, or its text, such as ``"(block, *) onto (4)"``;
+                without a communicator it may be left out, for the whole array on one rank
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
         fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
@@ -98,7 +103,7 @@ class File:
         self._core.read(layout, parts_of(arrays), slices, bool(fill_halo))
         return self._as_given(arrays, out)
 
-    def write(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> None:
+    def write(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> None:
         """Write the local arrays of all ranks; the reverse of :meth:`read`.
 
         Elements outside the region keep their values in mode r+ and are zero in mode w until they are written.
@@ -109,7 +114,7 @@ class File:
 
     def iread(
         self,
-        layout: Layout | None = None,
+        layout: LayoutLike | None = None,
         out: Arrays | None = None,
         region: Region | None = None,
         *,
@@ -124,7 +129,7 @@ class File:
 
         return Request(start, self, arrays, self._as_given(arrays, out))
 
-    def iwrite(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> Request:
+    def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
         parts = parts_of(arrays)
@@ -132,7 +137,7 @@ class File:
 
     def explain(
         self,
-        layout: Layout | None = None,
+        layout: LayoutLike | None = None,
         region: Region | None = None,
         write: bool = False,
         *,
@@ -165,7 +170,8 @@ class File:
 
         Raises also the error of a started write that failed and that nobody has waited for.
         """
-        self._core.close()
+        with naming(self.url):
+            self._core.close()
 
     def __enter__(self) -> File:
         """Return the file itself; leaving the block closes it."""
@@ -184,25 +190,31 @@ class File:
             abandon(self._core, self, failure)
             raise
 
+    def __del__(self) -> None:
+        """Warn of a file that was not closed, as Python's own do; of a new one nothing is kept."""
+        if (core := getattr(self, "_core", None)) is not None and core.is_open:
+            # Without the dtype: as Python ends, its words cannot be had any more.
+            text = f"unclosed plait.File {core.path!r}, mode {self._mode}"
+            warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
+
     def __repr__(self) -> str:
         """Say what the file holds."""
         state = "closed " if self.closed else ""
-        shape = "x".join(map(str, self.shape)) or "scalar"
-        return f"<{state}plait.File {self.url!r} mode={self.mode!r} {shape} {self.dtype}>"
+        return f"<{state}plait.File {self.url!r} mode={self.mode!r} {shape_text(self.shape)} {self.dtype}>"
 
-    def _layout_for(self, layout: Layout | None, slices: Slices) -> Layout:
+    def _layout_for(self, layout: LayoutLike | None, slices: Slices) -> Layout:
+        shape = region_shape(slices, self.shape)
         if layout is not None:
-            return layout
+            return layout_of(layout, shape)
         if self._comm.size > 1:
             raise ArgumentError(
                 f"{self._comm.size} ranks need a layout that says which part each of them has, "
                 f'such as plait.Layout(file.shape, "(block, *)", grid=({self._comm.size},))'
             )
-        shape = region_shape(slices, self.shape)
         return Layout(shape, ["*"] * len(shape), order=self.order)
 
     def _prepare(
-        self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, writable: bool
+        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, writable: bool
     ) -> tuple[Layout, Slices, list[Array]]:
         """Check the arguments of an access. What one rank finds wrong is raised on all of them."""
         if region is None and type(given) is np.ndarray and (known := self._known.get(id(layout))):
@@ -222,11 +234,9 @@ class File:
             self._core.refuse(f"{type(error).__name__}: {error}")
 
     def _checked(
-        self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, writable: bool
+        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, writable: bool
     ) -> tuple[Layout, Slices, list[Array]]:
         slices = slices_of(region, self.shape)
-        if layout is None and what == "array" and isinstance(given, np.ndarray) and self._comm.size == 1:
-            layout = Layout(given.shape, ["*"] * given.ndim)
         layout = self._layout_for(layout, slices)
         if not self._alone and layout.ranks_end > self._comm.size:
             raise ArgumentError(
@@ -235,8 +245,9 @@ class File:
             )
         if layout.shape != region_shape(slices, self.shape):
             raise ArgumentError(
-                f"the layout is of an array {layout.shape}, but the {'region' if slices else 'array in the file'} "
-                f"is {region_shape(slices, self.shape)}"
+                f"the layout is of an array {shape_text(layout.shape)}, but the "
+                f"{'region' if slices else 'array in the file'} is {shape_text(region_shape(slices, self.shape))}; "
+                f"use a layout of that shape"
             )
         ranks = ranks_held(layout, self._comm, self._alone)
         if given is None and what == "out":
@@ -259,13 +270,16 @@ def _dtype_of(descr: str, element_bytes: int) -> np.dtype[Any]:
 
 
 def _extents_of(shape: Sequence[int] | int) -> list[int]:
-    sizes = [shape] if isinstance(shape, (int, np.integer)) else shape
-    return [operator.index(size) for size in sizes]
+    sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
+    try:
+        return [operator.index(size) for size in sizes]
+    except TypeError:
+        raise ArgumentError(f"shape={shown(shape)} is no shape; give whole numbers, such as (8, 12)") from None
 
 
 def _descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:
     """Return a dtype as .npy headers spell it, and its bytes."""
-    wanted = np.dtype(dtype)
+    wanted = dtype_of(dtype)
     if wanted.hasobject:
         raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
     descr = np.lib.format.dtype_to_descr(wanted)
@@ -307,10 +321,10 @@ def open(
     """
     own = comm_of(comm)
     try:
-        path = os.fsdecode(url)
-        offset, memory, readers = operator.index(offset), operator.index(memory), operator.index(readers)
+        path = path_of(url)
+        offset, memory, readers = whole(offset, "offset"), whole(memory, "memory"), whole(readers, "readers")
         if strategy not in (None, "automatic", "direct", "two-phase"):
-            raise ArgumentError(f'strategy "{strategy}" is not known; use "direct", "two-phase" or "automatic"')
+            raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
             raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
         if mode not in ("r", "w", "r+"):
@@ -319,5 +333,8 @@ def open(
         descr, element_bytes = (None, 0) if dtype is None else _descr_of(dtype)
     except Exception as error:  # raised on all ranks, so that none waits for this one
         _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
-    core = _core.open(path, mode, own, extents, descr, element_bytes, order, offset, memory, strategy or "", readers)
+    with naming(path):
+        core = _core.open(
+            path, mode, own, extents, descr, element_bytes, order, offset, memory, strategy or "", readers
+        )
     return File(core, mode, own, alone=comm is None)

@@ -11,8 +11,9 @@ from . import _core
 from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
-from ._errors import ArgumentError
+from ._errors import ArgumentError, naming
 from ._request import Request
+from ._words import kind
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
 
@@ -128,7 +129,10 @@ class DistantFile:
 
 def text_of(path: PathLike) -> str:
     """Return a path as text that goes over to C++."""
-    text = os.fspath(path)
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        raise ArgumentError(f"path is {kind(path)}; pass a str or a path") from None
     if not isinstance(text, str):
         raise ArgumentError(f"path={path!r} is no text; pass a str")
     try:
@@ -154,8 +158,9 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
     try:
         name = "" if path is None else text_of(path)
     except (TypeError, ValueError) as error:
-        _core.DistantFile.refuse_open(f"path={path!r} is no path: {error}", own)
-    return DistantFile(_core.DistantFile.open(name, str(mode), bool(temporary), own), own)
+        _core.DistantFile.refuse_open(str(error), own)
+    with naming(name):
+        return DistantFile(_core.DistantFile.open(name, str(mode), bool(temporary), own), own)
 
 
 def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
@@ -165,7 +170,9 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     name is taken.
     """
     own = comm_of(comm)
-    return DistantFile(_core.DistantFile.offer(str(name), text_of(path), str(mode), bool(temporary), own), own)
+    file = text_of(path)
+    with naming(file):
+        return DistantFile(_core.DistantFile.offer(str(name), file, str(mode), bool(temporary), own), own)
 
 
 def find(name: str, *, comm: CommLike = None) -> DistantFile:

@@ -9,6 +9,7 @@ from . import _core
 from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
+from ._errors import naming
 from ._request import Request
 from .distant import PathLike, text_of, wait_all
 
@@ -167,13 +168,14 @@ def open(
         }
     except (TypeError, ValueError) as error:
         _core.SharedFile.refuse_open(str(error), own)
-    core = _core.SharedFile.open(
-        path=name,
-        mode=str(mode),
-        persistent=bool(persistent),
-        atomic=bool(atomic),
-        place=str(place),
-        comm=own,
-        **numbers,
-    )
+    with naming(name):
+        core = _core.SharedFile.open(
+            path=name,
+            mode=str(mode),
+            persistent=bool(persistent),
+            atomic=bool(atomic),
+            place=str(place),
+            comm=own,
+            **numbers,
+        )
     return SharedFile(core, name)

@@ -36,7 +36,8 @@ ArrayType wanted_type(const FileOptions& options, const std::string& path, bool 
   type.order = options.order.value_or(Order::kC);
   if (type.element_bytes < 1) refuse(text(path, ": elements of ", type.element_bytes, " bytes cannot be"));
   for (const std::int64_t extent : type.shape)
-    if (extent < 0) refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size"));
+    if (extent < 0)
+      refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size; use 0 or more"));
   if (type.shape.size() > kMaxDimensions)
     refuse(
         text(path, ": the shape has ", type.shape.size(), " dimensions; at most ", kMaxDimensions, " are supported"));
@@ -93,7 +94,7 @@ Content with_header(store::Store& store, const std::string& path, const FileOpti
 
 Content without_header(const std::string& path, const FileOptions& options) {
   Content found{wanted_type(options, path, false), options.offset};
-  if (options.offset < 0) refuse(text(path, ": offset=", options.offset, " is negative"));
+  if (options.offset < 0) refuse(text(path, ": offset=", options.offset, " is negative; give a number of bytes"));
   return found;
 }
 

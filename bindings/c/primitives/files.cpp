@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "engine/agree.hpp"
+#include "file/unclosed.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"
 #include "primitives/calls.hpp"
@@ -93,6 +94,7 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
     options.readers = processors;
     options.strategy = "two-phase";
   }
+  const file::Untold by_its_unit;  // the runtime tells of units that are not closed
   if (status == 1) return File::open(path, Mode::kWrite, options, state.comm);
   try {
     return File::open(path, Mode::kReadWrite, options, state.comm);

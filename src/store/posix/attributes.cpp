@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/writer.hpp"
 
 namespace plait::store::posix {
 
@@ -19,7 +20,9 @@ constexpr mode_t kOwnerWorks = S_IRUSR | S_IWUSR;
 constexpr mode_t kPermissions = 07777;
 
 /// The others are the system's: what they say is of the bytes, or of where the file lies.
-bool is_kept(std::string_view name) { return name.starts_with("user.") || name == kAccessList; }
+bool is_kept(std::string_view name) {
+  return (name.starts_with("user.") && name != kWriterMark) || name == kAccessList;
+}
 
 struct stat status_of(int file, const std::string& shown) {
   struct stat found{};

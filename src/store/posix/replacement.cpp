@@ -23,6 +23,7 @@
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/writer.hpp"
 
 namespace plait::store::posix {
 
@@ -189,6 +190,8 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   try {
     if (!existed_) attributes_ = Attributes::of_new(file_.number(), path);
     attributes_.apply(file_.number(), path);
+    if (marks.claimed)
+      claim(file_.number(), temporary_, prefix.substr(0, prefix.size() - host_name().size() - 1), target_, path);
     reserve(file_.number(), bytes, path);
     write_head(head);
   } catch (...) {

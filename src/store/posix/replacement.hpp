@@ -30,12 +30,13 @@ class Replacement {
     /// Called with the path of each file that a killed process left behind, before that is removed, and with the path
     /// of the file that is to be replaced.  Returns whether it may be removed.
     std::function<bool(const std::string&, const std::string&)> on_left_behind;
+    bool claimed;  ///< no other rank of this job may write a file of that name alone: see claim()
   };
 
   /// Makes a temporary file of `bytes` bytes with `head` in front; the space is reserved where the file system can.
   /// errors  kSystem: missing folder, no permission, full disk, or `path` is something other than a regular file;
   /// nothing
-  ///         is left behind.
+  ///         is left behind.  kArgument: another rank of this job writes `path` alone, where that is claimed.
   Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head, const Marks& marks = {});
   ~Replacement();
   Replacement(const Replacement&) = delete;

@@ -58,13 +58,14 @@ Description description_of(const Name& name, const std::string& basename, std::i
 
 }  // namespace
 
-StripedFile::StripedFile(const Name& name, std::int64_t bytes, std::span<const std::byte> head)
+StripedFile::StripedFile(const Name& name, std::int64_t bytes, std::span<const std::byte> head, bool claimed)
     : shown_(name.shown()),
       basename_(fs::path(posix::follow_links(name.path)).filename().string()),
       description_(description_of(name, basename_, bytes)) {
   const std::string text = description_.to_text();
-  file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
-                posix::Replacement::Marks{.suffix = kTemporarySuffix, .on_left_behind = remove_left_behind});
+  file_.emplace(
+      name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
+      posix::Replacement::Marks{.suffix = kTemporarySuffix, .on_left_behind = remove_left_behind, .claimed = claimed});
   // From here on the destructor of the description's file does not suffice.
   components_ = make_components(description_, file_->attributes(), basename_, shown_);
   try {
