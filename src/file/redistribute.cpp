@@ -9,11 +9,8 @@
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
 #include "engine/redistribute.hpp"
-<<<<<<< HEAD
-#include "file/guard.hpp"
-=======
 #include "file/apart.hpp"
->>>>>>> h4
+#include "file/guard.hpp"
 #include "file/impl.hpp"
 #include "plan/partners.hpp"
 #include "plan/section_products.hpp"

@@ -89,14 +89,10 @@ def report(
     for name, value, known in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
         if value is not None and value not in known:
             raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
-<<<<<<< HEAD
-    path = os.fspath(path)
+    path = trace_name(path)
     choice = Choice(_patterns("include", include), _patterns("exclude", exclude), all)
     if choice.is_default():
         choice = kept(path)
-=======
-    path = trace_name(path)
->>>>>>> h4
     options = {
         "format": format,
         "base": base,
@@ -118,24 +114,13 @@ def report(
             f"{path} is Parquet, which a report does not read; turn it into a trace first: "
             f"plait trace convert {path} {os.path.splitext(path)[0]}.plait"
         )
-<<<<<<< HEAD
-    try:
-        found = _counted(path, options)
-    except StoreError as error:
-        if error.errno != errno.ENOENT:
-            raise
-        told = StoreError(str(error).replace(', or use mode "w" to make a new file', ""))  # nobody reads a new file
-        told.errno = error.errno
-        raise told from None
+    found = _counted(path, options)
     found["counters"] = counters_of(
         found["description"]["counters"],
         Asked(file, process, choice.include, choice.exclude, choice.all),
         found["level"],
         level is not None or _has_data(found["totals"]),
     )
-=======
-    found = _counted(path, options)
->>>>>>> h4
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
