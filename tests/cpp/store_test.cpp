@@ -245,6 +245,7 @@ TEST_F(Replacing, DiscardedNothingHappens) {
 }
 
 TEST_F(Replacing, TwoAtOnceDoNotMeet) {
+  put("a", "0");
   Replacement one(path("a"), 1, bytes_of("1"));
   Replacement two(path("a"), 1, bytes_of("2"));
   one.commit();

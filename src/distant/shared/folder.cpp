@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/folder.hpp"
 #include "base/text.hpp"
 #include "distant/local_file.hpp"
 #include "plait/error.hpp"
@@ -40,20 +41,21 @@ std::optional<std::string> content_of(const std::string& path) {
 template <typename Body>
 void each_component(const std::string& path, std::error_code& error, Body&& body) {
   const std::string file = name_of(path);
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(path), error))
-    if (const auto found = recognise(entry.path().filename().string(), file)) body(entry.path().string(), *found);
+  const fs::path folder = folder_of(path);
+  for (const std::string& name : base::names_in(folder.string(), error))
+    if (const auto found = recognise(name, file)) body((folder / name).string(), *found);
 }
 
 /// The same for descriptions that were being made when their process was killed.
 template <typename Body>
 void each_unfinished(const std::string& path, std::error_code& error, Body&& body) {
   const std::string file = name_of(path);
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_of(path), error)) {
-    const std::string name = entry.path().filename().string();
+  const fs::path folder = folder_of(path);
+  for (const std::string& name : base::names_in(folder.string(), error)) {
     const std::size_t end = name.rfind(".plait-");
     if (!name.starts_with('.') || end == std::string::npos) continue;
     const auto found = recognise(name.substr(1, end - 1), file);
-    if (found && found->description) body(entry.path().string(), *found);
+    if (found && found->description) body((folder / name).string(), *found);
   }
 }
 

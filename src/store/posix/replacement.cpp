@@ -20,6 +20,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/folder.hpp"
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
@@ -68,8 +69,7 @@ std::string temporary_prefix(const fs::path& target, const fs::path& folder) {
 void remove_stale(const fs::path& target, const fs::path& folder, const std::string& prefix,
                   const Replacement::Marks& marks) {
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : base::names_in(folder.string(), ignored)) {
     if (!name.starts_with(prefix)) continue;
     int process = 0;
     const char* last = name.data() + name.size();
@@ -78,10 +78,11 @@ void remove_stale(const fs::path& target, const fs::path& folder, const std::str
     // Our own number may have been that of a process before us, as in containers: then the lock alone tells.
     if (process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH)) continue;
     // The number may belong to a living process of another name space: that one holds the lock.
-    const Descriptor file(::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    const std::string path = (folder / name).string();
+    const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (file.number() < 0 || ::flock(file.number(), LOCK_EX | LOCK_NB) != 0) continue;
-    if (marks.on_left_behind && !marks.on_left_behind(entry.path().string(), target.string())) continue;
-    fs::remove(entry.path(), ignored);
+    if (marks.on_left_behind && !marks.on_left_behind(path, target.string())) continue;
+    ::unlink(path.c_str());
   }
 }
 

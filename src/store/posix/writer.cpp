@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/folder.hpp"
 #include "base/job.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
@@ -59,9 +60,10 @@ void claim(int file, const std::string& temporary, const std::string& beginning,
   };
   // The own mark first: of two ranks one sees the other's.
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(temporary).parent_path(), ignored))
-    if (entry.path().filename().string().starts_with(beginning) && entry.path() != temporary)
-      look(entry.path().string(), "is writing");
+  const fs::path own_path(temporary);
+  for (const std::string& name : base::names_in(own_path.parent_path().string(), ignored))
+    if (name.starts_with(beginning) && name != own_path.filename())
+      look((own_path.parent_path() / name).string(), "is writing");
   look(target, "has written");
 }
 
