@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from ._errors import ArgumentError
 def whole(value: Any, name: str) -> int:
     """Return a whole number that its C++ type holds; ``name`` is for errors."""
     try:
-        number = value.__index__()
-    except AttributeError:
+        number = operator.index(value)
+    except TypeError:
         raise ArgumentError(f"{name}={value!r} is not a whole number") from None
     if not -(2**63) <= number < 2**63 or (name in ("rank", "component") and abs(number) >= 2**31):
         raise ArgumentError(f"{name}={number} is out of range")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-import operator
 import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._arrays import Array, new_arrays, ranks_held
+from ._buffers import whole
 from ._comm import CommLike, comm_of
 from ._copy_windows import cut
 from ._core import Layout
-from ._errors import ArgumentError, Error
+from ._errors import ArgumentError
 from ._file import File, open
+from ._guard import checks
 from ._place import same_place
 
 MEMORY = 256 << 20
@@ -82,37 +84,29 @@ def copy(
     """
     begin = time.perf_counter()
     own = comm_of(comm)
-    try:
-        memory = operator.index(memory)
+    refuse = partial(_core.refuse, comm=own)
+    with checks(refuse):
+        memory = whole(memory, "memory")
         if memory < 1:
             raise ArgumentError(f"memory={memory} bytes hold nothing; give a number of bytes above 0")
         if layout is not None and not isinstance(layout, str):
             raise ArgumentError(f"layout is a {type(layout).__name__}; pass a text such as '(block, *) onto (4)'")
         if same_place(source, target):
             raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
-    except Exception as error:
-        _refuse(error, own)
     ranks = own.size if comm is not None else min(os.cpu_count() or 1, _MOST_THREADS)
     # Half for the window, a quarter for each file's staging.
     staging = max(memory // 4 // own.size, _LEAST_STAGING)
     with open(
         source, comm=comm, shape=shape, dtype=dtype, order=order, offset=offset, memory=staging
     ) as file:  # fmt: skip
-        try:
+        with checks(refuse):
             plan = _Plan(file, own, comm is None, ranks, layout, memory // 2)
-        except Exception as error:
-            _refuse(error, own)
         with open(
             target, "w", comm=comm, shape=file.shape, dtype=file.dtype, order=_order(file), memory=staging
         ) as made:  # fmt: skip
             count = plan.run(made, progress)
     seconds = time.perf_counter() - begin
     return Copied(file.shape, file.dtype, plan.bytes, seconds, count, own.size)
-
-
-def _refuse(error: Exception, own: _core.Comm) -> NoReturn:
-    """Raise an error of this rank on all ranks, so that none waits for this one, and each hears the reason."""
-    _core.refuse(str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}", own)
 
 
 def _order(file: File) -> Literal["C", "F"]:

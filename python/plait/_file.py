@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import operator
 import os
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal
 
@@ -15,9 +15,12 @@ import numpy.typing as npt
 from . import _core
 from ._abandon import abandon
 from ._arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
+from ._buffers import whole
 from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._errors import ArgumentError
+from ._guard import call, checks, refuse_here
+from ._held import checked_layout, flag_of
 from ._region import Region, Slices, region_shape, slices_of
 from ._request import Request
 from ._stream import Stream, open_stream
@@ -94,8 +97,8 @@ class File:
         Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the
         file cannot be read; ``out`` is undefined then.
         """
-        layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        self._core.read(layout, parts_of(arrays), slices, bool(fill_halo))
+        layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
+        call(self._core.refuse, self._core.read, layout, parts_of(arrays), slices, fill)
         return self._as_given(arrays, out)
 
     def write(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> None:
@@ -104,8 +107,8 @@ class File:
         Elements outside the region keep their values in mode r+ and are zero in mode w until they are written.
         In mode w the file appears when it is closed; a write that fails discards it.
         """
-        layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
-        self._core.write(layout, parts_of(arrays), slices)
+        layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
+        call(self._core.refuse, self._core.write, layout, parts_of(arrays), slices)
 
     def iread(
         self,
@@ -116,19 +119,15 @@ class File:
         fill_halo: bool = False,
     ) -> Request:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
-        layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        parts = parts_of(arrays)
-
-        def start() -> _core.Request:
-            return self._core.start_read(layout, parts, slices, bool(fill_halo))
-
+        layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
+        start = partial(call, self._core.refuse, self._core.start_read, layout, parts_of(arrays), slices, fill)
         return Request(start, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
-        layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
-        parts = parts_of(arrays)
-        return Request(lambda: self._core.start_write(layout, parts, slices), self, arrays, None)
+        layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
+        start = partial(call, self._core.refuse, self._core.start_write, layout, parts_of(arrays), slices)
+        return Request(start, self, arrays, None)
 
     def explain(
         self,
@@ -139,8 +138,11 @@ class File:
         fill_halo: bool = False,
     ) -> str:
         """Return what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory, predicted time."""
-        slices = slices_of(region, self.shape)
-        return self._core.explain(self._layout_for(layout, slices), slices, write, fill_halo)
+        with checks(refuse_here):
+            slices = slices_of(region, self.shape)
+            wanted = checked_layout(self._layout_for(layout, slices), "layout")
+            flags = flag_of(write, "write"), flag_of(fill_halo, "fill_halo")
+        return call(refuse_here, self._core.explain, wanted, slices, *flags)
 
     def last_times(self) -> dict[str, float]:
         """Return the seconds of this process's last access: in the store, copying, waiting for others, in all."""
@@ -202,24 +204,27 @@ class File:
         return Layout(shape, ["*"] * len(shape), order=self.order)
 
     def _prepare(
-        self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, writable: bool
-    ) -> tuple[Layout, Slices, list[Array]]:
+        self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
+    ) -> tuple[Layout, Slices, list[Array], bool]:
         """Check the arguments of an access. What one rank finds wrong is raised on all of them."""
-        if region is None and type(given) is np.ndarray and (known := self._known.get(id(layout))):
+        writable = what == "out"
+        if (
+            region is None
+            and fill_halo is False
+            and type(given) is np.ndarray
+            and (known := self._known.get(id(layout)))
+        ):
             fits = given.shape == known[1] and given.dtype == self._dtype
             if fits and (given.flags.writeable or not writable):
-                return known[0], [], [given]
-        try:
+                return known[0], [], [given], False
+        with checks(self._core.refuse):
+            fill = flag_of(fill_halo, "fill_halo")
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:
                 if len(self._known) == _LAYOUTS_KEPT:
                     self._known.clear()
                 self._known[id(found[0])] = found[0], found[2][0].shape
-            return found
-        except ArgumentError as error:
-            self._core.refuse(str(error))
-        except Exception as error:
-            self._core.refuse(f"{type(error).__name__}: {error}")
+            return *found, fill
 
     def _checked(
         self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, writable: bool
@@ -227,7 +232,7 @@ class File:
         slices = slices_of(region, self.shape)
         if layout is None and what == "array" and isinstance(given, np.ndarray) and self._comm.size == 1:
             layout = Layout(given.shape, ["*"] * given.ndim)
-        layout = self._layout_for(layout, slices)
+        layout = checked_layout(self._layout_for(layout, slices), "layout")
         if not self._alone and layout.ranks_end > self._comm.size:
             raise ArgumentError(
                 f"the layout {layout} is for {layout.size} ranks, the last one {layout.ranks_end - 1}, but the "
@@ -260,7 +265,7 @@ def _dtype_of(descr: str, element_bytes: int) -> np.dtype[Any]:
 
 def _extents_of(shape: Sequence[int] | int) -> list[int]:
     sizes = [shape] if isinstance(shape, (int, np.integer)) else shape
-    return [operator.index(size) for size in sizes]
+    return [whole(size, "shape") for size in sizes]
 
 
 def _descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:
@@ -305,9 +310,10 @@ def open(
     where the file cannot be opened: on every rank the same.
     """
     own = comm_of(comm)
-    try:
+    refuse = partial(_core.refuse, comm=own)
+    with checks(refuse):
         path = os.fsdecode(url)
-        offset, memory, readers = operator.index(offset), operator.index(memory), operator.index(readers)
+        offset, memory, readers = whole(offset, "offset"), whole(memory, "memory"), whole(readers, "readers")
         if strategy not in (None, "automatic", "direct", "two-phase"):
             raise ArgumentError(f'strategy "{strategy}" is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
@@ -316,7 +322,19 @@ def open(
             raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
         extents = None if shape is None else _extents_of(shape)
         descr, element_bytes = (None, 0) if dtype is None else _descr_of(dtype)
-    except Exception as error:  # raised on all ranks, so that none waits for this one
-        _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
-    core = _core.open(path, mode, own, extents, descr, element_bytes, order, offset, memory, strategy or "", readers)
+    core = call(
+        refuse,
+        _core.open,
+        path,
+        mode,
+        own,
+        extents,
+        descr,
+        element_bytes,
+        order,
+        offset,
+        memory,
+        strategy or "",
+        readers,
+    )
     return File(core, mode, own, alone=comm is None)

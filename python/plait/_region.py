@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from types import EllipsisType
 from typing import Any, SupportsIndex
 
@@ -39,10 +40,11 @@ def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool
             raise ArgumentError(
                 f"region, dimension {dimension}: the step is {step}; use a step of 1 or more and reverse the result"
             )
-        return start if start < stop else 0, len(range(start, stop, step)), step, False
+        count = len(range(start, stop, step))
+        return start if count else 0, count, step if count > 1 else 1, False
     try:
-        index = item.__index__()
-    except AttributeError:
+        index = operator.index(item)
+    except TypeError:
         raise ArgumentError(
             f"region, dimension {dimension}: {item!r} is neither an integer nor a slice; nothing else is supported"
         ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +13,8 @@ from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError
+from ._guard import call, checks, refuse_here
+from ._held import flag_of
 from ._request import Request
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
@@ -43,7 +46,7 @@ class DistantFile:
 
     def direct(self, rank: int) -> bool:
         """Tell whether this process reaches the file of a rank without a message."""
-        return self._core.direct(rank)
+        return call(refuse_here, self._core.direct, whole(rank, "rank"))
 
     def read(self, offset: int, out: Any, rank: int | None = None) -> Any:
         """Read bytes from the file of a rank.
@@ -53,7 +56,7 @@ class DistantFile:
         Returns the array. Raises plait.StoreError where the file ends before, or the rank has ended.
         """
         array, result = to_fill(out)
-        self._core.read(whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
+        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
         return result
 
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
@@ -62,19 +65,21 @@ class DistantFile:
         Once this has returned every read that begins later, of any rank, finds them.
         """
         array = to_write(data)
-        self._core.write(whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
+        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
 
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
         array, result = to_fill(out)
         place, home = whole(offset, "offset"), self._home_of(rank)
-        return Request(lambda: self._core.start_read(place, address(array), array.nbytes, home), self, [array], result)
+        start = partial(call, refuse_here, self._core.start_read, place, address(array), array.nbytes, home)
+        return Request(start, self, [array], result)
 
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
         array = to_write(data)
         place, home = whole(offset, "offset"), self._home_of(rank)
-        return Request(lambda: self._core.start_write(place, address(array), array.nbytes, home), self, [array], None)
+        start = partial(call, refuse_here, self._core.start_write, place, address(array), array.nbytes, home)
+        return Request(start, self, [array], None)
 
     def sync(self, rank: int | None = None) -> None:
         """Make what has been written, and waited for, durable on the disk of a rank."""
@@ -126,17 +131,18 @@ class DistantFile:
         raise ArgumentError(f"no rank was named; say which of the {self._comm.size} ranks has the file")
 
 
-def text_of(path: PathLike) -> str:
+def text_of(path: PathLike, what: str = "path") -> str:
     """Return a path as text that goes over to C++."""
-    text = os.fspath(path)
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(text, str):
-        raise ArgumentError(f"path={path!r} is no text; pass a str")
+        kind = "path" if what == "path" else "text"
+        raise ArgumentError(f"{what}={path!r} is no {kind}, but of type {type(path).__name__}; pass a str")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ArgumentError(f"path={path!r} cannot be passed on: {error}") from None
+        raise ArgumentError(f"{what}={path!r} cannot be passed on: {error}") from None
     if "\0" in text:
-        raise ArgumentError(f"path={path!r} has a character of the code 0; leave that out")
+        raise ArgumentError(f"{what}={path!r} has a character of the code 0; leave that out")
     return text
 
 
@@ -151,11 +157,11 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
     MPI must have been initialised for MPI_THREAD_MULTIPLE, as mpi4py does. Raises the same error on every rank.
     """
     own = comm_of(comm)
-    try:
+    refuse = partial(_core.DistantFile.refuse_open, comm=own)
+    with checks(refuse):
         name = "" if path is None else text_of(path)
-    except (TypeError, ValueError) as error:
-        _core.DistantFile.refuse_open(f"path={path!r} is no path: {error}", own)
-    return DistantFile(_core.DistantFile.open(name, str(mode), bool(temporary), own), own)
+        how, briefly = text_of(mode, "mode"), flag_of(temporary, "temporary")
+    return DistantFile(call(refuse, _core.DistantFile.open, name, how, briefly, own), own)
 
 
 def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
@@ -165,13 +171,17 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     name is taken.
     """
     own = comm_of(comm)
-    return DistantFile(_core.DistantFile.offer(str(name), text_of(path), str(mode), bool(temporary), own), own)
+    with checks(refuse_here):
+        given = text_of(name, "name"), text_of(path), text_of(mode, "mode"), flag_of(temporary, "temporary")
+    return DistantFile(call(refuse_here, _core.DistantFile.offer, *given, own), own)
 
 
 def find(name: str, *, comm: CommLike = None) -> DistantFile:
     """Return the file that some rank offers under a name; not collective, as :func:`offer`."""
     own = comm_of(comm)
-    return DistantFile(_core.DistantFile.find(str(name), own), own)
+    with checks(refuse_here):
+        wanted = text_of(name, "name")
+    return DistantFile(call(refuse_here, _core.DistantFile.find, wanted, own), own)
 
 
 def wait_all(requests: Iterable[Request]) -> list[Any]:

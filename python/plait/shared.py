@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal
 
@@ -9,6 +10,8 @@ from . import _core
 from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
+from ._guard import call, checks, refuse_here
+from ._held import flag_of
 from ._request import Request
 from .distant import PathLike, text_of, wait_all
 
@@ -51,7 +54,7 @@ class SharedFile:
 
     def home(self, component: int) -> int:
         """Return the rank that has a component on its disk."""
-        return self._core.home(whole(component, "component"))
+        return call(refuse_here, self._core.home, whole(component, "component"))
 
     def read(self, offset: int, out: Any) -> Any:
         """Read bytes.
@@ -61,7 +64,7 @@ class SharedFile:
         Returns the array. Raises plait.StoreError where the file ends before, or a rank that is needed has ended.
         """
         array, result = to_fill(out)
-        self._core.read(whole(offset, "offset"), address(array), array.nbytes)
+        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes)
         return result
 
     def write(self, offset: int, data: Any) -> None:
@@ -70,19 +73,21 @@ class SharedFile:
         Once this has returned every read that begins later, of any rank, finds it.
         """
         array = to_write(data)
-        self._core.write(whole(offset, "offset"), address(array), array.nbytes)
+        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes)
 
     def iread(self, offset: int, out: Any) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
         array, result = to_fill(out)
         place = whole(offset, "offset")
-        return Request(lambda: self._core.start_read(place, address(array), array.nbytes), self, [array], result)
+        start = partial(call, refuse_here, self._core.start_read, place, address(array), array.nbytes)
+        return Request(start, self, [array], result)
 
     def iwrite(self, offset: int, data: Any) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
         array = to_write(data)
         place = whole(offset, "offset")
-        return Request(lambda: self._core.start_write(place, address(array), array.nbytes), self, [array], None)
+        start = partial(call, refuse_here, self._core.start_write, place, address(array), array.nbytes)
+        return Request(start, self, [array], None)
 
     def size(self) -> int:
         """Return the bytes of the file: one more than the offset of the last that was written. Asks every component."""
@@ -90,7 +95,9 @@ class SharedFile:
 
     def resize(self, size: int) -> None:
         """Give the file so many bytes; new ones are zero. Collective."""
-        self._core.resize(whole(size, "size"))
+        with checks(self._core.refuse):
+            bytes_wanted = whole(size, "size")
+        call(self._core.refuse, self._core.resize, bytes_wanted)
 
     def sync(self) -> None:
         """Make what any rank has written and waited for durable."""
@@ -159,20 +166,23 @@ def open(
     MPI must have been initialised for MPI_THREAD_MULTIPLE, as mpi4py does. Raises the same error on every rank.
     """
     own = comm_of(comm)
-    try:
+    refuse = partial(_core.SharedFile.refuse_open, comm=own)
+    with checks(refuse):
         name = text_of(path)
         numbers = {
             what: 0 if value is None else whole(value, what)
             for what, value in (("request", request), ("unit", unit), ("limit", limit), ("expected", expected))
         }
-    except (TypeError, ValueError) as error:
-        _core.SharedFile.refuse_open(str(error), own)
-    core = _core.SharedFile.open(
+        words = text_of(mode, "mode"), text_of(place, "place")
+        flags = flag_of(persistent, "persistent"), flag_of(atomic, "atomic")
+    core = call(
+        refuse,
+        _core.SharedFile.open,
         path=name,
-        mode=str(mode),
-        persistent=bool(persistent),
-        atomic=bool(atomic),
-        place=str(place),
+        mode=words[0],
+        persistent=flags[0],
+        atomic=flags[1],
+        place=words[1],
         comm=own,
         **numbers,
     )

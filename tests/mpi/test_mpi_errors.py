@@ -116,7 +116,7 @@ def test_one_rank_passes_a_wrong_array(comm, path, bad):
             "shape",
         )
         error_everywhere(
-            comm, lambda: file.read("rows" if wrong else rows(comm)), plait.ArgumentError, "AttributeError"
+            comm, lambda: file.read("rows" if wrong else rows(comm)), plait.ArgumentError, "layout is a str"
         )
         error_everywhere(
             comm,
