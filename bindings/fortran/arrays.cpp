@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "file/unclosed.hpp"
 #include "handle.hpp"
 #include "handles.hpp"
 #include "objects.hpp"
@@ -19,9 +20,6 @@ using plait::base::text;
 using plait::fortran::find;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
-
-/// Shape as Fortran programs write it: (64, 16).
-std::string shape_text(const Extents& shape) { return plait::base::tuple_text(shape); }
 
 /// What is wrong with a local array, or nothing.
 std::string complaint(const CFI_cdesc_t& array, const Extents& wanted, std::int64_t element_bytes, std::int64_t rank) {
@@ -37,8 +35,9 @@ std::string complaint(const CFI_cdesc_t& array, const Extents& wanted, std::int6
   const bool assumed = dimensions > 0 && found.back() == -1;
   if (assumed && dimensions == wanted.size()) found.back() = wanted.back();
   if (found != wanted)
-    return text("the local array of rank ", rank, " has the shape ", shape_text(found), ", but the layout says ",
-                shape_text(wanted), "; allocate it with layout%local_shape(", rank, ")");
+    return text("the local array of rank ", rank, " has the shape ", plait::shape_to_string(found),
+                ", but the layout says ", plait::shape_to_string(wanted), "; allocate it with layout%local_shape(",
+                rank, ")");
   if (static_cast<std::int64_t>(array.elem_len) != element_bytes)
     return text("the elements of the local array have ", array.elem_len, " bytes, those of the file ", element_bytes,
                 "; use the file's type");
@@ -139,8 +138,10 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
   options.memory = memory;
   options.strategy = *strategy == '\0' ? nullptr : strategy;
   options.readers = readers;
-  return plait::fortran::keep<plait_file>(
-      file, [&](plait_file** opened) { return plait_open(url, mode, comm, &options, opened); });
+  return plait::fortran::keep<plait_file>(file, [&](plait_file** opened) {
+    const plait::file::Untold by_the_module;  // which tells of what its own handles lose
+    return plait_open(url, mode, comm, &options, opened);
+  });
 }
 
 /// One access of the array of this process's rank.  `first` counts from 1; no slices: the whole array.  With `request`

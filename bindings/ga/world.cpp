@@ -3,8 +3,10 @@
 #include <mpi.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
@@ -51,13 +53,17 @@ void check_threads() {
   if (MPI_Query_thread(&level) != MPI_SUCCESS ||
       MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS)
     throw Error(ErrorKind::kSystem, "MPI does not say for which threads it was initialised");
-  if (level < MPI_THREAD_MULTIPLE)
-    throw Error(ErrorKind::kArgument,
-                base::text("MPI was initialised for ", name_of(level),
-                           ", not MPI_THREAD_MULTIPLE; call MPI_Init_thread, or set in the environment ",
-                           "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE (MPICH), OMPI_MPI_THREAD_LEVEL=3 (Open ",
-                           "MPI)"),
-                ENOTSUP);
+  if (level >= MPI_THREAD_MULTIPLE) return;
+  const std::string message =
+      base::text("MPI was initialised for ", name_of(level),
+                 ", not MPI_THREAD_MULTIPLE; call MPI_Init_thread, or set in the environment "
+                 "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE (MPICH), OMPI_MPI_THREAD_LEVEL=3 (Open MPI)");
+  // Many a program shows the code only, or that of a later call, and a setting of its environment is all it needs.
+  static bool told = false;
+  int rank = 0;
+  if (!std::exchange(told, true) && MPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0)
+    std::fprintf(stderr, "plait: Shared Files cannot work in this program: %s\n", message.c_str());
+  throw Error(ErrorKind::kArgument, message, ENOTSUP);
 }
 
 Ending& ending() {

@@ -14,11 +14,12 @@ void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const plait::Error& known) {
-    const bool argument = known.kind() == plait::ErrorKind::kArgument;
-    const nb::object type = nb::module_::import_("plait._errors").attr(argument ? "ArgumentError" : "StoreError");
-    nb::object value = type(plait::python::text_of(known.what()));
-    if (!argument && known.system_code() != 0) value.attr("errno") = known.system_code();
-    PyErr_SetObject(type.ptr(), value.ptr());
+    const nb::object errors = nb::module_::import_("plait._errors");
+    const nb::object text = plait::python::text_of(known.what());
+    const nb::object value = known.kind() == plait::ErrorKind::kArgument
+                                 ? errors.attr("ArgumentError")(text)
+                                 : errors.attr("store_error")(text, known.system_code());
+    PyErr_SetObject(value.type().ptr(), value.ptr());
   }
 }
 

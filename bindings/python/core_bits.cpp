@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,8 +7,10 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "given.hpp"
 #include "plait/bit_permutation.hpp"
 #include "plait/error.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -18,13 +19,18 @@ namespace plait::python {
 
 namespace {
 
+constexpr const char* kNumber = "is no whole number; give one, such as 0";
+constexpr const char* kBits = "is no list of bits; give whole numbers, such as (1, 0)";
+constexpr const char* kPattern = "is no pattern; give a text of 0, 1 and letters, such as \"10ab\"";
+
 nb::tuple bits_tuple(const std::vector<int>& bits) {
   nb::list list;
   for (const int bit : bits) list.append(bit);
   return nb::tuple(list);
 }
 
-BitPermutation of_layout(const Layout& layout, const std::string& order) {
+BitPermutation of_layout(const Layout& layout, const Given<std::string>& given) {
+  const std::string& order = given.as("order", "is no order; give \"C\" or \"F\"");
   if (order != "C" && order != "F")
     throw Error(ErrorKind::kArgument, "order=\"" + order + "\" is not known; use \"C\" or \"F\"");
   return bit_permutation(layout, order == "C" ? Order::kC : Order::kFortran);
@@ -33,8 +39,9 @@ BitPermutation of_layout(const Layout& layout, const std::string& order) {
 }  // namespace
 
 void bind_bits(nb::module_& module) {
-  nb::class_<BitPermutation>(module, "BitPermutation",
-                             R"doc(A layout of powers of two, as a permutation of the bits of an element's number.
+  auto kind =
+      nb::class_<BitPermutation>(module, "BitPermutation",
+                                 R"doc(A layout of powers of two, as a permutation of the bits of an element's number.
 
 BitPermutation(unit, position, source_unit_bits=0); most often made by Layout.bit_permutation().
 
@@ -43,56 +50,74 @@ unit, position    for each bit of the target, most significant first, which bit 
 source_unit_bits  how many bits of the source are its unit's; 0 where the source is the file
 
 DeBenedictis & del Rosario 1993, section 7. Raises plait.ArgumentError for more than 62 bits and what is no permutation.)doc")
-      .def(nb::init<std::vector<int>, std::vector<int>, int>(), "unit"_a, "position"_a, "source_unit_bits"_a = 0)
-      .def_prop_ro(
-          "unit", [](const BitPermutation& self) { return bits_tuple(self.unit()); },
-          "Which source bit each bit of the unit is, most significant first.")
-      .def_prop_ro(
-          "position", [](const BitPermutation& self) { return bits_tuple(self.position()); },
-          "Which source bit each bit of the position is, most significant first.")
-      .def_prop_ro("source_unit_bits", &BitPermutation::source_unit_bits, "How many source bits are those of a unit.")
-      .def_prop_ro("source_position_bits", &BitPermutation::source_position_bits,
-                   "How many source bits are those of a position.")
-      .def_prop_ro("block", &BitPermutation::block,
-                   "How many elements that are adjacent in the source stay adjacent in the target.")
-      .def("inverse", &BitPermutation::inverse, "The permutation from the target back to the source.")
-      .def("then", &BitPermutation::then, "other"_a,
-           "This permutation first, then the other: D1.inverse().then(D2) leads from D1's units to D2's.")
-      .def(
-          "apply",
-          [](const BitPermutation& self, std::int64_t position, std::int64_t unit) {
-            const UnitPosition to = self.apply({unit, position});
-            return nb::make_tuple(to.unit, to.position);
-          },
-          "position"_a, "unit"_a = 0, "The unit and the position that a position (of a unit) goes to.")
-      .def(
-          "trace",
-          [](const BitPermutation& self, const std::string& unit, const std::string& position) {
-            const UnitPattern to = self.trace({unit, position});
-            return nb::make_tuple(to.unit, to.position);
-          },
-          "unit"_a = "", "position"_a = "",
-          "The patterns that patterns of 0, 1 and letters go to: trace(unit=\"10\", position=\"1xyz\").")
-      .def("__str__", [](const BitPermutation& self) { return to_string(self); })
-      .def("__repr__",
-           [](const BitPermutation& self) {
-             return "BitPermutation(unit=" + nb::cast<std::string>(nb::repr(bits_tuple(self.unit()))) +
-                    ", position=" + nb::cast<std::string>(nb::repr(bits_tuple(self.position()))) +
-                    ", source_unit_bits=" + std::to_string(self.source_unit_bits()) + ")";
-           })
-      .def(nb::self == nb::self)
-      .def("__hash__",
-           [](const BitPermutation& self) {
-             return nb::hash(
-                 nb::make_tuple(bits_tuple(self.unit()), bits_tuple(self.position()), self.source_unit_bits()));
-           })
-      .def("__getstate__",
-           [](const BitPermutation& self) {
-             return std::make_tuple(self.unit(), self.position(), self.source_unit_bits());
-           })
-      .def("__setstate__", [](BitPermutation& self, const std::tuple<std::vector<int>, std::vector<int>, int>& state) {
-        new (&self) BitPermutation(std::get<0>(state), std::get<1>(state), std::get<2>(state));
-      });
+          .def(
+              "__init__",
+              [](BitPermutation* self, const Given<std::vector<int>>& unit, const Given<std::vector<int>>& position,
+                 const Given<int>& source_unit_bits) {
+                new (self) BitPermutation(unit.as("unit", kBits), position.as("position", kBits),
+                                          source_unit_bits.as("source_unit_bits", kNumber));
+              },
+              "unit"_a, "position"_a, "source_unit_bits"_a = 0)
+          .def_prop_ro(
+              "unit", [](const BitPermutation& self) { return bits_tuple(self.unit()); },
+              "Which source bit each bit of the unit is, most significant first.")
+          .def_prop_ro(
+              "position", [](const BitPermutation& self) { return bits_tuple(self.position()); },
+              "Which source bit each bit of the position is, most significant first.")
+          .def_prop_ro("source_unit_bits", &BitPermutation::source_unit_bits,
+                       "How many source bits are those of a unit.")
+          .def_prop_ro("source_position_bits", &BitPermutation::source_position_bits,
+                       "How many source bits are those of a position.")
+          .def_prop_ro("block", &BitPermutation::block,
+                       "How many elements that are adjacent in the source stay adjacent in the target.")
+          .def("inverse", &BitPermutation::inverse, "The permutation from the target back to the source.")
+          .def(
+              "then",
+              [](const BitPermutation& self, const Given<BitPermutation>& other) {
+                return self.then(other.as("other", "is no plait.BitPermutation; give one"));
+              },
+              "other"_a, "This permutation first, then the other: D1.inverse().then(D2) leads from D1's units to D2's.")
+          .def(
+              "apply",
+              [](const BitPermutation& self, const Given<std::int64_t>& position, const Given<std::int64_t>& unit) {
+                const UnitPosition to = self.apply({unit.as("unit", kNumber), position.as("position", kNumber)});
+                return nb::make_tuple(to.unit, to.position);
+              },
+              "position"_a, "unit"_a = 0, "The unit and the position that a position (of a unit) goes to.")
+          .def(
+              "trace",
+              [](const BitPermutation& self, const Given<std::string>& unit, const Given<std::string>& position) {
+                const UnitPattern to = self.trace({unit.as("unit", kPattern), position.as("position", kPattern)});
+                return nb::make_tuple(to.unit, to.position);
+              },
+              "unit"_a = "", "position"_a = "",
+              "The patterns that patterns of 0, 1 and letters go to: trace(unit=\"10\", position=\"1xyz\").")
+          .def("__str__", [](const BitPermutation& self) { return to_string(self); })
+          .def("__repr__",
+               [](const BitPermutation& self) {
+                 return "BitPermutation(unit=" + nb::cast<std::string>(nb::repr(bits_tuple(self.unit()))) +
+                        ", position=" + nb::cast<std::string>(nb::repr(bits_tuple(self.position()))) +
+                        ", source_unit_bits=" + std::to_string(self.source_unit_bits()) + ")";
+               })
+          .def(nb::self == nb::self)
+          .def("__hash__",
+               [](const BitPermutation& self) {
+                 return nb::hash(
+                     nb::make_tuple(bits_tuple(self.unit()), bits_tuple(self.position()), self.source_unit_bits()));
+               })
+          .def("__getstate__",
+               [](const BitPermutation& self) {
+                 return std::make_tuple(self.unit(), self.position(), self.source_unit_bits());
+               })
+          .def("__setstate__",
+               [](BitPermutation& self, const std::tuple<std::vector<int>, std::vector<int>, int>& state) {
+                 new (&self) BitPermutation(std::get<0>(state), std::get<1>(state), std::get<2>(state));
+               });
+
+  def_init_else<BitPermutation>(kind, "BitPermutation(unit, position, source_unit_bits=0)");
+  def_else(kind, "then", "then(other)");
+  def_else(kind, "apply", "apply(position, unit=0)");
+  def_else(kind, "trace", "trace(unit=\"\", position=\"\")");
 
   const nb::object layout = module.attr("Layout");
   nb::setattr(layout, "bit_permutation",

@@ -1,12 +1,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
 
 #include "bind.hpp"
+#include "given.hpp"
 #include "plait/conversion.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -24,29 +25,61 @@ void bind_conversion(nb::module_& module) {
                ", runs=" + std::to_string(self.runs) + ")";
       });
 
-  nb::class_<Conversion>(module, "Conversion", "The composition of two layouts: who sends what to whom.")
-      .def_prop_ro("source", &Conversion::source)
-      .def_prop_ro("target", &Conversion::target)
-      .def_prop_ro("fills_halo", &Conversion::fills_halo, "Whether the halo of the target is filled as well.")
-      .def("inverse", &Conversion::inverse, "The conversion back.")
-      .def("then", &Conversion::then, "following"_a, "This conversion and then another one, as one.")
-      .def("sends", &Conversion::sends, "rank"_a,
-           "The messages that a rank of the source sends, by ascending receiver.")
-      .def("receives", &Conversion::receives, "rank"_a,
-           "The messages that a rank of the target receives, by ascending sender.")
-      .def_prop_ro("block", &Conversion::block,
-                   "The longest run, in elements, that holds everywhere: no message has a shorter one.")
-      .def("explain", &Conversion::explain, "A few lines for people.")
-      .def("__repr__", [](const Conversion& self) {
-        return "compose(" + to_string(self.source()) + " -> " + to_string(self.target()) + ")";
-      });
+  auto kind =
+      nb::class_<Conversion>(module, "Conversion", "The composition of two layouts: who sends what to whom.")
+          .def_prop_ro("source", &Conversion::source)
+          .def_prop_ro("target", &Conversion::target)
+          .def_prop_ro("fills_halo", &Conversion::fills_halo, "Whether the halo of the target is filled as well.")
+          .def("inverse", &Conversion::inverse, "The conversion back.")
+          .def(
+              "then",
+              [](const Conversion& self, const Given<Conversion>& following) {
+                return self.then(
+                    following.as("following", "is no plait.Conversion; give what plait.compose() returns"));
+              },
+              "following"_a, "This conversion and then another one, as one.")
+          .def(
+              "sends",
+              [](const Conversion& self, const Given<std::int64_t>& rank) {
+                return self.sends(rank.as("rank", "is no rank; give a whole number, such as 0"));
+              },
+              "rank"_a, "The messages that a rank of the source sends, by ascending receiver.")
+          .def(
+              "receives",
+              [](const Conversion& self, const Given<std::int64_t>& rank) {
+                return self.receives(rank.as("rank", "is no rank; give a whole number, such as 0"));
+              },
+              "rank"_a, "The messages that a rank of the target receives, by ascending sender.")
+          .def_prop_ro("block", &Conversion::block,
+                       "The longest run, in elements, that holds everywhere: no message has a shorter one.")
+          .def("explain", &Conversion::explain, "A few lines for people.")
+          .def("__repr__", [](const Conversion& self) {
+            return "compose(" + to_string(self.source()) + " -> " + to_string(self.target()) + ")";
+          });
 
-  module.def("compose", &compose, "source"_a, "target"_a, nb::kw_only(), "fill_halo"_a = false,
-             "The conversion of arrays that lie as `source` says into arrays that lie as `target` says.\n\n"
-             "Held symbolically: cost and size do not depend on the number of elements.  Where the source has copies,\n"
-             "a rank that holds one takes all from that replica, and any other rank r from replica r modulo their\n"
-             "number.  With `fill_halo` the halo of the target is filled as well.\n"
-             "Raises plait.ArgumentError where the shapes differ.");
+  def_init_else<Conversion>(kind, "plait.compose(source, target)");
+  def_else(kind, "then", "then(following)");
+  def_else(kind, "sends", "sends(rank)");
+  def_else(kind, "receives", "receives(rank)");
+
+  module.def(
+      "compose",
+      [](const nb::object& source, const nb::object& target, const Given<bool>& fill_halo) {
+        const nb::object layouts = nb::module_::import_("plait._layouts");
+        const nb::object pair =
+            layouts.attr("layout_pair")(source, target, "names"_a = nb::make_tuple("source", "target"));
+        return compose(nb::cast<const Layout&>(pair[0]), nb::cast<const Layout&>(pair[1]),
+                       fill_halo.as("fill_halo", "is no truth value; use True or False"));
+      },
+      "source"_a.none(), "target"_a.none(), nb::kw_only(), "fill_halo"_a = false,
+      "The conversion of arrays that lie as `source` says into arrays that lie as `target` says.\n\n"
+      "Held symbolically: cost and size do not depend on the number of elements.  Where the source has copies,\n"
+      "a rank that holds one takes all from that replica, and any other rank r from replica r modulo their\n"
+      "number.  With `fill_halo` the halo of the target is filled as well.\n"
+      "The layouts may be texts.  Raises plait.ArgumentError where the shapes differ.");
+  module.def("compose", [](const nb::args& found, const nb::kwargs& named) -> nb::object {
+    refuse_call("compose(source, target, *, fill_halo=False)", found, named);
+  });
 }
 
 }  // namespace plait::python

@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +10,7 @@
 #include "parts.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -2,7 +2,6 @@
 #include <nanobind/operators.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,9 +14,11 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "given.hpp"
 #include "layout/notation.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -31,6 +32,14 @@ using NumbersOrName = std::variant<std::string, std::vector<std::int64_t>>;
 using HaloWidth = std::variant<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
 using AlignmentText = std::variant<std::string, std::vector<std::variant<std::int64_t, std::string>>>;
 
+constexpr const char* kShape = "is no shape; give whole numbers, such as (8, 12)";
+constexpr const char* kDimensions = "is no list of dimensions; give whole numbers, such as (0,)";
+constexpr const char* kIndex = "is no index; give a whole number for each dimension, such as (0, 0)";
+
+std::int64_t rank_of(const Given<std::int64_t>& rank) {
+  return rank.as("rank", "is no rank; give a whole number, such as 0");
+}
+
 template <typename Values>
 nb::tuple to_tuple(const Values& values) {
   nb::list list;
@@ -43,6 +52,10 @@ Order order_named(const std::string& name, const char* what) {
   if (name == "F" || name == "f") return Order::kFortran;
   throw Error(ErrorKind::kArgument,
               std::string(what) + "=\"" + name + "\" is not known; use \"C\" or \"F\", or list numbers");
+}
+
+Order order_given(const Given<std::string>& order) {
+  return order_named(order.as("order", "is no order; give \"C\" or \"F\""), "order");
 }
 
 /// What is given in the text and as an argument; where it is given twice it must be the same.
@@ -176,9 +189,9 @@ auto as_array(std::vector<std::int64_t> numbers) {
   return nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(values->data(), {values->size()}, owner);
 }
 
-nb::tuple indices(const Layout& layout, std::int64_t rank) {
+nb::tuple indices(const Layout& layout, const Given<std::int64_t>& rank) {
   nb::list result;
-  for (const IndexSet& set : layout.index_sets(rank)) {
+  for (const IndexSet& set : layout.index_sets(rank_of(rank))) {
     const auto size = static_cast<std::size_t>(set.size());
     auto* values = new std::int64_t[size];
     nb::capsule owner(values, [](void* memory) noexcept { delete[] static_cast<std::int64_t*>(memory); });
@@ -193,7 +206,8 @@ std::size_t hash_of(const Layout& layout) { return std::hash<std::string>()(hash
 }  // namespace
 
 void bind_layout(nb::module_& module) {
-  nb::class_<Layout>(module, "Layout", R"doc(How an N-dimensional array is dealt to the ranks of a grid.
+  auto layout =
+      nb::class_<Layout>(module, "Layout", R"doc(How an N-dimensional array is dealt to the ranks of a grid.
 
 Layout(shape, dist, *, grid=None, ranks="C", order="C", replicate=None, source=None, offset=None, reverse=None,
        halo=None, periodic=None, template=None, align=None)
@@ -216,123 +230,179 @@ template, align  HPF's ALIGN: the shape that is dealt, and what each of its dime
 
 A value: layouts are equal when each rank holds the same elements in the same local order, however they were spelled.
 Raises plait.ArgumentError where the parts do not fit together.)doc")
-      .def(
-          "__init__",
-          [](Layout* self, const Extents& shape, const DistributionText& dist, const std::optional<Extents>& grid,
-             const std::optional<NumbersOrName>& ranks, const std::optional<NumbersOrName>& order,
-             const std::optional<std::vector<int>>& replicate, const std::optional<Extents>& source,
-             const std::optional<Extents>& offset, const std::optional<std::vector<int>>& reverse,
-             const std::optional<std::vector<HaloWidth>>& halo, const std::optional<std::vector<int>>& periodic,
-             const std::optional<Extents>& template_shape, const std::optional<AlignmentText>& align) {
-            new (self) Layout(make_layout(
-                shape, dist,
-                {grid, ranks, order, replicate, source, offset, reverse, halo, periodic, template_shape, align}));
-          },
-          "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none(),
-          "replicate"_a = nb::none(), "source"_a = nb::none(), "offset"_a = nb::none(), "reverse"_a = nb::none(),
-          "halo"_a = nb::none(), "periodic"_a = nb::none(), "template"_a = nb::none(), "align"_a = nb::none())
-      .def_static(
-          "parse",
-          [](const std::string& text, const std::optional<Extents>& shape) {
-            return shape ? Layout::parse(text, *shape) : Layout::parse(text);
-          },
-          "text"_a, "shape"_a = nb::none(),
-          "Reads the printed form, \"8x12 (block, cyclic(3)) onto (2, 2)\"; the shape may be given apart.")
-      .def_prop_ro(
-          "shape", [](const Layout& self) { return to_tuple(self.shape()); }, "Sizes of the array.")
-      .def_prop_ro(
-          "grid", [](const Layout& self) { return to_tuple(self.grid()); }, "Extents of the grid axes.")
-      .def_prop_ro(
-          "dist",
-          [](const Layout& self) {
-            nb::list list;
-            for (const Distribution& distribution : self.distributions()) list.append(to_string(distribution));
-            return nb::tuple(list);
-          },
-          "The distribution of each dimension (of the template, where there is one), as text.")
-      .def_prop_ro("ranks", &ranks_of, "Order of the ranks on the grid: \"C\", \"F\", or the rank of each position.")
-      .def_prop_ro("order", &order_of, "Order of local arrays: \"C\", \"F\", or the dimensions, slowest first.")
-      .def_prop_ro(
-          "dimension_order", [](const Layout& self) { return to_tuple(self.order()); },
-          "The dimensions of local arrays, slowest first.")
-      .def_prop_ro(
-          "replicate", [](const Layout& self) { return to_tuple(self.options().replicate); },
-          "Grid axes that were named as holding copies.")
-      .def_prop_ro("halo", &halos_of, "Places in front of and behind the owned part, for each dimension.")
-      .def_prop_ro("periodic", &periodic_of, "Whether the halo of each dimension wraps around.")
-      .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
-      .def_prop_ro("size", &Layout::size, "Number of ranks.")
-      .def_prop_ro("elements", &Layout::elements, "Number of elements of the whole array.")
-      .def_prop_ro("replicas", &Layout::replicas, "How many ranks hold each element.")
-      .def_prop_ro(
-          "rank_numbers", [](const Layout& self) { return as_array(self.rank_numbers()); }, nb::rv_policy::automatic,
-          "All ranks, ascending.")
-      .def_prop_ro("ranks_end", &Layout::ranks_end, "One more than the largest rank.")
-      .def_prop_ro(
-          "spelling", [](const Layout& self) { return spelling(self); },
-          "The text as the layout was given; str() gives the normal form.")
-      .def("has_rank", &Layout::has_rank, "rank"_a, "Whether a rank is one of those that hold a part.")
-      .def("normal_form", &Layout::normal_form, "The one layout that all equal layouts have as their normal form.")
-      .def(
-          "replica_of",
-          [](const Layout& self, std::int64_t rank) {
-            self.coordinates(rank);  // for its error
-            return self.replica_of(rank);
-          },
-          "rank"_a, "Which copy a rank holds, counted from 0.")
-      .def(
-          "local_shape", [](const Layout& self, std::int64_t rank) { return to_tuple(self.local_shape(rank)); },
-          "rank"_a, "Shape of the owned part of the local array of a rank.")
-      .def(
-          "padded_shape", [](const Layout& self, std::int64_t rank) { return to_tuple(self.padded_shape(rank)); },
-          "rank"_a, "Shape of the local array of a rank with its halo: the array that is passed around.")
-      .def(
-          "runs",
-          [](const Layout& self, std::int64_t rank, const std::string& order) {
-            return self.runs(rank, order_named(order, "order"));
-          },
-          "rank"_a, "order"_a = "C", "How many stretches of the array, in C or Fortran order, a rank owns.")
-      .def(
-          "largest_run",
-          [](const Layout& self, std::int64_t rank, const std::string& order) {
-            return self.largest_run(rank, order_named(order, "order"));
-          },
-          "rank"_a, "order"_a = "C", "Elements of the longest such stretch.")
-      .def(
-          "coordinates", [](const Layout& self, std::int64_t rank) { return to_tuple(self.coordinates(rank)); },
-          "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not dealt.")
-      .def(
-          "index_set",
-          [](const Layout& self, std::int64_t rank, int dimension) {
-            if (dimension < 0 || dimension >= self.dimensions())
-              throw Error(ErrorKind::kArgument, "there is no dimension " + std::to_string(dimension) + " of " +
-                                                    std::to_string(self.dimensions()));
-            return self.index_set(dimension, self.coordinates(rank)[static_cast<std::size_t>(dimension)]);
-          },
-          "rank"_a, "dimension"_a, "The indices of one dimension that a rank owns, as an IndexSet.")
-      .def("indices", &indices, "rank"_a,
-           "The indices that a rank owns: one ascending int64 array for each dimension, in local order.")
-      .def(
-          "owners", [](const Layout& self, const Extents& index) { return to_tuple(self.owners(index)); }, "index"_a,
-          "The ranks that own an element, ascending: one for each copy.")
-      .def(
-          "to_local",
-          [](const Layout& self, const Extents& index, std::int64_t rank) {
-            return to_tuple(self.to_local(index, rank));
-          },
-          "index"_a, "rank"_a, "Place of an element in the local array of the rank that owns it.")
-      .def(
-          "to_global",
-          [](const Layout& self, const Extents& local, std::int64_t rank) {
-            return to_tuple(self.to_global(local, rank));
-          },
-          "local"_a, "rank"_a, "The element at a place of the local array of a rank.")
-      .def("__str__", [](const Layout& self) { return to_string(self); })
-      .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
-      .def(nb::self == nb::self)
-      .def("__hash__", &hash_of)
-      .def("__getstate__", [](const Layout& self) { return to_string(self); })
-      .def("__setstate__", [](Layout& self, const std::string& text) { new (&self) Layout(Layout::parse(text)); });
+          .def(
+              "__init__",
+              [](Layout* self, const Given<Extents>& shape, const Given<DistributionText>& dist,
+                 const Perhaps<Extents>& grid, const Perhaps<NumbersOrName>& ranks, const Perhaps<NumbersOrName>& order,
+                 const Perhaps<std::vector<int>>& replicate, const Perhaps<Extents>& source,
+                 const Perhaps<Extents>& offset, const Perhaps<std::vector<int>>& reverse,
+                 const Perhaps<std::vector<HaloWidth>>& halo, const Perhaps<std::vector<int>>& periodic,
+                 const Perhaps<Extents>& template_shape, const Perhaps<AlignmentText>& align) {
+                const Keywords given{
+                    as(grid, "grid", "is no grid; give the extent of each grid axis, such as (2, 2)"),
+                    as(ranks, "ranks", "is no order of ranks; give \"C\", \"F\" or the rank of each grid position"),
+                    as(order, "order",
+                       "is no order; give \"C\", \"F\" or the dimensions, slowest first, such as (1, 0)"),
+                    as(replicate, "replicate", "is no list of grid axes; give whole numbers, such as (1,)"),
+                    as(source, "source", "is no list of coordinates; give one for each dimension, such as (0, 1)"),
+                    as(offset, "offset", "is no list of places; give one for each dimension, such as (0, 3)"),
+                    as(reverse, "reverse", kDimensions),
+                    as(halo, "halo",
+                       "is no halo; give for each dimension a width or (in front, behind), such as (1, (0, 2))"),
+                    as(periodic, "periodic", kDimensions),
+                    as(template_shape, "template", kShape),
+                    as(align, "align",
+                       "is no alignment; give for each dimension of the template a text such as \"2*d1+1\", a number "
+                       "or "
+                       "\"*\""),
+                };
+                new (self) Layout(make_layout(shape.as("shape", kShape),
+                                              dist.as("dist",
+                                                      "is no distribution; give a text such as \"(block, *)\", or one "
+                                                      "text for each dimension"),
+                                              given));
+              },
+              "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none(),
+              "replicate"_a = nb::none(), "source"_a = nb::none(), "offset"_a = nb::none(), "reverse"_a = nb::none(),
+              "halo"_a = nb::none(), "periodic"_a = nb::none(), "template"_a = nb::none(), "align"_a = nb::none())
+          .def_static(
+              "parse",
+              [](const Given<std::string>& given, const Perhaps<Extents>& shape) {
+                const std::string& text = given.as("text", "is no text; give one such as \"8x12 (block, *) onto (4)\"");
+                return shape ? Layout::parse(text, shape->as("shape", kShape)) : Layout::parse(text);
+              },
+              "text"_a, "shape"_a = nb::none(),
+              "Reads the printed form, \"8x12 (block, cyclic(3)) onto (2, 2)\"; the shape may be given apart.")
+          .def_prop_ro(
+              "shape", [](const Layout& self) { return to_tuple(self.shape()); }, "Sizes of the array.")
+          .def_prop_ro(
+              "grid", [](const Layout& self) { return to_tuple(self.grid()); }, "Extents of the grid axes.")
+          .def_prop_ro(
+              "dist",
+              [](const Layout& self) {
+                nb::list list;
+                for (const Distribution& distribution : self.distributions()) list.append(to_string(distribution));
+                return nb::tuple(list);
+              },
+              "The distribution of each dimension (of the template, where there is one), as text.")
+          .def_prop_ro("ranks", &ranks_of,
+                       "Order of the ranks on the grid: \"C\", \"F\", or the rank of each position.")
+          .def_prop_ro("order", &order_of, "Order of local arrays: \"C\", \"F\", or the dimensions, slowest first.")
+          .def_prop_ro(
+              "dimension_order", [](const Layout& self) { return to_tuple(self.order()); },
+              "The dimensions of local arrays, slowest first.")
+          .def_prop_ro(
+              "replicate", [](const Layout& self) { return to_tuple(self.options().replicate); },
+              "Grid axes that were named as holding copies.")
+          .def_prop_ro("halo", &halos_of, "Places in front of and behind the owned part, for each dimension.")
+          .def_prop_ro("periodic", &periodic_of, "Whether the halo of each dimension wraps around.")
+          .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
+          .def_prop_ro("size", &Layout::size, "Number of ranks.")
+          .def_prop_ro("elements", &Layout::elements, "Number of elements of the whole array.")
+          .def_prop_ro("replicas", &Layout::replicas, "How many ranks hold each element.")
+          .def_prop_ro(
+              "rank_numbers", [](const Layout& self) { return as_array(self.rank_numbers()); },
+              nb::rv_policy::automatic, "All ranks, ascending.")
+          .def_prop_ro("ranks_end", &Layout::ranks_end, "One more than the largest rank.")
+          .def_prop_ro(
+              "spelling", [](const Layout& self) { return spelling(self); },
+              "The text as the layout was given; str() gives the normal form.")
+          .def(
+              "has_rank",
+              [](const Layout& self, const Given<std::int64_t>& rank) { return self.has_rank(rank_of(rank)); },
+              "rank"_a, "Whether a rank is one of those that hold a part.")
+          .def("normal_form", &Layout::normal_form, "The one layout that all equal layouts have as their normal form.")
+          .def(
+              "replica_of",
+              [](const Layout& self, const Given<std::int64_t>& rank) {
+                self.coordinates(rank_of(rank));  // for its error
+                return self.replica_of(rank_of(rank));
+              },
+              "rank"_a, "Which copy a rank holds, counted from 0.")
+          .def(
+              "local_shape",
+              [](const Layout& self, const Given<std::int64_t>& rank) {
+                return to_tuple(self.local_shape(rank_of(rank)));
+              },
+              "rank"_a, "Shape of the owned part of the local array of a rank.")
+          .def(
+              "padded_shape",
+              [](const Layout& self, const Given<std::int64_t>& rank) {
+                return to_tuple(self.padded_shape(rank_of(rank)));
+              },
+              "rank"_a, "Shape of the local array of a rank with its halo: the array that is passed around.")
+          .def(
+              "runs",
+              [](const Layout& self, const Given<std::int64_t>& rank, const Given<std::string>& order) {
+                return self.runs(rank_of(rank), order_given(order));
+              },
+              "rank"_a, "order"_a = "C", "How many stretches of the array, in C or Fortran order, a rank owns.")
+          .def(
+              "largest_run",
+              [](const Layout& self, const Given<std::int64_t>& rank, const Given<std::string>& order) {
+                return self.largest_run(rank_of(rank), order_given(order));
+              },
+              "rank"_a, "order"_a = "C", "Elements of the longest such stretch.")
+          .def(
+              "coordinates",
+              [](const Layout& self, const Given<std::int64_t>& rank) {
+                return to_tuple(self.coordinates(rank_of(rank)));
+              },
+              "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not dealt.")
+          .def(
+              "index_set",
+              [](const Layout& self, const Given<std::int64_t>& rank, const Given<int>& given) {
+                const int dimension = given.as("dimension", "is no dimension; give a whole number, such as 0");
+                if (dimension < 0 || dimension >= self.dimensions())
+                  throw Error(ErrorKind::kArgument, "dimension " + std::to_string(dimension) + " was named, but " +
+                                                        to_string(self) + " has " + std::to_string(self.dimensions()) +
+                                                        " dimensions, counted from 0");
+                return self.index_set(dimension, self.coordinates(rank_of(rank))[static_cast<std::size_t>(dimension)]);
+              },
+              "rank"_a, "dimension"_a, "The indices of one dimension that a rank owns, as an IndexSet.")
+          .def("indices", &indices, "rank"_a,
+               "The indices that a rank owns: one ascending int64 array for each dimension, in local order.")
+          .def(
+              "owners",
+              [](const Layout& self, const Given<Extents>& index) {
+                return to_tuple(self.owners(index.as("index", kIndex)));
+              },
+              "index"_a, "The ranks that own an element, ascending: one for each copy.")
+          .def(
+              "to_local",
+              [](const Layout& self, const Given<Extents>& index, const Given<std::int64_t>& rank) {
+                return to_tuple(self.to_local(index.as("index", kIndex), rank_of(rank)));
+              },
+              "index"_a, "rank"_a, "Place of an element in the local array of the rank that owns it.")
+          .def(
+              "to_global",
+              [](const Layout& self, const Given<Extents>& local, const Given<std::int64_t>& rank) {
+                return to_tuple(self.to_global(local.as("local", kIndex), rank_of(rank)));
+              },
+              "local"_a, "rank"_a, "The element at a place of the local array of a rank.")
+          .def("__str__", [](const Layout& self) { return to_string(self); })
+          .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
+          .def(nb::self == nb::self)
+          .def("__hash__", &hash_of)
+          .def("__getstate__", [](const Layout& self) { return to_string(self); })
+          .def("__setstate__", [](Layout& self, const std::string& text) { new (&self) Layout(Layout::parse(text)); });
+
+  def_init_else<Layout>(layout,
+                        "Layout(shape, dist, *, grid=None, ranks=None, order=None, replicate=None, source=None, "
+                        "offset=None, reverse=None, halo=None, periodic=None, template=None, align=None)");
+  def_static_else(layout, "parse", "Layout.parse(text, shape=None)");
+  def_else(layout, "has_rank", "has_rank(rank)");
+  def_else(layout, "replica_of", "replica_of(rank)");
+  def_else(layout, "local_shape", "local_shape(rank)");
+  def_else(layout, "padded_shape", "padded_shape(rank)");
+  def_else(layout, "runs", "runs(rank, order=\"C\")");
+  def_else(layout, "largest_run", "largest_run(rank, order=\"C\")");
+  def_else(layout, "coordinates", "coordinates(rank)");
+  def_else(layout, "index_set", "index_set(rank, dimension)");
+  def_else(layout, "indices", "indices(rank)");
+  def_else(layout, "owners", "owners(index)");
+  def_else(layout, "to_local", "to_local(index, rank)");
+  def_else(layout, "to_global", "to_global(local, rank)");
 }
 
 }  // namespace plait::python

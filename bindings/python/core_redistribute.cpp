@@ -1,7 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,6 +12,7 @@
 #include "copy/strided_copy.hpp"
 #include "parts.hpp"
 #include "plait/redistribute.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,11 +1,11 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include <cstdint>
 
 #include "bind.hpp"
 #include "plait/error.hpp"
 #include "plait/stream.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,6 +1,5 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include "bind.hpp"
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
+#include "string.hpp"
 #include "trace/between.hpp"
 #include "trace/formats.hpp"
 
@@ -75,6 +75,30 @@ std::span<const One> behind(const std::vector<One>& all, std::size_t count) {
   return std::span<const One>(all).subspan(std::min(count, all.size()));
 }
 
+nb::list list_of(std::span<const trace::Counters> counters) {
+  nb::list all;
+  for (const trace::Counters& one : counters) {
+    nb::dict values;
+    for (const auto& [name, value] : one.values) values[text_of(name)] = value;
+    all.append(nb::make_tuple(one.process, one.file, static_cast<int>(one.interface), one.flags, values));
+  }
+  return all;
+}
+
+std::vector<trace::Counters> counters_of(const nb::list& given) {
+  std::vector<trace::Counters> all;
+  for (const nb::handle one : given) {
+    trace::Counters& made = all.emplace_back();
+    made.process = nb::cast<std::uint32_t>(one[0]);
+    made.file = nb::cast<std::uint32_t>(one[1]);
+    made.interface = static_cast<trace::Interface>(nb::cast<std::uint8_t>(one[2]));
+    made.flags = nb::cast<std::uint16_t>(one[3]);
+    for (const auto& [name, value] : nb::cast<nb::dict>(one[4]))
+      made.values.emplace_back(bytes_of(name), nb::cast<std::int64_t>(value));
+  }
+  return all;
+}
+
 nb::dict dict_of(const Description& d) {
   nb::list missed;
   for (const trace::Missed& one : d.missed)
@@ -89,6 +113,7 @@ nb::dict dict_of(const Description& d) {
   all["processes"] = list_of(behind(d.processes, 0));
   all["files"] = list_of(behind(d.files, 0));
   all["missed"] = missed;
+  all["counters"] = list_of(std::span<const trace::Counters>(d.counters));
   all["notes"] = notes;
   return all;
 }
@@ -165,7 +190,7 @@ TraceWriter open_writer(const nb::str& path, const std::string& format, int base
 }
 
 void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool complete, const nb::list& missed,
-            const nb::list& notes) {
+            const nb::list& counters, const nb::list& notes) {
   Description description;
   description.zero = zero;
   description.tick = tick;
@@ -173,6 +198,7 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   for (const nb::handle one : missed)
     description.missed.push_back({bytes_of(one[0]), nb::cast<std::int64_t>(one[1]), nb::cast<std::int64_t>(one[2]),
                                   nb::cast<std::int64_t>(one[3])});
+  description.counters = counters_of(counters);
   for (const nb::handle note : notes) description.notes.push_back(bytes_of(note));
   trace::Writer& writer = self.open();
   const nb::gil_scoped_release release;

@@ -2,7 +2,6 @@
 // parts that plait.trace.analysis adds in words.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
@@ -10,9 +9,10 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "core_trace_described.hpp"
 #include "core_trace_report.hpp"
+#include "string.hpp"
 #include "trace/report/analysis.hpp"
-#include "trace/report/filter.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -61,28 +61,6 @@ void add_traffic(nb::dict& row, const std::array<Traffic, 2>& data) {
   row["write_bytes"] = data[kWrites].bytes;
   row["reads"] = data[kReads].count;
   row["writes"] = data[kWrites].count;
-}
-
-nb::dict description(const trace::Description& known) {
-  nb::list missed;
-  for (const trace::Missed& one : known.missed) {
-    nb::dict row;
-    row["reason"] = text(one.reason);
-    row["events"] = one.events;
-    row["read_bytes"] = one.read_bytes;
-    row["written_bytes"] = one.written_bytes;
-    missed.append(std::move(row));
-  }
-  nb::list notes;
-  for (const std::string& note : known.notes) notes.append(text(note));
-  nb::dict result;
-  result["format"] = text(known.format);
-  result["zero"] = known.zero;
-  result["tick_ns"] = known.tick;
-  result["complete"] = known.complete;
-  result["missed"] = std::move(missed);
-  result["notes"] = std::move(notes);
-  return result;
 }
 
 nb::dict totals(const Report& report) {
@@ -240,7 +218,7 @@ nb::list left_out(const Report& report) {
 
 nb::dict document(const Report& report) {
   nb::dict result;
-  result["description"] = description(report.description);
+  result["description"] = described(report.description);
   result["level"] = report.logical ? "logical" : "physical";
   result["clock"] = report.cpu_clock ? "cpu" : "wall";
   result["totals"] = totals(report);
@@ -319,8 +297,6 @@ void bind_trace_report(nb::module_& module) {
              "comment"_a = "", "tick"_a = 0, "block"_a = 512, "logical"_a = nb::none(), "cpu"_a = false, "file"_a = "",
              "include"_a = nb::list(), "exclude"_a = nb::list(), "all"_a = false, "process"_a = nb::none(),
              "progress"_a = nb::none());
-  module.def(
-      "trace_foreign", [](const nb::str& name) { return std::string(name_of(foreign(bytes_of(name)))); }, "name"_a);
 }
 
 }  // namespace plait::python

@@ -36,7 +36,7 @@ enum class DistantMode : std::uint8_t {
 struct DistantOptions {
   std::string path;  ///< of the file that this rank brings along; empty: none
   DistantMode mode = DistantMode::kReadWrite;
-  bool temporary = false;  ///< the file is removed when it is closed
+  bool temporary = false;  ///< the file is removed when it is closed; a new one has no name once it is open
 };
 
 /// An access under way.  Copies are the same one.

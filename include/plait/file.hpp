@@ -89,6 +89,7 @@ class Request {
 /// with its own number, or none where the layout has no such rank; alone it passes the parts of all ranks of the
 /// layout, by ascending rank.  A part is the padded local array, halo included.  Of elements with copies, one is
 /// written.
+/// forks    In a child of the process that opened it: an Error of kArgument, and nothing is destroyed or removed.
 /// threads  One thread at a time for each File.
 class File {
  public:
@@ -106,8 +107,8 @@ class File {
 
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
-  /// Waits for accesses that were started.  A new file (mode `w`) that was not closed is discarded; what was written in
-  /// place is in the file, but not made durable.
+  /// Waits for accesses that were started.  A new file (mode `w`) that was not closed is discarded, which a line on
+  /// the standard error tells, unless by an exception; what was written in place is in the file, but not made durable.
   ~File();
 
   const std::string& path() const;

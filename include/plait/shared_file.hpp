@@ -45,9 +45,10 @@ struct SharedFileOptions {
   /// kWrite, persistent: what is replaced stays until close() has ended well, and stays for good where it does not.
   /// Otherwise it goes once the new one is there, at open().
   bool atomic = false;
-  std::int64_t request = 0;   ///< bytes of a typical request, which sets the stripe unit; 0: not known
-  std::int64_t unit = 0;      ///< bytes of a stripe; 0: from `request`, else 32 KiB (section 3)
-  std::int64_t limit = 0;     ///< no byte may be written at or beyond this offset; 0: none
+  std::int64_t request = 0;  ///< bytes of a typical request, which sets the stripe unit; 0: not known
+  std::int64_t unit = 0;     ///< bytes of a stripe; 0: from `request`, else 32 KiB (section 3)
+  /// No byte may be written at or beyond this offset; 0: none, or that which a persistent striped file was made with.
+  std::int64_t limit = 0;
   std::int64_t expected = 0;  ///< bytes that the file is to get: rank 0 warns where disks lack the room; 0: not known
   SharedFilePlace place = SharedFilePlace::kDetect;
 };

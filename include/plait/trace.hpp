@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace plait::trace {
@@ -123,6 +124,18 @@ struct Missed {
   bool operator==(const Missed&) const = default;
 };
 
+/// What a source counted over many calls instead of telling each: numbers by name, which docs/reference/traces.md
+/// lists. These calls are not among the events.
+struct Counters {
+  std::uint32_t process = 0;  ///< 0: of the whole run
+  std::uint32_t file = 0;     ///< as in File::number; 0: of no single file
+  Interface interface = Interface::kUnknown;
+  std::uint16_t flags = flag::kLogical;
+  std::vector<std::pair<std::string, std::int64_t>> values;
+
+  bool operator==(const Counters&) const = default;
+};
+
 /// What is known about a trace beside its events.  Grows while events are read, complete after the last one.
 struct Description {
   std::string format;     ///< "plait", "1992", "csv", "strace", ...
@@ -132,6 +145,7 @@ struct Description {
   std::vector<Process> processes;
   std::vector<File> files;
   std::vector<Missed> missed;
+  std::vector<Counters> counters;
   std::vector<std::string> notes;  ///< remarks for people: what could not be read, what was guessed
 };
 
@@ -152,7 +166,7 @@ class Reader {
 };
 
 /// A trace being written.  Events come in the order of start; a process and a file are told before the first event that
-/// names them, the rest of the description (zero, missed, notes) at the end at the latest.
+/// names them, the rest of the description (zero, missed, counters, notes) at the end at the latest.
 /// errors   kSystem: cannot be written.  kArgument: the format cannot hold it; the message names the field.
 /// Nothing is left behind under the name unless finish() returned: it is written under another one until then.
 class Writer {

@@ -15,10 +15,11 @@ class _Handle(Protocol):
 
 
 def abandon(handle: _Handle, what: object, error: BaseException | None) -> None:
-    """Abandon a handle, which waits for the next collective call of the other ranks.
+    """Abandon a handle, which waits for what this rank has started with the others.
 
-    These may wait for this rank in a call that is not Plait's, and all of them for ever: then at least the error is to
-    be seen, which would be printed only once this has returned.
+    Without threads in MPI, between nodes, it also waits for their next collective call.  They may wait for this rank in
+    a call that is not Plait's, and all of them for ever: then at least the error is to be seen, which would be printed
+    only once this has returned.
     """
     timer = threading.Timer(PATIENCE, _show, [what, error])
     timer.daemon = True

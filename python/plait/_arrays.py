@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ._core import Comm, Layout
 from ._errors import ArgumentError
+from ._words import array_kind, shape_text
 
 Array = npt.NDArray[Any]
 #: One local array, or those of all ranks of a layout in one process.
@@ -37,44 +38,69 @@ def new_arrays(layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any]) -> li
     return [in_order(np.empty(math.prod(shape), dtype), shape, layout.dimension_order) for shape in shapes]
 
 
+def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Array:
+    """Return a value as an array without a copy where it is one, or raise ArgumentError for what is none."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(
+            f"{what} is a masked array, whose mask nothing would keep; pass its data, or what filled() makes of it"
+        )
+    if isinstance(value, np.ndarray):
+        return value
+    wanted = f"a NumPy array{'' if dtype is None else f' of {dtype}'}"
+    if value is None:
+        raise ArgumentError(f"{what} is missing; pass {wanted}")
+    if isinstance(value, bytes):
+        raise ArgumentError(f"{what} is bytes; pass {wanted}, such as numpy.frombuffer makes of them")
+    try:
+        array = np.asarray(value)
+    except Exception as error:
+        raise ArgumentError(f"{what} is {array_kind(value)}, which makes no array ({error}); pass {wanted}") from None
+    if array.dtype.hasobject or array.dtype.kind == "U":
+        raise ArgumentError(f"{what} is {array_kind(value)}; pass {wanted}")
+    return array
+
+
 def check_arrays(
     arrays: Arrays | None, layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], what: str, writable: bool = False
 ) -> list[Array]:
     """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
     if not ranks:
-        if arrays is not None:
+        if arrays is not None and not (isinstance(arrays, (list, tuple)) and not arrays):
             raise ArgumentError(f"{what} is given on a rank that is in no set of {layout}; pass None there")
         return []
+    several = isinstance(arrays, (list, tuple))
     given = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
-    if writable and not all(isinstance(array, np.ndarray) for array in given):
-        raise ArgumentError(f"{what} must be NumPy arrays, for anything else would be filled in a copy")
-    if isinstance(arrays, (list, tuple)):
-        found = [np.asarray(array) for array in arrays]
-        if len(found) != len(ranks):
-            raise ArgumentError(
-                f"{what} has {len(found)} local arrays, but {layout} needs {len(ranks)}; pass one for each rank"
-            )
-    elif len(ranks) == 1:
-        found = [np.asanyarray(arrays)]
-    else:
+    if several and len(given) != len(ranks):
+        instead = "pass a NumPy array, such as numpy.asarray makes of the list"
+        if len(ranks) > 1:
+            instead = f"pass {len(ranks)} arrays, one for each rank"
         raise ArgumentError(
-            f"{what} is one array, but this process holds all {len(ranks)} ranks of {layout}; "
-            f"pass a list of local arrays"
+            f"{what} is a {type(arrays).__name__}, which stands for {len(given)} local arrays, but {layout} needs "
+            f"{len(ranks)} here; {instead}"
         )
-    for rank, array in zip(ranks, found, strict=True):
+    if not several and len(ranks) > 1:
+        raise ArgumentError(
+            f"{what} is {'one array' if isinstance(arrays, np.ndarray) else array_kind(arrays)}, but this process "
+            f"holds all {len(ranks)} ranks of {layout}; pass a list of local arrays"
+        )
+    found = []
+    for rank, one in zip(ranks, given, strict=True):
+        name = what if layout.size == 1 else f"{what} of rank {rank}"
+        if writable and one is not None and not isinstance(one, np.ndarray):
+            raise ArgumentError(
+                f"{name} is {array_kind(one)}; pass NumPy arrays, for anything else would be filled in a copy"
+            )
+        array = plain_array(one, name, dtype)
         shape = layout.padded_shape(rank)
-        if array.dtype == object and array.shape == () and array.item() is None:
-            raise ArgumentError(f"{what} of rank {rank} is missing; {layout} gives that rank a part")
         if array.shape != shape:
-            raise ArgumentError(
-                f"{what} of rank {rank} has the shape {array.shape}, but {layout} gives that rank {shape}"
-            )
+            whose = "one" if layout.size == 1 else f"{layout} needs one"
+            where = "is needed" if layout.size == 1 else f"on rank {rank}"
+            raise ArgumentError(f"{name} is {array_kind(array)}, but {whose} of shape {shape_text(shape)} {where}")
         if array.dtype != dtype:
-            raise ArgumentError(
-                f"{what} of rank {rank} has dtype {array.dtype}, but the array has {dtype}; convert it with astype"
-            )
+            raise ArgumentError(f"{name} has dtype {array.dtype}, but {dtype} is needed; convert it with astype")
         if writable and not array.flags.writeable:
-            raise ArgumentError(f"{what} of rank {rank} is read-only; pass an array that can be written")
+            raise ArgumentError(f"{name} is read-only; pass an array that can be written")
+        found.append(array)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _core
 from ._errors import ArgumentError
+from ._words import kind
 
 #: What callers may pass as ``comm``: an mpi4py communicator, or None for one process alone.
 CommLike = Any
@@ -26,7 +27,7 @@ def comm_of(comm: CommLike) -> _core.Comm:
             f"work without comm in this process"
         )
     if not hasattr(comm, "py2f"):
-        raise ArgumentError(f"comm is a {type(comm).__name__}; pass an mpi4py communicator, or leave it out")
+        raise ArgumentError(f"comm is {kind(comm)}; pass an mpi4py communicator, or leave it out")
     if not comm or comm.Is_inter():
         found = "an intercommunicator" if comm else "COMM_NULL"
         raise ArgumentError(f"comm is {found}; pass the communicator of the processes that hold the array")

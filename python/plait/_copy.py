@@ -15,14 +15,15 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import Array, new_arrays, ranks_held
-from ._buffers import whole
+from ._buffers import path_of, whole
 from ._comm import CommLike, comm_of
 from ._copy_windows import cut
 from ._core import Layout
 from ._errors import ArgumentError
 from ._file import File, open
 from ._guard import checks
-from ._place import same_place
+from ._place import same_components, same_place
+from ._words import kind
 
 MEMORY = 256 << 20
 """Bytes that all ranks together take for a copy, where nothing else is said."""
@@ -90,9 +91,17 @@ def copy(
         if memory < 1:
             raise ArgumentError(f"memory={memory} bytes hold nothing; give a number of bytes above 0")
         if layout is not None and not isinstance(layout, str):
-            raise ArgumentError(f"layout is a {type(layout).__name__}; pass a text such as '(block, *) onto (4)'")
+            raise ArgumentError(f"layout is {kind(layout)}; pass a text such as '(block, *) onto (4)'")
+        if progress is not None and not callable(progress):
+            raise ArgumentError(f"progress is {kind(progress)}; pass a function of the bytes done and the bytes in all")
+        path_of(source, "the source"), path_of(target, "the target")
         if same_place(source, target):
             raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
+        if same_components(source, target):
+            raise ArgumentError(
+                f"{os.fsdecode(target)} and {os.fsdecode(source)} share component files, which the copy would replace; "
+                "name another target"
+            )
     ranks = own.size if comm is not None else min(os.cpu_count() or 1, _MOST_THREADS)
     # Half for the window, a quarter for each file's staging.
     staging = max(memory // 4 // own.size, _LEAST_STAGING)

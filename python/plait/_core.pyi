@@ -139,7 +139,7 @@ class Conversion:
     def block(self) -> int: ...
     def explain(self) -> str: ...
 
-def compose(source: Layout, target: Layout, *, fill_halo: bool = False) -> Conversion: ...
+def compose(source: Layout | str, target: Layout | str, *, fill_halo: bool = False) -> Conversion: ...
 
 class Request:
     def wait(self) -> None: ...
@@ -329,7 +329,13 @@ class TraceWriter:
     def add_file(self, process: int, number: int, name: str) -> None: ...
     def write(self, events: npt.NDArray[np.void]) -> None: ...
     def finish(
-        self, zero: int, tick: int, complete: bool, missed: list[tuple[str, int, int, int]], notes: list[str]
+        self,
+        zero: int,
+        tick: int,
+        complete: bool,
+        missed: list[tuple[str, int, int, int]],
+        counters: list[tuple[int, int, int, int, dict[str, int]]],
+        notes: list[str],
     ) -> None: ...
     def close(self) -> None: ...
 
@@ -361,8 +367,11 @@ def trace_report(
     tick: int = ...,
     block: int = ...,
     logical: bool | None = ...,
-    cpu: bool | None = ...,
+    cpu: bool = ...,
     file: str = ...,
+    include: list[str] = ...,
+    exclude: list[str] = ...,
+    all: bool = ...,
     process: int | None = ...,
     progress: Callable[[int, int], None] | None = ...,
 ) -> dict[str, Any]: ...

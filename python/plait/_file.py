@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import operator
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Literal
@@ -15,15 +17,18 @@ import numpy.typing as npt
 from . import _core
 from ._abandon import abandon
 from ._arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
-from ._buffers import whole
+from ._buffers import path_of, whole
 from ._comm import CommLike, comm_of
 from ._core import Layout
-from ._errors import ArgumentError
+from ._dtypes import dtype_of
+from ._errors import ArgumentError, naming
 from ._guard import call, checks, refuse_here
-from ._held import checked_layout, flag_of
+from ._held import flag_of
+from ._layouts import LayoutLike, layout_of
 from ._region import Region, Slices, region_shape, slices_of
 from ._request import Request
 from ._stream import Stream, open_stream
+from ._words import shape_text, shown
 
 _LAYOUTS_KEPT = 16
 
@@ -77,7 +82,7 @@ class File:
 
     def read(
         self,
-        layout: Layout | None = None,
+        layout: LayoutLike | None = None,
         out: Arrays | None = None,
         region: Region | None = None,
         *,
@@ -85,8 +90,8 @@ class File:
     ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
-        layout  how the array (or the region) is dealt to the ranks; without a communicator it may be left out, for the
-                whole array on one rank
+        layout  how the array (or the region) is dealt to the ranks, or its text, such as ``"(block, *) onto (4)"``;
+                without a communicator it may be left out, for the whole array on one rank
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
         fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
@@ -101,7 +106,7 @@ class File:
         call(self._core.refuse, self._core.read, layout, parts_of(arrays), slices, fill)
         return self._as_given(arrays, out)
 
-    def write(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> None:
+    def write(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> None:
         """Write the local arrays of all ranks; the reverse of :meth:`read`.
 
         Elements outside the region keep their values in mode r+ and are zero in mode w until they are written.
@@ -112,7 +117,7 @@ class File:
 
     def iread(
         self,
-        layout: Layout | None = None,
+        layout: LayoutLike | None = None,
         out: Arrays | None = None,
         region: Region | None = None,
         *,
@@ -123,7 +128,7 @@ class File:
         start = partial(call, self._core.refuse, self._core.start_read, layout, parts_of(arrays), slices, fill)
         return Request(start, self, arrays, self._as_given(arrays, out))
 
-    def iwrite(self, array: Arrays, layout: Layout | None = None, region: Region | None = None) -> Request:
+    def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
         start = partial(call, self._core.refuse, self._core.start_write, layout, parts_of(arrays), slices)
@@ -131,7 +136,7 @@ class File:
 
     def explain(
         self,
-        layout: Layout | None = None,
+        layout: LayoutLike | None = None,
         region: Region | None = None,
         write: bool = False,
         *,
@@ -140,7 +145,7 @@ class File:
         """Return what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory, predicted time."""
         with checks(refuse_here):
             slices = slices_of(region, self.shape)
-            wanted = checked_layout(self._layout_for(layout, slices), "layout")
+            wanted = self._layout_for(layout, slices)
             flags = flag_of(write, "write"), flag_of(fill_halo, "fill_halo")
         return call(refuse_here, self._core.explain, wanted, slices, *flags)
 
@@ -167,7 +172,8 @@ class File:
 
         Raises also the error of a started write that failed and that nobody has waited for.
         """
-        self._core.close()
+        with naming(self.url):
+            self._core.close()
 
     def __enter__(self) -> File:
         """Return the file itself; leaving the block closes it."""
@@ -186,34 +192,36 @@ class File:
             abandon(self._core, self, failure)
             raise
 
+    def __del__(self) -> None:
+        """Warn of a file that was not closed, as Python's own do; of a new one nothing is kept."""
+        if (core := getattr(self, "_core", None)) is not None and core.is_open:
+            # Without the dtype: as Python ends, its words cannot be had any more.
+            text = f"unclosed plait.File {core.path!r}, mode {self._mode}"
+            warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
+
     def __repr__(self) -> str:
         """Say what the file holds."""
         state = "closed " if self.closed else ""
-        shape = "x".join(map(str, self.shape)) or "scalar"
-        return f"<{state}plait.File {self.url!r} mode={self.mode!r} {shape} {self.dtype}>"
+        return f"<{state}plait.File {self.url!r} mode={self.mode!r} {shape_text(self.shape)} {self.dtype}>"
 
-    def _layout_for(self, layout: Layout | None, slices: Slices) -> Layout:
+    def _layout_for(self, layout: LayoutLike | None, slices: Slices) -> Layout:
+        shape = region_shape(slices, self.shape)
         if layout is not None:
-            return layout
+            return layout_of(layout, shape)
         if self._comm.size > 1:
             raise ArgumentError(
                 f"{self._comm.size} ranks need a layout that says which part each of them has, "
                 f'such as plait.Layout(file.shape, "(block, *)", grid=({self._comm.size},))'
             )
-        shape = region_shape(slices, self.shape)
         return Layout(shape, ["*"] * len(shape), order=self.order)
 
     def _prepare(
-        self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
+        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
     ) -> tuple[Layout, Slices, list[Array], bool]:
         """Check the arguments of an access. What one rank finds wrong is raised on all of them."""
         writable = what == "out"
-        if (
-            region is None
-            and fill_halo is False
-            and type(given) is np.ndarray
-            and (known := self._known.get(id(layout)))
-        ):
+        plain = region is None and fill_halo is False and type(given) is np.ndarray
+        if plain and isinstance(given, np.ndarray) and (known := self._known.get(id(layout))):
             fits = given.shape == known[1] and given.dtype == self._dtype
             if fits and (given.flags.writeable or not writable):
                 return known[0], [], [given], False
@@ -227,12 +235,10 @@ class File:
             return *found, fill
 
     def _checked(
-        self, layout: Layout | None, given: Arrays | None, region: Region | None, what: str, writable: bool
+        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, writable: bool
     ) -> tuple[Layout, Slices, list[Array]]:
         slices = slices_of(region, self.shape)
-        if layout is None and what == "array" and isinstance(given, np.ndarray) and self._comm.size == 1:
-            layout = Layout(given.shape, ["*"] * given.ndim)
-        layout = checked_layout(self._layout_for(layout, slices), "layout")
+        layout = self._layout_for(layout, slices)
         if not self._alone and layout.ranks_end > self._comm.size:
             raise ArgumentError(
                 f"the layout {layout} is for {layout.size} ranks, the last one {layout.ranks_end - 1}, but the "
@@ -240,8 +246,9 @@ class File:
             )
         if layout.shape != region_shape(slices, self.shape):
             raise ArgumentError(
-                f"the layout is of an array {layout.shape}, but the {'region' if slices else 'array in the file'} "
-                f"is {region_shape(slices, self.shape)}"
+                f"the layout is of an array {shape_text(layout.shape)}, but the "
+                f"{'region' if slices else 'array in the file'} is {shape_text(region_shape(slices, self.shape))}; "
+                f"use a layout of that shape"
             )
         ranks = ranks_held(layout, self._comm, self._alone)
         if given is None and what == "out":
@@ -264,13 +271,16 @@ def _dtype_of(descr: str, element_bytes: int) -> np.dtype[Any]:
 
 
 def _extents_of(shape: Sequence[int] | int) -> list[int]:
-    sizes = [shape] if isinstance(shape, (int, np.integer)) else shape
-    return [whole(size, "shape") for size in sizes]
+    sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
+    try:
+        return [operator.index(size) for size in sizes]
+    except TypeError:
+        raise ArgumentError(f"shape={shown(shape)} is no shape; give whole numbers, such as (8, 12)") from None
 
 
 def _descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:
     """Return a dtype as .npy headers spell it, and its bytes."""
-    wanted = np.dtype(dtype)
+    wanted = dtype_of(dtype)
     if wanted.hasobject:
         raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
     descr = np.lib.format.dtype_to_descr(wanted)
@@ -292,7 +302,8 @@ def open(
 ) -> File:
     """Open a distributed array in a file. Collective over ``comm``.
 
-    url       a ``.npy`` file, or any other name for raw elements; or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
+    url       a ``.npy`` file, or any other name for raw elements (names of other formats, as ``a.h5``, are refused;
+              ``raw:a.h5`` means raw elements all the same); or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
               dealt to one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left
               to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``: an array
               on the ranks' own disks, which says itself what it holds
@@ -312,29 +323,19 @@ def open(
     own = comm_of(comm)
     refuse = partial(_core.refuse, comm=own)
     with checks(refuse):
-        path = os.fsdecode(url)
+        path = path_of(url)
         offset, memory, readers = whole(offset, "offset"), whole(memory, "memory"), whole(readers, "readers")
         if strategy not in (None, "automatic", "direct", "two-phase"):
-            raise ArgumentError(f'strategy "{strategy}" is not known; use "direct", "two-phase" or "automatic"')
+            raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
             raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
         if mode not in ("r", "w", "r+"):
             raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
         extents = None if shape is None else _extents_of(shape)
         descr, element_bytes = (None, 0) if dtype is None else _descr_of(dtype)
-    core = call(
-        refuse,
-        _core.open,
-        path,
-        mode,
-        own,
-        extents,
-        descr,
-        element_bytes,
-        order,
-        offset,
-        memory,
-        strategy or "",
-        readers,
-    )
+        how = strategy or ""
+    with naming(path):
+        core = call(
+            refuse, _core.open, path, mode, own, extents, descr, element_bytes, order, offset, memory, how, readers
+        )
     return File(core, mode, own, alone=comm is None)

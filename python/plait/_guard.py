@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import NoReturn, ParamSpec, TypeVar
 
-from ._errors import ArgumentError, Error
+from ._errors import ArgumentError, ArgumentTypeError, Error
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -68,6 +68,8 @@ def call(
     """
     try:
         return function(*args, **kwargs)
+    except ArgumentTypeError as error:  # of the conversion
+        message = str(error)
     except Error:
         raise
     except TypeError:

@@ -15,19 +15,14 @@ from ._arrays import Array, in_order, ranks_held
 from ._core import Layout
 from ._errors import ArgumentError
 from ._guard import call
+from ._words import shown
 
 _MOST_BYTES = 1 << 62
 
 
-def checked_layout(layout: Layout, what: str) -> Layout:
-    if not isinstance(layout, Layout):
-        raise ArgumentError(f"{what} is a {type(layout).__name__}; pass a plait.Layout")
-    return layout
-
-
 def ranks_taking_part(layout: Layout, comm: _core.Comm, alone: bool) -> list[int]:
     """Return the ranks of a layout whose arrays this process holds, or raise ArgumentError for a layout of more."""
-    end = checked_layout(layout, "layout").ranks_end
+    end = layout.ranks_end
     if not alone and end > comm.size:
         raise ArgumentError(
             f"the layout {layout} is for {end} ranks, but the communicator has {comm.size}; "
@@ -73,7 +68,7 @@ def memory_of(memory: int | None) -> int:
     if memory is None:
         return 0
     if isinstance(memory, (bool, np.bool_)) or not hasattr(memory, "__index__"):
-        raise ArgumentError(f"memory={memory!r} is not a number of bytes; leave it out for 32 MiB")
+        raise ArgumentError(f"memory={shown(memory)} is not a number of bytes; leave it out for 32 MiB")
     number = operator.index(memory)
     if not 1 <= number <= _MOST_BYTES:
         raise ArgumentError(f"memory={number} bytes are too {'few' if number < 1 else 'many'}; leave it out for 32 MiB")
@@ -82,12 +77,12 @@ def memory_of(memory: int | None) -> int:
 
 def flag_of(value: object, what: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise ArgumentError(f"{what}={value!r} is not a truth value; use True or False")
+        raise ArgumentError(f"{what}={shown(value)} is not a truth value; use True or False")
     return bool(value)
 
 
 def check_room(layout: Layout, dtype: np.dtype[Any]) -> None:
     """Raise ArgumentError where local arrays could have more bytes than can be addressed."""
-    largest = checked_layout(layout, "layout").elements + sum(map(sum, layout.halo))
+    largest = layout.elements + sum(map(sum, layout.halo))
     if largest * dtype.itemsize > _MOST_BYTES:
         raise ArgumentError(f"{layout} of {dtype} has more bytes than memory can have; use a smaller shape")

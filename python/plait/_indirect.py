@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import ArgumentError
+from ._words import array_kind
 
 
 def indirect(
@@ -44,7 +45,9 @@ def _integers(values: npt.ArrayLike | None, what: str) -> npt.NDArray[np.int64]:
     except ValueError as error:
         raise ArgumentError(f"{what} must be one-dimensional integers, found lists of different lengths") from error
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ArgumentError(f"{what} must be one-dimensional integers, found shape {array.shape} of {array.dtype}")
+        raise ArgumentError(
+            f"{what} must be one-dimensional integers, found {array_kind(array)} and dtype {array.dtype}"
+        )
     if array.size and int(array.max()) > _LARGEST:
         raise ArgumentError(f"{what} has {array.max()}; use numbers below 2^62")
     return array.astype(np.int64)

@@ -11,30 +11,32 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of
+from ._arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of, plain_array
 from ._comm import CommLike, comm_of
 from ._core import Layout
+from ._dtypes import dtype_of
 from ._errors import ArgumentError
 from ._guard import Refuse, agreed_already, call, checks
 from ._held import (
     as_given,
     check_room,
     checked_dtype,
-    checked_layout,
     flag_of,
     memory_of,
     name_of,
     ranks_taking_part,
     shared_arrays,
 )
+from ._layouts import LayoutLike, layout_of, layout_pair
 from ._region import Region, slices_of
 from ._request import Request
+from ._words import shape_text
 
 #: Shape of a section and its origins in the two arrays.
 _Section = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
-def empty(layout: Layout, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
+def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
     """Make this rank's local array of a layout in memory that all ranks of its node see. Collective over ``comm``.
 
     Redistributions between such arrays copy each element once, straight from one array to the other. The array is of
@@ -45,7 +47,8 @@ def empty(layout: Layout, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
     """
     own = comm_of(comm)
     with checks(_refuse_on(own)):
-        wanted = checked_dtype(np.dtype(dtype))
+        layout = layout_of(layout)
+        wanted = checked_dtype(dtype_of(dtype))
         ranks = ranks_taking_part(layout, own, comm is None)
         check_room(layout, wanted)
     return as_given(shared_arrays(layout, ranks, wanted, own, comm is None), comm is None)
@@ -53,8 +56,8 @@ def empty(layout: Layout, dtype: npt.DTypeLike, comm: CommLike = None) -> Any:
 
 def redistribute(
     array: Arrays | None,
-    src: Layout,
-    dst: Layout,
+    src: LayoutLike,
+    dst: LayoutLike,
     comm: CommLike = None,
     *,
     out: Arrays | None = None,
@@ -85,8 +88,8 @@ def redistribute(
 
 def iredistribute(
     array: Arrays | None,
-    src: Layout,
-    dst: Layout,
+    src: LayoutLike,
+    dst: LayoutLike,
     comm: CommLike = None,
     *,
     out: Arrays | None = None,
@@ -115,8 +118,8 @@ class Redistribution:
 
     def __init__(
         self,
-        src: Layout,
-        dst: Layout,
+        src: LayoutLike,
+        dst: LayoutLike,
         dtype: npt.DTypeLike,
         comm: CommLike = None,
         *,
@@ -130,8 +133,9 @@ class Redistribution:
         self._alone = comm is None
         self._refuse = _refuse_on(self._comm)
         with checks(self._refuse):
-            self._dtype = checked_dtype(np.dtype(dtype))
-            self._layouts = (checked_layout(src, "src"), checked_layout(dst, "dst"))
+            self._dtype = checked_dtype(dtype_of(dtype))
+            self._layouts = layout_pair(src, dst, same_shape=source_region is None and target_region is None)
+            src, dst = self._layouts
             for layout in self._layouts:
                 check_room(layout, self._dtype)
             self._ranks = tuple(ranks_taking_part(layout, self._comm, self._alone) for layout in self._layouts)
@@ -234,8 +238,8 @@ class _Move:
     def __init__(
         self,
         array: Arrays | None,
-        src: Layout,
-        dst: Layout,
+        src: LayoutLike,
+        dst: LayoutLike,
         comm: CommLike,
         out: Arrays | None,
         memory: int | None,
@@ -247,8 +251,8 @@ class _Move:
         alone = comm is None
         self.refuse = _refuse_on(own)
         with checks(self.refuse):
-            checked_layout(src, "src")
-            checked_layout(dst, "dst")
+            shape = array.shape if alone and isinstance(array, np.ndarray) else None
+            src, dst = layout_pair(src, dst, shape, source_region is None and target_region is None)
             held = (ranks_taking_part(src, own, alone), ranks_taking_part(dst, own, alone))
             section = _section_of(src, dst, source_region, target_region)
             dtype = _dtype_of(array, out, src, dst, own, alone)
@@ -276,7 +280,9 @@ def _refuse_on(comm: _core.Comm) -> Refuse:
 
 def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
     first = given[0] if isinstance(given, (list, tuple)) and given else given
-    return None if first is None else np.asanyarray(first).dtype
+    if first is None or isinstance(first, np.ndarray):
+        return None if first is None else first.dtype
+    return plain_array(first, "array").dtype
 
 
 def _dtype_of(
@@ -308,7 +314,7 @@ def _section_of(
     """Return the section that two regions are; None for both arrays whole."""
     if source_region is None and target_region is None:
         if src.shape != dst.shape:
-            raise ArgumentError(f"a conversion needs two layouts of one shape; got {src} and {dst}")
+            raise ArgumentError(f"a redistribution needs two layouts of one shape, found {src} and {dst}")
         return None
     shapes, origins = [], []
     for region, layout, what in ((source_region, src, "source_region"), (target_region, dst, "target_region")):
@@ -319,7 +325,7 @@ def _section_of(
         shapes.append(tuple(count for _, count, _, _ in slices))
     if shapes[0] != shapes[1]:
         raise ArgumentError(
-            f"the regions differ: source_region has the shape {shapes[0]} and target_region {shapes[1]} "
-            f"(an integer counts as 1); make them equal"
+            f"the regions differ: source_region has the shape {shape_text(shapes[0])} and target_region "
+            f"{shape_text(shapes[1])} (an integer counts as 1); make them equal"
         )
     return shapes[0], origins[0], origins[1]

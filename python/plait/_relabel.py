@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from ._core import Layout, compose
 from ._errors import ArgumentError
+from ._layouts import LayoutLike, layout_of, layout_pair
 from .notations._table import Dimension, Table, table_of
 
 #: Up to so many ranks the assignment is solved on a full matrix (32 MiB), beyond on the messages that exist.
 DENSE = 2048
 
 
-def relabel(src: Layout, dst: Layout) -> Layout:
+def relabel(src: LayoutLike, dst: LayoutLike) -> Layout:
     """Return `dst` with its ranks renamed so that the conversion from `src` moves the fewest elements between ranks.
 
     The new names are the old ones in another order, so the ranks that take part stay the same; of several best orders
@@ -27,6 +28,7 @@ def relabel(src: Layout, dst: Layout) -> Layout:
     Cost: the messages of all ranks, and of order ranks**3 at worst for the assignment; with replicas in `src` of
     order ranks**2.
     """
+    src, dst = layout_pair(src, dst)
     table = table_of(dst)
     roles = np.sort(table.ranks, axis=None)
     names, wanted, elements = _held(src, dst, roles)
@@ -34,13 +36,13 @@ def relabel(src: Layout, dst: Layout) -> Layout:
     return table.renamed(dict(zip(roles.tolist(), roles[chosen].tolist(), strict=True)))
 
 
-def same_up_to_ranks(a: Layout, b: Layout) -> dict[int, int] | None:
+def same_up_to_ranks(a: LayoutLike, b: LayoutLike) -> dict[int, int] | None:
     """Return the rank of `b` for each rank of `a` where the layouts differ in the names of ranks only, else None.
 
     Ranks are matched when they own the same indices of every dimension; of several that do, in ascending order.
     Cost: linear in ranks and stretches of indices, and in indices for distributions that are index maps.
     """
-    one, other = table_of(a), table_of(b)
+    one, other = table_of(layout_of(a, what="a")), table_of(layout_of(b, what="b"))
     if (one.shape, one.order, one.halo, one.periodic) != (other.shape, other.order, other.halo, other.periodic):
         return None
     if one.ranks.size != other.ranks.size:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Array
+from ._arrays import Array, plain_array
+from ._buffers import whole
 from ._errors import ArgumentError
 from ._guard import call, checks
 from ._request import Request
+from ._words import array_kind
 
 if TYPE_CHECKING:
     from ._file import File
-
-_MOST_ELEMENTS = 2**63 - 1
 
 
 class Stream:
@@ -100,7 +99,7 @@ class Stream:
         equal arguments.
         """
         with checks(self._core.refuse):
-            number = _number(element, "element")
+            number = whole(element, "element")
         call(self._core.refuse, self._core.seek, number)
 
     def close(self) -> None:
@@ -124,11 +123,12 @@ class Stream:
     def _checked_read(self, count: int, out: Array | None) -> tuple[int, Array]:
         """Return the number of elements, and memory for those of them that the file can have."""
         with checks(self._core.refuse):
-            number = _number(count, "count")
+            number = whole(count, "count")
             if out is None:
                 return number, np.empty(max(min(number, self._elements), 0), self._dtype)
             if not isinstance(out, np.ndarray):
-                raise ArgumentError(f"out is a {type(out).__name__}; pass a NumPy array to be filled")
+                raise ArgumentError(f"out is {array_kind(out)}; pass a NumPy array to be filled")
+            plain_array(out, "out")
             self._check_dtype(out, "out")
             if not out.flags.writeable or not out.flags.c_contiguous:
                 raise ArgumentError("out is read-only or not contiguous in C order; pass an array that can be filled")
@@ -138,7 +138,7 @@ class Stream:
 
     def _checked_write(self, array: npt.ArrayLike) -> Array:
         with checks(self._core.refuse):
-            source: Array = np.ascontiguousarray(array)
+            source: Array = np.ascontiguousarray(plain_array(array, "array", self._dtype))
             self._check_dtype(source, "array")
             return source.reshape(-1)
 
@@ -157,20 +157,11 @@ class _StreamRequest(Request):
 def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -> Stream:
     """Open a stream on a file. Collective, also where one rank has found its mode wrong."""
     with checks(core.refuse):
-        number = _number(mode, "mode")
+        number = whole(mode, "mode")
         if not 0 <= number <= 4:
-            raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given")
+            raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given; use one of those")
     return Stream(file, call(core.refuse, _core.Stream, core, number), dtype)
 
 
 def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
-
-
-def _number(value: object, what: str) -> int:
-    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise ArgumentError(f"{what}={value!r} is not a whole number")
-    number = operator.index(value)
-    if abs(number) > _MOST_ELEMENTS:
-        raise ArgumentError(f"{what}={number} is more than an array can have")
-    return number

@@ -12,10 +12,11 @@ from . import _core
 from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
-from ._errors import ArgumentError
+from ._errors import ArgumentError, naming
 from ._guard import call, checks, refuse_here
 from ._held import flag_of
 from ._request import Request
+from ._words import kind
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
 
@@ -56,7 +57,7 @@ class DistantFile:
         Returns the array. Raises plait.StoreError where the file ends before, or the rank has ended.
         """
         array, result = to_fill(out)
-        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
+        self._core.read(whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
         return result
 
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
@@ -65,21 +66,19 @@ class DistantFile:
         Once this has returned every read that begins later, of any rank, finds them.
         """
         array = to_write(data)
-        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
+        self._core.write(whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
 
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
         array, result = to_fill(out)
         place, home = whole(offset, "offset"), self._home_of(rank)
-        start = partial(call, refuse_here, self._core.start_read, place, address(array), array.nbytes, home)
-        return Request(start, self, [array], result)
+        return Request(lambda: self._core.start_read(place, address(array), array.nbytes, home), self, [array], result)
 
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
         array = to_write(data)
         place, home = whole(offset, "offset"), self._home_of(rank)
-        start = partial(call, refuse_here, self._core.start_write, place, address(array), array.nbytes, home)
-        return Request(start, self, [array], None)
+        return Request(lambda: self._core.start_write(place, address(array), array.nbytes, home), self, [array], None)
 
     def sync(self, rank: int | None = None) -> None:
         """Make what has been written, and waited for, durable on the disk of a rank."""
@@ -133,10 +132,12 @@ class DistantFile:
 
 def text_of(path: PathLike, what: str = "path") -> str:
     """Return a path as text that goes over to C++."""
-    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        raise ArgumentError(f"{what} is {kind(path)}; pass a str or a path") from None
     if not isinstance(text, str):
-        kind = "path" if what == "path" else "text"
-        raise ArgumentError(f"{what}={path!r} is no {kind}, but of type {type(path).__name__}; pass a str")
+        raise ArgumentError(f"{what}={path!r} is no text; pass a str")
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -161,7 +162,8 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
     with checks(refuse):
         name = "" if path is None else text_of(path)
         how, briefly = text_of(mode, "mode"), flag_of(temporary, "temporary")
-    return DistantFile(call(refuse, _core.DistantFile.open, name, how, briefly, own), own)
+    with naming(name):
+        return DistantFile(call(refuse, _core.DistantFile.open, name, how, briefly, own), own)
 
 
 def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
@@ -173,15 +175,14 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     own = comm_of(comm)
     with checks(refuse_here):
         given = text_of(name, "name"), text_of(path), text_of(mode, "mode"), flag_of(temporary, "temporary")
-    return DistantFile(call(refuse_here, _core.DistantFile.offer, *given, own), own)
+    with naming(given[1]):
+        return DistantFile(call(refuse_here, _core.DistantFile.offer, *given, own), own)
 
 
 def find(name: str, *, comm: CommLike = None) -> DistantFile:
     """Return the file that some rank offers under a name; not collective, as :func:`offer`."""
     own = comm_of(comm)
-    with checks(refuse_here):
-        wanted = text_of(name, "name")
-    return DistantFile(call(refuse_here, _core.DistantFile.find, wanted, own), own)
+    return DistantFile(call(refuse_here, _core.DistantFile.find, text_of(name, "name"), own), own)
 
 
 def wait_all(requests: Iterable[Request]) -> list[Any]:

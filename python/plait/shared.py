@@ -10,7 +10,8 @@ from . import _core
 from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
-from ._guard import call, checks, refuse_here
+from ._errors import naming
+from ._guard import call, checks
 from ._held import flag_of
 from ._request import Request
 from .distant import PathLike, text_of, wait_all
@@ -54,7 +55,7 @@ class SharedFile:
 
     def home(self, component: int) -> int:
         """Return the rank that has a component on its disk."""
-        return call(refuse_here, self._core.home, whole(component, "component"))
+        return self._core.home(whole(component, "component"))
 
     def read(self, offset: int, out: Any) -> Any:
         """Read bytes.
@@ -64,7 +65,7 @@ class SharedFile:
         Returns the array. Raises plait.StoreError where the file ends before, or a rank that is needed has ended.
         """
         array, result = to_fill(out)
-        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes)
+        self._core.read(whole(offset, "offset"), address(array), array.nbytes)
         return result
 
     def write(self, offset: int, data: Any) -> None:
@@ -73,21 +74,19 @@ class SharedFile:
         Once this has returned every read that begins later, of any rank, finds it.
         """
         array = to_write(data)
-        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes)
+        self._core.write(whole(offset, "offset"), address(array), array.nbytes)
 
     def iread(self, offset: int, out: Any) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
         array, result = to_fill(out)
         place = whole(offset, "offset")
-        start = partial(call, refuse_here, self._core.start_read, place, address(array), array.nbytes)
-        return Request(start, self, [array], result)
+        return Request(lambda: self._core.start_read(place, address(array), array.nbytes), self, [array], result)
 
     def iwrite(self, offset: int, data: Any) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
         array = to_write(data)
         place = whole(offset, "offset")
-        start = partial(call, refuse_here, self._core.start_write, place, address(array), array.nbytes)
-        return Request(start, self, [array], None)
+        return Request(lambda: self._core.start_write(place, address(array), array.nbytes), self, [array], None)
 
     def size(self) -> int:
         """Return the bytes of the file: one more than the offset of the last that was written. Asks every component."""
@@ -96,8 +95,8 @@ class SharedFile:
     def resize(self, size: int) -> None:
         """Give the file so many bytes; new ones are zero. Collective."""
         with checks(self._core.refuse):
-            bytes_wanted = whole(size, "size")
-        call(self._core.refuse, self._core.resize, bytes_wanted)
+            wanted = whole(size, "size")
+        call(self._core.refuse, self._core.resize, wanted)
 
     def sync(self) -> None:
         """Make what any rank has written and waited for durable."""
@@ -175,15 +174,16 @@ def open(
         }
         words = text_of(mode, "mode"), text_of(place, "place")
         flags = flag_of(persistent, "persistent"), flag_of(atomic, "atomic")
-    core = call(
-        refuse,
-        _core.SharedFile.open,
-        path=name,
-        mode=words[0],
-        persistent=flags[0],
-        atomic=flags[1],
-        place=words[1],
-        comm=own,
-        **numbers,
-    )
+    with naming(name):
+        core = call(
+            refuse,
+            _core.SharedFile.open,
+            path=name,
+            mode=words[0],
+            persistent=flags[0],
+            atomic=flags[1],
+            place=words[1],
+            comm=own,
+            **numbers,
+        )
     return SharedFile(core, name)

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <new>
+
 #include "base/text.hpp"
 #include "plait/error.hpp"
 
@@ -25,7 +27,20 @@ void in_child() {
   return ::pthread_atfork(nullptr, nullptr, in_child) == 0;
 }();
 
+struct Kept {
+  const void* thing;
+  const Kept* before;
+};
+std::atomic<const Kept*> kept{nullptr};
+
 }  // namespace
+
+void keep(const void* thing) noexcept {
+  auto* const made = new (std::nothrow) Kept{thing, kept.load(std::memory_order_relaxed)};
+  if (made == nullptr) return;
+  while (!kept.compare_exchange_weak(made->before, made, std::memory_order_relaxed)) {
+  }
+}
 
 Owner::Owner() noexcept
     : generation_(generation.load(std::memory_order_relaxed)), process_(number.load(std::memory_order_relaxed)) {}

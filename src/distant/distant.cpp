@@ -36,7 +36,7 @@ DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
     impl = std::make_unique<Impl>(comm, distant::start_service(distant::transport_of(comm)), options.mode);
     impl->open_together(options, text("open distant files in mode ", name_of(options.mode)));
   });
-  impl->set_temporary(options.temporary);
+  impl->make_temporary(options);
   return DistantFile(std::move(impl));
 }
 
@@ -57,10 +57,10 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
   if (options.path.empty()) throw Error(ErrorKind::kArgument, text("\"", name, "\" was offered without a path"));
   auto impl = std::make_unique<Impl>(comm, service, options.mode);
   impl->check_free(name);  // before a file of that name is emptied
-  impl->open_own(options);
+  impl->open_own(options, !DistantFile::Impl::loses_name(options));
   impl->publish(service->own_number());
   impl->offer_as(name);
-  impl->set_temporary(options.temporary);
+  impl->make_temporary(options);
   return DistantFile(std::move(impl));
 }
 

@@ -33,6 +33,7 @@ constexpr int kLocalAhead = 4;
 struct Note {
   std::array<char, 900> path{};
   distant::FileIdentity identity;
+  bool named = true;  // whether it keeps that path
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
@@ -44,26 +45,35 @@ DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> serv
       service_(std::move(service)),
       mode_(mode),
       rank_(transport_->rank()),
-      ranks_(transport_->size()) {}
+      ranks_(transport_->size()) {
+  service_->begin_use();
+}
 
 DistantFile::Impl::~Impl() {
   outstanding_->wait_for_all();
-  if (!open_) return;
-  if (offered()) forget_name();
-  withdraw();
-  if (own_ && temporary_) engine::caught([this] { own_->remove(); });
+  if (open_) {
+    if (offered()) forget_name();
+    withdraw();
+    if (own_ && temporary_) engine::caught([this] { own_->remove(); });
+  }
+  end_use();
+}
+
+void DistantFile::Impl::end_use() noexcept {
+  if (std::exchange(in_use_, false)) service_->end_use();
 }
 
 void DistantFile::Impl::open_together(const DistantOptions& options, const std::string& call, bool named,
                                       bool neighbours) {
   const std::int64_t number = transport_->next_number();
   const std::exception_ptr error = engine::caught([&] {
-    open_own(options, named);
+    const bool keeps = named && !loses_name(options);
+    open_own(options, keeps);
     publish(number);
-    write_note();
+    write_note(keeps);
   });
   engine::agree(*transport_, call, error);
-  if (neighbours) open_neighbours(named);
+  if (neighbours) open_neighbours();
   engine::agree(*transport_, nullptr);  // the notes may change
 }
 
@@ -71,6 +81,11 @@ void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
   if (options.path.empty()) return;
   own_ = std::make_shared<const LocalFile>(options.path, options.mode, rank_, true, named);
   direct_[rank_] = own_;
+}
+
+void DistantFile::Impl::make_temporary(const DistantOptions& options) {
+  temporary_ = options.temporary;
+  if (own_ && loses_name(options)) temporary_ = engine::caught([this] { own_->remove(); }) != nullptr;
 }
 
 void DistantFile::Impl::publish(std::int64_t number) {
@@ -83,18 +98,24 @@ void DistantFile::Impl::withdraw() {
   if (own_) service_->home->remove(number_);
 }
 
-void DistantFile::Impl::write_note() {
+void DistantFile::Impl::close_part() {
+  withdraw();
+  end_use();
+}
+
+void DistantFile::Impl::write_note(bool named) {
   if (transport_->node_size() == 1) return;  // nobody reads it
   Note note;
   if (own_ && own_->path().size() < note.path.size()) {
     own_->path().copy(note.path.data(), own_->path().size());
     note.identity = own_->identity();
+    note.named = named;
   }
   std::memcpy(transport_->note(transport_->node_rank()).data(), &note, sizeof note);
 }
 
 /// Opens what other ranks of the node have registered, where this process finds the same file under the path.
-void DistantFile::Impl::open_neighbours(bool named) {
+void DistantFile::Impl::open_neighbours() {
   for (int place = 0; place < transport_->node_size(); ++place) {
     const int other = transport_->worker_on_node(place);
     if (other == rank_) continue;
@@ -102,7 +123,7 @@ void DistantFile::Impl::open_neighbours(bool named) {
     std::memcpy(&note, transport_->note(place).data(), sizeof note);
     if (note.path[0] == '\0') continue;
     try {
-      auto file = std::make_shared<const LocalFile>(note.path.data(), mode_, other, false, named);
+      auto file = std::make_shared<const LocalFile>(note.path.data(), mode_, other, false, note.named);
       if (file->identity() == note.identity) direct_[other] = std::move(file);
     } catch (const Error&) {  // then by messages
     }
@@ -133,12 +154,16 @@ void DistantFile::Impl::end() {
     forget_name();
   }
   const std::exception_ptr error = drop();
-  if (failed) std::rethrow_exception(failed);
-  if (together()) {
-    engine::agree(*transport_, error);
-  } else if (error) {
-    std::rethrow_exception(error);
-  }
+  const std::exception_ptr told = engine::caught([&] {
+    if (failed) std::rethrow_exception(failed);
+    if (together()) {
+      engine::agree(*transport_, error);
+    } else if (error) {
+      std::rethrow_exception(error);
+    }
+  });
+  end_use();
+  if (told) std::rethrow_exception(told);
 }
 
 void DistantFile::Impl::give_up() {
@@ -146,6 +171,7 @@ void DistantFile::Impl::give_up() {
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
   engine::caught([&] { file::give_up(comm_, number_, error); });
   drop();
+  end_use();
 }
 
 std::exception_ptr DistantFile::Impl::drop() {

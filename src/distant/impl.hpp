@@ -29,8 +29,12 @@ class DistantFile::Impl {
   /// that a loss of one is an error; `neighbours`: this process also opens those of its node.  Collective.
   void open_together(const DistantOptions& options, const std::string& call, bool named = true, bool neighbours = true);
   void open_own(const DistantOptions& options, bool named = true);
-  /// Whether its own file is removed at the end: once it is open everywhere.
-  void set_temporary(bool temporary) { temporary_ = temporary; }
+  static bool loses_name(const DistantOptions& options) {
+    return options.temporary && options.mode == DistantMode::kWrite;
+  }
+  /// Has its own file removed at the end, where that is asked for: once it is open everywhere.  A new one loses its
+  /// name now, so that nothing is left of it whatever ends the rank.
+  void make_temporary(const DistantOptions& options);
   void publish(std::int64_t number);
   void check_free(const std::string& name);
   void offer_as(const std::string& name);
@@ -64,10 +68,12 @@ class DistantFile::Impl {
                   DistantRequest::Impl::Done done);
   /// Takes the own file away from the others; nobody has anything under way on it any more.
   void withdraw();
+  /// The same for a part of a shared file, which is closed by that.
+  void close_part();
 
  private:
-  void write_note();
-  void open_neighbours(bool named);
+  void write_note(bool named);
+  void open_neighbours();
   /// Moves the bytes from `at` on, or does what has none.
   using LocalWork = std::function<void(std::int64_t at, std::int64_t part)>;
 
@@ -78,6 +84,7 @@ class DistantFile::Impl {
   bool given_up() const { return transport_->given_up().contains(number_); }
   void end();
   void give_up();
+  void end_use() noexcept;
   /// Takes what this rank has away.  Returns what went wrong.
   std::exception_ptr drop();
   void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;
@@ -101,6 +108,7 @@ class DistantFile::Impl {
   int home_ = -1;
   std::string name_;  // of one that was offered or found
   bool open_ = true;
+  bool in_use_ = true;  // by the service's count
   bool temporary_ = false;
   std::shared_ptr<const distant::LocalFile> own_;
   std::map<int, std::shared_ptr<const distant::LocalFile>> direct_;

@@ -35,6 +35,16 @@ std::shared_ptr<Service> kept_service(transport::Transport& transport) {
 
 }  // namespace
 
+void Service::begin_use() {
+  const std::scoped_lock lock(using_);
+  if (uses_++ == 0) active->wake();
+}
+
+void Service::end_use() noexcept {
+  const std::scoped_lock lock(using_);
+  if (--uses_ == 0) active->rest();
+}
+
 transport::Transport& transport_of(const Comm& comm) {
   return comm.alone() ? *what_is_alone().transport : *comm.transport();
 }

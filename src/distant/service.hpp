@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 #include "distant/home.hpp"
 #include "plait/comm.hpp"
@@ -24,6 +25,10 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
+  /// A file opens, or has closed: while there is none, the handler rests.
+  void begin_use();
+  void end_use() noexcept;
+
   /// A number for what one rank registers alone: below zero, where those of collective calls are not.
   std::int64_t own_number() { return -++own_numbers_; }
 
@@ -32,6 +37,8 @@ class Service {
 
  private:
   std::atomic<std::int64_t> own_numbers_{0};
+  std::mutex using_;
+  int uses_ = 0;
 };
 
 /// The transport of a communicator, also of a process that is alone.

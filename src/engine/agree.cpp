@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -28,7 +29,8 @@ struct Wire {
     length = static_cast<std::int32_t>(std::min(words.size(), text.size()));
     std::copy_n(words.begin(), length, text.begin());
   }
-  std::string get() const { return {text.data(), static_cast<std::size_t>(length)}; }
+  std::string_view view() const { return {text.data(), static_cast<std::size_t>(length)}; }
+  std::string get() const { return std::string(view()); }
 };
 static_assert(sizeof(Wire) <= transport::Transport::kMostBroadcast);
 
@@ -66,28 +68,45 @@ std::int64_t hash_of(std::string_view text) {
   return static_cast<std::int64_t>(hash >> 2U);
 }
 
+/// Runs `body`, and once more where it had no memory: what was taken on the way to it is free again.
+template <typename Body>
+void with_memory(Body&& body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    body();
+  }
+}
+
 [[noreturn]] void throw_failure(transport::Transport& transport, const std::exception_ptr& mine, int rank,
                                 bool everyone) {
   const Wire wire = broadcast(transport, mine ? describe(mine) : Wire{}, rank);
-  std::string message = wire.get();
-  if (!everyone) message += base::text(" (on rank ", rank, ")");
-  throw Error(static_cast<ErrorKind>(wire.kind), message, wire.code);
+  with_memory([&] {
+    std::string message = wire.get();
+    if (!everyone) message += base::text(" (on rank ", rank, ")");
+    throw Error(static_cast<ErrorKind>(wire.kind), message, wire.code);
+  });
+  std::abort();  // not reached
 }
 
 [[noreturn]] void throw_difference(transport::Transport& transport, const std::string& call) {
   Wire wire;
   wire.put(call);
-  const std::string first = broadcast(transport, wire, 0).get();
-  std::array<std::int64_t, 1> different{first == wire.get() ? kNone : transport.rank()};
+  const Wire first = broadcast(transport, wire, 0);
+  std::array<std::int64_t, 1> different{first.view() == wire.view() ? kNone : transport.rank()};
   transport.reduce_min(different);
   const auto other = static_cast<int>(different[0] == kNone ? 0 : different[0]);
-  const std::string second = broadcast(transport, wire, other).get();
-  if (first == second)
+  const Wire second = broadcast(transport, wire, other);
+  with_memory([&] {
+    if (first.view() == second.view())
+      throw Error(ErrorKind::kArgument,
+                  base::text("the ranks of a collective call differ behind the first ", first.length, " characters of ",
+                             first.view(), "; make the same call on every rank"));
     throw Error(ErrorKind::kArgument,
-                base::text("the ranks of a collective call differ behind the first ", first.size(), " characters of ",
-                           first, "; make the same call on every rank"));
-  throw Error(ErrorKind::kArgument, base::text("the ranks of a collective call differ: rank 0 calls ", first, ", rank ",
-                                               other, " calls ", second, "; make the same call on every rank"));
+                base::text("the ranks of a collective call differ: rank 0 calls ", first.view(), ", rank ", other,
+                           " calls ", second.view(), "; make the same call on every rank"));
+  });
+  std::abort();  // not reached
 }
 
 /// `number` is what this worker gives up, kNone for nothing.
@@ -101,7 +120,7 @@ void agree_on(transport::Transport& transport, const std::string& call, const st
   std::array<std::int64_t, 6> values{hash,         -hash,  mine ? transport.rank() : kNone,
                                      mine ? 1 : 0, number, number == kNone ? kNone : -number};
   transport.reduce_min(values);
-  if (values[4] != kNone) transport.given_up().insert({values[4], -values[5]});
+  if (values[4] != kNone) with_memory([&] { transport.given_up().insert({values[4], -values[5]}); });
   // A call that differs explains the errors that come with it, unless a rank failed before it could say what it calls.
   if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
   if (values[0] != -values[1]) throw_difference(transport, call);

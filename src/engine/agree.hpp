@@ -3,7 +3,9 @@
 
 #include <exception>
 #include <string>
+#include <type_traits>
 
+#include "plait/error.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::engine {
@@ -13,6 +15,11 @@ namespace plait::engine {
 /// their two texts.  Collective.
 /// cost    One reduction where all is well.
 void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine);
+
+/// The same with a text that is made here: a worker that has no memory for it brings that error.
+template <typename MakeText>
+  requires std::is_invocable_r_v<std::string, MakeText>
+void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr mine);
 
 /// The same for results: no text to compare.
 void agree(transport::Transport& transport, const std::exception_ptr& mine);
@@ -29,6 +36,29 @@ std::exception_ptr caught(Body&& body) {
     return std::current_exception();
   }
   return nullptr;
+}
+
+template <typename MakeText>
+  requires std::is_invocable_r_v<std::string, MakeText>
+void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr mine) {
+  std::string call;
+  const std::exception_ptr unspoken = caught([&] { call = make_text(); });
+  agree(transport, call, mine ? mine : unspoken);
+}
+
+/// Runs a collective call of this worker, which agrees on its errors.  What it throws besides, as where memory fails it
+/// between two agreements, goes to the one that the others come to next.
+/// errors  Error, the same on every worker.
+template <typename Body>
+auto together(transport::Transport& transport, Body&& body) {
+  try {
+    return body();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    agree(transport, std::current_exception());
+    throw;  // not reached: an error of this worker's own is thrown by agree()
+  }
 }
 
 }  // namespace plait::engine

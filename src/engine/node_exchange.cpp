@@ -58,7 +58,8 @@ std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t st
 }
 
 template <typename Pack, typename Unpack>
-void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, Pack&& pack, Unpack&& unpack) {
+void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, FirstError& error, Pack&& pack,
+                            Unpack&& unpack) {
   const auto nearer = [](const Peer& a, const Peer& b) { return a.distance < b.distance; };
   std::sort(to.begin(), to.end(), nearer);
   std::sort(from.begin(), from.end(), nearer);
@@ -76,13 +77,16 @@ void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, Pack&&
       return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes());
     };
     if (receives)
-      receiving = transport.receive(from[next_from].worker, std::span(incoming_).first(bytes(from[next_from])));
+      receiving = reserve_.again(error, [&] {
+        return transport.receive(from[next_from].worker, std::span(incoming_).first(bytes(from[next_from])));
+      });
     if (next_to < to.size() && to[next_to].distance == distance) {
       {
         const Stopwatch watch(access_.times.copy);
-        pack(to[next_to].worker, outgoing_.data());
+        error.keep([&] { pack(to[next_to].worker, outgoing_.data()); });
       }
-      sending = transport.send(to[next_to].worker, std::span(outgoing_).first(bytes(to[next_to])));
+      sending = reserve_.again(
+          error, [&] { return transport.send(to[next_to].worker, std::span(outgoing_).first(bytes(to[next_to]))); });
       ++next_to;
     }
     {
@@ -91,7 +95,7 @@ void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, Pack&&
     }
     if (receives) {
       const Stopwatch watch(access_.times.copy);
-      unpack(from[next_from].worker, incoming_.data());
+      error.keep([&] { unpack(from[next_from].worker, incoming_.data()); });
       ++next_from;
     }
     const Stopwatch watch(access_.times.wait);
@@ -99,24 +103,26 @@ void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, Pack&&
   }
 }
 
-void NodeExchange::deliver(std::int64_t step, const std::byte* window) {
+void NodeExchange::deliver(std::int64_t step, const std::byte* window, FirstError& error) {
   if (!access_.transport.nodes_apart()) return;
   const plan::AccessPlan& plan = access_.plan;
   const Range own = plan.window(access_.transport.rank(), step);
   exchange(
-      owners_of_my_window(step, true), readers_of_my_part(step, false),
+      reserve_.again(error, [&] { return owners_of_my_window(step, true); }),
+      reserve_.again(error, [&] { return readers_of_my_part(step, false); }), error,
       [&](int worker, std::byte* packed) { Dealer(plan, worker).pack_from_window(own, window, packed); },
       [&](int worker, const std::byte* packed) {
         mine_[0].unpack_to_array(plan.window(worker, step), packed, access_.arrays[0]);
       });
 }
 
-void NodeExchange::collect(std::int64_t step, std::byte* window) {
+void NodeExchange::collect(std::int64_t step, std::byte* window, FirstError& error) {
   if (!access_.transport.nodes_apart()) return;
   const plan::AccessPlan& plan = access_.plan;
   const Range own = plan.window(access_.transport.rank(), step);
   exchange(
-      readers_of_my_part(step, true), owners_of_my_window(step, false),
+      reserve_.again(error, [&] { return readers_of_my_part(step, true); }),
+      reserve_.again(error, [&] { return owners_of_my_window(step, false); }), error,
       [&](int worker, std::byte* packed) {
         mine_[0].pack_from_array(plan.window(worker, step), access_.arrays[0], packed);
       },

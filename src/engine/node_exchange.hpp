@@ -5,6 +5,7 @@
 
 #include "engine/access.hpp"
 #include "engine/dealer.hpp"
+#include "engine/reserve.hpp"
 
 namespace plait::engine {
 
@@ -17,9 +18,10 @@ class NodeExchange {
   explicit NodeExchange(const Access& access);
 
   /// Reading: sends what other nodes own of this worker's window, receives what this rank owns of their windows.
-  void deliver(std::int64_t step, const std::byte* window);
+  /// error: of a worker that cannot do its part as it should, but exchanges its messages all the same.
+  void deliver(std::int64_t step, const std::byte* window, FirstError& error);
   /// Writing: sends this rank's parts of other nodes' windows, receives their parts of this worker's window.
-  void collect(std::int64_t step, std::byte* window);
+  void collect(std::int64_t step, std::byte* window, FirstError& error);
 
  private:
   /// A worker on another node, by its distance in the schedule.
@@ -32,12 +34,13 @@ class NodeExchange {
   std::vector<Peer> readers_of_my_part(std::int64_t step, bool behind) const;
   Peer peer(int worker, std::int64_t elements, bool behind) const;
   template <typename Pack, typename Unpack>
-  void exchange(std::vector<Peer> to, std::vector<Peer> from, Pack&& pack, Unpack&& unpack);
+  void exchange(std::vector<Peer> to, std::vector<Peer> from, FirstError& error, Pack&& pack, Unpack&& unpack);
 
   const Access& access_;
   std::vector<Dealer> mine_;
   std::vector<std::byte> outgoing_;
   std::vector<std::byte> incoming_;
+  Reserve reserve_;
 };
 
 }  // namespace plait::engine

@@ -128,7 +128,8 @@ void Pairwise::put(const Partner& to, std::int64_t chunk) {
   if (to.remote) {
     if (sending_) std::exchange(sending_, nullptr)->complete();
     error_.keep([&] { to.message.pack(chunk * chunk_, end, *source_, outgoing_.data()); });
-    sending_ = transport_.send(to.worker, bytes_of(outgoing_, to.message, chunk));
+    sending_ =
+        reserve_.again(error_, [&] { return transport_.send(to.worker, bytes_of(outgoing_, to.message, chunk)); });
     return;
   }
   const int me = transport_.node_rank();
@@ -145,7 +146,7 @@ void Pairwise::take(const Partner& from, std::int64_t chunk) {
   const std::int64_t end = chunk_end(from.message, chunk);
   if (from.remote) {
     const auto bytes = bytes_of(incoming_, from.message, chunk);
-    transport_.receive(from.worker, bytes)->complete();
+    reserve_.again(error_, [&] { return transport_.receive(from.worker, bytes); })->complete();
     error_.keep([&] { from.message.unpack(chunk * chunk_, end, bytes.data(), *target_); });
     return;
   }

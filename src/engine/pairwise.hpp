@@ -7,6 +7,7 @@
 
 #include "engine/first_error.hpp"
 #include "engine/message.hpp"
+#include "engine/reserve.hpp"
 #include "plan/access.hpp"
 #include "plan/section_products.hpp"
 #include "transport/gates.hpp"
@@ -74,6 +75,7 @@ class Pairwise {
   std::unique_ptr<transport::Ticket> sending_;
   std::array<std::uint32_t, plan::kSlots> last_put_{};
   FirstError error_;  // for want of memory: the others wait for this worker's part all the same
+  Reserve reserve_;
 };
 
 }  // namespace plait::engine

@@ -30,6 +30,12 @@ struct Note {
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
+Note note_at(transport::Transport& transport, int place) {
+  Note note;
+  std::memcpy(&note, transport.note(place).data(), sizeof note);
+  return note;
+}
+
 ArrayNote note_of(const LocalArray* array, const transport::Transport& transport) {
   ArrayNote note;
   if (array == nullptr) return note;
@@ -108,22 +114,24 @@ void Exchange::announce(const LocalArray* source, const LocalArray* target) {
   std::memcpy(transport_.note(transport_.node_rank()).data(), &note, sizeof note);
 }
 
-/// Every worker of the node reads the same notes, and so comes to the same answer.
-void Exchange::look_around(Views& views) {
-  const int size = transport_.node_size();
-  std::vector<Note> notes(static_cast<std::size_t>(size));
+/// Every worker of the node reads the same notes, and so comes to the same answer, also where it has no memory left.
+Reach Exchange::common_reach() const {
   bool sources = true;
   bool targets = true;
-  for (int place = 0; place < size; ++place) {
-    Note& note = notes[static_cast<std::size_t>(place)];
-    std::memcpy(&note, transport_.note(place).data(), sizeof note);
+  for (int place = 0; place < transport_.node_size(); ++place) {
+    const Note note = note_at(transport_, place);
     sources = sources && note.source.kind != ArrayNote::kPrivate;
     targets = targets && note.target.kind != ArrayNote::kPrivate;
   }
-  reach_ = sources ? (targets ? Reach::kBoth : Reach::kSources) : (targets ? Reach::kTargets : Reach::kNeither);
+  return sources ? (targets ? Reach::kBoth : Reach::kSources) : (targets ? Reach::kTargets : Reach::kNeither);
+}
+
+void Exchange::look_around(Views& views) const {
+  const bool sources = reach_ == Reach::kBoth || reach_ == Reach::kSources;
+  const bool targets = reach_ == Reach::kBoth || reach_ == Reach::kTargets;
   const auto dimensions = static_cast<std::size_t>(pairs_.source().dimensions());
-  for (int place = 0; place < size; ++place) {
-    const Note& note = notes[static_cast<std::size_t>(place)];
+  for (int place = 0; place < transport_.node_size(); ++place) {
+    const Note note = note_at(transport_, place);
     const int worker = transport_.worker_on_node(place);
     const auto view = [&](const ArrayNote& array, bool all) {
       return all && array.kind == ArrayNote::kShared ? view_of(array, worker, dimensions, transport_)
@@ -138,6 +146,7 @@ void Exchange::run() {
   Views views;
   // An array that is out of reach ends this worker's own copies only: it goes on to the same end as the others.
   FirstError error;
+  reach_ = common_reach();
   error.keep([&] { look_around(views); });
   if (!error.any()) {
     error.keep([&] {

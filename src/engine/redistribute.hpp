@@ -62,7 +62,8 @@ class Exchange {
     std::vector<LocalArray> targets;
   };
 
-  void look_around(Views& views);
+  Reach common_reach() const;
+  void look_around(Views& views) const;
   void fill(Group& group, const Views& views, std::span<const LocalArray> sources);
   Group& whole_group();
   Group& own_target();

@@ -37,7 +37,7 @@ void Scan::announce(std::int64_t value) {
   std::memcpy(transport_.note(transport_.node_rank()).data(), &value, sizeof value);
 }
 
-Sums Scan::sum() { return transport_.nodes_apart() ? sum_of_messages() : sum_of_notes(); }
+Sums Scan::sum(FirstError& error) { return transport_.nodes_apart() ? sum_of_messages(error) : sum_of_notes(); }
 
 Sums Scan::sum_of_notes() const {
   Sums sums;
@@ -50,7 +50,7 @@ Sums Scan::sum_of_notes() const {
   return sums;
 }
 
-Sums Scan::sum_of_messages() {
+Sums Scan::sum_of_messages(FirstError& error) {
   Sums sums;
   const int me = transport_.rank();
   const int workers = transport_.size();
@@ -60,8 +60,8 @@ Sums Scan::sum_of_messages() {
     Word in{};
     std::unique_ptr<transport::Ticket> sent;
     std::unique_ptr<transport::Ticket> received;
-    if (me - distance >= 0) received = transport_.receive(me - distance, in);
-    if (me < workers - distance) sent = transport_.send(me + distance, out);
+    if (me - distance >= 0) received = reserve_.again(error, [&] { return transport_.receive(me - distance, in); });
+    if (me < workers - distance) sent = reserve_.again(error, [&] { return transport_.send(me + distance, out); });
     if (received) {
       received->complete();
       sums.before = add(sums.before, value_of(in));

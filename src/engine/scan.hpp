@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/reserve.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::engine {
@@ -20,17 +21,19 @@ struct Sums {
 /// cost  sum(): on one node, a look at the notes of the others; else log2(workers) messages of 8 bytes and a broadcast.
 class Scan {
  public:
+  /// Made before an agreement, as there may be no memory for it.
   explicit Scan(transport::Transport& transport) : transport_(transport) {}
   void announce(std::int64_t value);
-  /// Collective.
-  Sums sum();
+  /// Collective.  error: of a worker that lacked memory on the way, but has done its part.
+  Sums sum(FirstError& error);
 
  private:
   Sums sum_of_notes() const;
-  Sums sum_of_messages();
+  Sums sum_of_messages(FirstError& error);
 
   transport::Transport& transport_;
   std::int64_t mine_ = 0;
+  Reserve reserve_;
 };
 
 }  // namespace plait::engine

@@ -15,7 +15,7 @@ class Reader : public WindowMove {
     for (std::int64_t step = 0; step < plan_.steps(); ++step) {
       if (step + 1 < plan_.steps()) fill(step + 1);
       for (int i = 0; i < sharers_; ++i) take(peer(i), step);
-      remote_.deliver(step, window(me(), step));
+      remote_.deliver(step, window(me(), step), error_);
       // The own slot is free for the next window only once the messages are packed as well.
       count(slot(me(), step).taken, step);
     }

@@ -13,7 +13,7 @@ class Writer : public WindowMove {
     share_windows();
     for (std::int64_t step = 0; step < plan_.steps(); ++step) {
       for (int i = 0; i < sharers_; ++i) put(peer(i), step);
-      remote_.collect(step, window(me(), step));
+      remote_.collect(step, window(me(), step), error_);
       if (step > 0) flush(step - 1);
     }
     flush(plan_.steps() - 1);

@@ -74,10 +74,10 @@ class WindowMove : public Move {
   WindowIo io_;
   NodeExchange remote_;
   std::vector<Dealer> dealers_;
+  FirstError error_;
 
  private:
   transport::SharedWindows* windows_ = nullptr;
-  FirstError error_;
 };
 
 }  // namespace plait::engine

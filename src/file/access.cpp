@@ -6,7 +6,9 @@
 #include "base/checked.hpp"
 #include "engine/agree.hpp"
 #include "engine/stopwatch.hpp"
+#include "file/apart.hpp"
 #include "file/giving_up.hpp"
+#include "file/guard.hpp"
 #include "file/impl.hpp"
 #include "file/recorded.hpp"
 #include "plan/partners.hpp"
@@ -17,11 +19,21 @@ namespace plait {
 namespace file {
 
 void refuse(const Comm& comm, const std::string& message) {
-  const Error error(ErrorKind::kArgument, message);
-  if (comm.alone()) throw error;
-  engine::prepare(*comm.transport());
-  engine::agree(*comm.transport(), std::make_exception_ptr(error));
-  throw error;
+  const std::exception_ptr error = engine::caught([&] { throw Error(ErrorKind::kArgument, message); });
+  if (!comm.alone()) {
+    engine::prepare(*comm.transport());
+    engine::agree(*comm.transport(), error);
+  }
+  std::rethrow_exception(error);
+}
+
+void refuse(const Comm& comm, const std::exception_ptr& error) {
+  if (comm.alone()) engine::agree(*transport::thread::make_alone(), error);
+  comm.worker()->run([&] {
+    engine::prepare(*comm.transport());
+    engine::agree(*comm.transport(), error);
+  });
+  std::rethrow_exception(error);  // not reached: an error of one's own is thrown by agree()
 }
 
 std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
@@ -116,7 +128,7 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
   if (comm.alone()) {
     body(*transport::thread::make_alone());
   } else {
-    body(*comm.transport());
+    engine::together(*comm.transport(), [&] { body(*comm.transport()); });
   }
 }
 
@@ -197,12 +209,13 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
                               Action action, bool& begun) {
   const bool write = action == Action::kWrite;
   engine::Times spent;
-  {
+  transport::Transport& transport = *comm.transport();
+  engine::together(transport, [&] {
     const engine::Stopwatch watch(spent.total);
-    transport::Transport& transport = *comm.transport();
     engine::prepare(transport);
     if (needs_room(write)) {
-      engine::agree(transport, call_text(layout, region, action), engine::caught([&] { check_mode(write); }));
+      engine::agree(
+          transport, [&] { return call_text(layout, region, action); }, engine::caught([&] { check_mode(write); }));
       begun = write;
       make_room(transport);
       engine::prepare(transport);
@@ -214,16 +227,18 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
       check_mode(write);
       ready = &planned(layout, region, transport.size(), transport.nodes_apart(), action);
       arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+      if (!write) file::check_filled(layout, arrays, action == Action::kFill, type.element_bytes);
       move = make_move(transport, *ready, arrays, spent);
     });
     // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
     const bool independent = !mine && !write && ready->plan.strategy() == plan::Strategy::kDirect;
     if (independent) mine = engine::caught([&] { move->run(); });
-    engine::agree(transport, mine ? call_text(layout, region, action) : ready->call, mine);
+    if (mine) engine::agree(transport, [&] { return call_text(layout, region, action); }, mine);
+    engine::agree(transport, ready->call, mine);
     begun = write;
     dirty = dirty || write;
     if (!independent) engine::agree(transport, engine::caught([&] { move->run(); }));
-  }
+  });
   times = {spent.io, spent.copy, spent.wait, spent.total};
 }
 
@@ -235,6 +250,7 @@ void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>&
   std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
   const Planned& ready = planned(layout, region, threads, false, action);
   const std::vector<engine::LocalArray> arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+  if (!write) file::check_filled(layout, arrays, action == Action::kFill, type.element_bytes);
   begun = write;
   dirty = dirty || write;
   if (needs_room(write)) make_room(*transport::thread::make_alone());
@@ -268,9 +284,16 @@ void File::Impl::refuse(const std::string& message) {
 void File::Impl::fail() noexcept {
   broken = true;
   open = false;
+  unclosed.end();
   replacement = nullptr;
   joint = nullptr;
   store = nullptr;
+}
+
+void File::Impl::room_for_write() {
+  const std::scoped_lock lock(writes_mutex_);
+  std::erase_if(writes_, [](const auto& old) { return old->settled(); });
+  writes_.reserve(writes_.size() + 1);
 }
 
 void File::Impl::keep_write(const std::shared_ptr<Request::Impl>& write) {
@@ -303,7 +326,7 @@ void File::Impl::close() {
   try {
     with_transport([&](transport::Transport& transport) {
       engine::prepare(transport);
-      engine::agree(transport, "close() of " + name(), nullptr);
+      engine::agree(transport, [this] { return "close() of " + name(); }, nullptr);
       // Only now is it sure that all ranks hear of a write that failed: an error in another call does not swallow it.
       lost = mode == Mode::kWrite;
       engine::agree(transport, untold_error());
@@ -323,6 +346,7 @@ void File::Impl::close() {
     throw;
   }
   open = false;
+  unclosed.end();
   replacement = nullptr;
   joint = nullptr;
   store = nullptr;

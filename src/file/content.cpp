@@ -6,12 +6,14 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "file/foreign.hpp"
 #include "file/joint.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"
 #include "store/npy/header.hpp"
 #include "store/stripe/description.hpp"
 #include "store/stripe/name.hpp"
+#include "store/url.hpp"
 
 namespace plait::file {
 
@@ -34,7 +36,8 @@ ArrayType wanted_type(const FileOptions& options, const std::string& path, bool 
   type.order = options.order.value_or(Order::kC);
   if (type.element_bytes < 1) refuse(text(path, ": elements of ", type.element_bytes, " bytes cannot be"));
   for (const std::int64_t extent : type.shape)
-    if (extent < 0) refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size"));
+    if (extent < 0)
+      refuse(text(path, ": the shape ", shape_to_string(type.shape), " has a negative size; use 0 or more"));
   if (type.shape.size() > kMaxDimensions)
     refuse(
         text(path, ": the shape has ", type.shape.size(), " dimensions; at most ", kMaxDimensions, " are supported"));
@@ -80,7 +83,7 @@ Content with_header(store::Store& store, const std::string& path, const FileOpti
   if (options.offset != 0)
     refuse(text(path, ": offset=", options.offset,
                 " was given, but the header tells where the array begins; leave it out"));
-  if (options.dtype && *options.dtype != header.descr)
+  if (options.dtype && !npy::same_descr(*options.dtype, header.descr))
     refuse(text(path, " holds elements of dtype ", header.descr, ", but ", *options.dtype,
                 " was given; leave it out or correct it"));
   if (options.element_bytes != 0 && options.element_bytes != header.element_bytes)
@@ -91,7 +94,7 @@ Content with_header(store::Store& store, const std::string& path, const FileOpti
 
 Content without_header(const std::string& path, const FileOptions& options) {
   Content found{wanted_type(options, path, false), options.offset};
-  if (options.offset < 0) refuse(text(path, ": offset=", options.offset, " is negative"));
+  if (options.offset < 0) refuse(text(path, ": offset=", options.offset, " is negative; give a number of bytes"));
   return found;
 }
 
@@ -99,7 +102,8 @@ Content without_header(const std::string& path, const FileOptions& options) {
 
 Header header_of(const std::string& path) {
   if (joint_scheme_of(path) != nullptr) return Header::kIfNotRaw;
-  return path.ends_with(".npy") && !store::stripe::is_name(path) ? Header::kNpy : Header::kNone;
+  const bool plain = !store::stripe::is_name(path) && !store::is_raw(path);
+  return plain && path.ends_with(".npy") ? Header::kNpy : Header::kNone;
 }
 
 std::int64_t array_bytes(const ArrayType& type) {
@@ -107,7 +111,9 @@ std::int64_t array_bytes(const ArrayType& type) {
                                 "bytes of the array");
 }
 
-Content read_content(store::Store& store, const std::string& path, const FileOptions& options, bool described) {
+namespace {
+
+Content read_told(store::Store& store, const std::string& path, const FileOptions& options, bool described) {
   const Header kind = header_of(path);
   const bool tells = kind == Header::kNpy || (kind == Header::kIfNotRaw && !options.several && has_header(store));
   Content found = tells ? with_header(store, path, options) : without_header(path, options);
@@ -125,6 +131,24 @@ Content read_content(store::Store& store, const std::string& path, const FileOpt
     refuse(text(path, " has ", size, " bytes, but ", what, "has ", needed,
                 "; give the shape and dtype that it was written with"));
   return found;
+}
+
+}  // namespace
+
+Content read_content(store::Store& store, const std::string& path, const FileOptions& options, bool described) {
+  try {
+    return read_told(store, path, options, described);
+  } catch (const Error& error) {
+    if (described || header_of(path) == Header::kIfNotRaw) throw;
+    const std::string_view format = foreign_by_content(store);
+    const bool numpy = format == kNumpyFormat;
+    if (format.empty() || (numpy && header_of(path) == Header::kNpy)) throw;
+    throw Error(error.kind(),
+                text(error.what(), ". Its first bytes are those of ", format,
+                     numpy ? " files; give it a name that ends with .npy"
+                           : " files, which Plait does not read; use a library for those"),
+                error.system_code());
+  }
 }
 
 std::int64_t NewContent::bytes() const {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/agree.hpp"
+#include "file/guard.hpp"
 #include "file/impl.hpp"
 #include "file/recorded.hpp"
 #include "file/stream_impl.hpp"
@@ -44,6 +45,13 @@ void File::Impl::detach_streams() {
     if (const auto stream = known.lock()) stream->detach();
 }
 
+void File::Impl::watch_new() {
+  if (mode != Mode::kWrite || comm.rank() != 0) return;
+  unclosed.begin(path, [this] {
+    if (replacement) worker->run_if_idle([this] { replacement->discard(); });
+  });
+}
+
 File::File(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 File::File(File&&) noexcept = default;
 File& File::operator=(File&& other) noexcept {
@@ -62,30 +70,35 @@ File::~File() {
 }
 
 File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
-  base::begin_recording(comm.alone() ? -1 : comm.rank());
-  const base::Asked asked;
-  auto impl = std::make_unique<Impl>();
-  impl->recorded = base::recorded_name(path);
-  impl->path = path;
-  impl->mode = mode;
-  impl->comm = comm;
-  impl->worker = comm.alone() ? base::make_owned<file::Worker>() : comm.worker();
-  const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
-                                                   : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
-                                                                          : 0U);
-  impl->worker->run([&] {
-    file::keep(
-        asked, PLAIT_EVENT_OPEN, impl->recorded, flags, [] { return file::Extent{-1, 0}; },
-        [&] {
-          if (comm.alone()) {
-            file::open_store(*impl, options, *transport::thread::make_alone());
-          } else {
-            file::open_store(*impl, options, *comm.transport());
-          }
-          return 0;
-        });
+  return file::guarded(comm, [&] {
+    base::begin_recording(comm.alone() ? -1 : comm.rank());
+    const base::Asked asked;
+    auto impl = std::make_unique<Impl>();
+    impl->recorded = base::recorded_name(path);
+    impl->path = path;
+    impl->mode = mode;
+    impl->comm = comm;
+    impl->worker = comm.alone() ? base::make_owned<file::Worker>() : comm.worker();
+    const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
+                                                     : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
+                                                                            : 0U);
+    const auto open = [&] {
+      file::keep(
+          asked, PLAIT_EVENT_OPEN, impl->recorded, flags, [] { return file::Extent{-1, 0}; },
+          [&] {
+            if (comm.alone()) {
+              file::open_store(*impl, options, *transport::thread::make_alone());
+            } else {
+              transport::Transport& transport = *comm.transport();
+              engine::together(transport, [&] { file::open_store(*impl, options, transport); });
+            }
+            return 0;
+          });
+    };
+    impl->worker->run(open);
+    impl->watch_new();
+    return File(std::move(impl));
   });
-  return File(std::move(impl));
 }
 
 void File::refuse_open(const std::string& message, const Comm& comm) {
@@ -94,7 +107,7 @@ void File::refuse_open(const std::string& message, const Comm& comm) {
 }
 
 void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memory) {
-  impl_->turn().run([&] { impl_->select(type, offset, memory); });
+  file::guarded(impl_->comm, [&] { impl_->turn().run([&] { impl_->select(type, offset, memory); }); });
 }
 
 void File::refuse(const std::string& message) {
@@ -115,29 +128,40 @@ AccessTimes File::last_times() const {
 void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   const base::Asked asked;
-  impl_->turn().run([&] { impl_->access(layout, {parts.begin(), parts.end()}, region, action, asked); });
+  file::guarded(impl_->comm, [&] {
+    const std::vector<MutablePart> arrays(parts.begin(), parts.end());
+    impl_->turn().run([&] { impl_->access(layout, arrays, region, action, asked); });
+  });
 }
 
 void File::write(const Layout& layout, std::span<const ConstPart> parts, const Region& region) {
   const base::Asked asked;
-  impl_->turn().run([&] { impl_->access(layout, file::as_mutable(parts), region, Action::kWrite, asked); });
+  file::guarded(impl_->comm, [&] {
+    const std::vector<MutablePart> arrays = file::as_mutable(parts);
+    impl_->turn().run([&] { impl_->access(layout, arrays, region, Action::kWrite, asked); });
+  });
 }
 
 Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   const base::Asked asked;
-  return Request(impl_->turn().start([file = impl_.get(), layout, parts = std::move(parts), region, action, asked] {
-    file->access(layout, parts, region, action, asked, PLAIT_EVENT_ASYNCHRONOUS);
-  }));
+  return file::guarded(impl_->comm, [&] {
+    return Request(impl_->turn().start([file = impl_.get(), layout, parts = std::move(parts), region, action, asked] {
+      file->access(layout, parts, region, action, asked, PLAIT_EVENT_ASYNCHRONOUS);
+    }));
+  });
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
   const base::Asked asked;
-  auto write = impl_->turn().start([file = impl_.get(), layout, parts = file::as_mutable(parts), region, asked] {
-    file->access(layout, parts, region, Action::kWrite, asked, PLAIT_EVENT_ASYNCHRONOUS);
+  return file::guarded(impl_->comm, [&] {
+    impl_->room_for_write();
+    auto write = impl_->turn().start([file = impl_.get(), layout, parts = file::as_mutable(parts), region, asked] {
+      file->access(layout, parts, region, Action::kWrite, asked, PLAIT_EVENT_ASYNCHRONOUS);
+    });
+    impl_->keep_write(write);
+    return Request(std::move(write));
   });
-  impl_->keep_write(write);
-  return Request(std::move(write));
 }
 
 std::string File::explain(const Layout& layout, const Region& region, bool write, bool fill_halo) const {

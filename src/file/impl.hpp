@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "file/joint.hpp"
+#include "file/unclosed.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
@@ -46,6 +47,7 @@ class File::Impl {
   std::shared_ptr<store::Store> store;          // streams hold it as well
   std::shared_ptr<file::JointStore> joint;      // the same, where all ranks opened it together
   std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0, of other stores
+  file::NewFileWatch unclosed;                  // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
   std::atomic<bool> open{false};
@@ -62,6 +64,11 @@ class File::Impl {
     return *worker;
   }
 
+  /// From now on a new file is to be closed.
+  void watch_new();
+
+  /// Makes the room that keep_write() takes: once a write has started, remembering it must not fail.
+  void room_for_write();
   /// Remembers a started write, which may fail without anybody knowing.
   void keep_write(const std::shared_ptr<Request::Impl>& write);
   /// A new file has lost a part on this rank alone: close() is to fail on all ranks.

@@ -11,9 +11,12 @@
 
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "engine/first_error.hpp"
 #include "file/content.hpp"
+#include "file/foreign.hpp"
 #include "file/impl.hpp"
 #include "file/joint.hpp"
+#include "file/name.hpp"
 #include "store/place.hpp"
 #include "store/stripe/description.hpp"
 
@@ -76,18 +79,33 @@ plan::AccessOptions access_options(const FileOptions& options) {
   const char* strategy = std::getenv("PLAIT_STRATEGY");
   result.strategy = strategy_named(options.strategy.empty() && strategy != nullptr ? strategy : options.strategy);
   result.memory_bytes = options.memory;
-  if (const char* memory = std::getenv("PLAIT_MEMORY"); memory != nullptr && options.memory == 0) {
+  if (const char* memory = std::getenv("PLAIT_MEMORY"); memory != nullptr && *memory != '\0' && options.memory == 0) {
     char* end = nullptr;
     result.memory_bytes = std::strtoll(memory, &end, 10);
-    if (*end != '\0' || result.memory_bytes < 1) refuse(text("PLAIT_MEMORY=", memory, " is not a number of bytes"));
+    if (*end != '\0' || result.memory_bytes < 1)
+      refuse(text("PLAIT_MEMORY=", memory, " is not a number of bytes; use one such as 33554432, or unset it"));
   }
   if (result.memory_bytes < 0) refuse(text("memory=", result.memory_bytes, " is negative; give a number of bytes"));
+  if (options.readers < 0) refuse(text("readers=", options.readers, " is negative; give a number of ranks, or 0"));
   result.readers = options.readers;
   return result;
 }
 
+store::FoundPlace find_place(const std::string& path, bool writable) {
+  try {
+    return store::find_place(path, writable);
+  } catch (const Error& error) {
+    const std::string_view format = error.system_code() == EISDIR ? foreign_folder(path) : std::string_view();
+    if (format.empty()) throw;
+    throw Error(
+        error.kind(),
+        text(error.what(), ". What it holds is of ", format, ", which Plait does not read; use a library for that"),
+        error.system_code());
+  }
+}
+
 void look_at_existing(File::Impl& file, const FileOptions& options, Findings& found) {
-  store::FoundPlace there = store::find_place(file.path, file.mode == Mode::kReadWrite);
+  store::FoundPlace there = find_place(file.path, file.mode == Mode::kReadWrite);
   found.place = std::move(there.place);
   file.store = std::move(there.store);
   found.content = read_content(*file.store, file.path, options, !found.place.description.empty());
@@ -96,7 +114,7 @@ void look_at_existing(File::Impl& file, const FileOptions& options, Findings& fo
 void make_new(File::Impl& file, const FileOptions& options, Findings& found) {
   const NewContent made = new_content(file.path, options);
   found.content = made;
-  file.replacement = store::make_new_file(file.path, made.bytes(), made.head);
+  file.replacement = store::make_new_file(file.path, made.bytes(), made.head, file.comm.alone());
   found.place = file.replacement->place();
 }
 
@@ -121,12 +139,16 @@ std::string broadcast_text(transport::Transport& transport, const std::string& m
   std::memcpy(bytes.data(), &length, sizeof length);
   transport.broadcast(bytes, 0);
   std::memcpy(&length, bytes.data(), sizeof length);
-  std::string result = mine;
-  result.resize(static_cast<std::size_t>(length));
-  for (std::size_t done = 0; done < result.size(); done += transport::Transport::kMostBroadcast)
-    transport.broadcast(std::as_writable_bytes(std::span(result).subspan(
-                            done, std::min<std::size_t>(transport::Transport::kMostBroadcast, result.size() - done))),
-                        0);
+  std::string result;
+  engine::FirstError lacking;  // of memory: the others go on
+  std::array<char, transport::Transport::kMostBroadcast> words{};
+  for (std::size_t done = 0; done < static_cast<std::size_t>(length); done += words.size()) {
+    const std::span part(words.data(), std::min(words.size(), static_cast<std::size_t>(length) - done));
+    if (transport.rank() == 0) std::copy_n(mine.data() + done, part.size(), part.data());
+    transport.broadcast(std::as_writable_bytes(part), 0);
+    lacking.keep([&] { result.append(part.data(), part.size()); });
+  }
+  lacking.rethrow();
   return result;
 }
 
@@ -134,28 +156,42 @@ namespace {
 
 /// Rank 0 looks at the file, or makes it, and everyone hears what it found.  Collective.
 Findings look(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
-  Findings found;
+  std::string packed;
   engine::agree(transport, engine::caught([&] {
                   if (transport.rank() != 0) return;
+                  Findings found;
                   found.access = access_options(options);
                   if (file.mode == Mode::kWrite) {
                     make_new(file, options, found);
                   } else {
                     look_at_existing(file, options, found);
                   }
+                  packed = found.pack();
                 }));
-  return Findings::unpack(broadcast_text(transport, found.pack()));
+  return Findings::unpack(broadcast_text(transport, packed));
+}
+
+/// What every rank's File keeps of it.
+void adopt(File::Impl& file, const Findings& found, const FileOptions& options) {
+  file.type = found.content.type;
+  file.data_offset = found.content.data_offset;
+  file.access_options = found.access;
+  file.opening_memory = found.access.memory_bytes;
+  file.several = options.several;
+  file.choose_storage_unit();
 }
 
 /// Everyone opens it; rank 0 has an existing one open, so that nothing else can be taken for it.  Collective.
-void open_found(File::Impl& file, const Findings& found, transport::Transport& transport) {
+void open_found(File::Impl& file, const Findings& found, const FileOptions& options, transport::Transport& transport) {
   engine::agree(transport, engine::caught([&] {
                   if (!file.store) file.store = store::open_place(found.place, file.mode != Mode::kRead);
-                  if (found.place.description.empty()) return;
-                  const auto stripes = store::stripe::parse(found.place.description, found.place.url());
-                  file.stripe_unit = stripes.unit;
-                  file.stripe_disks = static_cast<std::int64_t>(stripes.components.size());
-                  file.made_bytes = stripes.bytes;
+                  if (!found.place.description.empty()) {
+                    const auto stripes = store::stripe::parse(found.place.description, found.place.url());
+                    file.stripe_unit = stripes.unit;
+                    file.stripe_disks = static_cast<std::int64_t>(stripes.components.size());
+                    file.made_bytes = stripes.bytes;
+                  }
+                  adopt(file, found, options);
                 }));
 }
 
@@ -170,10 +206,11 @@ const JointScheme* joint_scheme_of(std::string_view name) {
 namespace {
 
 /// The same for what all ranks open together.  Collective.
-Findings open_joint(File::Impl& file, const FileOptions& options, transport::Transport& transport,
-                    const JointScheme& scheme) {
+void open_joint(File::Impl& file, const FileOptions& options, transport::Transport& transport,
+                const JointScheme& scheme) {
   Findings found;
   NewContent made;
+  std::string packed;
   const bool is_new = file.mode == Mode::kWrite;
   engine::agree(transport, engine::caught([&] {
                   if (transport.rank() == 0) found.access = access_options(options);
@@ -186,24 +223,25 @@ Findings open_joint(File::Impl& file, const FileOptions& options, transport::Tra
   engine::agree(transport, engine::caught([&] {
                   if (transport.rank() != 0) return;
                   found.content = is_new ? made : read_content(*file.joint, file.path, options, true);
+                  packed = found.pack();
                   if (made.head.empty()) return;
                   file.joint->write({{0, made.head.data(), static_cast<std::int64_t>(made.head.size())}});
                 }));
   file.store = file.joint;
   file.stripe_unit = file.joint->stripe_unit();
   file.stripe_disks = file.joint->stripe_disks();
-  return Findings::unpack(broadcast_text(transport, found.pack()));
+  const std::string told = broadcast_text(transport, packed);
+  engine::agree(transport, engine::caught([&] { adopt(file, Findings::unpack(told), options); }));
 }
 
 /// Rank 0 looks, everyone opens.  Collective.
-Findings open_by_all(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
+void open_by_all(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   std::string before;
   int same = 0;  // how often rank 0 has seen the same though others did not
   for (int attempt = 1;; ++attempt) {
     Findings found = look(file, options, transport);
     try {
-      open_found(file, found, transport);
-      return found;
+      return open_found(file, found, options, transport);
     } catch (const Error& error) {
       // A file that was replaced since rank 0 looked: others have met the new one, or nothing where components were.
       constexpr int kMostAttempts = 100;
@@ -223,23 +261,22 @@ Findings open_by_all(File::Impl& file, const FileOptions& options, transport::Tr
 
 void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   engine::prepare(transport);
-  engine::agree(transport, call_text(file, options), engine::caught([&] {
-                  // The system would take what stands in front of it for the name.
-                  if (file.path.find('\0') != std::string::npos)
-                    refuse(text("the name of the file, which begins with \"", file.path.c_str(),
-                                "\", has a character of code 0; leave that out"));
-                }));
+  engine::agree(
+      transport, [&] { return call_text(file, options); }, engine::caught([&] {
+        // The system would take what stands in front of it for the name.
+        if (file.path.find('\0') != std::string::npos)
+          refuse(text("the name of the file, which begins with \"", file.path.c_str(),
+                      "\", has a character of code 0; leave that out"));
+        check_name(file.path);
+      }));
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.
   file.number = transport.next_number();
   const JointScheme* const joint = joint_scheme_of(file.path);
-  const Findings found =
-      joint != nullptr ? open_joint(file, options, transport, *joint) : open_by_all(file, options, transport);
-  file.type = found.content.type;
-  file.data_offset = found.content.data_offset;
-  file.access_options = found.access;
-  file.opening_memory = found.access.memory_bytes;
-  file.several = options.several;
-  file.choose_storage_unit();
+  if (joint != nullptr) {
+    open_joint(file, options, transport, *joint);
+  } else {
+    open_by_all(file, options, transport);
+  }
   file.open = true;
 }
 

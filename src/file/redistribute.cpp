@@ -9,6 +9,8 @@
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
 #include "engine/redistribute.hpp"
+#include "file/apart.hpp"
+#include "file/guard.hpp"
 #include "file/impl.hpp"
 #include "plan/partners.hpp"
 #include "plan/section_products.hpp"
@@ -65,8 +67,11 @@ void run_together(transport::Transport& transport, engine::Exchange* exchange,
                   const std::vector<engine::LocalArray>& from, const std::vector<engine::LocalArray>& to,
                   const std::string& call, const std::exception_ptr& checked) {
   engine::prepare(transport);
-  if (!checked) exchange->announce(held(from, exchange->pairs().source()), held(to, exchange->pairs().target()));
-  engine::agree(transport, call, checked);
+  std::exception_ptr mine = checked;
+  if (!mine)
+    mine = engine::caught(
+        [&] { exchange->announce(held(from, exchange->pairs().source()), held(to, exchange->pairs().target())); });
+  engine::agree(transport, call, mine);
   engine::agree(transport, engine::caught([&] {
                   if (exchange->pairs().elements() > 0) exchange->run();
                 }));
@@ -79,11 +84,14 @@ void redistribute_now(const Layout& source, std::span<const ConstPart> source_pa
   std::vector<engine::LocalArray> to;
   std::optional<plan::Pairs> pairs;
   std::optional<engine::Exchange> exchange;
+  std::string call;
   const auto checked = engine::caught([&] {
+    call = call_text(source, target, element_bytes, options);
     check_sizes(source, target, element_bytes, comm, options.memory);
     pairs.emplace(pairs_of(source, target, options));
     from = file::local_arrays(source, file::as_mutable(source_parts), element_bytes, comm);
     to = file::local_arrays(target, target_parts, element_bytes, comm);
+    file::check_moved(*pairs, from, to, element_bytes);
     if (!comm.alone()) exchange.emplace(*pairs, element_bytes, memory_of(options), *comm.transport());
   });
   if (comm.alone()) {
@@ -91,8 +99,7 @@ void redistribute_now(const Layout& source, std::span<const ConstPart> source_pa
     engine::gather_all(*pairs, from, to, element_bytes, useful_threads(*pairs, element_bytes));
     return;
   }
-  run_together(*comm.transport(), exchange ? &*exchange : nullptr, from, to,
-               call_text(source, target, element_bytes, options), checked);
+  run_together(*comm.transport(), exchange ? &*exchange : nullptr, from, to, call, checked);
 }
 
 /// What a process that is alone starts its redistributions on; outlives what is under way when the program ends.
@@ -110,15 +117,16 @@ void redistribute(const Layout& source, std::span<const ConstPart> source_parts,
                   std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
                   const RedistributionOptions& options) {
   const auto task = [&] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
-  comm.alone() ? task() : comm.worker()->run(task);
+  file::guarded(comm, [&] { comm.alone() ? task() : comm.worker()->run(task); });
 }
 
 Request start_redistribute(const Layout& source, std::vector<ConstPart> source_parts, const Layout& target,
                            std::vector<MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
                            const RedistributionOptions& options) {
-  const auto task = [=] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
-  if (!comm.alone()) return Request(comm.worker()->start(task));
-  return Request(worker_of_one_process()->start(task));
+  return file::guarded(comm, [&] {
+    auto task = [=] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
+    return Request((comm.alone() ? worker_of_one_process() : comm.worker())->start(std::move(task)));
+  });
 }
 
 void refuse_redistribute(const std::string& message, const Comm& comm) {
@@ -146,20 +154,24 @@ class Redistribution::Impl {
     worker_->run([&] {
       const auto planned = engine::caught(plan);
       engine::prepare(*comm.transport());
-      engine::agree(*comm.transport(), "plan " + call_text(source, target, element_bytes, options), planned);
-      name_ = base::text("run() of redistribution number ", comm.transport()->next_number());
+      engine::agree(
+          *comm.transport(), [&] { return "plan " + call_text(source, target, element_bytes, options); }, planned);
+      number_ = comm.transport()->next_number();
     });
   }
 
   void run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
     std::vector<engine::LocalArray> from;
     std::vector<engine::LocalArray> to;
+    std::string call;
     const auto checked = engine::caught([&] {
+      call = base::text("run() of redistribution number ", number_);
       from = file::local_arrays(pairs_->source(), file::as_mutable(source_parts), element_bytes_, comm_);
       to = file::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_);
+      file::check_moved(*pairs_, from, to, element_bytes_);
     });
     if (!comm_.alone()) {
-      run_together(*comm_.transport(), &*exchange_, from, to, name_, checked);
+      run_together(*comm_.transport(), &*exchange_, from, to, call, checked);
       return;
     }
     if (checked) std::rethrow_exception(checked);
@@ -202,13 +214,14 @@ class Redistribution::Impl {
   std::optional<plan::Pairs> pairs_;
   std::optional<engine::Exchange> exchange_;
   std::shared_ptr<file::Worker> worker_;
-  std::string name_;
+  std::int64_t number_ = 0;  // on its Comm, the same on every rank
   std::vector<std::shared_ptr<Request::Impl>> started_;
 };
 
 Redistribution::Redistribution(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
                                const RedistributionOptions& options)
-    : impl_(std::make_unique<Impl>(source, target, element_bytes, comm, options)) {}
+    : impl_(file::guarded(comm, [&] { return std::make_unique<Impl>(source, target, element_bytes, comm, options); })) {
+}
 Redistribution::~Redistribution() {
   if (impl_) base::let_go(impl_, impl_->owner());
 }
@@ -219,11 +232,11 @@ Redistribution& Redistribution::operator=(Redistribution&& other) noexcept {
 }
 
 void Redistribution::run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
-  impl_->worker().run([&] { impl_->run(source_parts, target_parts); });
+  file::guarded(impl_->comm(), [&] { impl_->worker().run([&] { impl_->run(source_parts, target_parts); }); });
 }
 
 Request Redistribution::start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts) {
-  return impl_->start(std::move(source_parts), std::move(target_parts));
+  return file::guarded(impl_->comm(), [&] { return impl_->start(std::move(source_parts), std::move(target_parts)); });
 }
 
 void Redistribution::refuse(const std::string& message) {

@@ -2,8 +2,10 @@
 #include <array>
 #include <span>
 
+#include "base/text.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "file/guard.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/redistribute.hpp"
@@ -16,24 +18,33 @@ namespace plait {
 class SharedMemory::Impl {
  public:
   Impl(std::int64_t bytes, const Comm& comm) {
-    if (bytes < 0) throw Error(ErrorKind::kArgument, "memory of a negative size cannot be");
+    const auto check = [&] {
+      if (bytes < 0)
+        throw Error(ErrorKind::kArgument, base::text("memory of ", bytes, " bytes cannot be; give 0 or more"));
+    };
     constexpr std::int64_t kMost = std::int64_t{1} << 54;  // no node has so much, and sums of it do not overflow
+    if (comm.alone()) check();
+    const std::exception_ptr checked = engine::caught(check);
     bytes = std::min(bytes, kMost);
     if (comm.alone()) {
       part = transport::thread::make_alone()->share(bytes);
     } else {
       comm.worker()->run([&] {
         // First, so that a rank that comes with an error instead is heard.
-        engine::prepare(*comm.transport());
-        engine::agree(*comm.transport(), "make arrays in shared memory", nullptr);
-        part = comm.transport()->share(bytes);
+        transport::Transport& transport = *comm.transport();
+        engine::prepare(transport);
+        engine::together(transport, [&] {
+          engine::agree(transport, [] { return "make arrays in shared memory"; }, checked);
+          engine::agree(transport, engine::caught([&] { part = transport.share(bytes); }));
+        });
       });
     }
   }
   std::unique_ptr<transport::SharedPart> part;
 };
 
-SharedMemory::SharedMemory(std::int64_t bytes, const Comm& comm) : impl_(std::make_unique<Impl>(bytes, comm)) {}
+SharedMemory::SharedMemory(std::int64_t bytes, const Comm& comm)
+    : impl_(file::guarded(comm, [&] { return std::make_unique<Impl>(bytes, comm); })) {}
 SharedMemory::~SharedMemory() = default;
 SharedMemory::SharedMemory(SharedMemory&&) noexcept = default;
 SharedMemory& SharedMemory::operator=(SharedMemory&&) noexcept = default;

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "file/guard.hpp"
 #include "file/stream_impl.hpp"
 
 namespace plait {
@@ -84,7 +85,8 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
   const auto open = [&](transport::Transport& transport) {
     engine::prepare(transport);
     engine::agree(
-        transport, text("open a stream in mode ", static_cast<int>(mode), " on ", file.name()), engine::caught([&] {
+        transport, [&] { return text("open a stream in mode ", static_cast<int>(mode), " on ", file.name()); },
+        engine::caught([&] {
           if (static_cast<int>(mode) > static_cast<int>(StreamMode::kSame))
             throw Error(ErrorKind::kArgument,
                         text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
@@ -118,7 +120,7 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
 
 Stream::Stream(File& file, StreamMode mode) {
   File::Impl& inner = *file.impl_;
-  inner.turn().run([&] { impl_ = file::open_stream(inner, mode); });
+  file::guarded(inner.comm, [&] { inner.turn().run([&] { impl_ = file::open_stream(inner, mode); }); });
 }
 
 Stream::Stream(Stream&&) noexcept = default;

@@ -1,12 +1,14 @@
 // Streams of modes 2, 3 and 4: a request of any rank ends when those of all ranks are complete.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/text.hpp"
 #include "engine/agree.hpp"
 #include "engine/same.hpp"
 #include "engine/scan.hpp"
+#include "file/guard.hpp"
 #include "file/recorded.hpp"
 #include "file/stream_impl.hpp"
 
@@ -76,22 +78,29 @@ void CollectiveStream::store_stretch(const Call& call, std::int64_t first, std::
 }
 
 std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Call& call, bool& begun) {
-  const std::exception_ptr mine = caught([&] { check(call, true); });
+  std::optional<engine::Scan> scan;
+  const std::exception_ptr mine = caught([&] {
+    scan.emplace(transport);
+    check(call, true);
+  });
   const std::int64_t wanted = mine ? 0 : call.write ? call.elements : std::min(call.elements, left());
-  engine::Scan scan(transport);
-  scan.announce(wanted);
+  if (scan) scan->announce(wanted);
   agree_on(transport, call, [&] {
     if (mine) std::rethrow_exception(mine);
   });
   begun = call.write;
-  const engine::Sums sums = scan.sum();
+  engine::FirstError lacking;
+  const engine::Sums sums = scan->sum(lacking);
   if (call.write && sums.all > left())
     // Agreed on although all find it: nobody may announce anew while others still add up.
-    agree(transport, std::make_exception_ptr(beyond_the_end(text("the ranks' ", sums.all), position_)));
+    agree(transport, caught([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); }));
   const std::int64_t first = position_ + std::min(sums.before, left());
   const std::int64_t elements = std::min(wanted, end_ - first);
   if (call.write) file().dirty = true;
-  agree(transport, caught([&] { store_stretch(call, first, elements); }));
+  agree(transport, caught([&] {
+          lacking.rethrow();
+          store_stretch(call, first, elements);
+        }));
   position_ += std::min(sums.all, left());
   return elements;
 }
@@ -147,18 +156,21 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
 std::int64_t CollectiveStream::transfer(const Call& call) {
   std::int64_t elements = 0;
   const base::Asked asked;
-  file().turn().run([&] { elements = run(call, asked, 0); });
+  guarded(file().comm, [&] { file().turn().run([&] { elements = run(call, asked, 0); }); });
   return elements;
 }
 
 StreamRequest CollectiveStream::start(const Call& call) {
-  auto elements = std::make_shared<std::int64_t>(0);
   const base::Asked asked;
-  auto request =
-      file().turn().start([this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
-  if (call.write) file().keep_write(request);
-  last_ = request;
-  return {Request(std::move(request)), std::move(elements)};
+  return guarded(file().comm, [&] {
+    auto elements = std::make_shared<std::int64_t>(0);
+    if (call.write) file().room_for_write();
+    auto request =
+        file().turn().start([this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
+    if (call.write) file().keep_write(request);
+    last_ = request;
+    return StreamRequest(Request(std::move(request)), std::move(elements));
+  });
 }
 
 std::int64_t CollectiveStream::tell() {
@@ -169,7 +181,7 @@ std::int64_t CollectiveStream::tell() {
 }
 
 void CollectiveStream::seek(std::int64_t element) {
-  file().turn().run([&] {
+  const auto move = [&] {
     together([&](transport::Transport& transport, bool&) {
       std::string spoken;
       const std::exception_ptr mine = caught([&] {
@@ -179,7 +191,8 @@ void CollectiveStream::seek(std::int64_t element) {
       agree(transport, spoken, mine);
     });
     position_ = element;
-  });
+  };
+  guarded(file().comm, [&] { file().turn().run(move); });
 }
 
 void CollectiveStream::refuse(const std::string& message) {

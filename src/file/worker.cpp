@@ -62,8 +62,8 @@ struct Workers {
 };
 
 Workers& workers() {
-  static auto* const kept = new Workers;
-  return *kept;
+  static base::PerProcess<Workers> kept;
+  return kept.get();
 }
 
 void finish_all() {
@@ -140,7 +140,7 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) {
   return std::nullopt;
 }
 
-void Worker::run(const std::function<void()>& task) {
+void Worker::run(base::FunctionRef<void()> task) {
   check_owner();
   {
     std::unique_lock lock(mutex_);
@@ -174,6 +174,14 @@ void Worker::run(const std::function<void()>& task) {
     throw;
   }
   finished();
+}
+
+bool Worker::run_if_idle(base::FunctionRef<void()> task) {
+  check_owner();
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || busy_ || !tasks_.empty()) return false;
+  task();
+  return true;
 }
 
 void Worker::check_owner() const { owner_.check("the communicator", "work without it in this process"); }

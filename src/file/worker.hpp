@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/function_ref.hpp"
 #include "base/process.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
@@ -69,7 +70,9 @@ class Worker {
   void finish();
   /// Runs a task behind those that were started: on the caller's own thread where there are none.  One task runs at a
   /// time; what a task itself runs is part of it.
-  void run(const std::function<void()>& task);
+  void run(base::FunctionRef<void()> task);
+  /// Runs a task, which may start nothing, where no other one runs or waits.  Returns whether it has.
+  bool run_if_idle(base::FunctionRef<void()> task);
 
  private:
   struct Task {

@@ -191,7 +191,7 @@ Extents Layout::to_global(std::span<const std::int64_t> local, std::int64_t rank
   for (std::size_t d = 0; inside && d < sets.size(); ++d) inside = local[d] >= 0 && local[d] < sets[d].size();
   if (!inside)
     refuse(text("the local index ", base::tuple_text(local), " lies outside the local array ",
-                base::tuple_text(local_shape(rank)), " of rank ", rank));
+                shape_to_string(local_shape(rank)), " of rank ", rank));
   Extents index(sets.size());
   for (std::size_t d = 0; d < sets.size(); ++d) index[d] = sets[d].at(local[d]);
   return index;

@@ -54,8 +54,8 @@ void check_sizes(const Layout& layout) {
     refuse(layout, text("its ", layout.size(), " ranks go up to ", layout.ranks_end() - 1, "; they must be 0 to ",
                         layout.size() - 1));
   if (layout.has_halo())
-    refuse(layout, text("it has a halo: the local array ", base::tuple_text(layout.padded_shape(0)),
-                        " of rank 0 is larger than what the rank owns, ", base::tuple_text(layout.local_shape(0))));
+    refuse(layout, text("it has a halo: the local array ", shape_to_string(layout.padded_shape(0)),
+                        " of rank 0 is larger than what the rank owns, ", shape_to_string(layout.local_shape(0))));
 }
 
 /// Rank and place of an element.

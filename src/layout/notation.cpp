@@ -287,7 +287,7 @@ Layout Layout::parse(std::string_view text, const Extents& shape) {
   if (notation.shape && *notation.shape != shape)
     throw Error(ErrorKind::kArgument,
                 base::text("layout \"", text, "\" is of an array ", shape_to_string(*notation.shape),
-                           ", but the array is ", shape_to_string(shape)));
+                           ", but the array is ", shape_to_string(shape), "; give the shape once"));
   return layout::make_layout(notation, shape);
 }
 

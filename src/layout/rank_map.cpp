@@ -15,7 +15,7 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
     : grid_(std::move(grid)), pinned_(pinned.empty() ? Extents(grid_.size(), -1) : pinned) {
   const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
   for (const std::int64_t extent : grid_)
-    if (extent < 1) refuse(text("the grid ", base::tuple_text(grid_), " has an extent below 1"));
+    if (extent < 1) refuse(text("the grid ", base::tuple_text(grid_), " has an extent below 1; use 1 or more"));
   positions_ = base::checked_product(grid_, "number of ranks");
   steps_.resize(grid_.size());
   std::int64_t step = 1;

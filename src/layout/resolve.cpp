@@ -281,7 +281,8 @@ Resolved resolve(Extents shape, std::vector<Distribution> distributions, Extents
                 " dimensions, but ", result.distributions.size(),
                 " distributions were given; give one for each dimension"));
   for (std::size_t d = 0; d < dimensions; ++d)
-    if (result.shape[d] < 0) refuse(text("dimension ", d, " has the negative size ", result.shape[d]));
+    if (result.shape[d] < 0)
+      refuse(text("dimension ", d, " has the negative size ", result.shape[d], "; use 0 or more"));
   for (std::size_t d = 0; d < dealt.size(); ++d)
     if (dealt[d] < 0) refuse(text("template dimension ", d, " has the negative size ", dealt[d]));
   result.elements = base::checked_product(result.shape, "number of elements");

@@ -42,7 +42,8 @@ void Scanner::fail(std::size_t position, std::string_view expected) const {
   std::string found = "the end of the text";
   if (position < text_.size()) {
     std::size_t end = position;
-    while (end < text_.size() && is_word(text_[end])) ++end;
+    // Characters outside ASCII whole.
+    while (end < text_.size() && (is_word(text_[end]) || static_cast<unsigned char>(text_[end]) >= 0x80)) ++end;
     found = base::text('"', text_.substr(position, std::max<std::size_t>(end - position, 1)), '"');
   }
   throw Error(ErrorKind::kArgument, base::text(what_, " \"", text_, "\", position ", position + 1, ": found ", found,

@@ -4,6 +4,7 @@
 #include "store/stripe/components.hpp"
 #include "store/stripe/name.hpp"
 #include "store/stripe/striped_file.hpp"
+#include "store/url.hpp"
 
 namespace plait::store {
 
@@ -11,8 +12,8 @@ namespace {
 
 class PlainFile : public NewFile {
  public:
-  PlainFile(const std::string& path, std::int64_t bytes, std::span<const std::byte> head)
-      : file_(path, bytes, head, {.suffix = {}, .on_left_behind = stripe::remove_left_behind}) {}
+  PlainFile(const std::string& path, std::int64_t bytes, std::span<const std::byte> head, bool claimed)
+      : file_(path, bytes, head, {.suffix = {}, .on_left_behind = stripe::remove_left_behind, .claimed = claimed}) {}
 
   Place place() const override { return {file_.temporary_path(), {}, {}}; }
   void resize(std::int64_t bytes) override { file_.resize(bytes); }
@@ -25,9 +26,10 @@ class PlainFile : public NewFile {
 
 }  // namespace
 
-std::unique_ptr<NewFile> make_new_file(const std::string& url, std::int64_t bytes, std::span<const std::byte> head) {
-  if (!stripe::is_name(url)) return std::make_unique<PlainFile>(url, bytes, head);
-  return std::make_unique<stripe::StripedFile>(stripe::parse_name(url), bytes, head);
+std::unique_ptr<NewFile> make_new_file(const std::string& url, std::int64_t bytes, std::span<const std::byte> head,
+                                       bool claimed) {
+  if (!stripe::is_name(url)) return std::make_unique<PlainFile>(ordinary_path(url), bytes, head, claimed);
+  return std::make_unique<stripe::StripedFile>(stripe::parse_name(url), bytes, head, claimed);
 }
 
 }  // namespace plait::store

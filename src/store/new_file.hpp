@@ -31,8 +31,9 @@ class NewFile {
 
 /// Begins a new file of `bytes` bytes, with `head` in front, that will be at `url`: a path or a striped file's name.
 /// errors  kArgument: a name that cannot be.  kSystem: no such folder or disk, no permission, a full disk, something
-///         other than a regular file in the way; nothing is left behind.
-std::unique_ptr<NewFile> make_new_file(const std::string& url, std::int64_t bytes,
-                                       std::span<const std::byte> head = {});
+///         other than a regular file in the way; nothing is left behind.  Where the name is `claimed`, also kArgument:
+///         another rank of this job writes it alone (posix/writer.hpp).
+std::unique_ptr<NewFile> make_new_file(const std::string& url, std::int64_t bytes, std::span<const std::byte> head = {},
+                                       bool claimed = false);
 
 }  // namespace plait::store

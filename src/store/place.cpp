@@ -13,6 +13,7 @@
 #include "store/stripe/description.hpp"
 #include "store/stripe/name.hpp"
 #include "store/stripe/striped_store.hpp"
+#include "store/url.hpp"
 
 namespace plait::store {
 
@@ -116,8 +117,9 @@ Place Place::unpacked(const std::string& packed) {
 
 FoundPlace find_place(const std::string& url, bool writable) {
   if (!stripe::is_name(url)) {
-    auto opened = std::make_unique<posix::PosixStore>(url, access_of(writable));
-    Place place{fs::absolute(url).string(), {}, {opened->identity()}};
+    const std::string path = ordinary_path(url);
+    auto opened = std::make_unique<posix::PosixStore>(path, access_of(writable));
+    Place place{fs::absolute(path).string(), {}, {opened->identity()}};
     return {std::move(place), std::move(opened)};
   }
   const stripe::Name name = stripe::parse_name(url);

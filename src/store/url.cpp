@@ -65,7 +65,7 @@ Url parse_url(const std::string& url, std::string_view scheme, const std::string
   const std::size_t question = rest.find('?');
   Url result;
   result.path = unescaped(rest.substr(0, question), url);
-  if (result.path.empty()) refuse("no name behind ", scheme, ", such as ", example);
+  if (result.path.empty()) refuse("there is no name behind ", scheme, "; give one, such as ", example);
   if (question == std::string_view::npos || question + 1 == rest.size()) return result;
   for (const std::string& option : split(rest.substr(question + 1), '&')) {
     const std::size_t equals = option.find('=');

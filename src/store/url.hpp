@@ -8,6 +8,12 @@
 
 namespace plait::store {
 
+/// Raw elements in one ordinary file, whatever its name looks like: `raw:NAME`, which is taken as it stands.
+inline constexpr std::string_view kRaw = "raw:";
+inline bool is_raw(std::string_view name) { return name.starts_with(kRaw); }
+/// The path of an ordinary file with or without `raw:`.
+inline std::string ordinary_path(const std::string& name) { return is_raw(name) ? name.substr(kRaw.size()) : name; }
+
 /// One option, its value as it stands there.
 struct UrlOption {
   std::string key;

@@ -49,6 +49,20 @@ bool parse(Pairs pairs, Missed& missed) {
   return true;
 }
 
+bool parse(Pairs pairs, Counters& counters) {
+  if (!parse_natural(pairs.word(), counters.process) || !parse_natural(pairs.word(), counters.file)) return false;
+  const auto interface = interface_of(pairs.word());
+  if (!interface || !parse_natural(pairs.word(), counters.flags)) return false;
+  counters.interface = *interface;
+  std::string_view key;
+  std::string_view value;
+  while (pairs.next(key, value)) {
+    counters.values.emplace_back(unescaped(key), 0);
+    if (!parse_number(value, counters.values.back().second)) return false;
+  }
+  return true;
+}
+
 bool parse_end(Pairs pairs, Description& description) {
   std::string_view key;
   std::string_view value;
@@ -147,6 +161,21 @@ std::string remark_text(const Missed& missed) {
   return remark.text();
 }
 
+std::string remark_text(const Counters& counters) {
+  Remark remark("counters");
+  remark.word(decimal(counters.process));
+  remark.word(decimal(counters.file));
+  remark.word(interface_word(counters.interface));
+  remark.word(decimal(counters.flags));
+  std::string key;
+  for (const auto& [name, value] : counters.values) {
+    key.clear();
+    append_escaped(key, name, " =");
+    remark.number(key, value);
+  }
+  return remark.text();
+}
+
 std::string note_text(std::string_view note) {
   Remark remark("note");
   remark.line(note);
@@ -165,6 +194,7 @@ Remarked take_remark(std::string_view keyword, Pairs pairs, Description& descrip
   if (keyword == "process") return append(pairs, description.processes);
   if (keyword == "file") return append(pairs, description.files);
   if (keyword == "missed") return append(pairs, description.missed);
+  if (keyword == "counters") return append(pairs, description.counters);
   if (keyword == "note") {
     description.notes.push_back(unescaped(pairs.rest()));
     return Remarked::kYes;

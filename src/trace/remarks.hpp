@@ -1,7 +1,8 @@
 /// Remarks: the comments in which text formats hold what is known beside events, `KEYWORD KEY=VALUE ...`, one a line.
 ///
 ///   process NUMBER parent= rank= cpu= host= command=      file PROCESS NUMBER NAME
-///   missed events= read= written= reason=    note TEXT    end zero= rounded= complete=
+///   missed events= read= written= reason=    counters PROCESS FILE INTERFACE FLAGS NAME=VALUE ...
+///   note TEXT    end zero= rounded= complete=
 ///
 /// Numbers are decimal, times ns.  Control characters, '%' and, within a word, blanks are written as %XX.
 #pragma once
@@ -51,6 +52,7 @@ class Remark {
 std::string remark_text(const Process& process);
 std::string remark_text(const File& file);
 std::string remark_text(const Missed& missed);
+std::string remark_text(const Counters& counters);
 std::string note_text(std::string_view note);
 /// `tick`: of the times in the trace; Description::tick is told where it differs.
 std::string end_text(const Description& description, std::int64_t tick);

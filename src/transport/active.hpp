@@ -79,6 +79,11 @@ class Active {
   /// Fails the call, whose payload has been taken.
   virtual void refuse(const Arrival& arrival, const CallFailure& failure) = 0;
 
+  /// Nothing is open here any more: until wake(), MPI is called only for somebody who calls this worker.  Returns once
+  /// no thread of this end calls it, so that a program may go on to MPI_Finalize, or after a second.
+  virtual void rest() noexcept {}
+  virtual void wake() noexcept {}
+
   /// Ends service and handler thread; calls that are under way fail, here and elsewhere.  Once it has returned, the
   /// service is not called any more.
   virtual void stop() noexcept = 0;

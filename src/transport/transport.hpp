@@ -75,6 +75,7 @@ class Transport {
   virtual std::span<std::byte> note(int node_rank) = 0;
 
   /// Starts a message; messages between two workers arrive in the order in which they were started.
+  /// errors  std::bad_alloc: nothing was started, and the call may be made again.
   virtual std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) = 0;
   virtual std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) = 0;
 

@@ -30,6 +30,7 @@ void shared_memory(void);
 void stream_modes_alone(void);
 void stream_errors(void);
 void forked_child(void);
+void unclosed_at_exit(void);
 
 /* Several processes. */
 void mpi_comm(void);

@@ -49,3 +49,32 @@ void forked_child(void) {
   CHECK_OK(plait_close(&file));
   CHECK_OK(plait_layout_free(&layout));
 }
+
+void unclosed_at_exit(void) {
+  const int64_t count = 3;
+  char said[400] = "";
+  int ends[2];
+  int status = 0;
+  plait_open_options options;
+  plait_file* file = NULL;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.shape = &count;
+  options.dimensions = 1;
+  options.dtype = "<i4";
+  CHECK_EQUAL(pipe(ends), 0);
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    dup2(ends[1], STDERR_FILENO);
+    exit(plait_open(scratch("unclosed.npy"), "w", plait_alone(), &options, &file) == PLAIT_OK ? 5 : 1);
+  }
+  CHECK_EQUAL(waitpid(child, &status, 0), child);
+  CHECK_EQUAL(status, 5 << 8); /* which is the program's own */
+  CHECK(read(ends[0], said, sizeof said - 1) > 0);
+  CHECK_CONTAINS(said, "unclosed.npy was opened in mode w and never closed: nothing was written under that name");
+  close(ends[0]);
+  close(ends[1]);
+  CHECK_FAILS(plait_open(scratch("unclosed.npy"), "r", plait_alone(), NULL, &file), PLAIT_ERROR_SYSTEM, "unclosed.npy");
+}

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
       {"stream_modes_alone", stream_modes_alone},
       {"stream_errors", stream_errors},
       {"forked_child", forked_child},
+      {"unclosed_at_exit", unclosed_at_exit},
   };
   make_scratch();
   const int status = run_cases(cases, sizeof cases / sizeof *cases, argc, argv);

@@ -80,6 +80,22 @@ void redistribute_section_and_halo(void) {
   const int64_t filled[8] = {-1, 100, 101, 102, 101, 102, 103, -1};
   for (int n = 0; n < 8; ++n) CHECK_EQUAL(to[n / 4][n % 4], filled[n]);
   CHECK_OK(plait_layout_free(&whole));
+  /* Nothing is filled that is read, nor anything twice; what is beside the section may be the same array's. */
+  CHECK_FAILS(plait_redistribute(plait_alone(), source, from, sizeof from, target, &from[1], sizeof to, 8, &options),
+              PLAIT_ERROR_ARGUMENT, "shares memory with the source array of rank 0");
+  const int64_t step = 8;
+  const plait_const_part whole_from = {from, sizeof from, NULL};
+  const plait_part twice[2] = {{to[0], 32, &step}, {to[0], 32, &step}};
+  CHECK_FAILS(plait_redistribute_parts(plait_alone(), source, &whole_from, 1, target, twice, 2, 8, &options),
+              PLAIT_ERROR_ARGUMENT, "the arrays of ranks 0 and 1 that are to be filled share memory");
+  const int64_t none = 0;
+  const plait_part still[2] = {{to[0], 32, &step}, {to[1], 32, &none}};
+  CHECK_FAILS(plait_redistribute_parts(plait_alone(), source, &whole_from, 1, target, still, 2, 8, &options),
+              PLAIT_ERROR_ARGUMENT, "has elements that share memory");
+  options.target_origin = &none;
+  CHECK_OK(plait_redistribute(plait_alone(), source, from, sizeof from, source, from, sizeof from, 8, &options));
+  for (int64_t i = 0; i < 10; ++i) CHECK_EQUAL(from[i], i < 3 ? 105 + i : 100 + i);
+  options.target_origin = &target_origin;
   options.source_origin = NULL;
   CHECK_FAILS(plait_redistribute(plait_alone(), source, from, sizeof from, target, to, sizeof to, 8, &options),
               PLAIT_ERROR_ARGUMENT, "source_origin is NULL");

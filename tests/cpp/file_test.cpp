@@ -261,7 +261,11 @@ TEST_F(Files, TheEnvironmentSetsWhatTheCallLeavesOut) {
     EXPECT_NE(text.find("8 windows"), std::string::npos) << text;
     EXPECT_NE(explained(direct).find("direct"), std::string::npos);
   }
-  for (const char* bad : {"much", "12k", "0", "-5", ""}) {
+  {
+    const Setting memory("PLAIT_MEMORY", "");
+    EXPECT_NO_THROW(explained(options));
+  }
+  for (const char* bad : {"much", "12k", "0", "-5", " "}) {
     const Setting memory("PLAIT_MEMORY", bad);
     expect_refused([&] { explained(options); }, "PLAIT_MEMORY");
   }

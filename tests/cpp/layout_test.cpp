@@ -159,7 +159,7 @@ TEST(Layout, SaysWhatIsWrong) {
   expect_refused([&] { (void)layout.to_local(Extents{0, 1}, 0); },
                  "rank 0 does not own the element (0, 1); rank 1 does");
   expect_refused([&] { (void)layout.to_global(Extents{3, 0}, 0); },
-                 "the local index (3, 0) lies outside the local array (3, 2) of rank 0");
+                 "the local index (3, 0) lies outside the local array 3x2 of rank 0");
   expect_refused([&] { (void)layout.to_global(Extents{-1, 0}, 0); }, "(-1, 0)");
   expect_refused([&] { (void)layout.to_global(Extents{0}, 0); }, "(0)");
 }

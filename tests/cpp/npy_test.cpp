@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plait/error.hpp"
@@ -24,6 +25,7 @@ using plait::store::npy::Literal;
 using plait::store::npy::make_header;
 using plait::store::npy::parse_header;
 using plait::store::npy::parse_literal;
+using plait::store::npy::same_descr;
 using Bytes = std::vector<std::byte>;
 
 Bytes bytes_of(const std::string& text) {
@@ -70,6 +72,48 @@ TEST(NpyHeader, HasTheBytesThatNumpyWrites) {
   EXPECT_EQ(dictionary_of("<i4", Order::kC, {}), "{'descr': '<i4', 'fortran_order': False, 'shape': (), }");
   EXPECT_EQ(dictionary_of("[('a', '<f8'), ('b', '|i1', (2,))]", Order::kC, {0, 7}),
             "{'descr': [('a', '<f8'), ('b', '|i1', (2,))], 'fortran_order': False, 'shape': (0, 7), }");
+}
+
+TEST(NpyHeader, NamesComeBackInEachVersion) {
+  const auto descr = [](const std::string& name) { return "[(" + name + ", '<f8')]"; };
+  const auto version_of = [](const Bytes& header) { return std::to_integer<int>(header[6]); };
+  const std::string many(70000, 'x');
+  for (const auto& [name, version] :
+       std::vector<std::pair<std::string, int>>{{"'gr\u00fc\u00df'", 1},
+                                                {"'\u00ff" + many + "'", 2},
+                                                {"'\u0100'", 3},
+                                                {"'\u6e29\u5ea6'", 3},
+                                                {"'\U0001f321" + many + "'", 3},
+                                                {R"('a\'b"c\\d\n\x85\u200b\U0001f321')", 1}}) {
+    const Bytes header = make_header(descr(name), Order::kC, {3});
+    EXPECT_EQ(version_of(header), version);
+    EXPECT_EQ(header.size() % 64, 0);
+    EXPECT_EQ(parse_header(header, "a").descr, descr(name));
+    EXPECT_EQ(parse_header(header, "a").element_bytes, 8);
+  }
+  // The same byte is another character in another version.
+  EXPECT_EQ(parse("{'descr': [('\xe9', '|i1')], 'fortran_order': False, 'shape': ()}").descr, "[('\u00e9', '|i1')]");
+  EXPECT_EQ(parse("{'descr': [('\xe9', '|i1')], 'fortran_order': False, 'shape': ()}", 2).descr, "[('\u00e9', '|i1')]");
+  EXPECT_EQ(parse("{'descr': [('\u00e9', '|i1')], 'fortran_order': False, 'shape': ()}", 3).descr,
+            "[('\u00e9', '|i1')]");
+}
+
+TEST(NpyHeader, TextThatIsNoUtf8IsRefused) {
+  for (const std::string bad :
+       {"\xe9", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"}) {
+    EXPECT_THROW(parse("{'descr': [('" + bad + "', '|i1')], 'fortran_order': False, 'shape': ()}", 3), Error) << bad;
+    EXPECT_THROW(make_header("[('" + bad + "', '|i1')]", Order::kC, {1}), Error) << bad;
+  }
+  for (const std::string bad : {R"('\q')", R"('\x8')", R"('\u12')", R"('\U00110000')", "'\\", R"('\N{DASH}')"})
+    EXPECT_THROW(parse_literal(bad), Error) << bad;
+}
+
+TEST(NpyHeader, SpellingsOfOneTypeAreTheSame) {
+  EXPECT_TRUE(same_descr("<f8", "<f8"));
+  EXPECT_FALSE(same_descr("<f8", "<f4"));
+  EXPECT_TRUE(same_descr("[('a', '<f8'), ('b', '|i1', (2,))]", R"([("a","<f8"),("\x62",'|i1',(2,)),])"));
+  EXPECT_FALSE(same_descr("[('a', '<f8')]", "[('b', '<f8')]"));
+  EXPECT_FALSE(same_descr("[('a', '<f8')]", "[('a', '<f8'), ('b', '<f8')]"));
 }
 
 TEST(NpyHeader, ComesBackAsItWasWritten) {

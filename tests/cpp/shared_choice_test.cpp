@@ -31,7 +31,7 @@ const std::string kNew = "00000000000000ff";
 
 /// A file of four components, two on each of two hosts.
 Description file(const std::string& id, std::vector<std::string> replaced = {}) {
-  return {id, 4, 1000, 0, {{0, 1, "here"}, {2, 3, "over there"}}, std::move(replaced)};
+  return {id, 4, 1000, 0, {{0, 1, "here"}, {2, 3, "over there"}}, std::move(replaced), 0};
 }
 
 std::string error_of(const std::vector<Sight>& sights, SharedFilePlace place = SharedFilePlace::kDetect) {
@@ -106,7 +106,7 @@ TEST(SharedChoice, SightsAndChoicesTravel) {
   EXPECT_EQ(unpacked(packed(Sight{})), Sight{});
   const Choice choice{false, kOld, 4096, {3, 0, 0}};
   EXPECT_EQ(Choice::unpacked(choice.packed()), choice);
-  const Choice one{true, {}, 0, {0}};
+  const Choice one{true, {}, 0, {0}, 0};
   EXPECT_EQ(Choice::unpacked(one.packed()), one);
 }
 
@@ -114,6 +114,11 @@ TEST(SharedDescription, TextsAreReadBackOrRefused) {
   const Description whole = file(kNew, {kOld});
   const std::string text = whole.to_text();
   EXPECT_EQ(parse(text, "here"), whole);
+  Description limited = whole;
+  limited.limit = 5000;
+  EXPECT_EQ(parse(limited.to_text(), "here"), limited);
+  EXPECT_TRUE(text.starts_with("plait shared file 1\n"));
+  EXPECT_TRUE(limited.to_text().starts_with("plait shared file 2\n"));
   EXPECT_EQ(whole.host(1), "here");
   EXPECT_EQ(whole.host(2), "over there");
   // Each shorter text, and each line left out, is damaged.
@@ -130,7 +135,8 @@ TEST(SharedDescription, TextsAreReadBackOrRefused) {
     }
     return std::string("no error");
   };
-  expect_part(changed("file 1", "file 2"), "cannot use /disk/x.meta: it is of version 2");
+  expect_part(changed("file 1", "file 3"), "cannot use /disk/x.meta: it is of version 3");
+  expect_part(changed("file 1", "file 2"), "lacks the line that begins with \"limit \"");
   expect_part(changed("unit 1000", "unit 0"), "no number of at least 1");
   expect_part(changed("components 4", "components 5"), "does not say of all components");
   expect_part(changed("component 0", "component 4"), "it is of component 4 of 4");

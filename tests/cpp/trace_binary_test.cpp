@@ -38,6 +38,7 @@ Description full_description() {
   d.processes = {{7, 0, 3, "node-1", "a.out --fast", 123456789}, {8, 7, -1, "", "", kUnknown}, {9, 8, 0, "n", "c", 0}};
   d.files = {{7, 1, "/data/in"}, {8, 1, "/data/out"}, {7, 4000000000U, std::string("odd\0name\n", 9)}, {9, 0, ""}};
   d.missed = {{"reason one", 5, -1, INT64_MAX}, {"", 0, 0, 0}};
+  d.counters = {{7, 3, Interface::kPosix, 0, {{"reads", INT64_MAX}, {"", INT64_MIN}}}, {}};
   d.notes = {"first", "", "third \xff"};
   return d;
 }
@@ -50,6 +51,7 @@ void expect_same(const Description& got, const Description& wanted) {
   EXPECT_EQ(got.processes, wanted.processes);
   EXPECT_EQ(got.files, wanted.files);
   EXPECT_EQ(got.missed, wanted.missed);
+  EXPECT_EQ(got.counters, wanted.counters);
   EXPECT_EQ(got.notes, wanted.notes);
 }
 

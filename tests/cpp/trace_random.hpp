@@ -57,6 +57,9 @@ inline Whole random_trace(std::uint64_t seed, std::size_t events) {
     description.files.push_back(
         {100 * (1 + i % 3), i, i % 5 == 0 ? "" : " name with blanks, \"quotes\"\r\n%41 " + std::to_string(i)});
   description.missed.push_back({"no memory for a chunk", 3, 4096, -1});
+  description.counters.push_back({0, 0, Interface::kUnknown, flag::kLogical, {{"run_ns", 5'000'000'000}}});
+  description.counters.push_back(
+      {100, 2, Interface::kMpiIo, 0, {{"a name = 100 %\n", INT64_MIN}, {"reads", INT64_MAX}}});
   description.notes.push_back("a note\nof two lines; 100 % sure");
   description.zero = 1'700'000'000'123'456'789;
   description.complete = !one_in(3);

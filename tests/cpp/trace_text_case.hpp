@@ -55,6 +55,7 @@ inline void expect_same_description(const Description& one, const Description& o
   EXPECT_EQ(one.processes, other.processes);
   EXPECT_EQ(one.files, other.files);
   EXPECT_EQ(one.missed, other.missed);
+  EXPECT_EQ(one.counters, other.counters);
   EXPECT_EQ(one.notes, other.notes);
 }
 

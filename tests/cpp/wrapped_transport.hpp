@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -111,11 +112,25 @@ class SeveralNodes : public Wrapped {
   Gates& gates() override { return gates_; }
   std::span<std::byte> note(int node_rank) override { return inner_.note(first_ + node_rank); }
   void broadcast_to_nodes(std::span<std::byte> bytes) override {
-    if (first_ != 0) return inner_.receive(0, bytes)->complete();
-    for (int leader = node_size_; leader < inner_.size(); leader += node_size_) inner_.send(leader, bytes)->complete();
+    const auto complete = [](auto&& start) { surely(start)->complete(); };
+    if (first_ != 0) return complete([&] { return inner_.receive(0, bytes); });
+    for (int leader = node_size_; leader < inner_.size(); leader += node_size_)
+      complete([&] { return inner_.send(leader, bytes); });
   }
 
  private:
+  /// As MPI, which takes no memory of C++ for it.
+  template <typename Start>
+  static std::unique_ptr<Ticket> surely(Start&& start) {
+    while (true) {
+      try {
+        return start();
+      } catch (const std::bad_alloc&) {
+        continue;
+      }
+    }
+  }
+
   struct NodeWindows : SharedWindows {
     explicit NodeWindows(const SeveralNodes& owner) : node(owner) {}
     std::byte* part(int node_rank) const override { return all->part(node.first_ + node_rank); }

@@ -32,7 +32,7 @@ program module_errors
   else
     call plait_write(file, layout, half, stat=stat, errmsg=text)
   end if
-  call expect(stat == 1 .and. index(text, 'has the shape (6, 3), but the layout says (6, 4)') > 0 &
+  call expect(stat == 1 .and. index(text, 'has the shape 6x3, but the layout says 6x4') > 0 &
     .and. index(text, '(on rank 1)') > 0, 'a shape')
   call plait_write(file, layout, wide, stat=stat, errmsg=text)
   call expect(stat == 1 .and. index(text, 'have 8 bytes, those of the file 4') > 0, 'a type')

@@ -96,7 +96,7 @@ def test_errors_are_the_same_on_all_nodes(apart, shared):
         mine = np.ones(layout.local_shape(apart.rank))
         last = apart.rank == apart.size - 1
         error_everywhere(
-            apart, lambda: file.write(mine[1:] if last else mine, layout), plait.ArgumentError, "has the shape"
+            apart, lambda: file.write(mine[1:] if last else mine, layout), plait.ArgumentError, "needs one of shape"
         )
         other = plait.Layout((64, 16), "(*, block)", grid=(apart.size,))
         error_everywhere(

@@ -51,6 +51,19 @@ def refused(comm, status, expected, *words):
     return texts[0]
 
 
+def test_names_of_other_formats(comm, shared, vector):
+    refused(comm, popen(3, shared / "a.nc", SEQUENTIAL, NEW), ARGUMENT, "netCDF", f"raw:{shared}/a.nc")
+    refused(comm, popen(3, "distnt:a", SEQUENTIAL, NEW), ARGUMENT, "did you mean distant:a?")
+    for _ in range(2):
+        check(popen(3, f"raw:{shared}/a.nc", SEQUENTIAL, OLD if (shared / "a.nc").exists() else NEW))
+        check(pwrite(np.full(2, comm.rank, "i4"), (2, 1), vector, 3))
+        check(LIBRARY.plait_pclose(3))
+        comm.Barrier()
+    refused(comm, popen(3, f"raw:{shared}/a.nc", SEQUENTIAL, NEW), SYSTEM, "it exists")
+    if comm.rank == 0:
+        assert [entry.name for entry in shared.iterdir()] == ["a.nc"]
+
+
 def test_units(comm, shared, vector):
     array = np.zeros(2, "i4")
     refused(comm, pread(array, (2, 1), vector, 7), ARGUMENT, "unit 7 is not open", "no unit is", "popen")

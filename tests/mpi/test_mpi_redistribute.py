@@ -60,10 +60,32 @@ def test_what_does_not_fit_is_an_error_on_all(comm):
 
     refused(mine, rows, plait.Layout((6, 9), "(*, block)", grid=(comm.size,)), "one shape")
     refused(mine, rows, plait.Layout((6, 8), "(*, block)", grid=(comm.size + 1,)), "ranks, but the communicator")
-    refused(np.zeros((9, 9)) if last else mine, rows, columns, f"of rank {comm.size - 1} has the shape")
+    refused(np.zeros((9, 9)) if last else mine, rows, columns, "is an array of shape 9x9, but")
     if comm.size > 1:
         other = plait.Layout((6, 8), "(*, cyclic)", grid=(comm.size,))
         refused(mine, rows, other if last else columns, "the ranks of a collective call differ")
         refused(mine.astype("f4") if last else mine, rows, columns, "the ranks of a collective call differ")
     found = plait.redistribute(mine, rows, columns, comm)
     assert found.shape == columns.local_shape(comm.rank)
+
+
+def test_an_overlap_of_one_rank_is_an_error_on_all(comm):
+    rows = plait.Layout((6, 8), "(block, *)", grid=(comm.size,))
+    columns = plait.Layout((6, 8), "(*, block)", grid=(comm.size,))
+    mine, shape = rows.local_shape(comm.rank), columns.local_shape(comm.rank)
+    memory = np.zeros(100)
+    array = memory[: mine[0] * mine[1]].reshape(mine)
+    own = memory[:: -1 if comm.rank == 0 else 1][100 - shape[0] * shape[1] :].reshape(shape)
+    text = "target array of rank 0 shares memory with the source array of rank 0"
+    error_everywhere(comm, lambda: plait.redistribute(array, rows, columns, comm, out=own), plait.ArgumentError, text)
+    masked = np.ma.masked_array(array, array > 3) if comm.rank == comm.size - 1 else array
+    text = f"array of rank {comm.size - 1} is a masked array"
+    error_everywhere(
+        comm,
+        lambda: plait.redistribute(masked, rows, columns, comm),
+        plait.ArgumentError,
+        text if comm.size > 1 else "masked",
+    )
+    with plait.Redistribution(rows, columns, "f8", comm) as plan:
+        text = "shares memory with the source array of rank 0"
+        error_everywhere(comm, lambda: plan.run(array, own), plait.ArgumentError, text)

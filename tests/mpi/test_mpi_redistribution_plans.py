@@ -156,13 +156,13 @@ def test_an_error_of_one_rank_reaches_all(apart):
         error_everywhere(apart, call, plait.ArgumentError, says)
 
     refused(lambda: plait.redistribute(None if last else mine, source, target, apart), "missing")
-    refused(lambda: plait.redistribute(mine, source, target, apart, out=out.T if last else out), "has the shape")
+    refused(lambda: plait.redistribute(mine, source, target, apart, out=out.T if last else out), "needs one of shape")
     refused(lambda: plait.empty(source, object if last else "f8", apart), "Python objects")
     refused(lambda: plait.Redistribution(source, target, object if last else "f8", apart), "Python objects")
     refused(lambda: plait.Redistribution(source, target, "f4" if last else "f8", apart), "ranks of a collective call")
     with plait.Redistribution(source, target, "f8", apart) as plan:
-        refused(lambda: plan.run(mine[1:] if last else mine, out), "has the shape")
-        refused(lambda: plan.run(mine, np.zeros(3) if last else out), "has the shape")
+        refused(lambda: plan.run(mine[1:] if last else mine, out), "needs one of shape")
+        refused(lambda: plan.run(mine, np.zeros(3) if last else out), "needs one of shape")
         first, second = plan.source, plan.target
         refused(lambda: plan.run(first, second) if last else plait.redistribute(mine, source, target, apart), "differ")
         plan.source[...] = apart.rank

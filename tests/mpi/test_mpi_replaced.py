@@ -1,9 +1,12 @@
 """Files whose name is given to other files while ranks open them: all ranks read one of them, whole."""
 
 import contextlib
+import os
 
+import numpy as np
 import pytest
 from replacing import replaced
+from same import error_everywhere
 
 import plait
 
@@ -24,3 +27,24 @@ def test_ranks_never_mix_two_files(comm, shared):
     everyone = comm.allgather(found)
     assert all(size == least == most for size, least, most in found)
     assert everyone == [everyone[0]] * comm.size
+
+
+def test_a_file_that_appears_meanwhile_stays(comm, shared):
+    path = shared / "a.npy"
+    file = plait.open(path, "w", comm=comm, shape=(3,), dtype="i4")
+    if comm.rank == 0:
+        np.save(path, np.arange(7))
+    error_everywhere(comm, file.close, plait.StoreError, "has appeared")
+    assert np.load(path).shape == (7,)
+    assert np.load(f"{path}.kept-1").shape == (3,)
+
+
+def test_names_that_are_no_utf_8(comm, shared):
+    path = os.fsencode(shared) + b"/gr\xfc\xdfe.npy"
+    with plait.open(path, "w", comm=comm, shape=(3,), dtype="i4") as file:
+        assert os.fsencode(file.url) == path
+    assert plait.open(path, comm=comm).shape == (3,)
+    error = error_everywhere(
+        comm, lambda: plait.open(path + b"-none", comm=comm, shape=3, dtype="i4"), plait.StoreError
+    )
+    assert b"gr\xfc\xdfe.npy-none" in os.fsencode(error)

@@ -68,8 +68,16 @@ def test_the_block_size_is_the_longest_run_that_holds_everywhere(source, target,
 def test_layouts_of_different_shapes_do_not_compose():
     with pytest.raises(plait.ArgumentError, match="8x12"):
         plait.compose(plait.Layout((8, 12), "(*, *)"), plait.Layout((12, 8), "(*, *)"))
-    with pytest.raises(TypeError):
-        plait.compose(plait.Layout((8,), "(*)"), "8 (*)")
+    with pytest.raises(plait.ArgumentError, match="target is an int"):
+        plait.compose(plait.Layout((8,), "(*)"), 8)
+
+
+def test_layouts_may_be_texts():
+    whole, rows = plait.Layout((8,), "(*)"), plait.Layout((8,), "(block) onto (2)")
+    for source, target in [("8 (*)", rows), (whole, "(block) onto (2)"), ("(*)", "8 (block) onto (2)")]:
+        conversion = plait.compose(source, target)
+        assert (conversion.source, conversion.target) == (whole, rows)
+    assert plait.same_up_to_ranks("8 (block) onto (2)", rows) == {0: 0, 1: 1}
 
 
 @pytest.mark.parametrize("rank", [-1, 2, 1 << 40])

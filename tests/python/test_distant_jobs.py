@@ -31,7 +31,11 @@ comm.Barrier()
 begin = time.monotonic()
 if comm.rank == last:
     time.sleep(0.5)
-    if how == "killed":
+    if how == "killed beside a child" and os.fork() == 0:
+        os.closerange(0, 3)
+        time.sleep(8)
+        os._exit(0)
+    if how != "left":
         os.kill(os.getpid(), signal.SIGKILL)
     os._exit(0)
 try:
@@ -106,7 +110,7 @@ for url in (f"distant:a?folder={sys.argv[1]}&place=striped", f"distant:a?folder=
 OUTLIVE = ["sh", "-c", '"$@"; sleep 4', "sh"]
 
 
-@pytest.mark.parametrize("how", ["killed", "left"])
+@pytest.mark.parametrize("how", ["killed", "killed beside a child", "left"])
 def test_a_rank_that_has_gone_is_told_of(tmp_path, how):
     output = run(JOB, tmp_path, how)
     for rank in (0, 1):

@@ -204,7 +204,7 @@ def test_a_header_of_more_than_the_file_can_hold(tmp_path):
         ({**RAW, "dtype": "nonsense"}, "nonsense"),
         ({**RAW, "shape": (4, -5)}, "negative"),
         ({**RAW, "shape": "4x5"}, "shape|integer"),
-        ({**RAW, "shape": (4, 2.5)}, "shape=2.5 is not a whole number"),
+        ({**RAW, "shape": (4, 2.5)}, "whole numbers"),
         ({**RAW, "shape": (1 << 40, 1 << 40)}, "elements of the array"),
         ({**RAW, "shape": (1,) * 33}, "33 dimensions"),
         ({**RAW, "order": "K"}, "order='K'"),
@@ -272,7 +272,7 @@ def test_arrays_that_do_not_fit_are_not_written(tmp_path):
     layout = plait.Layout((4, 5), "(block, *) onto (2)")
     with plait.open(path, "r+", **RAW) as file:
         for array, given, says in [
-            (np.ones((5, 4)), None, "5, 4"),
+            (np.ones((5, 4)), None, "shape 5x4"),
             (np.ones((4, 5), "f4"), None, "float32"),
             (np.ones((4, 5), "i8"), None, "int64"),
             ([np.ones((2, 5))], layout, "1 local arrays"),

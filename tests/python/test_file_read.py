@@ -1,7 +1,5 @@
 """Reading files in every layout, region and type, against NumPy's indexing."""
 
-import re
-
 import numpy as np
 import pytest
 from brute_force import Deal, deals, matrix_deals, numbered, regions, shapes
@@ -155,13 +153,13 @@ def test_any_region_in_any_layout(tmp_path, data):
         (np.s_[-6], "index -6 lies outside"),
         (np.s_[::-1], "step is -1"),
         (np.s_[0, 0, 0, 0], "4 indices for an array of 3"),
-        (np.s_[..., 0, ...], "at most one ellipsis"),
+        (np.s_[..., 0, ...], "use it once at most"),
         (np.s_[[0, 1]], "neither an integer nor a slice"),
         (np.s_[None, 0], "neither an integer nor a slice"),
         (np.s_[1.5], "neither an integer nor a slice"),
         ("all", "neither an integer nor a slice"),
         (np.s_[:, ::0], "zero"),
-        (np.s_[1.5:], "slice indices"),
+        (np.s_[1.5:], "bound or step that is no integer"),
     ],
     ids=str,
 )
@@ -224,12 +222,12 @@ def test_out_that_does_not_fit(tmp_path):
         ]:
             with pytest.raises(plait.ArgumentError, match=says):
                 file.read(given_layout, out=out)
-        with pytest.raises(plait.ArgumentError, match=re.escape("(8, 6)")):
+        with pytest.raises(plait.ArgumentError, match="8x6"):
             file.read(plait.Layout((8, 6), "(*, *)"))
         with pytest.raises(plait.ArgumentError, match="region"):
             file.read(plait.Layout((6, 8), "(*, *)"), region=np.s_[1:])
-        with pytest.raises(plait.ArgumentError):
-            file.read("(block, *) onto (2)")
+        halves = file.read("(block, *) onto (2)")
+        np.testing.assert_array_equal(np.concatenate(halves), numbered((6, 8)))
         np.testing.assert_array_equal(file.read(), numbered((6, 8)))
 
 

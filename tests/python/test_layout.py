@@ -187,8 +187,9 @@ def test_parse_errors_have_a_position(text, position, found):
     ],
 )
 def test_other_types_are_type_errors(call):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError) as caught:
         call()
+    assert isinstance(caught.value, plait.ArgumentError)
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,35 @@ def test_a_c_program_that_comes_to_its_end_is_noticed(tmp_path, node):
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
 
 
+KILLED = """
+import os, signal, sys
+from mpi4py import MPI
+from plait import distant
+
+comm = MPI.COMM_WORLD
+with distant.open(f"{sys.argv[1]}/disk-{comm.rank}", "w", comm=comm, temporary=True) as file:
+    with distant.offer(f"own {comm.rank}", f"{sys.argv[1]}/own-{comm.rank}", "w", comm=comm, temporary=True) as own:
+        comm.Barrier()
+        other = (comm.rank + 1) % comm.size
+        file.write(0, b"abc", other)
+        file.sync(other)
+        assert file.read(0, 3, other).tobytes() == b"abc"
+        own.write(0, b"abc")
+        comm.Barrier()
+        if comm.rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        comm.Barrier()
+"""
+
+
+@pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
+def test_a_killed_rank_leaves_no_temporary_distant_file(tmp_path, node):
+    job = launch(3, sys.executable, "-c", KILLED, tmp_path, PLAIT_NODE_SIZE=node)
+    assert job.returncode != 0
+    assert "Error" not in job.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 # A rank leaves a block by an exception while the other waits for it in a call that is not Plait's.
 GIVING_UP = """
 import sys

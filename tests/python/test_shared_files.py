@@ -31,6 +31,20 @@ def test_one_process_has_an_ordinary_file(tmp_path: Path) -> None:
             file.read(1, 3)
 
 
+def test_a_limit_stays_with_a_striped_file(tmp_path: Path) -> None:
+    with shared.open(tmp_path / "data", "w", place="striped", unit=10, persistent=True, limit=25) as file:
+        file.write(0, bytes(25))
+    with shared.open(tmp_path / "data", "r+") as file:
+        with pytest.raises(plait.ArgumentError, match="limited to 25 bytes, but should get 26"):
+            file.write(25, b"x")
+        with pytest.raises(plait.ArgumentError, match="limited to 25 bytes"):
+            file.resize(26)
+    with shared.open(tmp_path / "data", "r+", limit=30) as file:
+        file.write(25, b"x")
+        with pytest.raises(plait.ArgumentError, match="limited to 30 bytes"):
+            file.write(30, b"x")
+
+
 def test_one_process_has_stripes_where_it_asks_for_them(tmp_path: Path) -> None:
     with shared.open(tmp_path / "data", "w", place="striped", unit=10, persistent=True) as file:
         assert (file.one, file.components, file.unit) == (False, 1, 10)

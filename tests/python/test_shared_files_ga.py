@@ -62,6 +62,26 @@ def test_c_program(tmp_path, ranks, place):
     run(compiled(tmp_path, "calls.c"), ranks, tmp_path, **place)
 
 
+@pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
+def test_nobody_calls_mpi_once_no_file_is_open(tmp_path, node):
+    run(compiled(tmp_path, "rests.c"), 3, tmp_path, PLAIT_NODE_SIZE=node)
+
+
+def test_a_program_without_threads_is_told_what_it_needs(tmp_path):
+    done = launch(compiled(tmp_path, "plain.c"), 2, tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert done.stderr.count("plait: Shared Files cannot work in this program: MPI was initialised for") == 1
+    assert "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE (MPICH)" in done.stderr
+    run(
+        compiled(tmp_path, "plain.c"),
+        2,
+        tmp_path,
+        WORKS="1",
+        MPIR_CVAR_DEFAULT_THREAD_LEVEL="MPI_THREAD_MULTIPLE",
+        OMPI_MPI_THREAD_LEVEL="3",
+    )
+
+
 @needs_fortran
 @pytest.mark.parametrize("place", [TOGETHER, APART], ids=["one folder", "folders of their own"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])

@@ -195,3 +195,28 @@ def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:
     assert report["classes"]["swapping"]["count"] == report["classes"]["checkpoint"]["count"] == 0
     assert not any(word in each["title"] for each in report["conclusions"] for word in ("swapped", "Checkpoints"))
     assert not any("seek" in (each["advice"] or "") for each in report["conclusions"])
+
+
+def test_what_was_said_when_it_was_recorded_counts(tmp_path: Path) -> None:
+    script = "import sys\nopen('data.log', 'w').write('x' * 1000)\nopen('data.out', 'w').write('y' * 2000)\n"
+    (tmp_path / "work.py").write_text(script)
+    target = str(tmp_path / "run.plait")
+    command = ["env", "-C", str(tmp_path), sys.executable, "work.py"]
+    said = ["trace", "record", "-o", target, "--exclude", "*.log", "--include", "*/lib/python*", "--", *command]
+    done = CliRunner().invoke(main, said)
+    assert done.exit_code == 0
+    assert "; reports leave out " in done.stderr
+    report = trace.report(target)
+    left = {each["what"]: each for each in report["left_out"]["kinds"]}
+    assert left["excluded files"]["write_bytes"] == 1000
+    assert any("/lib/python" in each["name"] for each in report["files"])
+    replaced = trace.report(target, exclude=["*.out"])
+    assert sum(each["write_bytes"] for each in replaced["files"]) == 1000
+    with trace.open(target) as known:  # the trace holds all
+        assert sum(batch[batch["kind"] == Kind.WRITE]["result"].sum() for batch in known) == 3000
+    assert CliRunner().invoke(main, ["trace", "record", "-o", target, "--all", "--", *command]).exit_code == 0
+    assert not trace.report(target)["left_out"]["calls"]
+    assert CliRunner().invoke(main, ["trace", "record", "-o", target, "--", *command]).exit_code == 0
+    assert trace.report(target)["left_out"]["calls"]
+    long = CliRunner().invoke(main, ["trace", "record", "-o", target, "--include", "x" * 4000, "--", *command])
+    assert "give them to plait trace report instead" in long.stderr

@@ -8,7 +8,7 @@ import numpy as np
 from trace_page_browser import Open, settle
 
 import plait.trace
-from plait.trace import EVENT, Flag, Interface, Kind, page
+from plait.trace import EVENT, Counters, Flag, Interface, Kind, page
 
 TURNS = 40
 SIZE = 1 << 16
@@ -75,3 +75,25 @@ def test_page_of_a_trace_without_events(open_page: Open, tmp_path: Path) -> None
     shown = open_page(page.page_text(plait.trace.report(tmp_path / "none.plait")))
     assert shown.locator("h1").inner_text() == "none.plait"
     assert "No reads or writes" in shown.locator("#timeline").inner_text()
+
+
+def test_page_of_counters(open_page: Open, tmp_path: Path) -> None:
+    whole = Counters(0, 0, Interface.UNKNOWN, Flag.LOGICAL, {"run_ns": 10**10, "processes": 4})
+    values = {"reads": 3000, "writes": 0, "read_bytes": 3_072_000, "write_bytes": 0, "read_ns": 10**9, "opens": 1}
+    values |= {"reads_of_1001_to_2000": 3000, "consecutive_reads": 2000, "sequential_reads": 400}
+    values |= {"calls_of_1024": 3000}
+    with plait.trace.create(tmp_path / "counted.plait") as writer:
+        writer.add_process(1, rank=0, command="/opt/solver --quick")
+        writer.add_file(1, 1, "part<1>.dat")
+        writer.finish(counters=[whole, Counters(1, 1, Interface.POSIX, Flag.LOGICAL, values)])
+    report = plait.trace.report(tmp_path / "counted.plait")
+    shown = open_page(page.page_text(report))
+    assert shown.locator("h1").inner_text() == "solver"
+    lead = shown.locator(".lead").inner_text().replace("\u00a0", " ")
+    assert lead.startswith("4 processes read 2.93 MiB in 10 s, with 3,000 requests of 1 KiB on average, in 1 file.")
+    found = shown.locator("main section[id]").evaluate_all("(all) => all.map((each) => each.id)")
+    assert found == ["conclusions", "counters", "tables", "trace"]
+    text = shown.locator("#counters").inner_text().replace("\u00a0", " ")
+    assert "part<1>.dat" in text
+    assert "599 to 600" in text
+    assert {each["evidence"] for each in report["conclusions"]} == {"counters"}

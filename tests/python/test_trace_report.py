@@ -17,6 +17,7 @@ from plait import trace
 from plait.cli import main
 
 FIELDS = {
+    "counters",
     "format",
     "version",
     "trace",

@@ -8,11 +8,13 @@
 
 #include "base/text.hpp"
 #include "engine/agree.hpp"
+#include "file/unclosed.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"
 #include "primitives/calls.hpp"
 #include "primitives/lists.hpp"
 #include "store/stripe/description.hpp"
+#include "store/url.hpp"
 
 namespace plait::primitives {
 
@@ -38,16 +40,18 @@ void check_numbers(std::int64_t disks, std::int64_t processors, int ranks) {
 /// Whether a new file's name is free.
 void check_new(const std::string& path) {
   std::error_code unknown;
-  if (std::filesystem::exists(std::filesystem::symlink_status(path, unknown)))
+  if (std::filesystem::exists(std::filesystem::symlink_status(store::ordinary_path(path), unknown)))
     throw Error(ErrorKind::kSystem,
                 base::text("cannot open ", path, " with status NEW: it exists; use OLD, or remove it first"), EEXIST);
 }
 
 /// Two units cannot both make one new file.
 void check_not_made(const Runtime& state, const std::string& path) {
-  const auto name = std::filesystem::absolute(path).lexically_normal();
+  const auto place = [](const std::string& given) {
+    return std::filesystem::absolute(store::ordinary_path(given)).lexically_normal();
+  };
   for (const auto& [number, unit] : state.units)
-    if (unit.status == 1 && unit.file.is_open() && std::filesystem::absolute(unit.path).lexically_normal() == name)
+    if (unit.status == 1 && unit.file.is_open() && place(unit.path) == place(path))
       refuse(base::text("cannot open ", path, " with status NEW: unit ", number,
                         " makes it already; call pclose for that first, or use another name"));
 }
@@ -66,7 +70,7 @@ Place new_place(const std::string& path, std::int64_t wanted) {
         base::text(path, ": popen takes the name of the file alone; give no_of_disks, and the disks in PLAIT_DISKS"));
   check_new(path);
   std::vector<std::string> folders = plait::disks();
-  if (folders.empty()) return {path, 1};
+  if (folders.empty() || store::is_raw(path)) return {path, 1};
   if (wanted != kNone) folders.resize(std::min(folders.size(), static_cast<std::size_t>(wanted)));
   return {stripe_url(path, folders), static_cast<std::int64_t>(folders.size())};
 }
@@ -74,7 +78,8 @@ Place new_place(const std::string& path, std::int64_t wanted) {
 /// An existing file lies where it lies.
 Place old_place(const std::string& path) {
   const int disks = stripe_count(path);
-  const bool striped = !path.starts_with("stripe:") && store::stripe::looks_like_description(path);
+  const bool plain = !path.starts_with("stripe:") && !store::is_raw(path);
+  const bool striped = plain && store::stripe::looks_like_description(path);
   return {striped ? stripe_url(path) : path, disks};
 }
 
@@ -89,6 +94,7 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
     options.readers = processors;
     options.strategy = "two-phase";
   }
+  const file::Untold by_its_unit;  // the runtime tells of units that are not closed
   if (status == 1) return File::open(path, Mode::kWrite, options, state.comm);
   try {
     return File::open(path, Mode::kReadWrite, options, state.comm);
@@ -133,7 +139,8 @@ void close_unit(std::int64_t unit) {
     const Unit& known = unit_of(state, unit);
     made = known.status == 1 && known.file.is_open();
     std::error_code unknown;
-    if (made && state.comm.rank() == 0 && std::filesystem::exists(std::filesystem::symlink_status(known.path, unknown)))
+    if (made && state.comm.rank() == 0 &&
+        std::filesystem::exists(std::filesystem::symlink_status(store::ordinary_path(known.path), unknown)))
       throw Error(ErrorKind::kSystem,
                   base::text("cannot close unit ", unit, ": ", known.path,
                              " was opened with status NEW, but exists by now; remove it and call pclose again"),

@@ -32,7 +32,7 @@ CALLS = (
 BOUND = ("pread", 4096)
 """The call that the bounds are about: the least that a program can ask of a file in the page cache, a page of it."""
 MOST_NANOSECONDS = 200.0
-MOST_SHARE = 0.2
+MOST_SHARE = 0.15
 MOST_BYTES = 8.0
 
 

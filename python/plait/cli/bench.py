@@ -19,7 +19,7 @@ from plait.cli.bench_redistribute import redistribute_command
 from plait.cli.bench_shared import shared_command
 from plait.cli.bench_trace import trace_command
 from plait.cli.benchmark import deliver, result_options, run_with_bar
-from plait.cli.support import UserError
+from plait.cli.support import Commands, UserError
 
 _OPERATIONS: dict[str, tuple[Operation, ...]] = {"read": ("read",), "write": ("write",), "both": ("read", "write")}
 
@@ -34,7 +34,7 @@ Examples:
 """
 
 
-@click.group("bench")
+@click.group("bench", cls=Commands)
 def bench_command() -> None:
     """Measure Plait on this machine, beside MPI where that does the same."""
 

@@ -26,13 +26,22 @@ class UserError(click.ClickException):
 class Commands(click.Group):
     """A group of commands whose errors, of Plait or of the system, are shown in one line and without a traceback."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was named; where there is none of that name, say which there are."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            names = ", ".join(self.list_commands(ctx))
+            ctx.fail(f"There is no command {args[0]!r}; use one of: {names}.")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise
         except (plait.Error, OSError) as error:
+            if isinstance(error, BrokenPipeError) and not isinstance(error, plait.Error):
+                raise
             raise UserError(" ".join(str(error).split())) from error
 
 

@@ -75,6 +75,8 @@ def generate_command(
     if list_:
         output().print(_table())
         return
+    if name is not None and name not in (names := [one.name for one in workloads()]):
+        raise UserError(f"there is no workload {name!r}; use one of: {', '.join(names)}")
     if name is None or target is None:
         raise UserError("say which workload and where to write it, as in: plait trace generate venus -o venus.plait")
     with writing_to(target):

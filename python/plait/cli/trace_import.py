@@ -49,7 +49,7 @@ def import_command(
 ) -> None:
     """Turn a trace of another tool into one of Plait.
 
-    Read are logs of Darshan (each access with DXT, else sums), traces of DFTracer, outputs of strace, logs that fio
+    Read are logs of Darshan (each access with DXT, else counters), traces of DFTracer, outputs of strace, logs that fio
     writes (write_iolog), and traces of block devices and caches: texts with columns, vscsi, oracle-general. Each may be
     compressed by gzip or zstd. SOURCE may be - for the standard input, FILE for the standard output. Several sources
     are read as one: the files of strace -ff, or those of DFTracer.

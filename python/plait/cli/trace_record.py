@@ -17,6 +17,7 @@ _EXAMPLES = """
 Examples:
   plait trace record -- python analyse.py
   plait trace record -o run.plait -- ./simulate --steps 10
+  plait trace record --exclude '*.log' --include '/proc/*' -- ./simulate
   plait trace record -o run.plait -- mpiexec -n 4 ./simulate
   mpiexec -n 4 plait trace record -o run.plait -- ./simulate
 """
@@ -39,19 +40,33 @@ Examples:
     help="The trace to write; an older trace is replaced.",
 )
 @click.option("--append", is_flag=True, help="Add to the trace that is there.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Reports count files whose names match; repeatable.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Reports leave out files whose names match; repeatable.")
+@click.option("--all", "everything", is_flag=True, help="Reports leave no files out but those of --exclude.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not say at the end what was recorded.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENTS]...")
-def record_command(path: Path, append: bool, quiet: bool, command: tuple[str, ...]) -> None:
+def record_command(
+    path: Path,
+    append: bool,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    everything: bool,
+    quiet: bool,
+    command: tuple[str, ...],
+) -> None:
     """Run a program and record its input and output, and that of every process that it starts.
 
     Nothing needs to be compiled or changed, and MPI is not needed. The exit status is the command's; 128 and the
     signal's number where a signal ended it; 127 where there is no such command.
+
+    Everything is kept. Reports of the trace leave out files of the system, of MPI, of libraries and of interpreters,
+    and count them in one line; --include, --exclude and --all change that.
     """
     try:
         reason = why_not(find_program(command[0]))
         if reason is not None:
             warn(f"{reason}. Nothing of it is recorded, only programs that it starts")
-        status = record(list(command), path, append=append)
+        status = record(list(command), path, append=append, include=include, exclude=exclude, all=everything)
     except OSError as error:
         if error.filename != command[0]:
             raise
@@ -81,15 +96,20 @@ def tell(path: Path) -> None:
             processes = len(trace.processes)
             coverage = trace.coverage
             compared = trace.description.complete
+        report = plait.trace.report(path)
     except plait.Error as error:
         click.echo(f"plait: {error}", err=True)
         return
-    share = min(coverage)
+    left_out = report["left_out"]["calls"]
+    known = [each for each in coverage if each is not None]
+    # What is missing may be on files that reports leave out alone.
+    share = 1.0 if report["trace"]["coverage"]["share"] == 1.0 else min(known, default=0.0)
     text = "all" if share == 1 else f"{min(100 * share, 99.99):.2f} %"
     text = f"{text} of what is known to have happened"
     if not compared:  # a program that did not end its trace may have done more than was counted
         text = "an unknown share of what happened"
     messages().print(
-        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}",
+        f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}"
+        + (f"; reports leave out {left_out} on files of the system, libraries and interpreters" if left_out else ""),
         soft_wrap=True,
     )

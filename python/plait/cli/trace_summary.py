@@ -36,6 +36,9 @@ def print_summary(summary: Summary, target: str) -> None:
     table.add_row("format", summary.format, "")
     table.add_row("processes", f"{summary.processes:,}", "")
     table.add_row("opens of files", f"{summary.files:,}", "")
+    if summary.counted_reads or summary.counted_writes:
+        table.add_row("reads counted", f"{summary.counted_reads:,}", bytes_text(summary.counted_read_bytes))
+        table.add_row("writes counted", f"{summary.counted_writes:,}", bytes_text(summary.counted_written_bytes))
     table.add_row("events", f"{summary.events:,}", "")
     table.add_row("reads", f"{summary.reads:,}", bytes_text(summary.read_bytes))
     table.add_row("writes", f"{summary.writes:,}", bytes_text(summary.written_bytes))

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core import Layout
 from .._errors import ArgumentError
+from .._words import shape_text
 from ._make import gen_block, integers, make, refusal, same_length, unless_zero
 from ._table import Dimension, Table, check_parts, table_of
 from ._tiles import Indices, spell
@@ -108,7 +109,9 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
     if buffer is not None:
         shape = tuple(layout.local_shape(rank)[d] + sum(table.halo[d]) for d in range(layout.ndim))
         if tuple(np.shape(buffer)) != shape:
-            raise ArgumentError(f"the buffer of rank {rank} has the shape {np.shape(buffer)}; expected {shape}")
+            raise ArgumentError(
+                f"the buffer of rank {rank} has the shape {shape_text(np.shape(buffer))}; expected {shape_text(shape)}"
+            )
         buffer = np.asarray(buffer)[tuple(cut)]
     return {"__version__": VERSION, "buffer": buffer, "dim_data": tuple(data)}
 

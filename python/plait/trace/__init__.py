@@ -1,7 +1,7 @@
 """Traces of input and output: recording any program, reading any trace, and what it means."""
 
 from plait.trace._convert import Conversion, convert
-from plait.trace._event import EVENT, UNKNOWN, Flag, Interface, Kind, Missed, Process, TracedFile
+from plait.trace._event import EVENT, UNKNOWN, Counters, Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._import import IMPORTS, import_trace
 from plait.trace._reader import Coverage, Description, Trace, open
 from plait.trace._record import record
@@ -17,6 +17,7 @@ __all__ = [
     "UNKNOWN",
     "Comparison",
     "Conversion",
+    "Counters",
     "Coverage",
     "Description",
     "Flag",

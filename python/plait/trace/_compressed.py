@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, BinaryIO, cast
 
-from plait._errors import ArgumentError, StoreError
+from plait._errors import ArgumentError, StoreError, store_error
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -29,9 +29,7 @@ def damages() -> tuple[type[Exception], ...]:
 
 def failure(message: str, error: BaseException) -> StoreError:
     """The error of Plait for one of the system's, with its code where it has one."""
-    found = StoreError(message)
-    found.errno = getattr(error, "errno", None)
-    return found
+    return store_error(message, getattr(error, "errno", None))
 
 
 @contextlib.contextmanager

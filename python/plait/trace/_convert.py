@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from plait import _core
+from plait._buffers import trace_name
 from plait._errors import ArgumentError
 from plait.trace import _parquet
 from plait.trace._reader import Description
@@ -88,7 +89,7 @@ def convert(
         plait.ArgumentError: a format that there is not, or that cannot hold the trace; options that do not belong to
             the target's format.
     """
-    here, there = os.fspath(source), os.fspath(target)
+    here, there = trace_name(source), trace_name(target)
     if _same_file(here, there):
         raise ArgumentError(f"the source and the target are the same file, {here}")
     to_format = to_format or _format_of(there)

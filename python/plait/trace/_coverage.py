@@ -10,8 +10,10 @@ Document = dict[str, Any]
 _MAPPED = "bytes of mapped files"  # how the recorder's reason begins
 
 
-def coverage(known: Document, seen: int, events: int, part: bool) -> Document:
-    """How much of what happened the trace holds, as far as it knows."""
+def coverage(known: Document, seen: int, events: int, part: bool, counters: Document | None = None) -> Document:
+    """How much of what happened the trace holds, as far as it knows, call by call or in counters."""
+    counted = counters["totals"]["read_bytes"] + counters["totals"]["write_bytes"] if counters else 0
+    seen += counted
     # What a damaged trace claims to miss less than nothing of counts as unknown.
     amounts = ("events", "read_bytes", "written_bytes")
     missed = [{**one, **{name: max(one[name], 0) for name in amounts}} for one in known["missed"]]
@@ -20,7 +22,7 @@ def coverage(known: Document, seen: int, events: int, part: bool) -> Document:
     share: float | None
     if not missed and known["complete"]:
         share, text = 1.0, "100 % of the bytes: nothing is known to be missing."
-        if not events:
+        if not events and not counters:
             share, text = None, "The trace holds no events."
     elif lost and not untold and known["complete"] and not part:
         share = seen / (seen + lost)
@@ -35,6 +37,9 @@ def coverage(known: Document, seen: int, events: int, part: bool) -> Document:
         kinds = kinds or ["it lacks an unknown amount"]
         reasons = f" ({_reasons(missed)})" if missed else ""
         text = f"Not known what share of the bytes the trace holds: {' and '.join(kinds)}{reasons}."
+    if counted:
+        how = "No call is known one by one" if not events else f"Of {words.size(counted)} no single call is known"
+        text += f" {how}: there are counters alone."
     return {"share": share, "text": text, "missed": missed}
 
 

@@ -111,6 +111,19 @@ class TracedFile(NamedTuple):
     name: str
 
 
+class Counters(NamedTuple):
+    """What a source counted over many calls instead of telling each; these calls are not among the events."""
+
+    process: int
+    """0: of the whole run."""
+    file: int
+    """As in the events; 0: of no single file."""
+    interface: int
+    flags: int
+    values: dict[str, int]
+    """Numbers by name, such as ``reads``, ``read_bytes`` and ``read_ns``."""
+
+
 class Missed(NamedTuple):
     """Something that a trace does not hold though it happened."""
 

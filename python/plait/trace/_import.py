@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from plait._buffers import trace_name
 from plait._errors import ArgumentError
 from plait.trace._compressed import damages, failure, opener_of, unpacking
 from plait.trace._darshan import import_darshan, is_darshan
@@ -86,7 +87,7 @@ def import_trace(
         plait.ArgumentError: the source is in no known format, or a package to read it is missing.
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    paths = [os.fspath(one) for one in given]
+    paths = [trace_name(one) for one in given]
     if not paths:
         raise ArgumentError("there is nothing to import; name a trace")
     if format is not None and format not in IMPORTS:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from plait._errors import ArgumentError, StoreError
-from plait.trace._event import EVENT, UNKNOWN, Interface, Kind, Missed, Process, TracedFile
+from plait._errors import ArgumentError, StoreError, store_error
+from plait.trace._event import EVENT, UNKNOWN, Counters, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._reader import Description, Trace
 
 _ROWS = 1 << 18  # of a row group
@@ -97,7 +97,7 @@ def write(trace: Trace, target: str, progress: Callable[[int, int], None] | None
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{base}.", dir=folder)
     except OSError as error:
-        raise StoreError(f"cannot write the trace {target}: {error.strerror}") from error
+        raise store_error(f"cannot write the trace {target}: {error.strerror}", error.errno) from error
     os.close(handle)
     try:
         with parquet.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=_WORDS) as out:
@@ -156,6 +156,7 @@ class ParquetTrace:
             files=[TracedFile(*one) for one in known.get("files", [])],
             missed=[Missed(*one) for one in known.get("missed", [])],
             notes=known.get("notes", []),
+            counters=[Counters(*one) for one in known.get("counters", [])],
         )
 
     def batches(self) -> Iterator[npt.NDArray[np.void]]:

@@ -11,18 +11,23 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _core
+from plait._buffers import trace_name
 from plait._errors import Error, StoreError
 from plait.trace._compressed import Unpacked, opener_of
-from plait.trace._event import EVENT, Flag, Kind, Missed, Process, TracedFile
+from plait.trace._event import EVENT, Counters, Flag, Kind, Missed, Process, TracedFile
 
 _BATCH = 1 << 16
 
 
 class Coverage(NamedTuple):
-    """How much of what is known to have happened a trace holds, each from 0 to 1."""
+    """How much of what is known to have happened the events of a trace are, each from 0 to 1; None: not known."""
 
-    events: float
-    bytes: float
+    events: float | None
+    bytes: float | None
+
+
+def _share(held: int, lost: int) -> float:
+    return held / (held + lost) if lost else 1.0
 
 
 class Description(NamedTuple):
@@ -36,6 +41,7 @@ class Description(NamedTuple):
     files: list[TracedFile]
     missed: list[Missed]
     notes: list[str]
+    counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
 
 
 class Trace:
@@ -56,7 +62,7 @@ class Trace:
         columns: str = "",
     ) -> None:
         """See :func:`plait.trace.open`."""
-        self._name = "/dev/stdin" if os.fspath(path) == "-" else os.fspath(path)
+        self._name = "/dev/stdin" if trace_name(path) == "-" else trace_name(path)
         opener = opener_of(self._name)
         self._unpacked = Unpacked(self._name, opener) if opener else None
         source = self._unpacked.path if self._unpacked else self._name
@@ -147,6 +153,7 @@ class Trace:
             files=[TracedFile(*one) for one in raw["files"]],
             missed=[Missed(*one) for one in raw["missed"]],
             notes=notes,
+            counters=[Counters(*one) for one in raw["counters"]],
         )
 
     @property
@@ -179,18 +186,30 @@ class Trace:
         """How much the events read so far are of these and what is known to be missing.
 
         Bytes are those that were read and written, on one level: logical ones where there are any, else physical ones.
+        Their share is not known where something is missing whose bytes nobody counted, and no share where the trace is
+        cut off. Calls that the trace has counters of are not among its events.
 
         Raises:
             plait.Error: something is missing, and no event was read yet.
         """
-        missed = self.missed
-        if missed and not self._asked:
+        known = self.description
+        missed = known.missed
+        if (missed or known.counters) and not self._asked:
             raise Error("the coverage is of the events read so far, and none were: read the trace first")
+        if not known.complete:
+            return Coverage(None, None)
         events = sum(max(one.events, 0) for one in missed)
-        lost = sum(max(one.read_bytes, 0) + max(one.written_bytes, 0) for one in missed)
-        moved = self._bytes[True] or self._bytes[False]
+        amounts = [max(one.read_bytes, 0) + max(one.written_bytes, 0) for one in missed]
+        counted = {False: [0, 0], True: [0, 0]}  # calls and bytes, by whether they are logical
+        for one in known.counters:
+            sums = counted[bool(one.flags & Flag.LOGICAL)]
+            sums[0] += one.values.get("reads", 0) + one.values.get("writes", 0)
+            sums[1] += one.values.get("read_bytes", 0) + one.values.get("write_bytes", 0)
+        logical = bool(self._bytes[True] or counted[True][1])
+        moved = self._bytes[logical]
         return Coverage(
-            self._events / (self._events + events) if events else 1.0, moved / (moved + lost) if lost else 1.0
+            _share(self._events, events + counted[logical][0]),
+            None if 0 in amounts else _share(moved, sum(amounts) + counted[logical][1]),
         )
 
     @property

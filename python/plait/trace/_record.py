@@ -12,10 +12,12 @@ import stat
 import struct
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
 from plait._errors import ArgumentError, StoreError
+from plait.trace._choice import Choice, keep
 
 _LIBRARY = Path(__file__).parents[1] / "libplait_capture.so"
 _MAGIC = b"\x89PLAIT\r\n"
@@ -24,13 +26,23 @@ _INTERPRETER = 3  # PT_INTERP
 _DEEPEST = 4
 
 
-def record(command: list[str], path: str | os.PathLike[str], *, append: bool = False) -> int:
+def record(
+    command: list[str],
+    path: str | os.PathLike[str],
+    *,
+    append: bool = False,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    all: bool = False,
+) -> int:
     """Runs a command and records its input and output, and that of all its children, into a trace.
 
     Args:
         command: the program and its arguments; the program is looked for along ``PATH``.
         path: the trace. An older trace is replaced; under an MPI launcher all ranks of one job share it.
         append: add to a trace that is there.
+        include, exclude, all: which files reports of the trace are about, as in ``plait.trace.report``; the trace
+            holds all.
 
     Returns:
         The command's exit status; 128 and the signal's number where a signal ended it.
@@ -41,9 +53,18 @@ def record(command: list[str], path: str | os.PathLike[str], *, append: bool = F
 
     One call at a time in a process: signals are passed on to the command while it runs.
     """
+    choice = Choice(list(include), list(exclude), all)
+    choice.written()
     program = find_program(command[0])
     environment = recording_environment(path)
     _make_room(Path(path), append)
+    status = _run_recorded(program, command, environment)
+    if os.path.exists(path) and not choice.is_default():
+        keep(path, choice)
+    return status
+
+
+def _run_recorded(program: str, command: list[str], environment: dict[str, str]) -> int:
     if why_not(program):
         # Something that is recorded runs it, so that the trace says that it was not followed.
         name = program if "=" in command[0] else command[0]

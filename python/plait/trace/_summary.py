@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from plait.trace._event import Missed, Process, TracedFile
+from plait.trace._event import Counters, Missed, Process, TracedFile
 from plait.trace._spool import Spool
 
 
@@ -21,6 +21,7 @@ class Imported(NamedTuple):
     missed: list[Missed]
     notes: list[str]
     spool: Spool
+    counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
 
 
 @dataclass
@@ -34,6 +35,11 @@ class Summary:
     writes: int = 0
     read_bytes: int = 0
     written_bytes: int = 0
+    counted_reads: int = 0
+    """Calls that the trace has counters of, and no events; of requests that a program made, not of those below."""
+    counted_writes: int = 0
+    counted_read_bytes: int = 0
+    counted_written_bytes: int = 0
     processes: int = 0
     files: int = 0
     complete: bool = True

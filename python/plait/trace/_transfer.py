@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import numpy.typing as npt
 
-from plait.trace._event import Kind
+from plait.trace._event import Counters, Flag, Kind
 from plait.trace._reader import Trace
 from plait.trace._summary import Imported, Summary
 from plait.trace._writer import create, finish_as, tell
@@ -22,6 +22,16 @@ def _sum(summary: Summary, events: npt.NDArray[np.void]) -> None:
     summary.writes += int(writes.sum())
     summary.read_bytes += int(moved[reads].sum())
     summary.written_bytes += int(moved[writes].sum())
+
+
+def _sum_counters(summary: Summary, counters: Iterable[Counters]) -> None:
+    for one in counters:
+        if not one.flags & Flag.LOGICAL:
+            continue
+        summary.counted_reads += one.values.get("reads", 0)
+        summary.counted_writes += one.values.get("writes", 0)
+        summary.counted_read_bytes += one.values.get("read_bytes", 0)
+        summary.counted_written_bytes += one.values.get("write_bytes", 0)
 
 
 def transfer(
@@ -54,6 +64,7 @@ def transfer(
         finish_as(writer, known)
     summary.format, summary.processes, summary.files = known.format, len(known.processes), len(known.files)
     summary.complete, summary.missed, summary.notes = known.complete, known.missed, known.notes
+    _sum_counters(summary, known.counters)
     return summary
 
 
@@ -74,6 +85,7 @@ def write_out(
         missed=found.missed,
         notes=found.notes,
     )
+    _sum_counters(summary, found.counters)
     with create(target, format) as writer:
         tell(writer, found.processes, found.files)
         for events in spool.in_order():

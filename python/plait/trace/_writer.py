@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _core
-from plait.trace._event import Missed, Process, TracedFile
+from plait._buffers import trace_name
+from plait.trace._event import Counters, Missed, Process, TracedFile
 
 
 class Known(Protocol):
@@ -27,6 +28,8 @@ class Known(Protocol):
     def missed(self) -> Iterable[Missed]: ...
     @property
     def notes(self) -> Iterable[str]: ...
+    @property
+    def counters(self) -> Iterable[Counters]: ...
 
 
 class TraceWriter:
@@ -45,7 +48,7 @@ class TraceWriter:
         plain: bool = False,
     ) -> None:
         """See :func:`plait.trace.create`."""
-        name = "/dev/stdout" if os.fspath(path) == "-" else os.fspath(path)
+        name = "/dev/stdout" if trace_name(path) == "-" else trace_name(path)
         self._writer = _core.create_trace(name, format or "", base, separator, comment, tick, block, plain)
         self._open = True
 
@@ -83,6 +86,7 @@ class TraceWriter:
         complete: bool = True,
         missed: Iterable[Missed] = (),
         notes: Iterable[str] = (),
+        counters: Iterable[Counters] = (),
     ) -> None:
         """Ends the trace, which appears under its name now.
 
@@ -92,9 +96,11 @@ class TraceWriter:
             complete: whether the events are all that there were.
             missed: what happened and is not among the events.
             notes: remarks for people.
+            counters: sums of calls that are not among the events.
         """
         losses = [(one.reason, one.events, one.read_bytes, one.written_bytes) for one in missed]
-        self._writer.finish(zero, tick, complete, losses, list(notes))
+        sums = [(one.process, one.file, one.interface, one.flags, one.values) for one in counters]
+        self._writer.finish(zero, tick, complete, losses, sums, list(notes))
         self._open = False
 
     @property
@@ -155,4 +161,11 @@ def tell(writer: TraceWriter, processes: Iterable[Process], files: Iterable[Trac
 
 def finish_as(writer: TraceWriter, known: Known) -> None:
     """Ends a trace with what is known of another."""
-    writer.finish(zero=known.zero, tick=known.tick, complete=known.complete, missed=known.missed, notes=known.notes)
+    writer.finish(
+        zero=known.zero,
+        tick=known.tick,
+        complete=known.complete,
+        missed=known.missed,
+        notes=known.notes,
+        counters=known.counters,
+    )

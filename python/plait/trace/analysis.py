@@ -6,7 +6,6 @@ docs/reference/trace-report.md tells what each number is.
 from __future__ import annotations
 
 import datetime
-import errno
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -14,14 +13,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
-from plait._errors import ArgumentError, Error, StoreError
+from plait._buffers import trace_name
+from plait._errors import ArgumentError, Error
 from plait.trace import words
+from plait.trace._choice import Choice, kept
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._coverage import coverage, left_out, without_left_out
 from plait.trace._parquet import is_parquet
 from plait.trace._processes import label_of, shown_processes, stragglers
 from plait.trace._program import programs
 from plait.trace.conclusions import conclusions
+from plait.trace.counters import Asked, counters_of
 
 Document = dict[str, Any]
 CLASSES = ("required", "checkpoint", "swapping")
@@ -78,7 +80,8 @@ def report(
     file, process: look only at files whose names match a pattern of the shell, only at this process.
     include, exclude: patterns of files to count although they are of the system, libraries or interpreters, which are
     left out and counted apart; and of files to leave out too. `exclude` goes before `include`.
-    all: leave nothing out but what `exclude` says.
+    all: leave nothing out but what `exclude` says. Where none of the three is given, what was said when the trace was
+    recorded counts.
     format and what follows: how the trace is read where it leaves that open, as in `plait.trace.open`.
     progress: called with the bytes read and the bytes in all (0: not known), now and then.
     Raises ArgumentError for what is no trace, and StoreError for what cannot be read.
@@ -86,7 +89,10 @@ def report(
     for name, value, known in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
         if value is not None and value not in known:
             raise _argument(f"{name} is {value!r}, expected {known[0]!r} or {known[1]!r}")
-    path = os.fspath(path)
+    path = trace_name(path)
+    choice = Choice(_patterns("include", include), _patterns("exclude", exclude), all)
+    if choice.is_default():
+        choice = kept(path)
     options = {
         "format": format,
         "base": base,
@@ -97,9 +103,9 @@ def report(
         "logical": None if level is None else level == "logical",
         "cpu": clock == "cpu",
         "file": file or "",
-        "include": _patterns("include", include),
-        "exclude": _patterns("exclude", exclude),
-        "all": all,
+        "include": choice.include,
+        "exclude": choice.exclude,
+        "all": choice.all,
         "process": process,
         "progress": progress,
     }
@@ -108,14 +114,13 @@ def report(
             f"{path} is Parquet, which a report does not read; turn it into a trace first: "
             f"plait trace convert {path} {os.path.splitext(path)[0]}.plait"
         )
-    try:
-        found = _counted(path, options)
-    except StoreError as error:
-        if error.errno != errno.ENOENT:
-            raise
-        told = StoreError(str(error).replace(', or use mode "w" to make a new file', ""))  # nobody reads a new file
-        told.errno = error.errno
-        raise told from None
+    found = _counted(path, options)
+    found["counters"] = counters_of(
+        found["description"]["counters"],
+        Asked(file, process, choice.include, choice.exclude, choice.all),
+        found["level"],
+        level is not None or _has_data(found["totals"]),
+    )
     parts = [f"files that match {file}"] if file else []
     parts += [f"process {process}"] if process is not None else []
     return Report(_document(found, path, " of ".join(parts)))
@@ -152,9 +157,17 @@ def _argument(text: str) -> Exception:
     return ArgumentError(text)
 
 
+def _has_data(totals: Document) -> bool:
+    return bool(totals["reads"] or totals["writes"])
+
+
 def _document(found: Document, path: str, part: str) -> Document:
     """Bring what was counted into the order of the document, and add what is said in words."""
-    totals = found["totals"]
+    totals, counters = found["totals"], found["counters"]
+    alone = counters is not None and not totals["events"]
+    if alone:
+        found["level"] = counters["totals"]["level"]
+        totals["wall_seconds"] = counters["run_seconds"] or 0.0
     document: Document = {
         "format": "plait trace report",
         "version": 1,
@@ -177,8 +190,12 @@ def _document(found: Document, path: str, part: str) -> Document:
         "overlap": _overlap(found),
         "stragglers": stragglers(found["processes"]),
         "amplification": _amplification(found["amplification"]),
+        "counters": counters,
     }
     document["conclusions"] = conclusions(document, totals)
+    if alone:
+        # What the tables hold means the same of counters; the rules above are about events.
+        document.update(_tables({**found, "totals": {**totals, **counters["totals"]}}))
     return document
 
 
@@ -192,6 +209,9 @@ def _trace(found: Document, path: str, part: str) -> Document:
     notes = known["notes"] + found["notes"]
     if part:
         notes.insert(0, f"Only {part} {'were' if part.startswith('files') else 'was'} asked for.")
+    if found["counters"] and found["counters"]["files_not_counted"]:
+        count = words.count(found["counters"]["files_not_counted"], "file")
+        notes.append(f"counters of {count} of the system, libraries or interpreters, or excluded, are left out")
     zero = None
     if known["zero"]:
         whole, rest = divmod(known["zero"], 10**9)
@@ -199,7 +219,7 @@ def _trace(found: Document, path: str, part: str) -> Document:
         zero = f"{moment:%Y-%m-%dT%H:%M:%S}" + (f".{rest:09}".rstrip("0") if rest else "") + "Z"
     return {
         "path": path,
-        "programs": programs(found["processes"]),
+        "programs": programs(found["processes"] or known["processes"]),
         "format": known["format"],
         "zero": zero,
         "tick_ns": known["tick_ns"],
@@ -209,7 +229,9 @@ def _trace(found: Document, path: str, part: str) -> Document:
         "events": totals["events"],
         "wall_seconds": totals["wall_seconds"],
         "cpu_seconds": totals["cpu_seconds"],
-        "coverage": coverage(without_left_out(known, found["left_out"]), seen, totals["events"], bool(part)),
+        "coverage": coverage(
+            without_left_out(known, found["left_out"]), seen, totals["events"], bool(part), found["counters"]
+        ),
         "notes": notes,
     }
 

@@ -13,6 +13,7 @@ from plait.trace.analysis import Document, Report, report
 
 _FILES = 50
 CHANGED = 0.10  # relative change that a conclusion tells of
+_TIMES = ("read", "write", "meta")
 _MOVED = ("read_bytes", "write_bytes", "reads", "writes")
 
 
@@ -68,6 +69,11 @@ def _row(section: str, name: str, a: float | str | None, b: float | str | None) 
     return {"section": section, "name": name, "a": a, "b": b, "change": change}
 
 
+def _has_events(each: Document) -> bool:
+    """Whether a report is of events, and not of counters alone."""
+    return bool(each["trace"]["events"]) or each.get("counters") is None
+
+
 def _rows(a: Document, b: Document) -> Iterator[Document]:
     for name in ("events", "wall_seconds", "cpu_seconds"):
         yield _row("trace", name, a["trace"][name], b["trace"][name])
@@ -75,6 +81,12 @@ def _rows(a: Document, b: Document) -> Iterator[Document]:
     for section in ("table1", "table2"):
         for name in a[section]:
             yield _row(section, name, a[section][name], b[section][name])
+    yield from _counter_rows(a, b)
+    if _has_events(a) and _has_events(b):  # else one has nothing of the sort
+        yield from _event_rows(a, b)
+
+
+def _event_rows(a: Document, b: Document) -> Iterator[Document]:
     for kind in ("read", "write"):
         for name in ("consecutive", "sequential", "random"):
             yield _row("order", f"{kind} {name}", a["order"][kind][name], b["order"][kind][name])
@@ -93,6 +105,26 @@ def _rows(a: Document, b: Document) -> Iterator[Document]:
         ratios = [(each["amplification"] or {}).get("ratio") for each in (a, b)]
         yield _row("amplification", "ratio", *ratios)
     yield from _file_rows(a, b)
+
+
+def _counter_rows(a: Document, b: Document) -> Iterator[Document]:
+    """Of what was counted, by interface and level."""
+    one, two = (
+        {f"{row['interface']} {row['level']}": row for row in (each.get("counters") or {"modules": []})["modules"]}
+        for each in (a, b)
+    )
+    if a.get("counters") and b.get("counters"):
+        spent = [sum(each["counters"]["totals"][f"{name}_seconds"] for name in _TIMES) for each in (a, b)]
+        yield _row("counters", "seconds in calls", *spent)
+    for name in dict.fromkeys([*one, *two]):
+        sides = one.get(name, {}), two.get(name, {})
+        for value in (*_MOVED, *(f"{time}_seconds" for time in _TIMES)):
+            if any(side.get(value) for side in sides):
+                yield _row("counters", f"{name} {value}", *(side.get(value) for side in sides))
+        for value in dict.fromkeys(call for side in sides for call in side.get("calls", {})):
+            counts = [side.get("calls", {}).get(value) for side in sides]
+            if any(counts):
+                yield _row("counters", f"{name} {value}", *counts)
 
 
 def _call_rows(a: Document, b: Document) -> Iterator[Document]:
@@ -167,6 +199,14 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
                 f"The tables of A are by {one}, those of B by {two}: do not compare them.",
                 "trace",
             )
+    if _has_events(a) != _has_events(b):
+        letters = ("A", "B") if _has_events(b) else ("B", "A")
+        say(
+            "high",
+            "Events against counters",
+            f"{letters[0]} holds counters alone, {letters[1]} single calls: only sums can be compared.",
+            "trace",
+        )
     known = {(row["section"], row["name"]): row for row in rows}
 
     unknown = []
@@ -192,12 +232,13 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
 
     tell("trace", "wall_seconds", "{more} time in all", True, words.seconds)
     tell("overlap", "waiting_seconds", "{more} waiting for I/O", True, words.seconds)
+    tell("counters", "seconds in calls", "{more} time in calls that were counted", True, words.seconds)
     tell("table1", "io_bytes", "{more} data moved", True, words.size)
     tell("table1", "ios", "{more} requests", True, lambda count: f"{count:,}")
     tell("table1", "mean_io_bytes", "{more} data a request", False, words.size)
     for kind in ("read", "write"):
-        row = known[("order", f"{kind} random")]
-        if abs(row["b"] - row["a"]) >= CHANGED:
+        row = known.get(("order", f"{kind} random"))
+        if row is not None and abs(row["b"] - row["a"]) >= CHANGED:
             text = f"{words.share(row['a'])} of the {kind}s go back in A, {words.share(row['b'])} in B."
             say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
     tell("cycles", "all period_seconds", "{more} time a cycle", None, words.seconds)
@@ -207,7 +248,8 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
         say(
             "good",
             "Much the same",
-            f"Time, data, requests and their order differ by less than {words.share(CHANGED)}.",
+            f"Time, data{', requests and their order' if _has_events(a) else ' and requests'} differ by less than "
+            f"{words.share(CHANGED)}.",
             "table1",
         )
     order = {"high": 0, "medium": 1, "low": 2, "good": 3}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from plait.trace import words
+from plait.trace.counter_conclusions import counter_conclusions
 
 Document = dict[str, Any]
 
@@ -57,11 +58,13 @@ _INSTEAD = {
 def conclusions(report: Document, totals: Document) -> list[Document]:
     """Return the conclusions of a report."""
     found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals))]
+    if report["counters"] is not None:
+        found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
     # What is missing goes before all else of its severity.
     found.sort(key=lambda one: (_RANK[one["severity"]], one["evidence"] != "trace", -(one["seconds"] or 0.0)))
     whole = _whole(report)
     for one in found:
-        if one["seconds"] is not None and one["evidence"] != "overlap":
+        if one["seconds"] is not None and one["evidence"] not in ("overlap", "counters"):
             one["text"] += f" {_cost(one['seconds'], whole)}"
     return found
 
@@ -102,7 +105,7 @@ def _known(seconds: float, totals: Document) -> float | None:
 def _coverage(report: Document) -> Iterator[Document]:
     trace = report["trace"]
     share = trace["coverage"]["share"]
-    if share == 1.0 or not trace["events"]:
+    if share == 1.0 or not (trace["events"] or report["counters"]):
         return
     yield _conclusion(
         "high" if share is None or share < PARTIAL else "medium" if share < FOOTNOTE else "low",

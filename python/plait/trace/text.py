@@ -43,7 +43,15 @@ def rendered(report: Document, width: int, top: int = 10) -> RenderableType:
 def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, RenderableType]]:
     if report["conclusions"]:
         yield "Conclusions", conclusion_lines(report["conclusions"])
+    counted = []
+    if report.get("counters") is not None:
+        from plait.trace.counter_text import counter_sections
+
+        counted = list(counter_sections(report["counters"], width, top))
     if not report["trace"]["events"]:
+        if counted:
+            yield "Totals of the counters, by seconds of wall time (MB = 2^20 bytes, KB = 2^10)", _tables(report)
+        yield from counted
         return
     clock = "CPU" if report["trace"]["clock"] == "cpu" else "wall"
     yield f"Totals, by seconds of {clock} time (MB = 2^20 bytes, KB = 2^10)", _tables(report)
@@ -62,6 +70,7 @@ def _sections(report: Document, width: int, top: int) -> Iterator[tuple[str, Ren
         )
     yield "Processes", _processes(report, top)
     yield "Overlap and balance", _overlap(report)
+    yield from counted
 
 
 def _headline(report: Document) -> RenderableType:

@@ -65,17 +65,12 @@ static void pause_capture(int paused) {
 int plait_process_id(void) { return (int)syscall(SYS_getpid); }
 int plait_thread_id(void) { return (int)syscall(SYS_gettid); }
 
-int64_t plait_events_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 long plait_file_read(const char* path, char* room, size_t bytes) {
+  pause_capture(1);
   const int file = sys_open(path, O_RDONLY);
-  if (file < 0) return -1;
-  const long got = (long)syscall(SYS_read, file, room, bytes);
-  sys_close(file);
+  const long got = file < 0 ? -1 : (long)syscall(SYS_read, file, room, bytes);
+  if (file >= 0) sys_close(file);
+  pause_capture(0);
   return got;
 }
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/events/clock.h"
 #include "base/events/delta.h"
 #include "base/events/events.h"
 #include "base/events/format.h"

@@ -107,6 +107,7 @@ int plait_events_begin(const char* path, const char* command, int rank, uint32_t
   if (plait_events_active()) return EALREADY;
   const int kept = errno;
   plait_local.inside = PLAIT_FRAME();
+  plait_clock_begin();
   int error = make_live();
   if (error == 0) error = plait_threads_begin();
   if (error == 0) error = plait_file_join(path);

@@ -12,6 +12,7 @@
 #include "engine/agree.hpp"
 #include "file/impl.hpp"
 #include "file/joint.hpp"
+#include "file/unclosed.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -57,6 +58,7 @@ std::shared_ptr<file::JointStore> open_array(const file::JointOptions& options, 
     wanted.unit = name.unit != 0 ? name.unit : unit_for(options.bytes, transport.size());
     wanted.expected = options.bytes;
   }
+  const file::Untold by_the_array;  // the array's file is watched for as a whole
   SharedFile file = SharedFile::open(wanted, comm);
   if (is_new) {
     file.resize(options.bytes);

@@ -33,15 +33,15 @@ struct Candidate {
   }
 };
 
-/// Id, number of components and unit: descriptions of one id that differ in the rest, of which some have been changed
-/// by hand, are never mixed.
-using Key = std::tuple<std::string, int, std::int64_t>;
+/// Id, number of components, unit and limit: descriptions of one id that differ in the rest, of which some have been
+/// changed by hand, are never mixed.
+using Key = std::tuple<std::string, int, std::int64_t, std::int64_t>;
 
 std::map<Key, Candidate> candidates_of(const std::vector<Sight>& sights) {
   std::map<Key, Candidate> result;
   for (std::size_t rank = 0; rank < sights.size(); ++rank)
     for (const Seen& seen : sights[rank].striped) {
-      Candidate& candidate = result[{seen.file.id, seen.file.components, seen.file.unit}];
+      Candidate& candidate = result[{seen.file.id, seen.file.components, seen.file.unit, seen.file.limit}];
       if (candidate.seen_by.empty()) {
         candidate.file = seen.file;
         candidate.seen_by.resize(static_cast<std::size_t>(seen.file.components));
@@ -101,7 +101,7 @@ std::vector<int> homes_of(const Candidate& file, std::size_t ranks) {
 
 std::string Choice::packed() const {
   std::ostringstream out;
-  out << one << ' ' << unit << ' ' << homes.size();
+  out << one << ' ' << unit << ' ' << limit << ' ' << homes.size();
   for (const int home : homes) out << ' ' << home;
   out << ' ' << id;
   return out.str();
@@ -111,7 +111,7 @@ Choice Choice::unpacked(const std::string& text) {
   std::istringstream in(text);
   Choice choice;
   std::size_t count = 0;
-  in >> choice.one >> choice.unit >> count;
+  in >> choice.one >> choice.unit >> choice.limit >> count;
   choice.homes.resize(count);
   for (int& home : choice.homes) in >> home;
   in >> choice.id;
@@ -129,7 +129,8 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
   const auto not_alike = [&] {
     refuse(path,
            text("ranks 0 and ", other - sights.begin(),
-                " do not see the same ordinary file there; put it where all ranks see it"),
+                " do not see the same ordinary file there; put it where all ranks see it, and wait for programs that "
+                "replace it"),
            ESTALE);
   };
   std::map<Key, Candidate> striped;
@@ -153,9 +154,9 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
            EEXIST);
   if (!complete.empty()) {
     const Candidate& chosen = *complete.front();
-    return {false, chosen.file.id, chosen.file.unit, homes_of(chosen, sights.size())};
+    return {false, chosen.file.id, chosen.file.unit, homes_of(chosen, sights.size()), chosen.file.limit};
   }
-  if (plain) return {true, {}, 0, {0}};
+  if (plain) return {true, {}, 0, {0}, 0};
   if (!striped.empty()) refuse_incomplete(path, striped.begin()->second);
   if (anywhere && place != SharedFilePlace::kStriped) not_alike();
   refuse(path, place == SharedFilePlace::kOne       ? "there is no such file"

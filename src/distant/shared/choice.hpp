@@ -15,6 +15,7 @@ struct Choice {
   std::string id;  ///< of a striped one
   std::int64_t unit = 0;
   std::vector<int> homes;  ///< of each component
+  std::int64_t limit = 0;  ///< that the file was made with; 0: none
   bool operator==(const Choice&) const = default;
 
   std::string packed() const;

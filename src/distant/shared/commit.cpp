@@ -78,7 +78,8 @@ void SharedFile::Impl::commit_one() {
 /// ones that it names, so that a kill between any two steps leaves one of them.
 void SharedFile::Impl::commit_striped() {
   const Census census = count(*transport_, options_.path, id_);
-  const shared::Description description{id_, transport_->size(), unit_, rank_, census.hosts, census.old};
+  const shared::Description description{id_,          transport_->size(), unit_,         rank_,
+                                        census.hosts, census.old,         options_.limit};
   engine::agree(*transport_, engine::caught([&] {
     if (options_.atomic) parts_.direct(rank_)->sync();
     if (rank_ != 0) shared::write_description(made_, description);

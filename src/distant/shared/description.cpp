@@ -12,7 +12,8 @@ namespace plait::distant::shared {
 
 namespace {
 
-constexpr int kVersion = 1;
+/// Files without a limit are of version 1, which any Plait reads.
+constexpr int kVersion = 2;
 constexpr std::size_t kIdDigits = 16;
 /// More than any machine has cores: a damaged number costs no memory.
 constexpr int kMostComponents = 1 << 24;
@@ -47,8 +48,9 @@ const std::string& Description::host(int of_component) const {
 }
 
 std::string Description::to_text() const {
-  std::string text = base::text("plait shared file ", kVersion, "\nid ", id, "\ncomponents ", components, "\nunit ",
-                                unit, "\ncomponent ", component, '\n');
+  std::string text = base::text("plait shared file ", limit > 0 ? kVersion : 1, "\nid ", id, "\ncomponents ",
+                                components, "\nunit ", unit, "\ncomponent ", component, '\n');
+  if (limit > 0) text += base::text("limit ", limit, '\n');
   for (const Hosts& run : hosts) text += base::text("host ", run.first, ' ', run.last, ' ', run.name, '\n');
   for (const std::string& old : replaced) text += "replaced " + old + '\n';
   return text + "end\n";
@@ -78,8 +80,8 @@ Description parse(const std::string& text, const std::string& path) {
   number("plait shared file ", version, 1);
   if (version > kVersion)
     throw Error(ErrorKind::kSystem,
-                base::text("cannot use ", path, ": it is of version ", version, ", but this Plait knows version ",
-                           kVersion, " only; use a newer Plait"),
+                base::text("cannot use ", path, ": it is of version ", version, ", but this Plait knows those up to ",
+                           kVersion, "; use a newer Plait"),
                 EPROTONOSUPPORT);
   Description result;
   result.id = id("id ");
@@ -88,6 +90,7 @@ Description parse(const std::string& text, const std::string& path) {
     refuse(path, base::text("it speaks of ", result.components, " components, but ", kMostComponents, " is the most"));
   number("unit ", result.unit, 1);
   number("component ", result.component, 0);
+  if (version >= 2) number("limit ", result.limit, 1);
   while (rest.starts_with("host ")) {
     std::string_view run = line("host ");
     const int next = result.hosts.empty() ? 0 : result.hosts.back().last + 1;

@@ -23,6 +23,7 @@ struct Description {
   int component = 0;
   std::vector<Hosts> hosts;           ///< of all components, in order
   std::vector<std::string> replaced;  ///< ids of older files of the name, which it stands for
+  std::int64_t limit = 0;             ///< no byte is to be written at or behind it; 0: none
   bool operator==(const Description&) const = default;
 
   const std::string& host(int of_component) const;

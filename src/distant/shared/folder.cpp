@@ -86,7 +86,8 @@ Sight look(const std::string& path, store::posix::Descriptor& held) {
         description.components != what.components)
       return;
     auto known = std::ranges::find_if(sight.striped, [&](const Seen& seen) {
-      return seen.file.id == what.id && seen.file.components == what.components && seen.file.unit == description.unit;
+      return seen.file.id == what.id && seen.file.components == what.components && seen.file.unit == description.unit &&
+             seen.file.limit == description.limit;
     });
     if (known == sight.striped.end()) known = sight.striped.insert(known, Seen{std::move(description), {}});
     known->components.push_back(what.component);

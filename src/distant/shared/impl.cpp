@@ -176,12 +176,14 @@ void SharedFile::Impl::close() {
     engine::agree(*transport_, text("close the shared file ", options_.path), nullptr);
     if (options_.atomic) commit();
   });
+  watch_.end();
   drop();
   if (error) std::rethrow_exception(error);
 }
 
 void SharedFile::Impl::abandon() noexcept {
   if (!open_) return;
+  watch_.end();
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the shared file ", options_.path),
                     ECANCELED);

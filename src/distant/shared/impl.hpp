@@ -13,6 +13,7 @@
 #include "distant/service.hpp"
 #include "distant/shared/choice.hpp"
 #include "distant/shared/parts.hpp"
+#include "file/unclosed.hpp"
 #include "plait/shared_file.hpp"
 #include "store/posix/replacement.hpp"
 
@@ -26,6 +27,10 @@ class SharedFile::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void open();
+  /// From now on an atomic file is to be closed.
+  void watch_new() {
+    if (options_.mode == SharedFileMode::kWrite && options_.atomic && rank_ == 0) watch_.begin(options_.path);
+  }
   [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
 
   bool is_open() const { return open_ && owner_.here(); }
@@ -95,6 +100,7 @@ class SharedFile::Impl {
   distant::shared::KnownEnd known_;
   std::vector<int> syncing_;                            // ranks that make one file durable, one of each node
   std::unique_ptr<store::posix::Replacement> new_one_;  // on rank 0, until it has its name or none
+  file::NewFileWatch watch_;                            // of an atomic file, on rank 0
   std::string made_;                                    // the component that goes unless it gets a description
 };
 

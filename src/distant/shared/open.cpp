@@ -248,6 +248,7 @@ void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
   } else {
     id_ = choice.id;
     unit_ = choice.unit;
+    if (options_.limit == 0) options_.limit = choice.limit;
     const auto components = static_cast<int>(choice.homes.size());
     parts_ = shared::Parts(shared::Deal(unit_, components), std::move(choice.homes));
     std::vector<std::string> own;

@@ -25,6 +25,7 @@ SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) 
     impl = std::make_unique<Impl>(options, comm);
     impl->open();
   });
+  impl->watch_new();
   return SharedFile(std::move(impl));
 }
 

@@ -1,11 +1,14 @@
 #include "store/npy/header.hpp"
 
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "store/npy/encoding.hpp"
 #include "store/npy/literal.hpp"
 
 namespace plait::store::npy {
@@ -70,6 +73,11 @@ std::int64_t element_bytes_of(const std::string& descr) {
   return bytes;
 }
 
+bool same_descr(const std::string& one, const std::string& other) {
+  if (one == other) return true;
+  return one.starts_with('[') && other.starts_with('[') && same_value(parse_literal(one), parse_literal(other));
+}
+
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path) {
   if (preamble.size() < 10 || std::memcmp(preamble.data(), kMagic.data(), kMagic.size()) != 0)
     damaged(path,
@@ -90,7 +98,10 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   Literal dictionary;
   Header header;
   try {
-    dictionary = parse_literal({reinterpret_cast<const char*>(bytes.data()) + start, bytes.size() - start});
+    const std::string text(reinterpret_cast<const char*>(bytes.data()) + start, bytes.size() - start);
+    const bool latin1 = static_cast<std::int64_t>(bytes[6]) < 3;
+    if (!latin1 && !is_utf8(text)) damaged(path, "the header is of version 3, but no UTF-8");
+    dictionary = parse_literal(latin1 ? utf8_of_latin1(text) : text);
   } catch (const Error& error) {
     damaged(path, base::text("the header does not parse: ", error.what()));
   }
@@ -123,14 +134,19 @@ std::vector<std::byte> make_header(const std::string& descr, Order order, const 
   std::string text =
       base::text("{'descr': ", descr.starts_with('[') ? descr : "'" + descr + "'",
                  ", 'fortran_order': ", order == Order::kFortran ? "True" : "False", ", 'shape': (", extents, "), }");
+  std::optional<std::string> latin1 = latin1_of_utf8(text);
+  if (!latin1 && !is_utf8(text))
+    throw Error(ErrorKind::kArgument, "the dtype has names that are no UTF-8; give them in that encoding");
+  if (latin1) text = std::move(*latin1);
   const bool long_header = 10 + text.size() + 1 + 63 > 65535;
-  const std::size_t start = long_header ? 12 : 10;
+  const int version = !latin1 ? 3 : long_header ? 2 : 1;
+  const std::size_t start = version == 1 ? 10 : 12;
   text.append(63 - (start + text.size()) % 64, ' ');
   text += '\n';
   std::string bytes(kMagic);
-  bytes += static_cast<char>(long_header ? 2 : 1);
+  bytes += static_cast<char>(version);
   bytes += '\0';
-  for (std::size_t i = 0; i < (long_header ? 4U : 2U); ++i) bytes += static_cast<char>(text.size() >> (8 * i) & 0xffU);
+  for (std::size_t i = 0; i < (version == 1 ? 2U : 4U); ++i) bytes += static_cast<char>(text.size() >> (8 * i) & 0xffU);
   bytes += text;
   std::vector<std::byte> result(bytes.size());
   std::memcpy(result.data(), bytes.data(), bytes.size());

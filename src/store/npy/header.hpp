@@ -13,7 +13,8 @@
 namespace plait::store::npy {
 
 struct Header {
-  std::string descr;  ///< as in the file: `<f8` for simple types, the list's text for structured ones
+  /// As in the file, in UTF-8: `<f8` for simple types, the list's text for structured ones.
+  std::string descr;
   std::int64_t element_bytes = 0;
   Order order = Order::kC;
   Extents shape;
@@ -28,8 +29,13 @@ std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string
 /// Reads a whole header.  errors  kSystem: damaged; kArgument: elements that are Python objects.
 Header parse_header(std::span<const std::byte> bytes, const std::string& path);
 
-/// The bytes in front of the data: padded to a multiple of 64, as NumPy does.
+/// The bytes in front of the data: padded to a multiple of 64, and of the first version that can hold them, as NumPy
+/// does: 1, 2 where the header is long, 3 where a name is not Latin-1.
+/// errors  kArgument: a descr that is no UTF-8.
 std::vector<std::byte> make_header(const std::string& descr, Order order, const Extents& shape);
+
+/// Whether two descrs say the same, however they are spelt.
+bool same_descr(const std::string& one, const std::string& other);
 
 /// Bytes of an element of a descr, simple or structured.  errors  kArgument: not a type with a fixed size.
 std::int64_t element_bytes_of(const std::string& descr);

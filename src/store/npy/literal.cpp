@@ -1,10 +1,12 @@
 #include "store/npy/literal.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "store/npy/encoding.hpp"
 
 namespace plait::store::npy {
 
@@ -82,12 +84,47 @@ class Parser {
     const char quote = text_[position_++];
     std::string result;
     while (position_ < text_.size() && text_[position_] != quote) {
-      if (text_[position_] == '\\') fail();
-      result += text_[position_++];
+      const char c = text_[position_++];
+      if (c == '\\') {
+        append_utf8(result, escaped());
+      } else {
+        result += c;
+      }
     }
     if (position_ == text_.size()) fail();
     ++position_;
     return result;
+  }
+
+  /// The character that a backslash and what follows it stand for.
+  std::uint32_t escaped() {
+    if (position_ == text_.size()) fail();
+    const char c = text_[position_++];
+    switch (c) {
+      case '\\':
+      case '\'':
+      case '"': return static_cast<unsigned char>(c);
+      case 'a': return '\a';
+      case 'b': return '\b';
+      case 'f': return '\f';
+      case 'n': return '\n';
+      case 'r': return '\r';
+      case 't': return '\t';
+      case 'v': return '\v';
+      case 'x': return digits(2);
+      case 'u': return digits(4);
+      case 'U': return digits(8);
+      default: fail();
+    }
+  }
+
+  std::uint32_t digits(std::size_t count) {
+    const std::string_view text = text_.substr(position_, count);
+    std::uint32_t code = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code, 16);
+    if (text.size() != count || error != std::errc() || end != text.data() + count || code > 0x10ffff) fail();
+    position_ += count;
+    return code;
   }
 
   std::string_view text_;
@@ -100,6 +137,15 @@ const Literal* Literal::find(std::string_view key) const {
   for (const auto& [name, entry] : entries)
     if (name == key) return &entry;
   return nullptr;
+}
+
+bool same_value(const Literal& one, const Literal& other) {
+  const auto same_entry = [](const auto& a, const auto& b) {
+    return a.first == b.first && same_value(a.second, b.second);
+  };
+  return one.kind == other.kind && one.string == other.string && one.integer == other.integer &&
+         std::ranges::equal(one.items, other.items, same_value) &&
+         std::ranges::equal(one.entries, other.entries, same_entry);
 }
 
 Literal parse_literal(std::string_view text) { return Parser(text).whole(); }

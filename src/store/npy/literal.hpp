@@ -9,7 +9,8 @@
 
 namespace plait::store::npy {
 
-/// A string, an integer, True or False, a tuple or list, or a dictionary; `text` is where it stood.
+/// A string (in UTF-8, its escapes resolved), an integer, True or False, a tuple or list, or a dictionary; `text` is
+/// where it stood.
 struct Literal {
   enum class Kind : std::uint8_t { kString, kInteger, kBool, kSequence, kDictionary };
   Kind kind = Kind::kInteger;
@@ -22,7 +23,10 @@ struct Literal {
   const Literal* find(std::string_view key) const;
 };
 
-/// errors  kArgument: anything else, or nested deeper than 16.
+/// Whether two literals mean the same, however they are spelt.
+bool same_value(const Literal& one, const Literal& other);
+
+/// The text of a literal in UTF-8.  errors  kArgument: anything else, or nested deeper than 16.
 Literal parse_literal(std::string_view text);
 
 }  // namespace plait::store::npy

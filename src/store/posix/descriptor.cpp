@@ -24,9 +24,19 @@ Descriptor open_file(const std::string& path, int flags, unsigned mode, const st
     if (code == ENOENT) {
       std::error_code ignored;
       const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-      hint = !folder.empty() && !std::filesystem::exists(folder, ignored)
-                 ? base::text("; the folder ", folder.string(), " does not exist")
-                 : "; check the name, or use mode \"w\" to make a new file";
+      if (!folder.empty() && !std::filesystem::exists(folder, ignored)) {
+        hint = base::text("; the folder ", folder.string(), " does not exist");
+      } else if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
+        hint = "; no file can be made there; choose another folder";
+      } else if ((flags & O_ACCMODE) == O_RDONLY) {
+        hint = "; check the name";
+      } else {
+        hint = "; check the name, or use mode \"w\" to make a new file";
+      }
+    } else if (code == EISDIR) {
+      hint = "; name a file";
+    } else if (code == ENOTDIR) {
+      hint = "; what stands for a folder in the name is a file";
     } else if (code == EACCES || code == EPERM || code == EROFS) {
       hint = (flags & O_ACCMODE) == O_RDONLY ? "; reading it is not permitted" : "; writing it is not permitted";
     }

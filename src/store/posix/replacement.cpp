@@ -6,17 +6,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
+#include <iomanip>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/writer.hpp"
 
 namespace plait::store::posix {
 
@@ -30,9 +37,31 @@ std::string host_name() {
   return name.data();
 }
 
-/// `.field.npy.plait-HOST-`, in front of process and counter.
-std::string temporary_prefix(const fs::path& target) {
-  return base::text('.', target.filename().string(), ".plait-", host_name(), '-');
+/// The longest name that the folder takes.
+std::size_t most_name_bytes(const fs::path& folder) {
+  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  return most > 0 ? static_cast<std::size_t>(most) : NAME_MAX;
+}
+
+/// A name that leaves room for `more` bytes behind it: cut, and told from others with that beginning by a sum.
+std::string shortened(const std::string& name, std::size_t more, std::size_t most) {
+  if (name.size() + more <= most) return name;
+  std::uint64_t sum = 0xcbf29ce484222325U;  // FNV-1a
+  for (const char c : name) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  std::ostringstream digits;
+  digits << '~' << std::hex << std::setw(16) << std::setfill('0') << sum;
+  std::size_t length = most - std::min(most, more + digits.str().size());
+  // Not within a character of UTF-8, which some file systems refuse.
+  while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0U) == 0x80U) --length;
+  return name.substr(0, length) + digits.str();
+}
+
+/// `.field.npy.plait-HOST-`, in front of process, counter and suffixes.
+std::string temporary_prefix(const fs::path& target, const fs::path& folder) {
+  constexpr std::size_t kBehind = 44;
+  const std::string mark = base::text(".plait-", host_name(), '-');
+  const std::string name = target.filename().string();
+  return base::text('.', shortened(name, 1 + mark.size() + kBehind, most_name_bytes(folder)), mark);
 }
 
 /// Removes what processes that are gone left behind.  A name that is not ours, or whose process may live, stays.
@@ -56,12 +85,29 @@ void remove_stale(const fs::path& target, const fs::path& folder, const std::str
   }
 }
 
-void sync_path(const std::string& path, int flags) {
-  const Descriptor file = open_file(path, flags);
+void sync_open(int file, const std::string& path) {
   const base::Reaching reaching(PLAIT_EVENT_SYNC);
-  const int result = ::fsync(file.number());
+  const int result = ::fsync(file);
   if (reaching.kept()) reaching.end(base::recorded_name(path), -1, 0, result < 0 ? -errno : 0);
   if (result != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
+}
+
+/// Gives a file another name unless that is taken: then false.
+bool rename_to_free(const std::string& from, const std::string& to) {
+  const auto taken = [&](int result) {
+    if (result != 0 && errno != EEXIST) throw system_error("rename to " + to, errno);
+    return result != 0;
+  };
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return !taken(-1);
+  // Not every file system knows that; a second name is as good, where there can be one.
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return true;
+  }
+  if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS) return !taken(-1);
+  if (::access(to.c_str(), F_OK) == 0) return false;
+  return !taken(::rename(from.c_str(), to.c_str()));
 }
 
 /// A new file under `path`, locked.  Nothing where the name is taken: one that could not be removed, or that another
@@ -107,7 +153,10 @@ void reserve(int file, std::int64_t bytes, const std::string& shown) {
   }
 }
 
-void sync_folder(const std::string& folder) { sync_path(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY); }
+void sync_folder(const std::string& folder) {
+  const std::string path = folder.empty() ? "." : folder;
+  sync_open(open_file(path, O_RDONLY | O_DIRECTORY).number(), path);
+}
 
 Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head,
                          const Marks& marks)
@@ -118,15 +167,18 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   const fs::path target(target_);
   if (fs::is_directory(target, missing)) throw system_error(base::text("write ", path), EISDIR);
   struct stat old{};
-  const bool exists = ::stat(target_.c_str(), &old) == 0;
-  if (exists && !S_ISREG(old.st_mode))
+  existed_ = ::stat(target_.c_str(), &old) == 0;
+  // The temporary name is cut, this one is not.
+  if (!existed_ && errno == ENAMETOOLONG) throw system_error(base::text("write ", path), errno);
+  if (existed_ && !S_ISREG(old.st_mode))
     throw Error(ErrorKind::kSystem,
                 base::text("cannot write ", path, ": it is not a regular file, and only those can be replaced"),
                 EINVAL);
-  if (exists && ::access(target_.c_str(), W_OK) != 0) throw system_error(base::text("replace ", path), errno);
+  if (existed_ && ::access(target_.c_str(), W_OK) != 0) throw system_error(base::text("replace ", path), errno);
+  if (existed_) attributes_ = Attributes::of_old(target_, path);
 
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  const std::string prefix = temporary_prefix(target);
+  const std::string prefix = temporary_prefix(target, folder);
   remove_stale(target, folder, prefix, marks);
   std::optional<Descriptor> made_file;
   while (!made_file) {
@@ -136,10 +188,10 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   file_ = std::move(*made_file);
   open_ = true;
   try {
-    if (exists) ::fchmod(file_.number(), old.st_mode & 07777);
-    struct stat made{};
-    if (::fstat(file_.number(), &made) != 0) throw system_error(base::text("look at ", path), errno);
-    permissions_ = made.st_mode & 07777;
+    if (!existed_) attributes_ = Attributes::of_new(file_.number(), path);
+    attributes_.apply(file_.number(), path);
+    if (marks.claimed)
+      claim(file_.number(), temporary_, prefix.substr(0, prefix.size() - host_name().size() - 1), target_, path);
     reserve(file_.number(), bytes, path);
     write_head(head);
   } catch (...) {
@@ -170,11 +222,37 @@ void Replacement::write_head(std::span<const std::byte> bytes) {
 
 void Replacement::commit() {
   owner_.check(path_);
-  sync_path(temporary_, O_RDONLY);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw system_error(base::text("rename to ", target_), errno);
+  attributes_.finish(file_.number(), path_);
+  sync_open(file_.number(), temporary_);
+  if (existed_) {
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0)
+      throw system_error(base::text("rename to ", target_), errno);
+  } else if (!rename_to_free(temporary_, target_)) {
+    keep_beside();
+  }
   open_ = false;
+  in_place_ = true;
   file_.close();
   sync_folder(fs::path(target_).parent_path().string());
+}
+
+/// Both are whole, and neither is this program's to remove.
+void Replacement::keep_beside() {
+  const fs::path target(target_);
+  const std::string name = shortened(target.filename().string(), 24, most_name_bytes(target.parent_path()));
+  std::string kept;
+  for (int number = 1;; ++number) {
+    kept = (target.parent_path() / base::text(name, ".kept-", number)).string();
+    if (rename_to_free(temporary_, kept)) break;
+  }
+  open_ = false;
+  file_.close();
+  sync_folder(target.parent_path().string());
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot finish ", path_,
+                         ": a file of that name has appeared since it was opened, and stays; what was written is in ",
+                         kept, "; keep the one that you want"),
+              EEXIST);
 }
 
 void Replacement::discard() noexcept {

@@ -7,12 +7,17 @@
 #include <string>
 
 #include "base/process.hpp"
+#include "store/posix/attributes.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/posix/identity.hpp"
 
 namespace plait::store::posix {
 
 /// The new content of `path`, under a temporary name in the same folder until commit() renames it.
+///
+/// The new file gets the permissions, owner, group and extended attributes of the one that it replaces, as far as that
+/// is permitted; other names of the old one (hard links) keep the old content.  Where there was none when it was begun
+/// and there is one at commit(), that one stays, and the new one gets another name.
 ///
 /// Whatever is killed when, `path` is the old file or the new one.  The temporary name tells the host and the process
 /// that made it, and the process holds a lock on it: one that a killed process left behind is removed by the next
@@ -25,12 +30,13 @@ class Replacement {
     /// Called with the path of each file that a killed process left behind, before that is removed, and with the path
     /// of the file that is to be replaced.  Returns whether it may be removed.
     std::function<bool(const std::string&, const std::string&)> on_left_behind;
+    bool claimed;  ///< no other rank of this job may write a file of that name alone: see claim()
   };
 
   /// Makes a temporary file of `bytes` bytes with `head` in front; the space is reserved where the file system can.
   /// errors  kSystem: missing folder, no permission, full disk, or `path` is something other than a regular file;
   /// nothing
-  ///         is left behind.
+  ///         is left behind.  kArgument: another rank of this job writes `path` alone, where that is claimed.
   Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head, const Marks& marks = {});
   ~Replacement();
   Replacement(const Replacement&) = delete;
@@ -41,16 +47,19 @@ class Replacement {
   const std::string& target_path() const { return target_; }
   /// Whether there is a temporary file: until it is committed or discarded.
   bool pending() const { return open_; }
+  /// Whether the file has its final name.
+  bool in_place() const { return in_place_; }
   /// Of the new file, until it is committed or discarded.  errors  kSystem.
   Identity identity() const { return identity_of(file_.number(), path_); }
-  /// Permissions that the new file has.
-  unsigned permissions() const { return permissions_; }
+  /// What the new file gets of the old one.
+  const Attributes& attributes() const { return attributes_; }
   /// Changes the number of bytes; new ones are zero.  errors  kSystem: a full disk.
   void resize(std::int64_t bytes);
   /// Writes `bytes` at the front of the temporary file.  errors  kSystem.
   void write_head(std::span<const std::byte> bytes);
   /// Syncs the temporary file, renames it to `path` and syncs the folder.
-  /// errors  kSystem: where nothing is pending() any more the file has been replaced, but may not be durable.
+  /// errors  kSystem: where it is in_place() the file has been replaced, but may not be durable; EEXIST: a file has
+  ///         appeared under a name that was free, and the new one is kept under the name that the error says.
   void commit();
   /// Removes the temporary file; not in a forked child, whose it is not.
   void discard() noexcept;
@@ -61,8 +70,12 @@ class Replacement {
   std::string target_;  // with symbolic links followed, so that a link stays one
   std::string temporary_;
   Descriptor file_;  // holds the lock
-  unsigned permissions_ = 0;
+  Attributes attributes_;
+  bool existed_ = false;
   bool open_ = false;
+  bool in_place_ = false;
+
+  void keep_beside();
 };
 
 /// The absolute path of the file that a name stands for, also where the last of its links leads to nothing yet.

@@ -33,7 +33,7 @@ void check_disks(const std::vector<std::string>& disks, const std::string& shown
   }
 }
 
-std::vector<posix::Descriptor> make_components(const Description& description, unsigned permissions,
+std::vector<posix::Descriptor> make_components(const Description& description, const posix::Attributes& attributes,
                                                const std::string& basename, const std::string& shown) {
   std::vector<posix::Descriptor> files;
   try {
@@ -43,7 +43,7 @@ std::vector<posix::Descriptor> make_components(const Description& description, u
       const int file = files.back().number();
       const std::string name = base::text("the component file ", path, " of ", shown);
       if (file < 0) throw failed("cannot make " + name, errno, "; name disks that can be written");
-      ::fchmod(file, permissions);
+      attributes.apply(file, name);
       posix::reserve(file, description.component_bytes(i), name);
     }
   } catch (...) {
@@ -144,7 +144,7 @@ void commit(posix::Replacement& file) {
   try {
     file.commit();
   } catch (...) {
-    if (!file.pending()) old.remove();
+    if (file.in_place()) old.remove();
     throw;
   }
   old.remove();

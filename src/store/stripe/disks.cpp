@@ -6,6 +6,7 @@
 #include "store/posix/posix_store.hpp"
 #include "store/stripe/description.hpp"
 #include "store/stripe/name.hpp"
+#include "store/url.hpp"
 
 namespace plait {
 
@@ -25,7 +26,7 @@ std::vector<std::string> disks() {
 
 int stripe_count(const std::string& path) {
   const bool told = stripe::is_name(path);
-  const std::string name = told ? stripe::parse_name(path).path : path;
+  const std::string name = told ? stripe::parse_name(path).path : store::ordinary_path(path);
   store::posix::PosixStore there(name, store::posix::PosixStore::Access::kRead);
   if (!told && !stripe::holds_description(there)) return 1;
   return static_cast<int>(stripe::description_in(there, name, "stripe:" + name).components.size());

@@ -8,11 +8,7 @@
 
 namespace plait::store::stripe {
 
-namespace {
-
-constexpr std::string_view kScheme = "stripe:";
-
-}  // namespace
+namespace {}  // namespace
 
 bool is_name(std::string_view url) { return url.starts_with(kScheme); }
 

@@ -8,6 +8,7 @@
 
 namespace plait::store::stripe {
 
+inline constexpr std::string_view kScheme = "stripe:";
 inline constexpr std::int64_t kDefaultUnit = std::int64_t{64} << 10;
 /// Component files stay open while their file is.
 inline constexpr std::size_t kMostDisks = 1000;

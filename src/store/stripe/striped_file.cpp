@@ -58,15 +58,16 @@ Description description_of(const Name& name, const std::string& basename, std::i
 
 }  // namespace
 
-StripedFile::StripedFile(const Name& name, std::int64_t bytes, std::span<const std::byte> head)
+StripedFile::StripedFile(const Name& name, std::int64_t bytes, std::span<const std::byte> head, bool claimed)
     : shown_(name.shown()),
       basename_(fs::path(posix::follow_links(name.path)).filename().string()),
       description_(description_of(name, basename_, bytes)) {
   const std::string text = description_.to_text();
-  file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
-                posix::Replacement::Marks{.suffix = kTemporarySuffix, .on_left_behind = remove_left_behind});
+  file_.emplace(
+      name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
+      posix::Replacement::Marks{.suffix = kTemporarySuffix, .on_left_behind = remove_left_behind, .claimed = claimed});
   // From here on the destructor of the description's file does not suffice.
-  components_ = make_components(description_, file_->permissions(), basename_, shown_);
+  components_ = make_components(description_, file_->attributes(), basename_, shown_);
   try {
     if (!head.empty())
       StripedStore(description_, StripedStore::Access::kReadWrite, shown_)
@@ -101,6 +102,7 @@ void StripedFile::commit() {
     ::sync_file_range(component.number(), 0, 0, SYNC_FILE_RANGE_WRITE);
   for (std::size_t i = 0; i < components_.size(); ++i) {
     const std::string& path = description_.components[i];
+    file_->attributes().finish(components_[i].number(), path);
     if (::fsync(components_[i].number()) != 0) throw posix::system_error("sync " + path, errno);
     folders.insert(fs::path(path).parent_path().string());
   }

@@ -19,7 +19,7 @@ namespace plait::store::stripe {
 /// new file of the same name.
 class StripedFile : public NewFile {
  public:
-  StripedFile(const Name& name, std::int64_t bytes, std::span<const std::byte> head);
+  StripedFile(const Name& name, std::int64_t bytes, std::span<const std::byte> head, bool claimed = false);
   ~StripedFile() override;
 
   Place place() const override;

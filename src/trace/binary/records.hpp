@@ -10,5 +10,7 @@ constexpr std::uint64_t kFileRecord = 2;     ///< process, number, name
 constexpr std::uint64_t kMissedRecord = 3;   ///< signed events, signed bytes read, signed bytes written, reason
 constexpr std::uint64_t kNoteRecord = 4;     ///< text
 constexpr std::uint64_t kEndRecord = 5;      ///< signed zero, signed tick, whether complete
+/// process, file, interface, flags, number of values, then of each its name and signed value
+constexpr std::uint64_t kCountersRecord = 6;
 
 }  // namespace plait::trace::binary

@@ -17,6 +17,24 @@ std::string content_of(const Part& part, const plait_chunk& front) {
   return content;
 }
 
+bool take_counters(Fields& fields, Description& description) {
+  Counters counters;
+  counters.process = fields.small();
+  counters.file = fields.small();
+  const std::uint64_t interface = fields.number();
+  const std::uint64_t flags = fields.number();
+  if (interface > static_cast<std::uint64_t>(Interface::kLoader) || flags > UINT16_MAX) return false;
+  counters.interface = static_cast<Interface>(interface);
+  counters.flags = static_cast<std::uint16_t>(flags);
+  for (std::uint64_t left = fields.number(); left > 0 && fields.good(); --left) {
+    std::string name(fields.text());
+    const std::int64_t value = fields.signed_number();
+    counters.values.emplace_back(std::move(name), value);
+  }
+  if (fields.good()) description.counters.push_back(std::move(counters));
+  return fields.good();
+}
+
 }  // namespace
 
 Tables::Tables(const std::vector<Part>& parts, Description& description) : description_(description), parts_(parts) {
@@ -131,6 +149,8 @@ bool Tables::take_record(std::uint64_t type, std::string_view record) {
     if (fields.good()) description_.missed.push_back(std::move(missed));
   } else if (type == kNoteRecord) {
     description_.notes.emplace_back(fields.text());
+  } else if (type == kCountersRecord) {
+    return take_counters(fields, description_);
   } else if (type == kEndRecord) {
     description_.zero = fields.signed_number();
     description_.tick = fields.signed_number();

@@ -177,6 +177,19 @@ void BinaryWriter::finish(const Description& description) {
     put_text(fields, missed.reason);
     record(kMissedRecord, fields);
   }
+  for (const Counters& counters : description.counters) {
+    std::string fields;
+    put_number(fields, counters.process);
+    put_number(fields, counters.file);
+    put_number(fields, static_cast<std::uint64_t>(counters.interface));
+    put_number(fields, counters.flags);
+    put_number(fields, counters.values.size());
+    for (const auto& [name, value] : counters.values) {
+      put_text(fields, name);
+      put_signed(fields, value);
+    }
+    record(kCountersRecord, fields);
+  }
   for (const std::string& note : description.notes) {
     std::string fields;
     put_text(fields, note);

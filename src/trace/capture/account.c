@@ -30,7 +30,9 @@ static uint64_t libraries_loaded(void) {
 }
 
 uint32_t account_new_slot(void) {
-  account_slot_number = atomic_fetch_add_explicit(&slots_given, 1, memory_order_relaxed) % ACCOUNT_SLOTS + 1;
+  const uint32_t given = atomic_fetch_add_explicit(&slots_given, 1, memory_order_relaxed);
+  const uint32_t shared = ACCOUNT_OWNED + given % (ACCOUNT_SLOTS - ACCOUNT_OWNED);
+  account_slot_number = (given < ACCOUNT_OWNED ? given : shared) + 1;
   return account_slot_number;
 }
 

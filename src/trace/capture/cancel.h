@@ -11,4 +11,9 @@ static inline bool cancel_begin(int* type) {
   return true;
 }
 
+/* The thread ends here, if it was cancelled before. */
+static inline void cancel_here(void) {
+  if (!__libc_single_threaded) pthread_testcancel();
+}
+
 static inline void cancel_end(int type) { pthread_setcanceltype(type, &type); }

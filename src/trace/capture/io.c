@@ -34,11 +34,11 @@ int64_t capture_vector_length(const struct iovec* parts, int64_t count, bool tru
 }
 
 // Whether the kernel counts a call that ended so.  Bytes are what matters; this is for the number of calls.
-static inline bool counted(const struct request* q, long result) {
+static inline __attribute__((always_inline)) bool counted(const struct request* q, long result) {
   return result >= 0 || (q->vector ? true : result != -EBADF && result != -ESPIPE);
 }
 
-static inline void account(const struct request* q, long result) {
+static inline __attribute__((always_inline)) void account(const struct request* q, long result) {
   if (!counted(q, result)) return;
   if (q->kind == PLAIT_EVENT_READ)
     account_read(result);
@@ -46,9 +46,9 @@ static inline void account(const struct request* q, long result) {
     account_write(result);
 }
 
-static inline __attribute__((always_inline)) long ask(const struct request* q) {
+static inline __attribute__((always_inline)) long ask(const struct request* q, bool waits) {
   int type;
-  const bool may = q->cancelled && cancel_begin(&type);
+  const bool may = waits && cancel_begin(&type);
   const long result = RAW6(q->number, q->fd, q->data, q->size, q->third, q->fourth, q->fifth);
   if (may) cancel_end(type);
   return result;
@@ -59,7 +59,7 @@ static int64_t appended_at(int fd, int64_t size_before, long result);
 
 static inline __attribute__((always_inline)) long transfer(uintptr_t caller, struct request q) {
   if (UNLIKELY(!capture_wanted(caller))) {
-    const long result = ask(&q);
+    const long result = ask(&q, q.cancelled);
     if (text_has(&capture_own_text, caller) || text_has(&capture_plait_text, caller)) account(&q, result);
     return result;
   }
@@ -67,6 +67,9 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   if (UNLIKELY(description == NULL)) description = table_find(q.fd);
   uint32_t about = description == NULL ? 0 : atomic_load_explicit(&description->flags, memory_order_relaxed);
   const uint32_t file = description == NULL ? 0 : atomic_load_explicit(&description->file, memory_order_relaxed);
+  // A call on a file waits for nobody: a thread may be cancelled before it, and need not be in it.
+  const bool waits = q.cancelled && !(about & DESCRIPTION_SEEKABLE);
+  if (q.cancelled && !waits) cancel_here();
   struct moving moving = {0, 0, 0};
   int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
   int64_t size_before = -1;
@@ -79,9 +82,9 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
     moving_begin(&moving, description, q.fd, q.kind == PLAIT_EVENT_WRITE);
   else if (UNLIKELY(q.kind == PLAIT_EVENT_WRITE && (about & DESCRIPTION_APPEND) && offset >= 0))
     size_before = appended_at(q.fd, -1, 0);
-  const int64_t start = plait_events_now();
-  const long result = ask(&q);
-  const int64_t end = plait_events_now();
+  const int64_t start = plait_clock_now();
+  const long result = ask(&q, waits);
+  const int64_t end = plait_clock_now();
   account(&q, result);
   // A vector is looked at when the kernel has done so: these are its answers where it may not have, or could not.
   const bool read_by_kernel =

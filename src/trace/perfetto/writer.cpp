@@ -89,9 +89,16 @@ class PerfettoWriter : public Writer {
     sink_->put(json_);
     sink_->put("}\n");
     sink_->finish();
+    counters_lost_ = description.counters.size();
   }
 
   std::int64_t bytes_written() const override { return sink_->bytes(); }
+
+  std::vector<std::string> lost() const override {
+    if (counters_lost_ == 0) return {};
+    return {base::text(counters_lost_, counters_lost_ == 1 ? " record of counters" : " records of counters",
+                       ": calls that were counted, not traced")};
+  }
 
  private:
   static constexpr std::string_view kAsked = "bytes/s asked by the program";
@@ -279,6 +286,7 @@ class PerfettoWriter : public Writer {
   std::uint64_t asynchronous_ = 0;
   std::uint64_t arrows_ = 0;
   bool first_ = true;
+  std::size_t counters_lost_ = 0;
 };
 
 std::unique_ptr<Writer> create(std::unique_ptr<Sink> sink, const WriteOptions&) {

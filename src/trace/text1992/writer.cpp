@@ -81,12 +81,14 @@ class Writer1992 : public Writer {
   void finish(const Description& description) override {
     if (dialect_.extended) {
       for (const Missed& missed : description.missed) comment(remark_text(missed));
+      for (const Counters& counters : description.counters) comment(remark_text(counters));
       for (const std::string& note : description.notes) comment(note_text(note));
       Description end = description;
       if (rounded_) end.tick = std::max(description.tick, dialect_.tick);
       comment(end_text(end, dialect_.tick));
     } else {
       missed_lost_ = description.missed.size();
+      counters_lost_ = description.counters.size();
       zero_lost_ = description.zero != 0;
       incomplete_lost_ = !description.complete;
     }
@@ -109,6 +111,7 @@ class Writer1992 : public Writer {
     say(cpu_lost_ > 0, "the CPU times of ", cpu_lost_, " events, which went back");
     say(processes_lost_ > 0, "what is known of ", processes_lost_, " processes");
     say(missed_lost_ > 0, "what the trace says is missing from it");
+    say(counters_lost_ > 0, counters_lost_, " records of counters");
     say(zero_lost_, "the time of day");
     say(incomplete_lost_, "that the trace is not complete");
     return all;
@@ -288,6 +291,7 @@ class Writer1992 : public Writer {
   std::int64_t blocks_lost_ = 0;
   std::size_t processes_lost_ = 0;
   std::size_t missed_lost_ = 0;
+  std::size_t counters_lost_ = 0;
 };
 
 }  // namespace

@@ -137,7 +137,7 @@ bool MpiActive::look(bool handler) {
     } else if (!lock.try_lock()) {
       return false;
     }
-    if (stopped_) return false;
+    if (stopped_ || resting_) return false;
     ended = operations_.test();
     take_heads(ended);
   }
@@ -254,6 +254,12 @@ void MpiActive::run() {
       moving = moving || owed_ > 0;
     }
     if (moving && now - last < kAwake) continue;
+    if (!moving && idle_ && begin_rest()) {
+      keep_resting();
+      last = Clock::now();
+      nap = kFirstNap;
+      continue;
+    }
     const Doorbells::Rings rings = bells_->wait(moving ? std::min(nap, kMovingNap) : nap);
     nap = std::min(2 * nap, kLongestNap);
     if (rings.all > 0) {

@@ -41,6 +41,8 @@ Doorbells::Doorbells(MPI_Comm comm) : directory_(comm) {
   ways_.assign(static_cast<std::size_t>(directory_.size()), Way::kUntried);
   listen();
   directory_.exchange();
+  sure_ = set_ >= 0 && directory_.mine().local != 0;
+  for (int peer = 0; peer < directory_.size(); ++peer) sure_ = sure_ && directory_.near(peer);
   watch_forks();
   // Whether sockets lead to other hosts is found out while all are there.
   trial_ = directory_.first_far();

@@ -43,6 +43,8 @@ class Doorbells {
   /// Whether the peer of another host has not hung up just now: MPICH crashes where it sends to a process that it knows
   /// to have ended.  threads  Any.
   bool there(int peer);
+  /// Whether all peers are sure to reach this process's bells.
+  bool sure() const { return sure_; }
   /// Wakes the peer's handler; `large` tells it that a large message moves.  threads  Any.
   void ring(int peer, bool large);
   /// Wakes the handler of this process.  threads  Any.
@@ -99,6 +101,7 @@ class Doorbells {
   static void send_bell(int socket, char bell);
 
   Directory directory_;
+  bool sure_ = false;
   int set_ = -1;   // of all that the handler waits on
   int self_ = -1;  // its own bell
   int local_ = -1;

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -76,6 +77,8 @@ class MpiActive : public Active {
   void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override;
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override;
   void refuse(const Arrival& arrival, const CallFailure& failure) override;
+  void rest() noexcept override;
+  void wake() noexcept override;
   void stop() noexcept override;
 
  private:
@@ -95,8 +98,13 @@ class MpiActive : public Active {
   void finish(const std::shared_ptr<Flight>& flight);
   bool look(bool handler);
   bool run_tasks();
+  bool has_tasks();
   void dispatch(std::vector<Operations::Done> ended, bool handler);
   void run();
+  /// The handler calls MPI no more, where nothing is under way.  Returns whether that is so.
+  bool begin_rest();
+  /// Waits for a call, or for wake().
+  void keep_resting();
   void peer_gone(int peer, bool took_leave);
   void peer_reached(int peer);
   void watch_others();
@@ -120,6 +128,8 @@ class MpiActive : public Active {
   Operations operations_;
   std::vector<Lane> lanes_;
   bool stopped_ = false;
+  bool resting_ = false;  // nobody looks
+  std::condition_variable rested_;
 
   std::mutex tasks_mutex_;
   std::deque<Task> tasks_;  // for the handler
@@ -127,7 +137,8 @@ class MpiActive : public Active {
   std::atomic<int> owed_{0};  // bells less messages: what is known to be on its way
   std::atomic<Clock::rep> last_large_{0};
   std::atomic<bool> ending_{false};
-  std::set<int> leaving_;  // of the handler
+  std::atomic<bool> idle_{true};  // whether it is to rest
+  std::set<int> leaving_;         // of the handler
   std::thread thread_;
 };
 

@@ -45,7 +45,10 @@ Transports& transports() {
 
 class MpiTicket : public Ticket {
  public:
-  explicit MpiTicket(std::vector<MPI_Request> requests) : requests_(std::move(requests)) {}
+  /// Its memory comes first: what is started has to be completed.
+  explicit MpiTicket(std::size_t bytes) { requests_.reserve(bytes / kMostBytesAMessage + 1); }
+  /// Of the next call that moves a part of it.
+  MPI_Request& next() { return requests_.emplace_back(MPI_REQUEST_NULL); }
   void complete() override {
     check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   }
@@ -158,31 +161,34 @@ class MpiTransport : public Transport, public Meeting {
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
     losses_->check();
-    std::vector<MPI_Request> requests;
+    auto ticket = std::make_unique<MpiTicket>(bytes.size());
     for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
       const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
       check(MPI_Isend(bytes.data() + done, static_cast<int>(part), MPI_BYTE, to, kDataTag, everyone_.get(),
-                      &requests.emplace_back()),
+                      &ticket->next()),
             "MPI_Isend");
     }
-    return std::make_unique<MpiTicket>(std::move(requests));
+    return ticket;
   }
 
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
     losses_->check();
-    std::vector<MPI_Request> requests;
+    auto ticket = std::make_unique<MpiTicket>(bytes.size());
     for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
       const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
       check(MPI_Irecv(bytes.data() + done, static_cast<int>(part), MPI_BYTE, from, kDataTag, everyone_.get(),
-                      &requests.emplace_back()),
+                      &ticket->next()),
             "MPI_Irecv");
     }
-    return std::make_unique<MpiTicket>(std::move(requests));
+    return ticket;
   }
 
   void reduce_min(std::span<std::int64_t> values) override {
     const Inside inside(progress_);
-    if (nodes_apart()) losses_->check();
+    if (nodes_apart()) {
+      check_running();
+      losses_->check();
+    }
     group_->reduce_min(values);
     if (!nodes_apart()) return;
     // One process of each node speaks for it; the others sleep until it has the result.
@@ -285,7 +291,9 @@ void check_running() {
   int started = 0;
   int ended = 0;
   if (MPI_Initialized(&started) != MPI_SUCCESS || started == 0 || MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0)
-    throw Error(ErrorKind::kSystem, "MPI is not running; call MPI_Init first");
+    throw Error(ErrorKind::kSystem, ended != 0 ? "MPI has ended; close files, and finish what is collective, before "
+                                                 "MPI_Finalize"
+                                               : "MPI is not running; call MPI_Init first");
 }
 
 std::shared_ptr<Transport> make_transport(MPI_Comm communicator) {

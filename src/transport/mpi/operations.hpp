@@ -50,6 +50,7 @@ class Operations {
   std::vector<Done> give_up(int peer, bool all);
   /// Ends everything: MPI forgets what it has not done within a tenth of a second.
   std::vector<Done> finish();
+  bool empty() const { return requests_.empty(); }
   /// Whether a peer is at work on some of them.
   bool moving() const { return moving_ > 0; }
   /// Whether some are large.

@@ -57,9 +57,9 @@ void Group::broadcast(std::span<std::byte> bytes, int root) {
 }
 
 std::vector<std::int64_t> Group::gather(std::int64_t mine) {
+  std::vector<std::int64_t> given(static_cast<std::size_t>(size_));  // before the others wait for this worker
   std::memcpy(member(rank_).note.data(), &mine, sizeof mine);
   barrier();
-  std::vector<std::int64_t> given(static_cast<std::size_t>(size_));
   for (int peer = 0; peer < size_; ++peer)
     std::memcpy(&given[static_cast<std::size_t>(peer)], member(peer).note.data(), sizeof mine);
   barrier();

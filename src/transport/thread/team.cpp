@@ -41,6 +41,16 @@ AlignedBytes allocate(std::int64_t bytes) {
   return AlignedBytes(static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{64})));
 }
 
+/// What one worker makes for all; nothing where it has no memory, which all are to find.
+template <typename Type, typename... Arguments>
+std::shared_ptr<Type> made(Arguments&&... arguments) {
+  try {
+    return std::make_shared<Type>(std::forward<Arguments>(arguments)...);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 /// Messages between threads: the sender's bytes wait where they are until the receiver has copied them.
 struct Post {
   std::span<const std::byte> bytes;
@@ -187,16 +197,20 @@ class ThreadTransport : public Transport {
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
     auto post = std::make_shared<Post>();
     post->bytes = bytes;
+    auto ticket = std::make_unique<SendTicket>(team_->mail, post);
     const std::scoped_lock lock(team_->mail.mutex);
     Box& box = team_->mail.boxes[{rank(), to}];
-    box.posts.emplace(box.sent++, post);
+    box.posts.emplace(box.sent, std::move(post));
+    ++box.sent;
     team_->mail.changed.notify_all();
-    return std::make_unique<SendTicket>(team_->mail, std::move(post));
+    return ticket;
   }
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
     const std::scoped_lock lock(team_->mail.mutex);
     Box& box = team_->mail.boxes[{from, rank()}];
-    return std::make_unique<ReceiveTicket>(team_->mail, box, box.awaited++, bytes);
+    auto ticket = std::make_unique<ReceiveTicket>(team_->mail, box, box.awaited, bytes);
+    ++box.awaited;
+    return ticket;
   }
 
   void reduce_min(std::span<std::int64_t> values) override { group_.reduce_min(values); }
@@ -204,16 +218,18 @@ class ThreadTransport : public Transport {
   void broadcast_to_nodes(std::span<std::byte>) override {}
 
   std::unique_ptr<Counter> counter() override {
-    if (group_.rank() == 0) team_->counter = std::make_shared<std::atomic<std::int64_t>>(0);
+    if (group_.rank() == 0) team_->counter = made<std::atomic<std::int64_t>>(0);
     group_.barrier();
     auto mine = team_->counter;
     group_.barrier();
+    if (!mine) throw std::bad_alloc();
     return std::make_unique<MemoryCounter>(*mine, mine);
   }
 
   std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
-    if (group_.rank() == 0) team_->calls = std::make_shared<CallBoard>(group_.size());
+    if (group_.rank() == 0) team_->calls = made<CallBoard>(group_.size());
     group_.barrier();
+    if (!team_->calls) throw std::bad_alloc();
     auto mine = join(team_->calls, group_.rank(), std::move(service));
     group_.barrier();
     return mine;

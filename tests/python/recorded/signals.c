@@ -1,4 +1,5 @@
-/* A thread that is cancelled while it reads a pipe; a handler that writes while the program does; errno kept. */
+/* Threads that are cancelled while they read a pipe, or a file again and again; a handler that writes while the program
+ * does; errno kept. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,12 @@ static void* wait_for_data(void* unused) {
   return unused;
 }
 
+static void* read_on(void* unused) {
+  char data[8];
+  while (pread(fd, data, sizeof data, 0) >= 0) continue;
+  return unused;
+}
+
 static void handler(int number) {
   (void)number;
   if (write(fd, "h", 1) == 1) ++handled;
@@ -33,6 +40,13 @@ int main(int count, char** words) {
   void* result;
   pthread_join(thread, &result);
   if (result != PTHREAD_CANCELED) return 4;
+  fd = open("/etc/passwd", O_RDONLY);
+  if (pthread_create(&thread, NULL, read_on, NULL) != 0) return 3;
+  nanosleep(&pause, NULL);
+  pthread_cancel(thread);
+  pthread_join(thread, &result);
+  close(fd);
+  if (result != PTHREAD_CANCELED) return 8;
   fd = open(words[1], O_WRONLY | O_CREAT | O_APPEND, 0600);
   struct sigaction action = {.sa_handler = handler};
   sigaction(SIGALRM, &action, NULL);

@@ -26,6 +26,7 @@ SECTIONS = {
     "overlap": "I/O and computation",
     "calls": "Calls",
     "amplification": "Asked for and moved",
+    "counters": "Counters",
     "tables": "Tables 1 and 2",
     "trace": "The trace",
 }
@@ -62,7 +63,7 @@ def section_of(evidence: object) -> str | None:
 
 def program_name(report: Report) -> str:
     """Return the name of the script or the program, without its folder."""
-    names = programs(report.get("processes") or [])
+    names = (report.get("trace") or {}).get("programs") or programs(report.get("processes") or [])
     if names:
         more = len(names) - 1
         return plain(names[0]) + (f" and {counted(more, 'other program')}" if more else "")
@@ -94,8 +95,15 @@ def _lead(report: Report) -> str:
     files += (report.get("files_left_out") or {}).get("files", 0)
     if not one.get("ios"):
         return escaped(f"No reads or writes in {seconds(wall)}." if wall else "No reads or writes were recorded.")
-    timeline = report.get("timeline") or {}
-    read, written = (sum(timeline.get(key) or [0]) for key in ("read_bytes", "write_bytes"))
+    counters = report.get("counters") or {}
+    alone = bool(counters) and not trace.get("events")
+    if alone:
+        read, written = (counters["totals"][key] for key in ("read_bytes", "write_bytes"))
+        processes = counters["processes"] or processes
+        files = len({row["name"] for row in counters["files"]}) + counters["files_left_out"]
+    else:
+        timeline = report.get("timeline") or {}
+        read, written = (sum(timeline.get(key) or [0]) for key in ("read_bytes", "write_bytes"))
     moved = [
         text for text in (f"read {amount(read)}" if read else "", f"wrote {amount(written)}" if written else "") if text
     ]
@@ -105,6 +113,8 @@ def _lead(report: Report) -> str:
         f"{who} {' and '.join(moved) or 'moved nothing'}{took}, with {counted(one['ios'], 'request')} "
         f"of {amount(one.get('mean_io_bytes'))} on average, in {counted(files, 'file')}."
     )
+    if alone:
+        return escaped(text + " This is from counters: no single call was traced.")
     whole = (overlap.get("io_seconds") or 0) + (overlap.get("compute_seconds") or 0)
     if whole and overlap.get("waiting_seconds") is not None:
         text += f" It waited for I/O in {share(min(1.0, overlap['waiting_seconds'] / whole))} of its time."

@@ -4,6 +4,7 @@ import { contents } from "./contents.js";
 import { island } from "./data.js";
 import { onPrint } from "./dom.js";
 import { drawEvidence } from "./evidence.js";
+import { countersSection } from "./section_counters.js";
 import { classesSection, filesSection, offsetsSection } from "./section_files.js";
 import { overlapSection, processesSection, ranksSection, stragglersSection } from "./section_ranks.js";
 import { orderSection, sizesSection } from "./section_requests.js";
@@ -37,7 +38,9 @@ function build() {
   const linked = [...maps, ...(ranks?.columns ? [ranks] : [])].every((map) => fits(map.columns * map.width, map.width));
   const name = document.querySelector("h1").textContent;
   const context = { report, view, views, maps, ranks, linked, name, chosen: makeChosen(maps[0]?.file ?? null) };
-  const made = [
+  // Of counters alone there is nothing to draw over time or along files.
+  const alone = report.counters && !report.trace?.events;
+  const ofEvents = [
     timeSection,
     cyclesSection,
     classesSection,
@@ -51,9 +54,8 @@ function build() {
     overlapSection,
     callsSection,
     amplificationSection,
-    tablesSection,
-    traceSection,
-  ].map((make) => make(context));
+  ];
+  const made = [...(alone ? [] : ofEvents), countersSection, tablesSection, traceSection].map((make) => make(context));
   document.getElementById("sections").append(...made.filter(Boolean));
   drawEvidence(report);
   contents();

@@ -1,0 +1,41 @@
+"""Values of callers, in the words of error texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+_LONGEST = 60
+
+
+def shape_text(shape: Iterable[int]) -> str:
+    """Return a shape as layouts are written: 8x12."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def shown(value: Any) -> str:
+    """Return a value as Python spells it, cut off where it is long."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        return kind(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def kind(value: Any) -> str:
+    """Return what a value is: None, a str, an int."""
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def array_kind(value: Any) -> str:
+    """Return what was passed where an array was expected: of an array also its shape."""
+    if isinstance(value, np.ndarray):
+        return "an array of one number" if value.ndim == 0 else f"an array of shape {shape_text(value.shape)}"
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} of {len(value)} items"
+    return kind(value)

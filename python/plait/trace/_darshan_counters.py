@@ -1,0 +1,128 @@
+"""What Darshan's counters of one record say, under the names that traces have for counters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PREFIX = {"POSIX": "POSIX", "MPI-IO": "MPIIO", "STDIO": "STDIO"}
+_HOW = {"INDEP": "independent", "COLL": "collective", "SPLIT": "split", "NB": "nonblocking"}  # of MPI-IO
+# The largest size in each of Darshan's bins but the last.
+_EDGES = {
+    "0_100": 100,
+    "100_1K": 1 << 10,
+    "1K_10K": 10 << 10,
+    "10K_100K": 100 << 10,
+    "100K_1M": 1 << 20,
+    "1M_4M": 4 << 20,
+    "4M_10M": 10 << 20,
+    "10M_100M": 100 << 20,
+    "100M_1G": 1 << 30,
+}
+_OTHER_CALLS = {
+    "opens": ("OPENS", "FDOPENS", "INDEP_OPENS", "COLL_OPENS"),
+    "collective_opens": ("COLL_OPENS",),
+    "seeks": ("SEEKS",),
+    "stats": ("STATS",),
+    "syncs": ("FSYNCS", "FDSYNCS", "FLUSHES", "SYNCS"),
+    "maps": ("MMAPS",),
+    "views": ("VIEWS",),
+}
+_SECOND = 1_000_000_000
+Values = dict[str, int]
+
+
+class _Record:
+    """The counters of a record without the module's prefix; -1 says that Darshan did not count."""
+
+    def __init__(self, module: str, record: dict[str, Any]) -> None:
+        self.prefix = PREFIX[module]
+        self.counters = record["counters"]
+        self.times = record["fcounters"]
+
+    def count(self, *names: str) -> int | None:
+        """The sum of those that were counted; None: none of them was."""
+        known = [int(self.counters.get(f"{self.prefix}_{name}", -1)) for name in names]
+        known = [one for one in known if one >= 0]
+        return sum(known) if known else None
+
+    def time(self, name: str) -> int | None:
+        """A time in ns."""
+        value = float(self.times.get(f"{self.prefix}_F_{name}", -1))
+        return round(value * _SECOND) if value >= 0 else None
+
+
+def calls_and_bytes(module: str, record: dict[str, Any]) -> list[tuple[int, int]]:
+    """How many reads and how many writes a record counts, each with their bytes."""
+    one = _Record(module, record)
+    result = []
+    for calls, moved in (("READS", "BYTES_READ"), ("WRITES", "BYTES_WRITTEN")):
+        names = [f"{how}_{calls}" for how in _HOW] if module == "MPI-IO" else [calls]
+        result.append((one.count(*names) or 0, one.count(moved) or 0))
+    return result
+
+
+def values_of(module: str, record: dict[str, Any], processes: int, data: bool) -> Values:
+    """The values of a record.
+
+    processes: of the job, over which a record without a rank was summed.
+    data: whether reads and writes are wanted, or only what is known of other calls.
+    """
+    one = _Record(module, record)
+    values: dict[str, int | None] = {name: one.count(*sources) for name, sources in _OTHER_CALLS.items()}
+    values["meta_ns"] = one.time("META_TIME")
+    shared = int(record["rank"]) < 0
+    values["ranks"] = processes if shared else 1
+    if data:
+        values |= _data(module, record, one)
+    if data and shared:
+        values["slowest_rank"] = one.count("SLOWEST_RANK")
+        values["slowest_ns"] = one.time("SLOWEST_RANK_TIME")
+        values["fastest_ns"] = one.time("FASTEST_RANK_TIME")
+        values["slowest_bytes"] = one.count("SLOWEST_RANK_BYTES")
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _data(module: str, record: dict[str, Any], one: _Record) -> dict[str, int | None]:
+    values: dict[str, int | None] = {}
+    for (calls, moved), (word, kind, past) in zip(
+        calls_and_bytes(module, record), (("READ", "read", "READ"), ("WRITE", "write", "WRITTEN")), strict=True
+    ):
+        values[f"{kind}s"] = calls
+        values[f"{kind}_bytes"] = moved
+        values[f"{kind}_ns"] = one.time(f"{word}_TIME")
+        if not calls:
+            continue
+        for how, name in _HOW.items():
+            values[f"{name}_{kind}s"] = one.count(f"{how}_{word}S")
+        begin, end = one.time(f"{word}_START_TIMESTAMP"), one.time(f"{word}_END_TIMESTAMP")
+        if begin is not None and end is not None and 0 <= begin <= end and end > 0:
+            values[f"{kind}_begin_ns"], values[f"{kind}_end_ns"] = begin, end
+        highest = one.count(f"MAX_BYTE_{past}")
+        values[f"{kind}_extent"] = None if highest is None else highest + 1
+        consecutive, onward = one.count(f"CONSEC_{word}S"), one.count(f"SEQ_{word}S")
+        if consecutive is not None and onward is not None:
+            # Darshan counts a consecutive access as sequential, too.
+            values[f"consecutive_{kind}s"] = consecutive
+            values[f"sequential_{kind}s"] = max(onward - consecutive, 0)
+        values |= _sizes(one, word, kind)
+    values["switches"] = one.count("RW_SWITCHES")
+    unaligned, block = one.count("FILE_NOT_ALIGNED"), one.count("FILE_ALIGNMENT")
+    if unaligned is not None and block:
+        values["unaligned"], values["alignment"] = unaligned, block
+    for at in range(1, 5):
+        size, count = one.count(f"ACCESS{at}_ACCESS"), one.count(f"ACCESS{at}_COUNT")
+        if size is not None and count:
+            values[f"calls_of_{size}"] = count
+    return values
+
+
+def _sizes(one: _Record, word: str, kind: str) -> dict[str, int | None]:
+    """How many calls moved how much."""
+    infix = "AGG_" if one.prefix == "MPIIO" else ""
+    found: dict[str, int | None] = {}
+    least = 0
+    for name, most in _EDGES.items():
+        found[f"{kind}s_of_{least}_to_{most}"] = one.count(f"SIZE_{word}_{infix}{name}") or None
+        least = most + 1
+    found[f"{kind}s_of_{least}_up"] = one.count(f"SIZE_{word}_{infix}1G_PLUS") or None
+    return found

@@ -1,0 +1,192 @@
+"""A log of Darshan as a file: what it is, whether it is whole, and its records one by one.
+
+The package of the Darshan project reads it.  Where a log is cut off or damaged that package reads nothing, or breaks
+off the whole program, so the regions that the log's header tells of are looked at first: are they there, and unpack?
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+from plait._errors import ArgumentError
+
+TRACED = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
+_MAGIC = 6567223
+_MAGIC_PLACE = 8
+_COMPRESSION_PLACE = 16
+# Where the header's table of regions begins: in versions with flags of 32 and of 64 bits.
+_TABLES = (24, 32)
+_PIECE = 1 << 16
+_REGIONS = 65  # at most: the names, then a region for each kind of module
+_UNPACKERS: dict[int, Callable[[], Any]] = {0: zlib.decompressobj, 1: bz2.BZ2Decompressor}
+
+
+class Region(NamedTuple):
+    """A part of a log, as the header tells."""
+
+    begin: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        return self.begin + self.size
+
+
+def _order_of(head: bytes) -> str:
+    """The byte order of a log, as in `struct`; empty: it is none."""
+    for order, mark in (("little", "<"), ("big", ">")):
+        if int.from_bytes(head[_MAGIC_PLACE : _MAGIC_PLACE + 8], order) == _MAGIC:  # type: ignore[arg-type]
+            return mark
+    return ""
+
+
+def is_darshan(path: str) -> bool:
+    """Whether a file begins as Darshan's logs do: eight bytes of version, then a magic number in either byte order."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return bool(_order_of(file.read(_MAGIC_PLACE + 8)))
+    return False
+
+
+def regions_of(head: bytes) -> list[Region]:
+    """The regions that a header names: of the names, then of each module by its number; empty: another layout.
+
+    A region that holds nothing has the size 0.  The others lie one behind the other.
+    """
+    order = _order_of(head)
+    for place in _TABLES:
+        found: list[Region] = []
+        end = 0
+        while order and len(found) < _REGIONS and place + 16 * (len(found) + 1) <= len(head):
+            region = Region(*struct.unpack_from(f"{order}QQ", head, place + 16 * len(found)))
+            if region.size and (region.begin != end if end else region.begin < place + 16):
+                break
+            if not region.size and region.begin:
+                break
+            found.append(region)
+            end = region.end if region.size else end
+        if found and found[0].size:
+            return found
+    return []
+
+
+def _backend() -> Any:
+    try:
+        from darshan.backend import cffi_backend
+    except ImportError as error:
+        message = "to read logs of Darshan, install the package darshan (plait[traces])"
+        raise ArgumentError(message) from error
+    return cffi_backend
+
+
+def _unpacks(file: BinaryIO, region: Region, make: Callable[[], Any]) -> bool:
+    """Whether what the file has of a region can be unpacked: packed streams, one behind the other."""
+    file.seek(region.begin)
+    left, data, unpacker = region.size, b"", make()
+    try:
+        while left or data:
+            if not data:
+                data = file.read(min(left, _PIECE))
+                left = left - len(data) if data else 0
+            unpacker.decompress(data)
+            data = unpacker.unused_data
+            if unpacker.eof:
+                unpacker = make()
+    except (zlib.error, OSError, EOFError):
+        return False
+    return True
+
+
+class Log:
+    """One log.  A module can only be read from its start by a log that was opened anew."""
+
+    def __init__(self, path: str) -> None:
+        """Opens it.  Raises ArgumentError where it is damaged so that nothing of it can be told."""
+        self.path = path
+        self.bytes = os.path.getsize(path)
+        self.promised = 0
+        """Bytes that the header tells of; more than there are: the log is cut off."""
+        self.damaged: list[str] = []
+        """Modules whose records could not all be read."""
+        self._sound: list[tuple[int, bool]] = []  # of each module, by number: its bytes, and whether they unpack
+        self._check()
+        self.backend = _backend()
+        with self.opened() as log:
+            self.job = self.backend.log_get_job(log)
+            self.command = self.backend.log_get_exe(log).strip()
+            self.modules = self.backend.log_get_modules(log)
+            if int(self.job["nprocs"]) < 1:
+                raise ArgumentError(f"{path} is a damaged log of Darshan: what it says of its job cannot be read")
+            self.names = self.backend.log_get_name_records(log)
+        # Numbers of modules differ between versions of the format; their order does not.
+        ordered = sorted(self.modules, key=lambda name: int(self.modules[name]["idx"]))
+        if [self.modules[name]["len"] for name in ordered] == [size for size, _ in self._sound]:
+            self.damaged += [name for name, (_, sound) in zip(ordered, self._sound, strict=True) if not sound]
+
+    def _check(self) -> None:
+        """Refuses a log whose table of names is not whole, and notes which modules cannot be unpacked."""
+        with open(self.path, "rb") as file:
+            head = file.read(_TABLES[-1] + 16 * _REGIONS)
+            self._regions = regions_of(head)
+            if not self._regions:
+                return
+            self.promised = max(region.end for region in self._regions)
+            names = self._regions[0]
+            if names.end > self.bytes:
+                raise ArgumentError(
+                    f"{self.path} is cut off: it has {self.bytes:,} of {self.promised:,} bytes and lacks the names of "
+                    "the files, without which nothing of it can be read; copy the log again"
+                )
+            make = _UNPACKERS.get(head[_COMPRESSION_PLACE])
+            if make is None:
+                return
+            if not _unpacks(file, names, make):
+                raise ArgumentError(
+                    f"{self.path} is a damaged log of Darshan: the names of the files cannot be unpacked; copy it again"
+                )
+            present = [region for region in self._regions[1:] if region.size]
+            self._sound = [(region.size, _unpacks(file, region, make)) for region in present]
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the file ends before the log does."""
+        return self.promised > self.bytes
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[Any]:
+        """The log as the package has it."""
+        log = self.backend.log_open(self.path)
+        if not log["handle"]:
+            raise ArgumentError(f"{self.path} is no log of Darshan, or is damaged")
+        try:
+            yield log
+        finally:
+            self.backend.log_close(log)
+
+    def records(self, module: str) -> Iterator[dict[str, Any]]:
+        """The records of a module, as far as they can be read."""
+        if module not in self.modules or module in self.damaged:
+            return
+        read = self.backend.log_get_dxt_record if module in TRACED else self.backend.log_get_record
+        with self.opened() as log:
+            while True:
+                record = read(log, module, dtype="dict")
+                if record is None:
+                    break
+                yield record
+            if self._failed(log, module) and module not in self.damaged:
+                self.damaged.append(module)
+
+    def _failed(self, log: Any, module: str) -> bool:
+        """Whether the records of a module ended by an error, which the package tells those alone who ask again."""
+        backend = self.backend
+        place = backend.ffi.new("void **")
+        found = backend.libdutil.darshan_log_get_record(log["handle"], self.modules[module]["idx"], place)
+        if found > 0:
+            backend.libdutil.darshan_free(place[0])
+        return bool(found < 0)

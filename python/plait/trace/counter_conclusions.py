@@ -1,0 +1,365 @@
+"""What counters of calls show, in sentences; what they do not show is not said.
+
+Counters tell how many calls there were, of which sizes, in which order and how long they took together.  They do not
+tell when, so nothing is said of phases, cycles, overlap, swapping or checkpoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from plait.trace import words
+
+Document = dict[str, Any]
+
+# The thresholds; docs/guides/trace-report.md lists them.
+SPENT = 0.20  # of the processes' time
+META_SHARE = 0.30  # of the time in calls
+COUNT = 1000
+SHARE_OF_SMALL = 0.10
+SHARE_OF_BACK = 0.20
+MOST = 0.90  # worth praise
+OTHER_CALLS = 0.50  # calls that move no data, for each one that does
+UNALIGNED = 0.10
+SLOWEST = 1.5  # the slowest rank's time, by the mean
+REREAD = 2.0  # bytes read of a file, by its extent
+MUCH_BYTES = 64 << 20
+MUCH_SECONDS = 1.0  # of a process
+_EVIDENCE = "counters"
+_INSTEAD = {
+    "opens": "Open files once and keep them open.",
+    "seeks": "Use calls that name the offset instead of seeking, or access the file in order.",
+    "stats": "Ask once for what is known of a file, on one rank where all want to know it.",
+    "syncs": "Flush less often, where a crash may lose the last records.",
+    "views": "Set a view once, and access several parts of the file by it.",
+}
+_NAMES = {"posix": "POSIX", "mpi-io": "MPI-IO", "stdio": "stdio"}
+
+
+def counter_conclusions(counters: Document, events: bool) -> list[Document]:
+    """Return the conclusions that counters allow, those of one level.
+
+    events: whether the trace holds events beside them.
+    """
+    found = list(_what_is_known(counters, events))
+    mine = [one for one in counters["modules"] if one["level"] == counters["totals"]["level"]]
+    if not events:
+        found += _time(counters)
+    found += _again(counters)
+    for module in mine:
+        for rule in (_metadata, _small, _order, _other_calls, _alone, _unaligned, _slowest):
+            found += rule(counters, module)
+    return found
+
+
+def _conclusion(
+    severity: str, title: str, text: str, advice: str | None = None, seconds: float | None = None
+) -> Document:
+    text = text[:1].upper() + text[1:]
+    known = {"severity": severity, "title": title, "text": text, "evidence": _EVIDENCE, "advice": advice}
+    return {**known, "seconds": seconds}
+
+
+def _name(module: Document) -> str:
+    interface: str = module["interface"]
+    return _NAMES.get(interface, interface)
+
+
+def _seconds(row: Document, *names: str) -> float:
+    return sum(row[f"{name}_seconds"] or 0.0 for name in names or ("read", "write", "meta"))
+
+
+def _known(row: Document, *names: str) -> float | None:
+    """The same; None: none of them was counted."""
+    return _seconds(row, *names) if any(row[f"{name}_seconds"] is not None for name in names) else None
+
+
+def _requests(row: Document) -> int:
+    return (row["reads"] or 0) + (row["writes"] or 0)
+
+
+def _moved(row: Document) -> int:
+    return (row["read_bytes"] or 0) + (row["write_bytes"] or 0)
+
+
+def _whole(counters: Document) -> float:
+    """The time of all processes, in seconds; 0: not known."""
+    return float((counters["run_seconds"] or 0.0) * (counters["processes"] or 0))
+
+
+def _severity(counters: Document, spent: float | None) -> str:
+    """By what share of the processes' time something takes, and how long that is for each of them."""
+    whole, processes = _whole(counters), counters["processes"] or 1
+    if spent is None or spent / processes < MUCH_SECONDS:
+        return "low"
+    if not whole:
+        return "medium"
+    return "high" if spent / whole >= 0.5 else "medium" if spent / whole >= SPENT / 4 else "low"
+
+
+def _of_whole(counters: Document, spent: float) -> str:
+    """A time, with its share of the processes' time where that is known."""
+    whole = _whole(counters)
+    text = words.seconds(spent)
+    if not whole:
+        return text
+    processes = words.count(counters["processes"], "process")
+    if spent > whole:  # calls of several threads at once, or calls begun before the counting
+        return f"{text}, more than the {words.seconds(whole)} that {processes} ran"
+    return f"{text}, {words.share(spent / whole)} of the time of {processes}"
+
+
+def _taken(counters: Document, who: str, spent: float | None) -> str:
+    """Says how long calls took, where that was counted."""
+    return "" if spent is None else f" {who} take {_of_whole(counters, spent)}."
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _told(calls: Document) -> str:
+    """How many calls of each kind there were."""
+    return ", ".join(words.count(count, name.removesuffix("s")) for name, count in calls.items() if count)
+
+
+def _what_is_known(counters: Document, events: bool) -> Iterator[Document]:
+    counted = [one for one in counters["modules"] if _requests(one)]
+    if not counted:
+        return
+    what = [
+        f"{words.count(_requests(one), 'request')} through {_name(one)} ({words.size(_moved(one))})"
+        for one in counted
+        if one["level"] == counters["totals"]["level"]
+    ] or [f"the requests through {_name(one)}" for one in counted]
+    beside = " The other conclusions are about the requests that are known one by one." if events else ""
+    yield _conclusion(
+        "low",
+        "Calls were counted, not traced",
+        f"Of {_listed(what)} there are counters alone: when a call ran, and which ones came together, is not "
+        f"known.{beside}",
+        "To see each call, switch extended tracing on (DXT, for Darshan), or record with plait trace record.",
+    )
+
+
+def _time(counters: Document) -> Iterator[Document]:
+    totals, whole = counters["totals"], _whole(counters)
+    spent = _seconds(totals)
+    if not whole or not spent:
+        return
+    parts = [
+        f"{words.seconds(totals[f'{name}_seconds'])} in {what}"
+        for name, what in (("read", "reads"), ("write", "writes"), ("meta", "opens and other calls without data"))
+        if totals[f"{name}_seconds"]
+    ]
+    share = spent / whole
+    if share >= SPENT and spent / counters["processes"] >= MUCH_SECONDS:
+        yield _conclusion(
+            "high" if share >= 0.5 else "medium",
+            "Much of the time is spent in I/O",
+            f"Calls take {_of_whole(counters, spent)}: {', '.join(parts)}.",
+            seconds=spent,
+        )
+    elif share < SPENT / 4:
+        yield _conclusion(
+            "good",
+            "Little of the time is spent in I/O",
+            f"Calls take {_of_whole(counters, spent)}: {', '.join(parts)}.",
+            seconds=spent,
+        )
+
+
+def _again(counters: Document) -> Iterator[Document]:
+    level = counters["totals"]["level"]
+    heavy = [
+        one
+        for one in counters["files"]
+        if one["level"] == level and one["extent"] and (one["read_bytes"] or 0) >= REREAD * one["extent"]
+    ]
+    again = sum(one["read_bytes"] - one["extent"] for one in heavy)
+    read = counters["totals"]["read_bytes"]
+    if not heavy or again < max(0.1 * read, MUCH_BYTES):
+        return
+    spent = sum((one["read_seconds"] or 0.0) * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
+    first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
+    ranks = words.count(first["processes"], "process")
+    yield _conclusion(
+        _severity(counters, spent),
+        "The same data are read again",
+        f"{words.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read {REREAD:.0f} times over or more; "
+        f"most of all {words.shown(first['name'] or 'one')}: {words.size(first['read_bytes'])} of at most "
+        f"{words.size(first['extent'])} by {ranks}. Reading again takes some {_of_whole(counters, spent)}.",
+        "Let one rank read and the others receive, or keep the data in memory."
+        if first["processes"] > 1
+        else "Keep the data in memory.",
+        spent,
+    )
+
+
+def _metadata(counters: Document, module: Document) -> Iterator[Document]:
+    meta, spent = module["meta_seconds"], _seconds(module)
+    # Where reads and writes were traced their time is not in the counters.
+    if not meta or meta / (counters["processes"] or 1) < 0.01 * MUCH_SECONDS:
+        return
+    calls = _told({name: count for name, count in module["calls"].items() if name != "collective_opens"})
+    share = f", {words.share(meta / spent)} of the time of all its calls" if module["reads"] is not None else ""
+    if module["reads"] is not None and meta < META_SHARE * spent:
+        return
+    if module["reads"] is None and _severity(counters, meta) == "low":
+        return
+    yield _conclusion(
+        _severity(counters, meta),
+        f"Calls of {_name(module)} that move no data take long",
+        f"They take {_of_whole(counters, meta)}{share}{f': {calls}' if calls else ''}." + _most_on(counters, module),
+        _instead(counters, module, meta),
+        meta,
+    )
+
+
+def _longest(counters: Document, module: Document) -> Document | None:
+    """The file on which calls without data take longest."""
+    kind = module["interface"], module["level"]
+    mine = [one for one in counters["files"] if (one["interface"], one["level"]) == kind and one["meta_seconds"]]
+    return max(mine, key=lambda one: float(one["meta_seconds"])) if mine else None
+
+
+def _most_on(counters: Document, module: Document) -> str:
+    first = _longest(counters, module)
+    if first is None:
+        return ""
+    return f" Longest is {words.seconds(first['meta_seconds'])}, on {words.shown(first['name'] or 'no named file')}."
+
+
+def _instead(counters: Document, module: Document, spent: float) -> str | None:
+    """Advice by the calls that there are most of: which of them takes how long was not counted."""
+    whole = _whole(counters)
+    if whole and spent > whole:
+        return "Look at that file first: opening a pipe, for one, waits for its other end."
+    first = _longest(counters, module)
+    heavy = first if first is not None and first["meta_seconds"] >= spent / 2 else module
+    calls = {name: count for name, count in heavy["calls"].items() if name in _INSTEAD and count}
+    return _INSTEAD[max(calls, key=lambda name: int(calls[name]))] if calls else None
+
+
+def _small(counters: Document, module: Document) -> Iterator[Document]:
+    small = module["small"]
+    if small is None:
+        return
+    count, least, most = small["count"], small["least"], small["most"]
+    mean = f"The mean is {words.size(_moved(module) / count)}."
+    if least >= COUNT and least >= SHARE_OF_SMALL * count:
+        exact = "" if least == most else "at least "
+        how = (
+            "Ask for more at once: larger records, or collective access."
+            if module["interface"] != "stdio"
+            else "Read and write larger records; the buffer of stdio joins small ones where they follow each other."
+        )
+        spent = _known(module, "read", "write")
+        severity = _severity(counters, spent)
+        yield _conclusion(
+            severity if least >= 0.5 * count or severity == "low" else "medium",
+            f"Small requests through {_name(module)}",
+            f"{exact}{least:,} of {count:,} requests ({words.share(least / count)}) are under 1 MiB. {mean}"
+            + _taken(counters, "All together", spent),
+            how,
+            spent,
+        )
+    elif count - most >= MOST * count:
+        exact = "" if least == most else "at least "
+        yield _conclusion(
+            "good",
+            f"Large requests through {_name(module)}",
+            f"{exact}{count - most:,} of {words.count(count, 'request')} ({words.share(1 - most / count)}) are of "
+            f"1 MiB or more. {mean}",
+        )
+
+
+def _order(counters: Document, module: Document) -> Iterator[Document]:
+    for kind, order in (module["order"] or {}).items():
+        count, back = order["count"], order["back"]
+        if not count:
+            continue
+        if back["least"] >= COUNT and back["least"] >= SHARE_OF_BACK * count:
+            exact = "" if back["least"] == back["most"] else "at least "
+            spent = _known(module, kind)
+            yield _conclusion(
+                _severity(counters, spent),
+                f"{kind.capitalize()}s through {_name(module)} go back in the file",
+                f"{exact}{back['least']:,} of {count:,} {kind}s ({words.share(back['least'] / count)}) begin before "
+                f"the place where the {kind} before them ended; {words.share(order['consecutive'] / count)} begin "
+                "there." + _taken(counters, f"All {kind}s", spent),
+                "Sort the accesses by their offsets, or access larger parts and choose in memory.",
+                spent,
+            )
+        elif order["consecutive"] >= MOST * count:
+            yield _conclusion(
+                "good",
+                f"{kind.capitalize()}s through {_name(module)} are in order",
+                f"{words.share(order['consecutive'] / count)} of the {count:,} {kind}s begin where the {kind} before "
+                "them ended.",
+            )
+
+
+def _other_calls(counters: Document, module: Document) -> Iterator[Document]:
+    calls = {name: module["calls"].get(name, 0) for name in ("opens", "seeks", "stats", "syncs")}
+    rest, requests = sum(calls.values()), _requests(module)
+    if module["reads"] is None or rest < COUNT or rest <= OTHER_CALLS * requests:
+        return
+    yield _conclusion(
+        _severity(counters, module["meta_seconds"]),
+        f"Many calls of {_name(module)} move no data",
+        f"{rest:,} calls ({_told(calls)}) beside {words.count(requests, 'request')}."
+        + _taken(counters, "All calls without data", module["meta_seconds"]),
+        _INSTEAD[max(calls, key=lambda name: int(calls[name]))],
+        module["meta_seconds"],
+    )
+
+
+def _alone(counters: Document, module: Document) -> Iterator[Document]:
+    how = module["how"]
+    if how is None or (counters["processes"] or 1) < 2:
+        return
+    alone, together = how["independent"] + how["nonblocking"], how["collective"] + how["split"]
+    spent = _known(module, "read", "write")
+    if alone >= COUNT and not together:
+        yield _conclusion(
+            _severity(counters, spent),
+            "MPI-IO is used without collective calls",
+            f"All {alone:,} requests are of single ranks." + _taken(counters, "They", spent),
+            "Where the ranks access one file at a time, collective calls join their requests to larger ones.",
+            spent,
+        )
+
+
+def _unaligned(counters: Document, module: Document) -> Iterator[Document]:
+    known = module["alignment"]
+    if known is None or known["unaligned"] < COUNT or known["unaligned"] < UNALIGNED * known["count"]:
+        return
+    yield _conclusion(
+        "low",
+        f"Requests through {_name(module)} begin inside blocks",
+        f"{known['unaligned']:,} of {known['count']:,} requests ({words.share(known['unaligned'] / known['count'])}) "
+        f"begin at an offset that is no multiple of the file system's {words.size(known['block'])}.",
+        "Where the file's format allows, let records begin at multiples of the block.",
+    )
+
+
+def _slowest(counters: Document, module: Document) -> Iterator[Document]:
+    known = module["slowest"]
+    if known is None or known["seconds"] < MUCH_SECONDS or known["seconds"] < SLOWEST * known["mean_seconds"]:
+        return
+    run = counters["run_seconds"]
+    share = known["seconds"] / run if run else SPENT / 4
+    if share < SPENT / 4:
+        return
+    file = f" on {words.shown(known['file'])}" if known["file"] else " in calls on files of its own"
+    yield _conclusion(
+        "medium" if share >= SPENT else "low",
+        f"One rank is much slower through {_name(module)}",
+        f"Rank {known['rank']} spent {words.seconds(known['seconds'])}{file}, "
+        f"{words.times(known['seconds'] / known['mean_seconds'])} the mean of "
+        f"{words.count(known['processes'], 'process')} ({words.seconds(known['mean_seconds'])}).",
+        "Compare what it moves with the others, then look at its node and disks.",
+        known["seconds"] - known["mean_seconds"],
+    )

@@ -1,0 +1,292 @@
+"""What a report says of calls that were counted, not traced: sums by interface and by file.
+
+Nothing here becomes an event: when a call began, how it overlapped others and which came before it is not in counters.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+Document = dict[str, Any]
+_MOST_FILES = 1000
+_SMALL = 1 << 20
+_BIN = re.compile(r"(read|write)s_of_(\d+)_(?:to_(\d+)|up)")
+_COMMON = re.compile(r"calls_of_(\d+)")
+_LARGEST = ("read_extent", "write_extent", "read_end_ns", "write_end_ns")
+_TIMES = ("read_ns", "write_ns", "meta_ns")
+_LEAST = ("read_begin_ns", "write_begin_ns")
+_OTHER = ("opens", "collective_opens", "seeks", "stats", "syncs", "maps", "views")
+_HOW = ("independent", "collective", "split", "nonblocking")
+_COMMON_MOST = 8
+
+
+class _Sums:
+    """Values of several records together."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, int] = {}
+        self.records = 0
+        self.files: set[str | None] = set()
+        self.blocks: set[int] = set()
+        self.ordered = {"read": [0, 0], "write": [0, 0]}  # requests whose order was counted; first ones among them
+        self.slowest: Document | None = None
+        self.ranks: dict[int, list[int]] = {}  # time in calls and bytes of those that have records of their own
+
+    def add(self, row: Document) -> None:
+        values = row["values"]
+        self.records += 1
+        self.files.add(row["file"])
+        for name, value in values.items():
+            if name in _LARGEST:
+                self.values[name] = max(value, self.values.get(name, value))
+            elif name in _LEAST:
+                self.values[name] = min(value, self.values.get(name, value))
+            elif name == "alignment":
+                self.blocks.add(value)
+            else:
+                self.values[name] = self.values.get(name, 0) + value
+        for kind, ordered in self.ordered.items():
+            if f"consecutive_{kind}s" in values:
+                ordered[0] += values[f"{kind}s"]
+                # The first request of each open may begin at 0, which is no way back.
+                ordered[1] += min(values[f"{kind}s"], max(values.get("opens", 0), values.get("ranks", 1)))
+        if row["rank"] >= 0:
+            mine = self.ranks.setdefault(row["rank"], [0, 0])
+            mine[0] += sum(values.get(name, 0) for name in _TIMES)
+            mine[1] += values.get("read_bytes", 0) + values.get("write_bytes", 0)
+        if "slowest_ns" in values and values.get("ranks", 0) > 1:
+            self._compare(row, values)
+
+    def _compare(self, row: Document, values: dict[str, int]) -> None:
+        slowest = values["slowest_ns"] * 1e-9
+        if self.slowest is None or slowest > self.slowest["seconds"]:
+            spent = sum(values.get(name, 0) for name in _TIMES) * 1e-9
+            self.slowest = {
+                "file": row["file"],
+                "rank": values.get("slowest_rank", -1),
+                "seconds": slowest,
+                "bytes": values.get("slowest_bytes"),
+                "mean_seconds": spent / values["ranks"],
+                "processes": values["ranks"],
+            }
+
+    def slowest_rank(self) -> Document | None:
+        """The rank that took longest, for one file of all ranks or, of those with files of their own, for these."""
+        busy = {rank: one for rank, one in self.ranks.items() if one[0]}
+        if len(busy) < 2:
+            return self.slowest
+        rank, (spent, moved) = max(busy.items(), key=lambda one: (one[1][0], -one[0]))
+        if self.slowest is not None and self.slowest["seconds"] >= spent * 1e-9:
+            return self.slowest
+        return {
+            "file": None,
+            "rank": rank,
+            "seconds": spent * 1e-9,
+            "bytes": moved,
+            "mean_seconds": sum(each[0] for each in busy.values()) * 1e-9 / len(busy),
+            "processes": len(busy),
+        }
+
+    def seconds(self, name: str) -> float | None:
+        return self.values[name] * 1e-9 if name in self.values else None
+
+    def traffic(self) -> Document:
+        """Calls, bytes and times; None: not counted."""
+        row: Document = {
+            name: self.values.get(name) for name in ("reads", "writes", "read_bytes", "write_bytes", "opens")
+        }
+        return row | {f"{name}_seconds": self.seconds(f"{name}_ns") for name in ("read", "write", "meta")}
+
+    def calls(self) -> dict[str, int]:
+        """Those that move no data, by name."""
+        return {name: self.values[name] for name in _OTHER if name in self.values}
+
+    def extent(self) -> int | None:
+        known = [self.values[name] for name in ("read_extent", "write_extent") if name in self.values]
+        return max(known) if known else None
+
+
+def _sizes(sums: _Sums) -> Document | None:
+    """Requests by the bytes that they moved, in the bins of the source; None: not all are in one."""
+    bins: dict[str, list[Document]] = {"read": [], "write": []}
+    common = []
+    for name, value in sums.values.items():
+        if found := _BIN.fullmatch(name):
+            to = None if found[3] is None else int(found[3]) + 1
+            bins[found[1]].append({"from": int(found[2]), "to": to, "count": value})
+        elif found := _COMMON.fullmatch(name):
+            common.append({"bytes": int(found[1]), "count": value})
+    for kind, rows in bins.items():
+        if sum(row["count"] for row in rows) != sums.values.get(f"{kind}s", 0):
+            return None
+        rows.sort(key=lambda row: row["from"])
+    common.sort(key=lambda row: (-row["count"], row["bytes"]))
+    return {**bins, "common": common[:_COMMON_MOST]} if bins["read"] or bins["write"] else None
+
+
+def _small(sums: _Sums, sizes: Document | None) -> Document | None:
+    """How many requests are of less than 1 MiB: at least and at most, as sizes are known by bins and means alone."""
+    count = sums.values.get("reads", 0) + sums.values.get("writes", 0)
+    moved = sums.values.get("read_bytes", 0) + sums.values.get("write_bytes", 0)
+    if not count:
+        return None
+    least, most = max(count - moved // _SMALL, 0), count  # no more than that many can be of 1 MiB
+    if sizes is not None:
+        rows = [*sizes["read"], *sizes["write"]]
+        below = sum(row["count"] for row in rows if row["to"] is not None and row["to"] <= _SMALL)
+        across = [row for row in rows if row["from"] < _SMALL and (row["to"] is None or row["to"] > _SMALL)]
+        known = {"small": 0, "large": 0}  # of those whose bins hold both
+        for name, value in sums.values.items():
+            size = int(found[1]) if (found := _COMMON.fullmatch(name)) else -1
+            if any(row["from"] <= size and (row["to"] is None or size < row["to"]) for row in across):
+                known["small" if size < _SMALL else "large"] += value
+        least = max(least, below + known["small"])
+        most = below + sum(row["count"] for row in across) - known["large"]
+    return {"least": min(least, most), "most": most, "count": count}
+
+
+def _order(sums: _Sums) -> Document | None:
+    """Where requests began, seen from the end of the one before in the same direction on the same file and rank."""
+    result: Document = {}
+    for kind, (count, first) in sums.ordered.items():
+        consecutive = sums.values.get(f"consecutive_{kind}s", 0)
+        sequential = sums.values.get(f"sequential_{kind}s", 0)
+        back = max(count - consecutive - sequential, 0)
+        result[kind] = {
+            "count": count,
+            "consecutive": consecutive,
+            "sequential": sequential,
+            "back": {"least": max(back - first, 0), "most": back},
+        }
+    return result if any(one["count"] for one in result.values()) else None
+
+
+def _module(interface: str, level: str, sums: _Sums) -> Document:
+    sizes = _sizes(sums)
+    values = sums.values
+    alignment = None
+    if "unaligned" in values and len(sums.blocks) == 1:
+        count = values.get("reads", 0) + values.get("writes", 0)
+        alignment = {"block": next(iter(sums.blocks)), "unaligned": values["unaligned"], "count": count}
+    how = {name: values.get(f"{name}_reads", 0) + values.get(f"{name}_writes", 0) for name in _HOW}
+    return {
+        "interface": interface,
+        "level": level,
+        "records": sums.records,
+        "files": len(sums.files),
+        **sums.traffic(),
+        "calls": sums.calls(),
+        "sizes": sizes,
+        "small": _small(sums, sizes),
+        "order": _order(sums),
+        "alignment": alignment,
+        "how": how if any(how.values()) else None,
+        "slowest": sums.slowest_rank(),
+    }
+
+
+def _file(name: str | None, interface: str, level: str, sums: _Sums) -> Document:
+    row = {"name": name, "interface": interface, "level": level, "processes": sums.values.get("ranks", 1)}
+    begins = [sums.seconds(each) for each in _LEAST]
+    ends = [sums.seconds(each) for each in ("read_end_ns", "write_end_ns")]
+    return {
+        **row,
+        **sums.traffic(),
+        "calls": sums.calls(),
+        "extent": sums.extent(),
+        "begin": min((one for one in begins if one is not None), default=None),
+        "end": max((one for one in ends if one is not None), default=None),
+    }
+
+
+def _weight(row: Document) -> tuple[float, float, str]:
+    spent = sum(row[f"{name}_seconds"] or 0.0 for name in ("read", "write", "meta"))
+    return -((row["read_bytes"] or 0) + (row["write_bytes"] or 0)), -spent, row["name"] or ""
+
+
+def _totals(level: str, modules: list[Document], files: list[Document]) -> Document:
+    """The sums of one level, with the extents of its files."""
+    mine = [one for one in modules if one["level"] == level]
+    names = ("reads", "writes", "read_bytes", "write_bytes", "read_seconds", "write_seconds", "meta_seconds")
+    extents: dict[str, int] = {}
+    moved = {one["name"] for one in files if one["level"] == level and (one["reads"] or one["writes"])}
+    for one in files:
+        if one["name"] is not None and one["name"] in moved and one["extent"] is not None:
+            extents[one["name"]] = max(extents.get(one["name"], 0), one["extent"])
+    return {
+        "level": level,
+        **{name: sum(one[name] or 0 for one in mine) for name in names},
+        "data_bytes": sum(extents.values()) if extents else None,
+    }
+
+
+class Asked(NamedTuple):
+    """Which records a report is about, as its options say."""
+
+    file: str | None
+    process: int | None
+    include: Sequence[str]
+    exclude: Sequence[str]
+    all: bool
+
+    def has(self, row: Document) -> bool:
+        """Whether a record is of the process and the file that were asked for."""
+        if self.process is not None and row["process"] != self.process:
+            return False
+        return not self.file or (row["file"] is not None and fnmatch.fnmatchcase(row["file"], self.file))
+
+    def leaves_out(self, row: Document) -> bool:
+        """Whether a record is of a file that is excluded, or no data of the program."""
+        name = row["file"]
+        if name is None:
+            return False
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.exclude):
+            return True
+        if self.all or self.file or not row["foreign"]:
+            return False
+        return not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.include)
+
+
+def counters_of(rows: Iterable[Document], asked: Asked, level: str, chosen: bool) -> Document | None:
+    """Add up records of counters; None: there are none.
+
+    level, chosen: which requests the report counts, and whether somebody or its events chose that; else that level is
+    taken which has reads or writes.
+    """
+    whole: dict[str, int] = {}
+    modules: dict[tuple[str, str], _Sums] = {}
+    files: dict[tuple[str | None, str, str], _Sums] = {}
+    left_out: set[str] = set()
+    for row in rows:
+        if row["process"] == 0 and row["interface"] == "unknown":
+            whole = row["values"]
+            continue
+        if not asked.has(row):
+            continue
+        if asked.leaves_out(row):
+            left_out.add(row["file"])
+            continue
+        key = row["interface"], row["level"]
+        modules.setdefault(key, _Sums()).add(row)
+        files.setdefault((row["file"], *key), _Sums()).add(row)
+    if not modules:
+        return None
+    # Of a record of one rank the time is that of one process.
+    one_rank = asked.process is not None and any(sums.ranks for sums in modules.values())
+    told = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda one: one[0])]
+    listed = sorted((_file(*key, sums) for key, sums in files.items()), key=_weight)
+    with_data = {one["level"] for one in told if one["reads"] or one["writes"]}
+    if not chosen and with_data == {"physical"}:
+        level = "physical"
+    return {
+        "run_seconds": whole["run_ns"] * 1e-9 if "run_ns" in whole else None,
+        "processes": 1 if one_rank else whole.get("processes"),
+        "totals": _totals(level, told, listed),
+        "modules": told,
+        "files": listed[:_MOST_FILES],
+        "files_left_out": max(len(listed) - _MOST_FILES, 0),
+        "files_not_counted": len(left_out),
+    }

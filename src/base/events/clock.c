@@ -1,0 +1,111 @@
+#define _GNU_SOURCE
+#include "base/events/clock.h"
+
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "base/events/internal.h"
+
+__thread struct plait_clock plait_clock __attribute__((tls_model("initial-exec")));
+
+static int64_t asked(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+#if defined(__x86_64__)
+
+enum {
+  WINDOW = 1000000,        /* ns from one question to the next */
+  FIRST_STRETCH = 5000000, /* ns over which the rate is measured first: 50 ns more or less are 10 in a million */
+  STRETCH = 100000000,     /* and again, since the system's own rate is adjusted */
+  LONGEST_QUESTION = 4096  /* counts: longer, and something came in between */
+};
+
+/* The rate; 0: not known, or the counter is not to be trusted. */
+static uint64_t known_rate;
+static int trusted;
+/* Since when the rate is measured.  Held by who changes it; nobody waits. */
+static int measuring;
+static uint64_t measured_counter;
+static int64_t measured_time;
+
+static int counter_keeps_time(void) {
+  unsigned a;
+  unsigned b;
+  unsigned c;
+  unsigned d;
+  if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || (d & 0x100) == 0) return 0; /* its rate changes */
+  char source[16];
+  const long got =
+      plait_file_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof source);
+  return got == 4 && memcmp(source, "tsc\n", 4) == 0;
+}
+
+/* Measures the rate where it is time. */
+static void measure(uint64_t counter, int64_t time) {
+  if (__atomic_exchange_n(&measuring, 1, __ATOMIC_ACQUIRE) != 0) return;
+  const uint64_t before = known_rate;
+  const int64_t passed = time - measured_time;
+  if (measured_counter == 0) {
+    measured_counter = counter;
+    measured_time = time;
+  } else if (passed >= (before == 0 ? FIRST_STRETCH : STRETCH)) {
+    const uint64_t counts = counter - measured_counter;
+    const double rate = (double)passed / (double)counts;
+    const uint64_t fresh = rate > 0.01 && rate < 100 ? (uint64_t)(rate * 4294967296.0) : 0;
+    const uint64_t difference = fresh > before ? fresh - before : before - fresh;
+    /* The system's clock is never adjusted by a thousandth: then the counter has leapt, and is used no more. */
+    if (fresh == 0 || (before != 0 && difference > before / 1000)) __atomic_store_n(&trusted, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&known_rate, fresh, __ATOMIC_RELAXED);
+    measured_counter = counter;
+    measured_time = time;
+  }
+  __atomic_store_n(&measuring, 0, __ATOMIC_RELEASE);
+}
+
+int64_t plait_clock_ask(void) {
+  struct plait_clock* clock = &plait_clock;
+  if (!__atomic_load_n(&trusted, __ATOMIC_RELAXED) || clock->busy) return asked();
+  clock->busy = 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const uint64_t before = plait_clock_counter();
+  int64_t time = asked();
+  const uint64_t took = plait_clock_counter() - before;
+  const uint64_t rate = __atomic_load_n(&known_rate, __ATOMIC_RELAXED);
+  /* The thread was told no more than what the counter says, nor than the end of its window. */
+  const uint64_t passed = before - clock->counter;
+  const uint64_t most = passed < clock->window ? passed : clock->window;
+  const int64_t told = clock->time + (int64_t)(most * clock->rate >> 32);
+  clock->window = 0;
+  clock->least = told;
+  if (took <= LONGEST_QUESTION) {
+    measure(before + took / 2, time);
+    clock->counter = before + took / 2;
+    clock->rate = rate;
+    clock->time = time;
+    clock->window = rate == 0 ? 0 : (uint64_t)(WINDOW * 4294967296.0 / (double)rate);
+  }
+  if (told > time) time = told;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  clock->busy = 0;
+  return time;
+}
+
+void plait_clock_begin(void) {
+  if (__atomic_load_n(&known_rate, __ATOMIC_RELAXED) == 0 && !__atomic_load_n(&trusted, __ATOMIC_RELAXED))
+    __atomic_store_n(&trusted, counter_keeps_time(), __ATOMIC_RELAXED);
+}
+
+#else
+
+int64_t plait_clock_ask(void) { return asked(); }
+void plait_clock_begin(void) {}
+
+#endif
+
+int64_t plait_events_now(void) { return plait_clock_now(); }

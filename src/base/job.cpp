@@ -1,0 +1,82 @@
+#include "base/job.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+
+#include "base/events/events.h"
+#include "base/text.hpp"
+
+namespace plait::base {
+
+namespace {
+
+const char* setting(const char* name) { return std::getenv(name); }
+
+bool is_one() {
+  for (const char* const name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (const char* const size = std::getenv(name)) return std::string_view(size) == "1";
+  return false;
+}
+
+std::string content(int process, const char* what) {
+  std::ifstream in(text("/proc/", process, '/', what), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+struct Status {
+  int parent = 0;
+  std::string began;
+};
+
+Status status_of(int process) {
+  const std::string line = content(process, "stat");
+  std::istringstream in(line.substr(line.rfind(')') + 1));  // behind the name, which may hold anything
+  Status result;
+  std::string skipped;
+  in >> skipped >> result.parent;
+  constexpr int kBetween = 17;  // fields between the parent and when the process began
+  for (int i = 0; i < kBetween; ++i) in >> skipped;
+  in >> result.began;
+  return result;
+}
+
+/// Whether the process was started with a rank of its own, as those of a job are, and launchers are not.
+bool has_rank(int process) {
+  const std::string variables = '\0' + content(process, "environ");
+  for (const std::string_view name : {"PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK=", "MV2_COMM_WORLD_RANK="})
+    if (variables.find('\0' + std::string(name)) != std::string::npos) return true;
+  return false;
+}
+
+/// The process that started the ranks of this host.
+std::string launcher() {
+  int process = ::getpid();
+  Status status = status_of(process);
+  do {
+    process = status.parent;
+    status = status_of(process);
+  } while (status.parent > 0 && has_rank(process));
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return text(host.data(), '-', process, '-', status.began);
+}
+
+}  // namespace
+
+std::optional<JobPlace> job_place() {
+  const int rank = plait_events_job_rank(setting);
+  if (rank < 0 || is_one()) return std::nullopt;
+  if (const char* const name = std::getenv("PMIX_NAMESPACE")) return JobPlace{name, rank};
+  const char* const job = std::getenv("SLURM_JOB_ID");
+  const char* const step = std::getenv("SLURM_STEP_ID");
+  if (job != nullptr && step != nullptr) return JobPlace{text("slurm-", job, '.', step), rank};
+  return JobPlace{launcher(), rank};
+}
+
+}  // namespace plait::base

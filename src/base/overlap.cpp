@@ -1,0 +1,128 @@
+#include "base/overlap.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/wide.hpp"
+
+namespace plait::base {
+
+namespace {
+
+constexpr int kMostTries = 100'000;
+
+/// A multiple of `step`, 0 to `most` times.
+struct Term {
+  std::int64_t step = 0;
+  Wide most = 0;
+};
+
+/// Whether multiples of steps, one number for each term, and a number of 0 to `slack` add up to a target.
+class Sum {
+ public:
+  Sum(std::vector<Term> terms, Wide slack) : terms_(std::move(terms)), slack_(slack) {
+    std::erase_if(terms_, [](const Term& term) { return term.step == 0 || term.most == 0; });
+    std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.step > b.step; });
+    std::size_t kept = 0;
+    for (const Term& term : terms_) {
+      if (kept > 0 && terms_[kept - 1].step == term.step) {
+        terms_[kept - 1].most += term.most;
+      } else {
+        terms_[kept++] = term;
+      }
+    }
+    terms_.resize(kept);
+    rest_.resize(kept + 1);
+    divisor_.resize(kept + 1);
+    rest_[kept] = slack_;
+    for (std::size_t i = kept; i-- > 0;) {
+      rest_[i] = rest_[i + 1] + terms_[i].step * terms_[i].most;
+      divisor_[i] = std::gcd(divisor_[i + 1], terms_[i].step);
+    }
+  }
+
+  /// Also true after too many tries.
+  bool reaches(Wide target, std::size_t from = 0) {
+    if (target < 0 || target > rest_[from]) return false;
+    if (target <= slack_) return true;
+    if (from == terms_.size() || target % divisor_[from] > slack_) return false;
+    const Term& term = terms_[from];
+    const Wide least = std::max<Wide>(ceil_divide(target - rest_[from + 1], term.step), 0);
+    for (Wide times = std::min(term.most, target / term.step); times >= least; --times)
+      if (++tries_ > kMostTries || reaches(target - times * term.step, from + 1)) return true;
+    return false;
+  }
+
+ private:
+  std::vector<Term> terms_;  // the largest step first, each step once
+  Wide slack_;
+  std::vector<Wide> rest_;             // the largest sum of the terms from each on
+  std::vector<std::int64_t> divisor_;  // their greatest common divisor; 0 of none
+  int tries_ = 0;
+};
+
+std::int64_t size_of(std::int64_t step) { return step < 0 ? -std::max(step, -INT64_MAX) : step; }
+
+bool nothing_in(const MemoryBox& box) {
+  return box.element_bytes < 1 || std::any_of(box.shape.begin(), box.shape.end(), [](auto size) { return size < 1; });
+}
+
+/// Whether each dimension steps over all that the dimensions of smaller steps reach, as slices of dense arrays do.
+bool nested(const MemoryBox& box) {
+  std::vector<std::size_t> order;
+  for (std::size_t d = 0; d < box.shape.size(); ++d)
+    if (box.shape[d] > 1) order.push_back(d);
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return size_of(box.steps[a]) < size_of(box.steps[b]); });
+  Wide reach = box.element_bytes;
+  for (const std::size_t d : order) {
+    if (size_of(box.steps[d]) < reach) return false;
+    reach += Wide{size_of(box.steps[d])} * (box.shape[d] - 1);
+  }
+  return true;
+}
+
+}  // namespace
+
+Bounds bounds_of(const MemoryBox& box) {
+  if (nothing_in(box)) return {};
+  Wide low = reinterpret_cast<std::uintptr_t>(box.first);
+  Wide high = low + box.element_bytes;
+  for (std::size_t d = 0; d < box.shape.size(); ++d)
+    (box.steps[d] < 0 ? low : high) += Wide{box.steps[d]} * (box.shape[d] - 1);
+  const auto inside = [](Wide place) {
+    return place < 0 ? std::uintptr_t{0} : place > UINTPTR_MAX ? UINTPTR_MAX : static_cast<std::uintptr_t>(place);
+  };
+  return {inside(low), inside(high)};
+}
+
+bool share_memory(const MemoryBox& a, const MemoryBox& b) {
+  const Bounds one = bounds_of(a);
+  const Bounds other = bounds_of(b);
+  if (one.empty() || other.empty() || !one.meets(other)) return false;
+  // Places of a from its low end on, and places of b from its high end down, meet at the distance of the two ends.
+  std::vector<Term> terms;
+  for (const MemoryBox* box : {&a, &b})
+    for (std::size_t d = 0; d < box->shape.size(); ++d) terms.push_back({size_of(box->steps[d]), box->shape[d] - 1});
+  const Wide slack = Wide{a.element_bytes} + b.element_bytes - 2;
+  return Sum(std::move(terms), slack).reaches(Wide{other.high} - 1 - Wide{one.low});
+}
+
+bool overlaps_itself(const MemoryBox& box) {
+  if (nothing_in(box) || nested(box)) return false;
+  // Two elements differ in a first dimension k, by 1 to n - 1 places there, and by any number of places behind it.
+  for (std::size_t k = 0; k < box.shape.size(); ++k) {
+    if (box.shape[k] < 2) continue;
+    std::vector<Term> terms{{size_of(box.steps[k]), box.shape[k] - 2}};
+    Wide target = Wide{size_of(box.steps[k])} * (box.shape[k] - 1) + box.element_bytes - 1;
+    for (std::size_t d = k + 1; d < box.shape.size(); ++d) {
+      terms.push_back({size_of(box.steps[d]), 2 * Wide{box.shape[d] - 1}});
+      target += Wide{size_of(box.steps[d])} * (box.shape[d] - 1);
+    }
+    if (Sum(std::move(terms), 2 * (Wide{box.element_bytes} - 1)).reaches(target)) return true;
+  }
+  return false;
+}
+
+}  // namespace plait::base

@@ -1,0 +1,109 @@
+#include "file/name.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "file/foreign.hpp"
+#include "file/joint.hpp"
+#include "plait/error.hpp"
+#include "store/stripe/name.hpp"
+#include "store/url.hpp"
+
+namespace plait::file {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// What stands in front of the first colon, if it looks like a scheme; a single letter, as of a time or a drive, does
+/// not unless a URL follows.
+std::string_view scheme_of(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos || colon == 0) return {};
+  const std::string_view scheme = name.substr(0, colon);
+  if (!is_letter(scheme[0])) return {};
+  const bool url = name.substr(colon).starts_with("://");
+  const auto fits = [&](char c) { return is_letter(c) || is_digit(c) || c == '+' || (url && (c == '-' || c == '.')); };
+  return std::ranges::all_of(scheme, fits) && (url || scheme.size() > 1) ? scheme : std::string_view();
+}
+
+/// Insertions, removals and changes of characters that make one word of the other.
+std::size_t distance(std::string_view one, std::string_view other) {
+  std::vector<std::size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < other.size(); ++j) {
+      const std::size_t changed = diagonal + (one[i] == other[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, changed});
+    }
+  }
+  return row.back();
+}
+
+std::vector<std::string_view> known_schemes() {
+  std::vector<std::string_view> result{store::kRaw, store::stripe::kScheme};
+  for (const JointScheme& scheme : joint_schemes()) result.push_back(scheme.prefix);
+  return result;
+}
+
+std::string list(const std::vector<std::string_view>& words) {
+  std::string result;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    result += base::text(i == 0 ? "" : i + 1 == words.size() ? " and " : ", ", words[i]);
+  return result;
+}
+
+void check_scheme(const std::string& name, std::string_view scheme) {
+  const std::string_view rest = std::string_view(name).substr(scheme.size() + 1);
+  if (rest.starts_with("//"))
+    refuse(base::text(name, " is a URL, but Plait opens files of file systems only; give the path of one, or ./", name,
+                      " for a file of that name"));
+  const std::vector<std::string_view> known = known_schemes();
+  std::string lower;
+  for (const char c : scheme) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const auto far = [&](std::string_view word) { return distance(lower, word.substr(0, word.size() - 1)); };
+  const std::string_view nearest = *std::ranges::min_element(known, {}, far);
+  const std::string guess = far(nearest) <= std::min<std::size_t>(2, scheme.size() - 1)
+                                ? base::text("; did you mean ", nearest, rest, '?')
+                                : std::string("; leave it out for an ordinary file");
+  refuse(base::text(name, " begins with ", scheme, ":, which is no kind of store; there are ", list(known), guess,
+                    " A file of that very name is raw:", name));
+}
+
+}  // namespace
+
+void check_name(const std::string& name) {
+  if (store::is_raw(name)) {
+    if (name.size() == store::kRaw.size()) refuse("raw: has no name behind it; write raw:field.bin");
+    return;
+  }
+  std::string_view path = name;
+  const bool striped = store::stripe::is_name(name);
+  const JointScheme* const joint = joint_scheme_of(name);
+  if (striped || joint != nullptr) {
+    path.remove_prefix(striped ? store::stripe::kScheme.size() : joint->prefix.size());
+    path = path.substr(0, path.find('?'));
+  } else if (const std::string_view scheme = scheme_of(name); !scheme.empty()) {
+    check_scheme(name, scheme);
+  }
+  const std::string remedy = striped || joint != nullptr ? std::string("; choose another name")
+                                                         : base::text("; choose another name, or say raw:", name,
+                                                                      " for elements without a header");
+  if (const std::string_view format = foreign_by_name(path); !format.empty())
+    refuse(base::text(name, ": the name is that of ", format,
+                      " files, which Plait does not read or write; there are .npy files and raw elements", remedy));
+  constexpr std::string_view kNumpy = ".npy";
+  const std::string_view end = path.substr(path.size() - std::min(path.size(), kNumpy.size()));
+  if (end != kNumpy && std::ranges::equal(end, kNumpy, [](char a, char b) { return a == b || a + 32 == b; }))
+    refuse(base::text(name, ": the names of .npy files end with .npy in small letters", remedy));
+}
+
+}  // namespace plait::file

@@ -1,0 +1,13 @@
+/// Names of files: what of them Plait takes.
+#pragma once
+
+#include <string>
+
+namespace plait::file {
+
+/// Checks a name before anything is looked for or made under it.
+/// errors  kArgument: a URL, a scheme that is not known, the suffix of a format that Plait does not write or read; says
+///         which names there are, and how an ordinary file of that name is meant.
+void check_name(const std::string& name);
+
+}  // namespace plait::file

@@ -1,0 +1,121 @@
+#include "store/posix/attributes.hpp"
+
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "store/posix/descriptor.hpp"
+#include "store/posix/writer.hpp"
+
+namespace plait::store::posix {
+
+namespace {
+
+constexpr const char* kAccessList = "system.posix_acl_access";
+constexpr mode_t kOwnerWorks = S_IRUSR | S_IWUSR;
+constexpr mode_t kPermissions = 07777;
+
+/// The others are the system's: what they say is of the bytes, or of where the file lies.
+bool is_kept(std::string_view name) {
+  return (name.starts_with("user.") && name != kWriterMark) || name == kAccessList;
+}
+
+struct stat status_of(int file, const std::string& shown) {
+  struct stat found{};
+  if (::fstat(file, &found) != 0) throw system_error("look at " + shown, errno);
+  return found;
+}
+
+void set_mode(int file, mode_t mode, const std::string& shown) {
+  // Not all file systems have permissions.
+  if (::fchmod(file, mode) != 0 && errno != EPERM && errno != ENOTSUP)
+    throw system_error("set the permissions of " + shown, errno);
+}
+
+/// What `read(room, size)` gives, of whatever length; nothing where there is none.
+template <typename Read>
+std::string all_of(Read&& read, const std::string& what) {
+  std::string result;
+  while (true) {
+    const ssize_t size = read(nullptr, 0);
+    if (size <= 0) {
+      if (size == 0 || errno == ENOTSUP || errno == ENODATA) return {};
+      throw system_error(what, errno);
+    }
+    result.resize(static_cast<std::size_t>(size));
+    const ssize_t got = read(result.data(), result.size());
+    if (got >= 0) {
+      result.resize(static_cast<std::size_t>(got));
+      return result;
+    }
+    if (errno != ERANGE) throw system_error(what, errno);  // it has grown meanwhile
+  }
+}
+
+/// Bits of the group as those of others.
+mode_t group_like_others(mode_t mode) { return (mode & ~mode_t{S_IRWXG}) | (mode & (mode & S_IRWXO) << 3 & S_IRWXG); }
+
+}  // namespace
+
+Attributes Attributes::of_old(const std::string& path, const std::string& shown) {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0) throw system_error("look at " + shown, errno);
+  Attributes result;
+  result.mode_ = found.st_mode & kPermissions;
+  result.owner_ = found.st_uid;
+  result.group_ = found.st_gid;
+  result.old_ = true;
+  const std::string names = all_of([&](char* room, std::size_t size) { return ::listxattr(path.c_str(), room, size); },
+                                   "list the attributes of " + shown);
+  for (std::size_t at = 0; at < names.size();) {
+    const std::string name = names.c_str() + at;
+    at += name.size() + 1;
+    if (!is_kept(name)) continue;
+    const auto read = [&](char* room, std::size_t size) { return ::getxattr(path.c_str(), name.c_str(), room, size); };
+    result.extended_.push_back({name, all_of(read, base::text("keep the attribute ", name, " of ", shown))});
+  }
+  return result;
+}
+
+Attributes Attributes::of_new(int file, const std::string& shown) {
+  const struct stat found = status_of(file, shown);
+  Attributes result;
+  result.mode_ = found.st_mode & kPermissions;
+  result.owner_ = found.st_uid;
+  result.group_ = found.st_gid;
+  return result;
+}
+
+void Attributes::apply(int file, const std::string& shown) const {
+  const struct stat made = status_of(file, shown);
+  if (old_) {
+    if ((made.st_uid != owner_ || made.st_gid != group_) && ::fchown(file, owner_, group_) != 0)
+      (void)!::fchown(file, static_cast<uid_t>(-1), group_);
+    bool listed = false;
+    for (const Extended& each : extended_) {
+      listed = listed || each.name == kAccessList;
+      if (::fsetxattr(file, each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
+        throw system_error(base::text("keep the attribute ", each.name, " of ", shown), errno);
+    }
+    // The folder may have given the new file a list that the old one had not.
+    if (!listed) ::fremovexattr(file, kAccessList);
+  }
+  set_mode(file, (mode_for(file, shown) & ~mode_t{S_ISUID | S_ISGID}) | kOwnerWorks, shown);
+}
+
+void Attributes::finish(int file, const std::string& shown) const { set_mode(file, mode_for(file, shown), shown); }
+
+mode_t Attributes::mode_for(int file, const std::string& shown) const {
+  const struct stat made = status_of(file, shown);
+  mode_t mode = mode_;
+  // What a file may do in its owner's or its group's name it may not do in another's.
+  if (made.st_uid != owner_) mode &= ~mode_t{S_ISUID};
+  if (made.st_gid != group_) mode = group_like_others(mode & ~mode_t{S_ISGID});
+  return mode;
+}
+
+}  // namespace plait::store::posix

@@ -1,0 +1,94 @@
+#include "allocations.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace allocations {
+
+namespace {
+
+thread_local std::int64_t until_failure = 0;
+thread_local bool has_failed = false;
+
+std::atomic<std::int64_t> live{0};
+std::atomic<std::int64_t> peak{0};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t kHeader = 0;
+#else
+constexpr std::size_t kHeader = 2 * sizeof(std::max_align_t);  // a block is preceded by its size
+#endif
+
+void fail_where_asked() {
+  if (until_failure == 0 || --until_failure > 0) return;
+  has_failed = true;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void fail_at(std::int64_t number) {
+  until_failure = number;
+  has_failed = false;
+}
+bool failed() {
+  until_failure = 0;
+  return has_failed;
+}
+
+std::int64_t live_bytes() { return live; }
+std::int64_t peak_bytes() { return peak; }
+void restart_peak() { peak = live.load(); }
+
+namespace {
+
+void* take(std::size_t bytes) {
+  fail_where_asked();
+  auto* block = static_cast<std::byte*>(std::malloc(bytes + kHeader + (bytes == 0 ? 1 : 0)));
+  if (block == nullptr) throw std::bad_alloc();
+  if (kHeader == 0) return block;
+  *reinterpret_cast<std::size_t*>(block) = bytes;
+  const std::int64_t now = live += static_cast<std::int64_t>(bytes);
+  std::int64_t most = peak;
+  while (now > most && !peak.compare_exchange_weak(most, now)) {
+  }
+  return block + kHeader;
+}
+
+void give_back(void* address) noexcept {
+  if (address == nullptr) return;
+  auto* block = static_cast<std::byte*>(address) - kHeader;
+  if (kHeader != 0) live -= static_cast<std::int64_t>(*reinterpret_cast<std::size_t*>(block));
+  std::free(block);
+}
+
+void* take_aligned(std::size_t bytes, std::align_val_t alignment) {
+  fail_where_asked();
+  const auto unit = static_cast<std::size_t>(alignment);
+  void* const block = std::aligned_alloc(unit, (bytes / unit + 1) * unit);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+
+}  // namespace
+
+}  // namespace allocations
+
+void* operator new(std::size_t bytes) { return allocations::take(bytes); }
+void* operator new[](std::size_t bytes) { return allocations::take(bytes); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocations::take_aligned(bytes, alignment);
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return allocations::take_aligned(bytes, alignment);
+}
+void operator delete(void* address) noexcept { allocations::give_back(address); }
+void operator delete[](void* address) noexcept { allocations::give_back(address); }
+void operator delete(void* address, std::size_t) noexcept { allocations::give_back(address); }
+void operator delete[](void* address, std::size_t) noexcept { allocations::give_back(address); }
+void operator delete(void* address, std::align_val_t) noexcept { std::free(address); }
+void operator delete[](void* address, std::align_val_t) noexcept { std::free(address); }
+void operator delete(void* address, std::size_t, std::align_val_t) noexcept { std::free(address); }
+void operator delete[](void* address, std::size_t, std::align_val_t) noexcept { std::free(address); }

@@ -1,0 +1,247 @@
+// One allocation of one rank fails, in each place of each collective in turn: all ranks get the same error, nobody
+// waits.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "allocations.hpp"
+#include "folder.hpp"
+#include "plait/error.hpp"
+#include "plait/file.hpp"
+#include "plait/redistribute.hpp"
+#include "plait/stream.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace {
+
+using namespace plait;
+using transport::Transport;
+
+/// Ends the program where something takes for ever, and says what.
+class Watchdog {
+ public:
+  explicit Watchdog(std::string what)
+      : thread_([this, what = std::move(what)] {
+          std::unique_lock lock(mutex_);
+          if (changed_.wait_for(lock, std::chrono::seconds(20), [this] { return done_; })) return;
+          std::fprintf(stderr, "still waiting: %s\n", what.c_str());
+          std::abort();
+        }) {}
+  ~Watchdog() {
+    {
+      const std::scoped_lock lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::thread thread_;
+};
+
+constexpr int kRanks = 3;
+
+/// One collective of three ranks, prepared before anything fails.
+using Call = std::function<void()>;
+using Prepare = std::function<Call(const Comm&)>;
+
+/// What each rank heard, where the n-th allocation of `victim` failed; nothing where it makes fewer.
+struct Outcome {
+  std::vector<std::string> heard = std::vector<std::string>(kRanks);
+  bool reached = true;
+};
+
+Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t n) {
+  Outcome outcome;
+  transport::thread::run_team(kRanks, [&](Transport& inner) {
+    wrapped::LikeProcesses processes(inner);
+    std::optional<wrapped::SeveralNodes> nodes;
+    Transport* transport = &processes;
+    if (on_a_node > 0) transport = &nodes.emplace(processes, on_a_node);
+    const Comm comm(std::shared_ptr<Transport>(transport, [](auto*) {}));
+    const Call call = prepare(comm);
+    std::string& heard = outcome.heard[static_cast<std::size_t>(inner.rank())];
+    const bool fails = inner.rank() == victim;
+    heard.reserve(4096);
+    if (fails) allocations::fail_at(n);
+    try {
+      call();
+    } catch (const Error& error) {
+      if (!allocations::failed() && fails) ADD_FAILURE() << error.what();
+      heard = error.what();
+    } catch (const std::exception& error) {
+      heard = std::string("not an Error: ") + error.what();
+    }
+    if (fails) outcome.reached = allocations::failed();
+    // Nobody leaves with what others still use, and the ranks are in step again.
+    std::array<std::int64_t, 1> step{inner.rank()};
+    inner.reduce_min(step);
+  });
+  return outcome;
+}
+
+void try_all(const std::string& name, const Prepare& prepare) {
+  for (const int on_a_node : {0, 1, 2}) {
+    for (const int victim : {0, 1}) {
+      std::int64_t n = 1;
+      for (; n < 5000; ++n) {
+        const std::string what = name + ", " + std::to_string(on_a_node) + " a node, allocation " + std::to_string(n) +
+                                 " of rank " + std::to_string(victim);
+        const Watchdog watchdog(what);
+        const Outcome outcome = run_once(prepare, on_a_node, victim, n);
+        if (!outcome.reached) break;
+        for (const std::string& heard : outcome.heard) {
+          ASSERT_EQ(heard, outcome.heard[0]) << what;
+          ASSERT_EQ(heard.find("not an Error"), std::string::npos) << what << ": " << heard;
+        }
+      }
+      ASSERT_GT(n, 3) << name;
+      ASSERT_LT(n, 5000) << name;
+    }
+  }
+}
+
+using Numbers = std::vector<std::int64_t>;
+
+class OutOfMemory : public plait_test::InFolder {
+ protected:
+  FileOptions options(const std::string& strategy = "") const {
+    FileOptions result;
+    result.shape = Extents{12, 10};
+    result.dtype = "<i8";
+    result.memory = 2048;
+    result.strategy = strategy;
+    return result;
+  }
+  void make(const std::string& name) const {
+    File file = File::open(path(name), Mode::kWrite, options());
+    Numbers numbers(120);
+    std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+    const std::array<ConstPart, 1> part{ConstPart{reinterpret_cast<std::byte*>(numbers.data()), {80, 8}}};
+    file.write(Layout::parse("12x10 (*, *)"), part);
+    file.close();
+  }
+};
+
+const char* const kLayout = "12x10 (cyclic, *) onto (3)";
+
+TEST_F(OutOfMemory, Opening) {
+  make("a.npy");
+  for (const Mode mode : {Mode::kRead, Mode::kReadWrite, Mode::kWrite})
+    try_all("open", [&](const Comm& comm) -> Call {
+      const auto name = std::make_shared<const std::string>(path("a.npy"));
+      const auto how = std::make_shared<const FileOptions>(mode == Mode::kWrite ? options() : FileOptions());
+      return [name, how, comm, mode] { const File file = File::open(*name, mode, *how, comm); };
+    });
+}
+
+TEST_F(OutOfMemory, ReadingAndWriting) {
+  make("a.npy");
+  for (const char* const strategy : {"direct", "two-phase"})
+    for (const bool write : {false, true})
+      try_all(std::string(write ? "write " : "read ") + strategy, [&](const Comm& comm) -> Call {
+        FileOptions how;
+        how.strategy = strategy;
+        how.memory = 2048;
+        auto file = std::make_shared<File>(File::open(path("a.npy"), Mode::kReadWrite, how, comm));
+        auto array = std::make_shared<Numbers>(40);
+        auto layout = std::make_shared<Layout>(Layout::parse(kLayout));
+        std::byte* const data = reinterpret_cast<std::byte*>(array->data());
+        const auto source = std::make_shared<const std::array<ConstPart, 1>>(std::array{ConstPart{data, {80, 8}}});
+        const auto target = std::make_shared<const std::array<MutablePart, 1>>(std::array{MutablePart{data, {80, 8}}});
+        return [file, array, layout, source, target, write] {
+          if (write) {
+            file->write(*layout, *source);
+          } else {
+            file->read(*layout, *target);
+          }
+        };
+      });
+}
+
+TEST_F(OutOfMemory, Closing) {
+  try_all("close", [&](const Comm& comm) -> Call {
+    auto file = std::make_shared<File>(File::open(path("b.npy"), Mode::kWrite, options(), comm));
+    return [file] { file->close(); };
+  });
+}
+
+TEST_F(OutOfMemory, Streams) {
+  make("a.npy");
+  for (const StreamMode mode : {StreamMode::kOrdered, StreamMode::kEqual, StreamMode::kSame})
+    for (const bool write : {false, true})
+      try_all("stream", [&](const Comm& comm) -> Call {
+        auto file = std::make_shared<File>(File::open(path("a.npy"), Mode::kReadWrite, {}, comm));
+        auto stream = std::make_shared<Stream>(*file, mode);
+        auto array = std::make_shared<Numbers>(40);
+        return [file, stream, array, write] {
+          std::byte* const data = reinterpret_cast<std::byte*>(array->data());
+          if (write) {
+            stream->write(data, 40);
+          } else {
+            stream->read(data, 40);
+          }
+        };
+      });
+}
+
+TEST_F(OutOfMemory, OpeningStreams) {
+  make("a.npy");
+  for (const StreamMode mode : {StreamMode::kOwn, StreamMode::kShared, StreamMode::kSame})
+    try_all("stream", [&](const Comm& comm) -> Call {
+      auto file = std::make_shared<File>(File::open(path("a.npy"), Mode::kReadWrite, {}, comm));
+      return [file, mode] { const Stream stream(*file, mode); };
+    });
+}
+
+struct Arrays {
+  explicit Arrays(int rank) : columns(target.local_shape(rank)[1]) {}
+  Layout source = Layout::parse("12x10 (block, *) onto (3)");
+  Layout target = Layout::parse("12x10 (*, cyclic) onto (3)");
+  std::int64_t columns;
+  Numbers from = Numbers(40);
+  Numbers to = Numbers(48);
+  std::array<ConstPart, 1> source_part{ConstPart{reinterpret_cast<const std::byte*>(from.data()), {80, 8}}};
+  std::array<MutablePart, 1> target_part{MutablePart{reinterpret_cast<std::byte*>(to.data()), {columns * 8, 8}}};
+};
+
+TEST_F(OutOfMemory, Redistributing) {
+  for (const std::int64_t memory : {std::int64_t{0}, std::int64_t{256}})
+    try_all("redistribute", [&](const Comm& comm) -> Call {
+      auto arrays = std::make_shared<Arrays>(comm.rank());
+      RedistributionOptions how;
+      how.memory = memory;
+      return [arrays, comm, how] {
+        redistribute(arrays->source, arrays->source_part, arrays->target, arrays->target_part, 8, comm, how);
+      };
+    });
+}
+
+TEST_F(OutOfMemory, RedistributingByAPlan) {
+  try_all("run", [&](const Comm& comm) -> Call {
+    auto arrays = std::make_shared<Arrays>(comm.rank());
+    auto plan = std::make_shared<Redistribution>(arrays->source, arrays->target, 8, comm, RedistributionOptions());
+    return [arrays, plan] { plan->run(arrays->source_part, arrays->target_part); };
+  });
+}
+
+}  // namespace

@@ -1,0 +1,90 @@
+// Whether boxes of elements share memory, against lists of all their bytes.
+#include "base/overlap.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "oracle.hpp"
+#include "plait/layout.hpp"
+
+namespace {
+
+using plait::Extents;
+using plait::base::MemoryBox;
+using plait::base::overlaps_itself;
+using plait::base::share_memory;
+
+std::byte* at_byte(std::int64_t place) { return reinterpret_cast<std::byte*>((std::int64_t{1} << 40) + place); }
+
+/// The bytes of a box, those of each element behind those of the one before.
+std::vector<std::int64_t> bytes_of(std::int64_t first, const Extents& shape, const Extents& steps, std::int64_t size) {
+  std::vector<std::int64_t> result;
+  oracle::for_each_index(shape, [&](const Extents& index) {
+    std::int64_t place = first;
+    for (std::size_t d = 0; d < index.size(); ++d) place += index[d] * steps[d];
+    for (std::int64_t byte = 0; byte < size; ++byte) result.push_back(place + byte);
+  });
+  return result;
+}
+
+TEST(Overlap, RandomBoxesAgainstTheirBytes) {
+  std::mt19937 random(7);
+  const auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+  int shared = 0;
+  int alone = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const std::int64_t size = number(1, 4);
+    Extents shapes[2];
+    Extents steps[2];
+    std::int64_t first[2];
+    std::vector<std::int64_t> bytes[2];
+    for (int i = 0; i < 2; ++i) {
+      for (int d = number(0, 3); d > 0; --d) {
+        shapes[i].push_back(number(0, 12) == 0 ? 0 : number(1, 4));
+        steps[i].push_back(number(-8, 8) * (number(0, 1) == 0 ? 1 : 4));
+      }
+      first[i] = number(0, 40);
+      bytes[i] = bytes_of(first[i], shapes[i], steps[i], size);
+    }
+    const MemoryBox one{at_byte(first[0]), shapes[0], steps[0], size};
+    const MemoryBox other{at_byte(first[1]), shapes[1], steps[1], size};
+    const std::set<std::int64_t> set(bytes[0].begin(), bytes[0].end());
+    const bool meet = std::any_of(bytes[1].begin(), bytes[1].end(), [&](auto byte) { return set.contains(byte); });
+    ASSERT_EQ(share_memory(one, other), meet) << round;
+    ASSERT_EQ(share_memory(other, one), meet) << round;
+    ASSERT_EQ(overlaps_itself(one), set.size() != bytes[0].size()) << round;
+    shared += meet ? 1 : 0;
+    alone += meet ? 0 : 1;
+  }
+  EXPECT_GT(shared, 2000);
+  EXPECT_GT(alone, 2000);
+}
+
+TEST(Overlap, LargeArraysAreToldApartAtOnce) {
+  const std::int64_t n = std::int64_t{1} << 20;
+  const Extents shape{n / 2, n};
+  const Extents steps{16 * n, 8};  // every other row
+  EXPECT_FALSE(share_memory({at_byte(0), shape, steps, 8}, {at_byte(8 * n), shape, steps, 8}));
+  EXPECT_TRUE(share_memory({at_byte(0), shape, steps, 8}, {at_byte(16 * n), shape, steps, 8}));
+  const Extents half{n, n / 2};
+  const Extents columns{8 * n, 16};  // every other column
+  EXPECT_FALSE(share_memory({at_byte(0), half, columns, 8}, {at_byte(8), half, columns, 8}));
+  EXPECT_TRUE(share_memory({at_byte(0), half, columns, 8}, {at_byte(4), half, columns, 8}));
+  EXPECT_FALSE(overlaps_itself({at_byte(0), half, columns, 8}));
+  const Extents windows{8, 8};
+  EXPECT_TRUE(overlaps_itself({at_byte(0), half, windows, 8}));
+}
+
+TEST(Overlap, StepsThatNoAddressHolds) {
+  const Extents shape{3, 3};
+  const Extents steps{INT64_MAX, INT64_MIN};
+  const MemoryBox box{at_byte(0), shape, steps, 8};
+  EXPECT_TRUE(share_memory(box, box));
+  const Extents none{0, 8};
+  EXPECT_TRUE(overlaps_itself({at_byte(0), shape, none, 8}));
+}
+
+}  // namespace

@@ -1,0 +1,64 @@
+// New files that are destroyed before they are closed.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "folder.hpp"
+#include "plait/file.hpp"
+
+namespace {
+
+using plait::File;
+using plait::Mode;
+
+class Unclosed : public plait_test::InFolder {
+ protected:
+  File make() const {
+    plait::FileOptions options;
+    options.shape = plait::Extents{4};
+    options.dtype = "|u1";
+    return File::open(path("a.npy"), Mode::kWrite, options);
+  }
+  /// What `body` writes to the standard error.
+  template <typename Body>
+  static std::string said(Body&& body) {
+    testing::internal::CaptureStderr();
+    body();
+    return testing::internal::GetCapturedStderr();
+  }
+};
+
+TEST_F(Unclosed, IsTold) {
+  const std::string text = said([&] { const File file = make(); });
+  EXPECT_TRUE(text.starts_with("plait: " + path("a.npy") + " was opened in mode w and never closed: ")) << text;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(Unclosed, IsToldOnceOfAFileThatMoves) {
+  const std::string text = said([&] {
+    File file = make();
+    File other = std::move(file);
+    file = std::move(other);
+  });
+  EXPECT_EQ(text.find("plait: "), text.rfind("plait: "));
+  EXPECT_FALSE(text.empty());
+}
+
+TEST_F(Unclosed, IsNotToldWhereThereIsNothingToTell) {
+  EXPECT_EQ(said([&] { make().abandon(); }), "");
+  EXPECT_EQ(said([&] {
+              try {
+                const File file = make();
+                throw std::runtime_error("that says enough");
+              } catch (const std::runtime_error&) {
+              }
+            }),
+            "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_EQ(said([&] { make().close(); }), "");
+  EXPECT_EQ(said([&] { const File file = File::open(path("a.npy"), Mode::kReadWrite); }), "");
+}
+
+}  // namespace

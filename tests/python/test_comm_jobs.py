@@ -1,0 +1,120 @@
+"""What communicators of MPI need: threads for accesses that go on by themselves, and contexts for many of them."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from launching import WELCOME
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
+
+MPIEXEC = shutil.which("mpiexec")
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
+NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
+
+
+def launch(ranks, program, *arguments, **environment):
+    job = subprocess.run(
+        [MPIEXEC, "-n", str(ranks), sys.executable, "-c", program, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **WELCOME, **environment},
+        timeout=60,
+        check=False,
+    )
+    assert job.returncode == 0, job.stdout
+    return job.stdout
+
+
+STARTED = """
+import sys
+import mpi4py
+mpi4py.rc.thread_level = sys.argv[2]
+import numpy as np
+from mpi4py import MPI
+import plait
+
+comm = MPI.COMM_WORLD
+rows = plait.Layout((12, 5), "(block, *)", grid=(comm.size,))
+columns = plait.Layout((12, 5), "(*, cyclic)", grid=(comm.size,))
+whole = np.arange(60.0).reshape(12, 5)
+mine = whole[4 * comm.rank : 4 * comm.rank + 4]
+with plait.open(sys.argv[1], "w", comm=comm, shape=(12, 5), dtype="f8", strategy="two-phase", memory=4096) as file:
+    writes = [file.iwrite(mine, rows) for _ in range(3)]
+    for _ in range(50):  # MPI is called on this thread meanwhile
+        assert comm.allreduce(1) == comm.size
+    for write in writes:
+        write.wait()
+    moved = plait.redistribute(mine, rows, columns, comm)
+    assert (moved == whole[:, comm.rank :: comm.size]).all()
+with plait.open(sys.argv[1], comm=comm) as file:
+    reads = [file.iread(columns) for _ in range(3)]
+    for _ in range(50):
+        comm.Barrier()
+    for read in reads:
+        assert (read.wait() == whole[:, comm.rank :: comm.size]).all()
+        assert read.test()
+    stream = file.stream(2)
+    request = stream.iread(comm.rank)
+    comm.Barrier()
+    assert request.wait().size == comm.rank
+    refused = file.iwrite(mine, rows)  # what is wrong is told by wait(), at every level
+    try:
+        refused.wait()
+    except plait.ArgumentError:
+        print("right", flush=True)
+"""
+
+
+@NODES
+@pytest.mark.parametrize("level", ["single", "funneled", "serialized", "multiple"])
+def test_started_accesses_at_every_thread_level(tmp_path, level, node):
+    output = launch(3, STARTED, tmp_path / "a.npy", level, PLAIT_NODE_SIZE=node)
+    assert output.count("right") == 3, output
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.arange(60.0).reshape(12, 5))
+
+
+MANY = """
+import sys
+import numpy as np
+from mpi4py import MPI
+import plait
+
+path = sys.argv[1]
+world = MPI.COMM_WORLD
+layout = plait.Layout((4,), "(block)", grid=(world.size,))
+
+def use(comm):
+    with plait.open(path, comm=comm) as file:
+        assert (file.read(layout) == np.arange(4.0)[layout.indices(comm.rank)[0]]).all()
+
+def use_many(count):
+    alive = []
+    for _ in range(count):
+        alive.append(world.Dup())
+        use(alive[-1])
+        plait.open(path, comm=alive[-1]).close()
+    use(alive[0])
+    for comm in alive:
+        comm.Free()
+
+use_many(980)  # MPICH has 2048 contexts: each takes one for the program and one for Plait
+use_many(540)  # which come back
+for _ in range(3):
+    files = [plait.open(path, comm=world) for _ in range(100)]
+    for file in files:
+        file.close()
+if world.rank == 0:
+    print("right", flush=True)
+"""
+
+
+def test_many_communicators(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(4.0))
+    assert "right" in launch(2, MANY, tmp_path / "a.npy")

@@ -1,0 +1,194 @@
+"""Names that mean something else than an ordinary file: refused, with what there is; `raw:` means one all the same."""
+
+import gzip
+import os
+import zipfile
+
+import numpy as np
+import pytest
+
+import plait
+
+WHOLE = np.arange(6, dtype="i4")
+
+
+def write(url, array=WHOLE):
+    with plait.open(url, "w", shape=array.shape, dtype=array.dtype) as file:
+        file.write(array)
+
+
+def refused(url, mode="w", **options):
+    options = options or {"shape": (6,), "dtype": "i4"}
+    with pytest.raises(plait.ArgumentError) as told:
+        plait.open(url, mode, **options)
+    return str(told.value)
+
+
+FORMATS = {
+    "a.h5": "HDF5",
+    "a.hdf5": "HDF5",
+    "a.nc": "netCDF",
+    "A.NC4": "netCDF",
+    "a.zarr": "Zarr",
+    "a.zarr/": "Zarr",
+    "a.npz": "NumPy's archive",
+    "a.mat": "MATLAB",
+    "a.tiff": "TIFF",
+    "a.fits": "FITS",
+    "a.bin.gz": "gzip",
+    "stripe:a.h5?disks=.": "HDF5",
+    "distant:a.nc?folder=.": "netCDF",
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("mode", ["r", "w", "r+"])
+def test_suffixes_of_other_formats(tmp_path, monkeypatch, name, mode):
+    monkeypatch.chdir(tmp_path)
+    text = refused(name, mode)
+    assert text.startswith(f"{name}: the name is that of {FORMATS[name]} files, which Plait does not read or write")
+    assert "another name" in text
+    assert (f"raw:{name}" in text) == (name[1] == ".")
+    assert not os.listdir(tmp_path)
+
+
+def test_suffixes_that_say_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in [
+        "h5",
+        ".h5",
+        "a.bin",
+        "a.dat",
+        "a.h5.bin",
+        "a.h5/b",
+        "nc",
+        "12:00.bin",
+        "x:y",
+        "a b:c",
+        "é:x",
+        "./ab:c",
+    ]:
+        os.makedirs("a.h5", exist_ok=True)
+        write(name)
+        assert plait.open(name, shape=6, dtype="i4").read().tolist() == WHOLE.tolist()
+
+
+def test_npy_in_capitals(tmp_path):
+    assert "end with .npy in small letters" in refused(tmp_path / "a.NPY")
+    write(f"raw:{tmp_path}/a.NPY")
+    assert os.path.getsize(tmp_path / "a.NPY") == WHOLE.nbytes
+
+
+SCHEMES = {
+    "distnt:nope": "did you mean distant:nope?",
+    "Stripe:x?disks=a": "did you mean stripe:x?disks=a?",
+    "strip:x": "did you mean stripe:x?",
+    "RAW:x": "did you mean raw:x?",
+    "hdf5:x": "leave it out for an ordinary file",
+    "zarr:/x": "leave it out for an ordinary file",
+}
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("mode", ["r", "w"])
+def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
+    monkeypatch.chdir(tmp_path)
+    text = refused(name, mode)
+    assert "which is no kind of store; there are raw:, stripe: and distant:" in text
+    assert SCHEMES[name] in text
+    assert f"A file of that very name is raw:{name}" in text
+    write(f"raw:{name}") if "/" not in name else None
+    assert os.listdir(tmp_path) == ([] if "/" in name else [name])
+
+
+@pytest.mark.parametrize("name", ["s3://b/a", "https://example.org/a.npy", "file:///tmp/a.npy", "x-y://a"])
+@pytest.mark.parametrize("mode", ["r", "w"])
+def test_urls(tmp_path, monkeypatch, name, mode):
+    monkeypatch.chdir(tmp_path)
+    assert f"{name} is a URL, but Plait opens files of file systems only" in refused(name, mode)
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.h5", "a.npy", "distnt:x", "stripe:x?y", "raw:x", "100%41"])
+def test_raw_takes_a_name_as_it_stands(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    url = f"raw:{name}"
+    write(url)
+    assert os.listdir(tmp_path) == [name]
+    assert np.fromfile(name, "i4").tolist() == WHOLE.tolist()
+    with plait.open(url, "r+", shape=6, dtype="i4") as file:
+        assert file.url == url
+        file.write(WHOLE[::-1].copy())
+    with pytest.raises(plait.StoreError, match="cannot open"):
+        plait.open("raw:none", shape=1, dtype="i4")
+    assert plait.copy(url, "b.npy", shape=6, dtype="i4").bytes == 24
+    plait.copy("b.npy", f"raw:{name}")
+    assert np.fromfile(name, "i4").tolist() == WHOLE[::-1].tolist()
+    with pytest.raises(plait.ArgumentError, match="is the source itself"):
+        plait.copy(f"./{name}", url, shape=6, dtype="i4")
+    assert "no name behind it" in refused("raw:")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\x89HDF\r\n\x1a\n", "HDF5"),
+        (b"CDF\x02", "netCDF-3"),
+        (b"GRIB", "GRIB"),
+        ("zip", "zip (as .npz)"),
+        (gzip.compress(b"x"), "gzip"),
+        ("npy", "NumPy's .npy files; give it a name that ends with .npy"),
+    ],
+)
+def test_what_a_file_begins_with(tmp_path, content, says):
+    for path in (tmp_path / "a.bin", tmp_path / "b.npy"):
+        if content == "npy":
+            with open(path, "wb") as file:
+                np.save(file, WHOLE)
+        elif content == "zip":
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("x", "y")
+        else:
+            path.write_bytes(content + b" and more")
+    wrong = {"shape": (1000,), "dtype": "i4"}
+    for options in ({}, wrong):
+        with pytest.raises(plait.Error) as told:
+            plait.open(tmp_path / "a.bin", **options)
+        assert f"Its first bytes are those of {says}" in str(told.value)
+    # Who says what the bytes are, and is right about their number, is believed.
+    size = os.path.getsize(tmp_path / "a.bin")
+    assert plait.open(tmp_path / "a.bin", shape=size, dtype="u1").shape == (size,)
+    if content != "npy":
+        with pytest.raises(plait.StoreError, match="does not begin with the") as told:
+            plait.open(tmp_path / "b.npy")
+        assert f"Its first bytes are those of {says}" in str(told.value)
+
+
+def test_folders_of_other_formats(tmp_path):
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "zarr.json").write_text("{}")
+    for mode in ("r", "r+"):
+        with pytest.raises(plait.StoreError, match="What it holds is of Zarr, which Plait does not read"):
+            plait.open(tmp_path / "store", mode, shape=1, dtype="i4")
+
+
+def test_copies_onto_a_part_of_their_source(tmp_path):
+    def components(name):
+        return [entry for entry in tmp_path.iterdir() if entry.name.startswith(f"{name}.") and entry.suffix != ".meta"]
+
+    write(f"stripe:{tmp_path}/a?disks={tmp_path},{tmp_path}&unit=4")
+    write(f"distant:{tmp_path}/b?place=striped")
+    known = {"shape": (6,), "dtype": "i4"}
+    for source, name, options in [(f"stripe:{tmp_path}/a", "a", known), (f"distant:{tmp_path}/b", "b", {})]:
+        assert components(name)
+        for part in components(name):
+            (tmp_path / "link").symlink_to(part)
+            for target in (part, f"raw:{part}", tmp_path / "link", f"stripe:{part}?disks={tmp_path}"):
+                with pytest.raises(plait.ArgumentError, match="share component files"):
+                    plait.copy(source, target, **options)
+            (tmp_path / "link").unlink()
+        part = components(name)[0]
+        length = part.stat().st_size
+        with pytest.raises(plait.ArgumentError, match="share component files"):
+            plait.copy(part, source, shape=length, dtype="u1")
+        assert plait.open(source, **options).read().tolist() == WHOLE.tolist()

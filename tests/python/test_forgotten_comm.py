@@ -1,0 +1,130 @@
+"""Ranks of one job that write the same name, each without a communicator."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from launching import WELCOME, needs_mpi
+
+import plait
+
+START = """
+import os, sys, time
+import numpy as np
+import plait
+
+rank = int(os.environ["PMI_RANK"] if "PMI_RANK" in os.environ else os.environ["PMIX_RANK"])
+
+def write(name, **more):
+    try:
+        with plait.open(name, "w", shape=6, dtype="f8", **more) as file:
+            file.write(np.full(6, float(rank)))
+    except plait.ArgumentError as error:
+        sys.stderr.write(f"{rank}: {error}\\n")
+"""
+
+
+def run(program, folder, ranks=3):
+    done = subprocess.run(
+        ["mpiexec", "-n", str(ranks), sys.executable, "-c", START + program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **WELCOME},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr.splitlines()
+
+
+@needs_mpi
+@pytest.mark.parametrize("name", ["a.npy", "stripe:a?disks=."])
+@pytest.mark.parametrize("does", ["is writing", "has written"])
+def test_one_writes_and_the_others_are_told(tmp_path, name, does):
+    program = f"""
+if rank > 0:
+    while not os.path.exists("begun"):
+        time.sleep(0.01)
+    write({name!r})
+    open(f"done{{rank}}", "w").close()
+else:
+    with plait.open({name!r}, "w", shape=6, dtype="f8") as file:
+        file.write(np.full(6, 5.0))
+        if {does!r} == "has written":
+            file.close()
+        open("begun", "w").close()
+        while not (os.path.exists("done1") and os.path.exists("done2")):
+            time.sleep(0.01)
+"""
+    said = sorted(run(program, tmp_path))
+    assert len(said) == 2, said
+    for rank, line in enumerate(said, 1):
+        assert line.startswith(f"{rank}: rank 0 of this job {does} ")
+        assert f"which rank {rank} is to write without a communicator as well; pass all ranks a communicator" in line
+    given = {} if name == "a.npy" else {"shape": 6, "dtype": "f8"}
+    with plait.open(str(tmp_path / "a.npy") if name == "a.npy" else f"stripe:{tmp_path / 'a'}", **given) as file:
+        np.testing.assert_array_equal(file.read(), np.full(6, 5.0))
+
+
+@needs_mpi
+def test_of_ranks_that_write_at_the_same_time_all_but_one_are_told(tmp_path):
+    assert len(run("write('a.npy')", tmp_path)) in (2, 3)
+
+
+@needs_mpi
+def test_what_is_meant_is_not_refused(tmp_path):
+    program = """
+write(f"{rank}.npy")
+write(f"{rank}.npy")
+if rank == 1:
+    write("one.npy")
+    write("one.npy")
+from mpi4py import MPI
+for turn in range(3):
+    if turn == rank:
+        write("turns.npy", comm=MPI.COMM_SELF)
+    MPI.COMM_WORLD.Barrier()
+plait.open("one.npy").close()
+with plait.open("one.npy", "w", shape=6, dtype="f8", comm=MPI.COMM_WORLD) as file:
+    file.write(np.full(2, 7.0), plait.Layout((6,), "(block) onto (3)"))
+if rank == 2:
+    write("one.npy")
+"""
+    assert run(program, tmp_path) == []
+    assert run("write('1.npy')", tmp_path, 1) == []  # another job
+    assert np.load(tmp_path / "turns.npy")[0] == 2
+    assert np.load(tmp_path / "one.npy")[0] == 2
+
+
+def test_environments_of_launchers(tmp_path, monkeypatch):
+    """Two processes of a job, and others that only look as if."""
+
+    def write(**environment):
+        for name in list(os.environ):
+            if name.startswith(("PMI", "SLURM", "OMPI")):
+                monkeypatch.delenv(name)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        with plait.open(tmp_path / "a.npy", "w", shape=2, dtype="f8") as file:
+            file.write(np.zeros(2))
+
+    def refused(rank, **environment):
+        with pytest.raises(plait.ArgumentError, match=f"rank {rank} of this job has written .*a.npy, which rank "):
+            write(**environment)
+
+    write(PMIX_NAMESPACE="job@1", PMIX_RANK="1")
+    refused(1, PMIX_NAMESPACE="job@1", PMIX_RANK="0")
+    write(PMIX_NAMESPACE="job@1", PMIX_RANK="1")
+    write(PMIX_NAMESPACE="job@2", PMIX_RANK="0")
+    write(SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_PROCID="3", SLURM_STEP_NUM_TASKS="4")
+    refused(3, SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_PROCID="2", SLURM_STEP_NUM_TASKS="4")
+    write(SLURM_JOB_ID="7", SLURM_STEP_ID="1", SLURM_PROCID="2", SLURM_STEP_NUM_TASKS="4")
+    write(SLURM_JOB_ID="7", SLURM_STEP_ID="1", SLURM_PROCID="0", SLURM_STEP_NUM_TASKS="1")
+    write()
+    write(PMI_RANK="0", PMI_SIZE="2")
+    refused(0, PMI_RANK="1", PMI_SIZE="2")
+    write(PMI_RANK="0", PMI_SIZE="2")
+    write()
+    assert os.listxattr(tmp_path / "a.npy") == []

@@ -1,0 +1,116 @@
+"""Arrays that share memory, and masks: refused, as elements or masks would be lost without a word."""
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import as_strided
+
+import plait
+import plait.distant
+import plait.shared
+
+ONE = plait.Layout((8, 12), "(*, *)")
+ROWS = plait.Layout((8, 12), "(block, *) onto (4)")
+COLUMNS = plait.Layout((8, 12), "(*, cyclic) onto (4)")
+WHOLE = np.arange(96.0).reshape(8, 12)
+
+
+def copies(array):
+    return [part.copy() for part in np.split(array, 4)]
+
+
+@pytest.mark.parametrize("how", ["at once", "started", "planned"])
+def test_out_that_shares_memory_with_array_is_refused(how):
+    def move(array, src, dst, out, **regions):
+        if how == "at once":
+            return plait.redistribute(array, src, dst, out=out, **regions)
+        if how == "started":
+            return plait.iredistribute(array, src, dst, out=out, **regions).wait()
+        with plait.Redistribution(src, dst, "f8", **regions) as plan:
+            return plan.run(array, out)
+
+    memory = np.arange(192.0)
+    array = memory[:96].reshape(8, 12)
+    for out in (array, array[::-1], memory[95:191].reshape(8, 12), memory[::2].reshape(8, 12)):
+        kept = memory.copy()
+        with pytest.raises(plait.ArgumentError, match="target array of rank 0 shares memory with the source array of"):
+            move(array, ONE, ONE, out)
+        np.testing.assert_array_equal(memory, kept)
+    parts = [memory[:24].reshape(2, 12), *copies(WHOLE)[1:]]
+    filled = [np.empty((8, 3)) for _ in range(3)] + [memory[20:44].reshape(8, 3)]
+    with pytest.raises(
+        plait.ArgumentError, match="target array of rank 3 shares memory with the source array of rank 0"
+    ):
+        move(parts, ROWS, COLUMNS, filled)
+    with pytest.raises(plait.ArgumentError, match="arrays of ranks 1 and 2 that are to be filled share memory"):
+        move(copies(WHOLE), ROWS, COLUMNS, [filled[0], filled[1], filled[1], filled[2]])
+    # Between each other's elements, behind each other, and in other parts of one array.
+    woven = np.arange(192.0).reshape(8, 24)
+    move(woven[:, ::2], ONE, ONE, woven[:, 1::2])
+    np.testing.assert_array_equal(woven[:, 1::2], woven[:, ::2])
+    move(memory[:96].reshape(8, 12), ONE, ONE, memory[96:].reshape(8, 12))
+    np.testing.assert_array_equal(memory[96:], memory[:96])
+    shift = WHOLE.copy()
+    move(shift, ONE, ONE, shift, source_region=np.s_[:3], target_region=np.s_[5:])
+    np.testing.assert_array_equal(shift[5:], WHOLE[:3])
+    with pytest.raises(plait.ArgumentError, match="shares memory"):
+        move(shift, ONE, ONE, shift, source_region=np.s_[:3], target_region=np.s_[2:5])
+
+
+def test_out_that_overlaps_itself_is_refused(tmp_path):
+    np.save(tmp_path / "a.npy", WHOLE)
+    memory = np.zeros(300)
+    windows = as_strided(memory, (8, 12), (8, 8))
+    still = np.broadcast_to(memory[:12], (8, 12))
+    still.flags.writeable = True
+    with plait.open(tmp_path / "a.npy") as file:
+        for out in (windows, still, as_strided(memory, (8, 12), (24, 16))):
+            for call in (lambda out: file.read(out=out), lambda out: file.iread(out=out).wait()):
+                with pytest.raises(plait.ArgumentError, match="has elements that share memory; pass one in which"):
+                    call(out)
+            with pytest.raises(plait.ArgumentError, match="has elements that share memory"):
+                plait.redistribute(WHOLE, ONE, ONE, out=out)
+        assert not memory.any()
+        first, second, third = (np.empty((2, 12)) for _ in range(3))
+        with pytest.raises(plait.ArgumentError, match="arrays of ranks 0 and 3 that are to be filled share memory"):
+            file.read(ROWS, out=[first, second, third, first])
+        whole = np.zeros((10, 12))  # neighbours' halos lie in each other's arrays
+        layout = plait.Layout((8, 12), "(block, *) onto (4) halo=(1, 0)")
+        file.read(layout, out=[whole[2 * rank : 2 * rank + 4] for rank in range(4)])
+        np.testing.assert_array_equal(whole[1:9], WHOLE)
+        woven = np.zeros((12, 16))
+        assert file.read(out=woven[::-1, ::2].T) is not None
+        np.testing.assert_array_equal(woven[::-1, ::2].T, WHOLE)
+    # What is only read may overlap.
+    with plait.open(tmp_path / "b.npy", "w", shape=(8, 12), dtype="f8") as file:
+        file.write(np.broadcast_to(WHOLE[3], (8, 12)))
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), np.broadcast_to(WHOLE[3], (8, 12)))
+
+
+def test_masked_arrays_are_refused(tmp_path):
+    np.save(tmp_path / "a.npy", WHOLE)
+    masked = np.ma.masked_array(WHOLE.copy(), WHOLE > 3)
+    with (
+        plait.open(tmp_path / "a.npy", "r+") as file,
+        file.stream() as stream,
+        plait.shared.open(tmp_path / "s", "w") as shared,
+        plait.distant.open(tmp_path / "d", "w") as distant,
+    ):
+        for call in [
+            lambda: file.write(masked),
+            lambda: file.iwrite(masked),
+            lambda: file.write([masked]),
+            lambda: file.write([*copies(WHOLE)[:3], masked[:2]], ROWS),
+            lambda: file.read(out=masked),
+            lambda: stream.write(masked),
+            lambda: stream.read(96, masked.reshape(-1)),
+            lambda: shared.write(0, masked),
+            lambda: shared.read(0, masked),
+            lambda: distant.iwrite(0, masked),
+            lambda: plait.redistribute(masked, ONE, ONE),
+            lambda: plait.redistribute(WHOLE, ONE, ONE, out=masked),
+            lambda: plait.redistribute([masked], ONE, ROWS),
+        ]:
+            with pytest.raises(plait.ArgumentError, match="is a masked array, whose mask nothing would keep; pass its"):
+                call()
+        file.write(masked.filled(0.0))
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.where(WHOLE > 3, 0, WHOLE))

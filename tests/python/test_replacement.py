@@ -1,0 +1,204 @@
+"""What a new file keeps of the one that it replaces, and names that are long, no UTF-8, or taken meanwhile."""
+
+import errno
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import pytest
+
+import plait
+
+ROOT = os.geteuid() == 0
+NOBODY = 65534
+
+# user::rw-, user:4321:r--, group::r--, mask::r--, other::---
+ACCESS_LIST = struct.pack(
+    "<I" + "HHI" * 5, 2, 1, 6, 0xFFFFFFFF, 2, 4, 4321, 4, 4, 0xFFFFFFFF, 16, 4, 0xFFFFFFFF, 32, 0, 0xFFFFFFFF
+)
+
+
+def write(url, size=3):
+    with plait.open(url, "w", shape=(size,), dtype="i4") as file:
+        file.write(np.full(size, size, dtype="i4"))
+
+
+def names(folder):
+    return sorted(os.fsdecode(entry.name) for entry in folder.iterdir())
+
+
+def set_attribute(path, name, value):
+    try:
+        os.setxattr(path, name, value)
+    except OSError as error:
+        pytest.skip(f"no extended attributes here: {error}")
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o200, 0o4750, 0o444])
+def test_permissions_and_owner_stay(tmp_path, mode):
+    if mode == 0o444 and not ROOT:
+        pytest.skip("such a file can be replaced by the superuser alone")
+    path = tmp_path / "a.npy"
+    write(path)
+    if ROOT:
+        os.chown(path, 12345, 12346)
+    path.chmod(mode)
+    before = path.stat()
+    write(path, 5)
+    after = path.stat()
+    assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+    assert after.st_ino != before.st_ino
+
+
+def test_extended_attributes_and_access_lists_stay(tmp_path):
+    path = tmp_path / "a.npy"
+    write(path)
+    set_attribute(path, "user.note", b"kept \0 as it is")
+    set_attribute(path, "user.empty", b"")
+    set_attribute(path, "system.posix_acl_access", ACCESS_LIST)
+    write(path, 5)
+    assert os.getxattr(path, "user.note") == b"kept \0 as it is"
+    assert os.getxattr(path, "user.empty") == b""
+    assert os.getxattr(path, "system.posix_acl_access") == ACCESS_LIST
+
+
+def test_the_folder_gives_no_access_list_to_a_file_that_had_none(tmp_path):
+    path = tmp_path / "a.npy"
+    write(path)
+    path.chmod(0o640)
+    set_attribute(tmp_path, "system.posix_acl_default", ACCESS_LIST)
+    write(path, 5)
+    assert "system.posix_acl_access" not in os.listxattr(path)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_components_have_the_attributes_of_their_file(tmp_path):
+    url = f"stripe:{tmp_path}/a?disks={tmp_path},{tmp_path}"
+    write(url)
+    path = tmp_path / "a"
+    path.chmod(0o620)
+    write(url, 5)
+    assert {entry.stat().st_mode & 0o777 for entry in tmp_path.iterdir()} == {0o620}
+    assert len(names(tmp_path)) == 3
+
+
+# Begun by the superuser, for the interpreter may not be there for all.
+AS_NOBODY = """
+import os, sys
+import plait
+
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+plait.open(sys.argv[1], "w", shape=(5,), dtype="i4").close()
+"""
+
+
+@pytest.fixture
+def open_folder():
+    if not ROOT:
+        pytest.skip("only the superuser makes files of others")
+    with tempfile.TemporaryDirectory(prefix="plait-test-") as name:
+        os.chmod(name, 0o777)
+        yield name
+
+
+def test_what_is_not_permitted_is_left_out(open_folder):
+    path = f"{open_folder}/a.npy"
+    write(path)
+    os.chown(path, NOBODY, 12346)
+    os.chmod(path, 0o674)
+    subprocess.run([sys.executable, "-c", AS_NOBODY, path], check=True)
+    after = os.stat(path)
+    assert (after.st_uid, after.st_gid) == (NOBODY, NOBODY)
+    assert after.st_mode & 0o777 == 0o644  # another group may no more than everybody
+
+
+def test_the_owner_replaces_a_file_that_nobody_may_read(open_folder):
+    path = f"{open_folder}/a.npy"
+    write(path)
+    os.chown(path, NOBODY, NOBODY)
+    os.chmod(path, 0o200)
+    subprocess.run([sys.executable, "-c", AS_NOBODY, path], check=True)
+    assert os.stat(path).st_mode & 0o777 == 0o200
+    assert np.load(path).shape == (5,)
+
+
+def test_other_names_keep_the_old_file(tmp_path):
+    path = tmp_path / "a.npy"
+    write(path)
+    (tmp_path / "second.npy").hardlink_to(path)
+    write(path, 5)
+    assert np.load(tmp_path / "second.npy").shape == (3,)
+    assert np.load(path).shape == (5,)
+
+
+def test_the_longest_names(tmp_path):
+    longest = os.pathconf(tmp_path, "PC_NAME_MAX")
+    paths = [tmp_path / ("é" * ((longest - 5) // 2) + end + ".npy") for end in ("a", "b")]
+    assert len(os.fsencode(paths[0].name)) >= longest - 1
+    with plait.open(paths[0], "w", shape=(3,), dtype="i4"), plait.open(paths[1], "w", shape=(5,), dtype="i4"):
+        assert len(names(tmp_path)) == 2
+    for _ in range(2):
+        assert [plait.open(path).shape for path in paths] == [(3,), (5,)]
+        write(paths[0], 3)
+    assert len(names(tmp_path)) == 2
+    with pytest.raises(plait.StoreError, match="too long") as told:
+        plait.open(tmp_path / ("x" * (longest + 1)), "w", shape=1, dtype="i4")
+    assert told.value.errno == errno.ENAMETOOLONG
+
+
+def test_what_a_killed_process_left_under_a_long_name_goes(tmp_path):
+    path = tmp_path / ("x" * 250 + ".npy")
+    code = "import os, sys, plait; f = plait.open(sys.argv[1], 'w', shape=(3,), dtype='i4'); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code, path])
+    assert len(names(tmp_path)) == 1
+    write(path)
+    assert names(tmp_path) == [path.name]
+
+
+def test_names_that_are_no_utf_8(tmp_path):
+    path = os.fsencode(tmp_path) + b"/gr\xfc\xdfe.npy"
+    write(path)
+    with plait.open(path) as file:
+        assert os.fsencode(file.url) == path
+        assert file.read().tolist() == [3, 3, 3]
+        assert "gr\\udcfc\\udcdfe" in repr(file)
+    plait.copy(path, path + b".npy")
+    with plait.open(os.fsdecode(path + b".npy"), "r+") as file:
+        assert file.shape == (3,)
+    with pytest.raises(plait.StoreError) as missing:
+        plait.open(path + b"-none.npy")
+    assert os.fsencode(str(missing.value)).count(b"gr\xfc\xdfe.npy-none.npy") == 1
+    with pytest.raises(plait.ArgumentError, match="holds an array"):
+        plait.open(path, shape=(4,))
+    stripes = b"stripe:" + path + b"-stripes?disks=" + os.fsencode(tmp_path)
+    write(os.fsdecode(stripes))
+    assert plait.open(b"stripe:" + path + b"-stripes", shape=(3,), dtype="i4").read().tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize("kind", ["a.npy", "a", "stripes"])
+def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
+    path = tmp_path / kind
+    striped = kind == "stripes"
+    url = f"stripe:{path}?disks={tmp_path}" if striped else path
+    # What appears is striped as well: its component must not go.
+    file = plait.open(url, "w", shape=(5,), dtype="i4")
+    file.write(np.full(5, 5, dtype="i4"))
+    write(url, 3)
+    with pytest.raises(plait.StoreError, match="has appeared") as told:
+        file.close()
+    assert told.value.errno == errno.EEXIST
+    known = {} if kind == "a.npy" else {"dtype": "i4"}
+    front = "stripe:" if striped else ""
+    assert plait.open(f"{front}{path}", **known, **(known and {"shape": (3,)})).read().tolist() == [3] * 3
+    kept = f"{path}.kept-1"
+    assert kept in str(told.value)
+    if kind == "a.npy":
+        assert np.load(kept).tolist() == [5] * 5
+    else:
+        assert plait.open(f"{front}{kept}", shape=(5,), dtype="i4").read().tolist() == [5] * 5
+    assert len(names(tmp_path)) == (4 if striped else 2)

@@ -1,0 +1,152 @@
+"""New files that nobody closes: nothing of them stays, and that is told."""
+
+import gc
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from launching import WELCOME, needs_mpi
+
+import plait
+
+START = """
+import os, sys
+import numpy as np
+import plait
+
+def new(name, **more):
+    file = plait.open(name, "w", shape=6, dtype="f8", **more)
+    file.iwrite(np.arange(6.0)).wait()
+    return file
+"""
+
+
+def run(program, folder, *before, status=0):
+    """Runs a program in an empty folder; returns what it says, and what is in the folder then."""
+    done = subprocess.run(
+        [*before, sys.executable, "-c", START + program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **WELCOME},
+    )
+    assert done.returncode == status, done.stderr
+    return done.stderr, sorted(os.listdir(folder))
+
+
+def lines(said):
+    return [line for line in said.splitlines() if line.startswith("plait: ")]
+
+
+def line_of(name):
+    return f"plait: {name} was opened in mode w and never closed: nothing was written under that name; "
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a", "stripe:a?disks=.", "distant:a.npy?folder=."])
+def test_the_end_of_a_program_tells_which_files_it_loses(tmp_path, name):
+    said, left = run(f"file = new({name!r})", tmp_path)
+    assert said.startswith(line_of(name))
+    assert len(said.splitlines()) == 1
+    assert left == []
+
+
+@pytest.mark.parametrize(
+    ("program", "told", "left"),
+    [
+        ("new('a.npy'); print('goes on', file=sys.stderr)", 1, []),
+        ("files = [new('a.npy'), new('b.npy')]", 2, []),
+        ("import sys; sys.held = new('a.npy'); sys.held.self = sys.held", 1, []),
+        ("new('a.npy').close()", 0, ["a.npy"]),
+        ("with new('a.npy'): pass", 0, ["a.npy"]),
+        ("file = new('a.npy'); file.__exit__(KeyError, None, None)", 0, []),
+        ("new('a.npy').close(); file = plait.open('a.npy')", 0, ["a.npy"]),
+        ("new('a.npy').close(); file = plait.open('a.npy', 'r+')", 0, ["a.npy"]),
+        ("file = new('a.npy')\nif os.fork() == 0: sys.exit()\nos.wait(); file.close()", 0, ["a.npy"]),
+        (
+            "file = new('a.npy')\nif os.fork() == 0: file = new('b.npy'); sys.exit()\nos.wait(); file.close()",
+            1,
+            ["a.npy"],
+        ),
+    ],
+)
+def test_once_for_each_file_and_not_without_a_loss(tmp_path, program, told, left):
+    said, found = run(program, tmp_path)
+    assert len(lines(said)) == told, said
+    assert found == left
+
+
+def test_an_atomic_shared_file_is_told_as_well(tmp_path):
+    program = """
+from plait import shared
+files = [shared.open(name, "w", persistent=True, atomic=True) for name in ("lost", "kept", "given up")]
+files[1].close()
+files[2].__exit__(KeyError, None, None)
+files.append(shared.open("not atomic", "w", persistent=True))
+"""
+    said, left = run(program, tmp_path)
+    assert [line[: len(line_of("lost"))] for line in lines(said)] == [line_of("lost")]
+    assert left == ["kept", "not atomic"]
+
+
+def test_an_exception_leaves_what_was_there(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones(3))
+    said, left = run("file = new('a.npy'); raise KeyError('mine')", tmp_path, status=1)
+    assert "KeyError: 'mine'" in said
+    assert lines(said)[0].startswith(line_of("a.npy"))
+    assert left == ["a.npy"]
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.ones(3))
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "w"])
+def test_a_collected_file_is_a_resource_warning(tmp_path, mode):
+    name = str(tmp_path / "a.npy")
+    np.save(name, np.ones(3))
+    file = plait.open(name, mode, shape=3, dtype="f8")
+    held = [file]
+    del file
+    with pytest.warns(ResourceWarning, match=f"unclosed plait.File '{name}', mode {mode}".replace("+", r"\+")):
+        held.clear()
+    gc.collect()
+
+
+@pytest.mark.parametrize("end", ["file.close()", "file.__exit__(KeyError, None, None)"])
+@pytest.mark.filterwarnings("error")
+def test_a_file_that_was_ended_gives_no_warning(tmp_path, end):
+    with plait.open(tmp_path / "a.npy", "w", shape=3, dtype="f8") as file:
+        exec(end, {"file": file, "KeyError": KeyError})
+    del file
+    gc.collect()
+
+
+@needs_mpi
+@pytest.mark.parametrize("end", ["", "MPI.Finalize()", "MPI.Finalize(); del file"])
+def test_rank_0_tells_of_a_file_of_all_ranks(tmp_path, end):
+    program = f"""
+from mpi4py import MPI
+file = plait.open("a.npy", "w", comm=MPI.COMM_WORLD, shape=6, dtype="f8")
+file.write(np.zeros(2), plait.Layout((6,), "(block)", grid=(3,)))
+{end}
+"""
+    said, left = run(program, tmp_path, "mpiexec", "-n", "3")
+    assert [line[: len(line_of("a.npy"))] for line in lines(said)] == [line_of("a.npy")]
+    assert left == []
+
+
+@needs_mpi
+def test_closing_after_mpi_has_ended_is_an_error(tmp_path):
+    program = """
+os.environ["PLAIT_NODE_SIZE"] = "1"
+from mpi4py import MPI
+file = plait.open("a.npy", "w", comm=MPI.COMM_WORLD, shape=6, dtype="f8")
+MPI.Finalize()
+try:
+    file.close()
+except plait.StoreError as error:
+    sys.stderr.write(f"told: {error}\\n")
+"""
+    said, left = run(program, tmp_path, "mpiexec", "-n", "2")
+    assert said.count("told: MPI has ended; close files") == 2, said
+    assert left == []
