@@ -1,8 +1,7 @@
 #include "given.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include "bind.hpp"
+#include "string.hpp"
 
 namespace nb = nanobind;
 

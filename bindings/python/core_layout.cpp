@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <string>
@@ -201,8 +202,6 @@ nb::tuple indices(const Layout& layout, const Given<std::int64_t>& rank) {
   return nb::tuple(result);
 }
 
-std::size_t hash_of(const Layout& layout) { return std::hash<std::string>()(hashed_text(layout)); }
-
 }  // namespace
 
 void bind_layout(nb::module_& module) {
@@ -383,7 +382,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
           .def("__str__", [](const Layout& self) { return to_string(self); })
           .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
           .def(nb::self == nb::self)
-          .def("__hash__", &hash_of)
+          .def("__hash__", [](const Layout& self) { return std::hash<std::string>()(hashed_text(self)); })
           .def("__getstate__", [](const Layout& self) { return to_string(self); })
           .def("__setstate__", [](Layout& self, const std::string& text) { new (&self) Layout(Layout::parse(text)); });
 
@@ -391,18 +390,11 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
                         "Layout(shape, dist, *, grid=None, ranks=None, order=None, replicate=None, source=None, "
                         "offset=None, reverse=None, halo=None, periodic=None, template=None, align=None)");
   def_static_else(layout, "parse", "Layout.parse(text, shape=None)");
-  def_else(layout, "has_rank", "has_rank(rank)");
-  def_else(layout, "replica_of", "replica_of(rank)");
-  def_else(layout, "local_shape", "local_shape(rank)");
-  def_else(layout, "padded_shape", "padded_shape(rank)");
-  def_else(layout, "runs", "runs(rank, order=\"C\")");
-  def_else(layout, "largest_run", "largest_run(rank, order=\"C\")");
-  def_else(layout, "coordinates", "coordinates(rank)");
-  def_else(layout, "index_set", "index_set(rank, dimension)");
-  def_else(layout, "indices", "indices(rank)");
-  def_else(layout, "owners", "owners(index)");
-  def_else(layout, "to_local", "to_local(index, rank)");
-  def_else(layout, "to_global", "to_global(local, rank)");
+  for (const char* call :
+       {"has_rank(rank)", "replica_of(rank)", "local_shape(rank)", "padded_shape(rank)", "runs(rank, order=\"C\")",
+        "largest_run(rank, order=\"C\")", "coordinates(rank)", "index_set(rank, dimension)", "indices(rank)",
+        "owners(index)", "to_local(index, rank)", "to_global(local, rank)"})
+    def_else(layout, std::string(call, std::strcspn(call, "(")).c_str(), call);
 }
 
 }  // namespace plait::python

@@ -1,7 +1,6 @@
 #include "core_trace_described.hpp"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
 #include <cstdint>
 #include <map>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "string.hpp"
 #include "trace/report/filter.hpp"
 #include "trace/words.hpp"
 

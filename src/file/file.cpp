@@ -45,7 +45,7 @@ void File::Impl::detach_streams() {
     if (const auto stream = known.lock()) stream->detach();
 }
 
-void File::Impl::watch_new() {
+void File::Impl::watch_new() noexcept {
   if (mode != Mode::kWrite || comm.rank() != 0) return;
   unclosed.begin(path, [this] {
     if (replacement) worker->run_if_idle([this] { replacement->discard(); });

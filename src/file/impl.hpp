@@ -65,7 +65,7 @@ class File::Impl {
   }
 
   /// From now on a new file is to be closed.
-  void watch_new();
+  void watch_new() noexcept;
 
   /// Makes the room that keep_write() takes: once a write has started, remembering it must not fail.
   void room_for_write();

@@ -75,7 +75,7 @@ void check_scheme(const std::string& name, std::string_view scheme) {
                                 ? base::text("; did you mean ", nearest, rest, '?')
                                 : std::string("; leave it out for an ordinary file");
   refuse(base::text(name, " begins with ", scheme, ":, which is no kind of store; there are ", list(known), guess,
-                    " A file of that very name is raw:", name));
+                    " A file of that very name is ", name.ends_with(".npy") ? "./" : "raw:", name));
 }
 
 }  // namespace

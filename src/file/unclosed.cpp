@@ -39,7 +39,7 @@ NewFileWatch::~NewFileWatch() {
   end();
 }
 
-void NewFileWatch::begin(const std::string& name, std::function<void()> clear) {
+void NewFileWatch::begin(const std::string& name, std::function<void()> clear) noexcept try {
   if (Untold::here()) return;
   // Once, for the children of this process as well.
   [[maybe_unused]] static const int registered = std::atexit(NewFiles::at_exit);
@@ -50,6 +50,7 @@ void NewFileWatch::begin(const std::string& name, std::function<void()> clear) {
   const std::scoped_lock lock(files.mutex);
   files.all.insert(this);
   watching_ = true;
+} catch (const std::exception&) {  // the file itself is as good
 }
 
 void NewFileWatch::end() noexcept {

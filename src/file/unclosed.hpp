@@ -20,7 +20,8 @@ class NewFileWatch {
   NewFileWatch& operator=(const NewFileWatch&) = delete;
 
   /// `clear` is called where the program ends first, after the line: it removes what has been made, if it can.
-  void begin(const std::string& name, std::function<void()> clear = nullptr);
+  /// Without memory for it nothing is watched for.
+  void begin(const std::string& name, std::function<void()> clear = nullptr) noexcept;
   /// It has been closed, or given up.
   void end() noexcept;
 

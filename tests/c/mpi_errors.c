@@ -97,13 +97,14 @@ void mpi_refusals(void) {
   plait_shared* shared = NULL;
   int64_t count = 0;
   double* values = oracle_filled(&rows, rank, rank, &count);
+  double* moved = room((size_t)count * 8);
   ALL_FAIL(odd() ? plait_comm_refuse(everyone, "no file today")
                  : plait_open(scratch("r.npy"), "w", everyone, &options, &file),
            PLAIT_ERROR_ARGUMENT, "no file today");
   ALL_FAIL(odd() ? plait_comm_refuse(everyone, "no memory today") : plait_empty_bytes(everyone, 10, &shared),
            PLAIT_ERROR_ARGUMENT, "no memory today");
   ALL_FAIL(odd() ? plait_comm_refuse(everyone, "no move today")
-                 : plait_redistribute(everyone, layout, values, count * 8, layout, values, count * 8, 8, NULL),
+                 : plait_redistribute(everyone, layout, values, count * 8, layout, moved, count * 8, 8, NULL),
            PLAIT_ERROR_ARGUMENT, "no move today");
   CHECK(file == NULL && shared == NULL);
   CHECK_OK(plait_open(scratch("r.npy"), "w", everyone, &options, &file));
@@ -115,6 +116,7 @@ void mpi_refusals(void) {
   CHECK_OK(plait_write(file, layout, values, count * 8));
   CHECK_OK(plait_close(&file));
   CHECK_OK(plait_layout_free(&layout));
+  free(moved);
   free(values);
 }
 

@@ -214,7 +214,9 @@ TEST(Cycles, OfTheWorkloads) {
   for (const Workload& one : workloads()) {
     if (one.requests > 1'000'000) continue;  // as the others, and long
     const auto reader = workload(one.name);
-    const Report report = analyse(*reader);
+    Options by_cpu;
+    by_cpu.cpu = true;
+    const Report report = analyse(*reader, by_cpu);
     EXPECT_TRUE(report.cpu_clock);
     const std::vector<Cycle>& found = report.cycles;
     if (one.cycles == 0) {

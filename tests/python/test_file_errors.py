@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pickle
 import re
 import resource
 import shutil
@@ -14,6 +15,8 @@ import pytest
 from brute_force import numbered
 
 import plait
+import plait.distant
+import plait.shared
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -225,10 +228,28 @@ def test_arguments_that_cannot_be(tmp_path, options, says):
 
 
 def test_a_url_that_is_no_name(tmp_path):
-    for url in (None, 7, ["a"]):
-        with pytest.raises((plait.ArgumentError, TypeError)):
+    for url in (None, 7, ["a"], ""):
+        with pytest.raises(plait.ArgumentError, match="the name of the file is"):
             plait.open(url, **RAW)
-    store_error(lambda: plait.open("", **RAW))
+
+
+def test_store_errors_are_of_pythons_classes(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        plait.open(tmp_path / "no.npy")
+    assert isinstance(caught.value, plait.StoreError)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(tmp_path / "no.npy"))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value)
+    assert (str(again), again.errno, again.filename) == (str(caught.value), errno.ENOENT, str(tmp_path / "no.npy"))
+    with pytest.raises(IsADirectoryError):
+        plait.open(tmp_path, shape=(3,), dtype="f8")
+    with pytest.raises(FileNotFoundError):
+        plait.shared.open(tmp_path / "no")
+    with pytest.raises(FileNotFoundError):
+        plait.distant.open(tmp_path / "no")
+    (tmp_path / "file").write_bytes(b"x")
+    with pytest.raises(NotADirectoryError):
+        plait.open(tmp_path / "file" / "a.bin", shape=(3,), dtype="f8")
 
 
 @pytest.mark.parametrize(

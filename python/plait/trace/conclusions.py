@@ -52,6 +52,7 @@ _INSTEAD = {
     "map": "Map larger parts of the file, and keep them mapped.",
     "unmap": "Map larger parts of the file, and keep them mapped.",
     "metadata": "Ask about files once, and keep the answers.",
+    "sync": "Make data durable less often, or in a thread of its own.",
 }
 
 
@@ -329,14 +330,15 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
     share = overlap["waiting_seconds"] / whole
     waiting = overlap["waiting_seconds"]
     if share >= WAITING and waiting >= TRIFLING_SECONDS:
-        advice = "Start reads before the data are needed, and writes while the next step is computed."
+        longest = max(report["calls"], key=lambda one: one["seconds"])["kind"] if report["calls"] else "read"
+        overlapped = "Start reads before the data are needed, and writes while the next step is computed."
         yield _conclusion(
             "low" if waiting < MUCH_SECONDS else "high" if share >= 0.5 else "medium",
             "The program waits for I/O",
             f"In {words.seconds(waiting)}, {words.share(share)} of the processes' time, a synchronous call ran; "
             f"{words.share(overlap['asynchronous_share'])} of the bytes were asked for asynchronously.",
             "overlap",
-            advice,
+            _INSTEAD.get(longest, overlapped),
             waiting,
         )
     elif overlap["asynchronous_share"] >= 0.5 and overlap["hidden_seconds"]:
