@@ -53,7 +53,7 @@ void bind_distant(nb::module_& module) {
             return DistantFile::open(options, comm);
           },
           "path"_a, "mode"_a, "temporary"_a, "comm"_a)
-      .def_static("refuse_open", &DistantFile::refuse_open, Released())
+      .def_static("refuse_open", &DistantFile::refuse_open, "message"_a, "comm"_a, Released())
       .def_static("offer",
                   [](const std::string& name, const std::string& path, const std::string& mode, bool temporary,
                      const Comm& comm) {

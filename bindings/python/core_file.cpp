@@ -114,7 +114,7 @@ void bind_file(nb::module_& module) {
 
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
              "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a);
-  module.def("refuse", &File::refuse_open, nb::call_guard<nb::gil_scoped_release>());
+  module.def("refuse", &File::refuse_open, "message"_a, "comm"_a, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace plait::python

@@ -86,7 +86,8 @@ void bind_redistribute(nb::module_& module) {
     }
   });
   module.def("tell", &tell, nb::call_guard<nb::gil_scoped_release>());
-  module.def("refuse_redistribute", &refuse_redistribute, nb::call_guard<nb::gil_scoped_release>());
+  module.def("refuse_redistribute", &refuse_redistribute, "message"_a, "comm"_a,
+             nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "redistribute",
       [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,

@@ -99,6 +99,9 @@ class SharedFile {
   /// errors  The same on every rank.  kArgument: below zero, past `limit`, a file open only to read on some rank.
   ///         kSystem: a component that cannot be changed; the size is then between the two.
   void resize(std::int64_t bytes);
+  /// Instead of a collective call whose arguments this rank cannot make: brings the error to the ranks that make it.
+  /// errors  Always, kArgument with this message; the same on every rank.
+  [[noreturn]] void refuse(const std::string& message);
   /// Makes all waited-for writes, of any rank, durable.  Not collective.
   /// cost    A message to each component's home, or of one file to each node, and what their disks take.
   void sync();

@@ -7,7 +7,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,9 @@ from ._buffers import path_of, whole
 from ._comm import CommLike, comm_of
 from ._copy_windows import cut
 from ._core import Layout
-from ._errors import ArgumentError, Error
+from ._errors import ArgumentError
 from ._file import File, open
+from ._guard import checks
 from ._place import same_components, same_place
 from ._words import kind
 
@@ -83,7 +85,8 @@ def copy(
     """
     begin = time.perf_counter()
     own = comm_of(comm)
-    try:
+    refuse = partial(_core.refuse, comm=own)
+    with checks(refuse):
         memory = whole(memory, "memory")
         if memory < 1:
             raise ArgumentError(f"memory={memory} bytes hold nothing; give a number of bytes above 0")
@@ -99,29 +102,20 @@ def copy(
                 f"{os.fsdecode(target)} and {os.fsdecode(source)} share component files, which the copy would replace; "
                 "name another target"
             )
-    except Exception as error:
-        _refuse(error, own)
     ranks = own.size if comm is not None else min(os.cpu_count() or 1, _MOST_THREADS)
     # Half for the window, a quarter for each file's staging.
     staging = max(memory // 4 // own.size, _LEAST_STAGING)
     with open(
         source, comm=comm, shape=shape, dtype=dtype, order=order, offset=offset, memory=staging
     ) as file:  # fmt: skip
-        try:
+        with checks(refuse):
             plan = _Plan(file, own, comm is None, ranks, layout, memory // 2)
-        except Exception as error:
-            _refuse(error, own)
         with open(
             target, "w", comm=comm, shape=file.shape, dtype=file.dtype, order=_order(file), memory=staging
         ) as made:  # fmt: skip
             count = plan.run(made, progress)
     seconds = time.perf_counter() - begin
     return Copied(file.shape, file.dtype, plan.bytes, seconds, count, own.size)
-
-
-def _refuse(error: Exception, own: _core.Comm) -> NoReturn:
-    """Raise an error of this rank on all ranks, so that none waits for this one, and each hears the reason."""
-    _core.refuse(str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}", own)
 
 
 def _order(file: File) -> Literal["C", "F"]:

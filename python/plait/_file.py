@@ -7,6 +7,7 @@ import operator
 import os
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal
 
@@ -21,6 +22,8 @@ from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._dtypes import dtype_of
 from ._errors import ArgumentError, naming
+from ._guard import call, checks, refuse_here
+from ._held import flag_of
 from ._layouts import LayoutLike, layout_of
 from ._region import Region, Slices, region_shape, slices_of
 from ._request import Request
@@ -99,8 +102,8 @@ class File:
         Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the
         file cannot be read; ``out`` is undefined then.
         """
-        layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        self._core.read(layout, parts_of(arrays), slices, bool(fill_halo))
+        layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
+        call(self._core.refuse, self._core.read, layout, parts_of(arrays), slices, fill)
         return self._as_given(arrays, out)
 
     def write(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> None:
@@ -109,8 +112,8 @@ class File:
         Elements outside the region keep their values in mode r+ and are zero in mode w until they are written.
         In mode w the file appears when it is closed; a write that fails discards it.
         """
-        layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
-        self._core.write(layout, parts_of(arrays), slices)
+        layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
+        call(self._core.refuse, self._core.write, layout, parts_of(arrays), slices)
 
     def iread(
         self,
@@ -121,19 +124,15 @@ class File:
         fill_halo: bool = False,
     ) -> Request:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
-        layout, slices, arrays = self._prepare(layout, out, region, "out", writable=True)
-        parts = parts_of(arrays)
-
-        def start() -> _core.Request:
-            return self._core.start_read(layout, parts, slices, bool(fill_halo))
-
+        layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
+        start = partial(call, self._core.refuse, self._core.start_read, layout, parts_of(arrays), slices, fill)
         return Request(start, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
-        layout, slices, arrays = self._prepare(layout, array, region, "array", writable=False)
-        parts = parts_of(arrays)
-        return Request(lambda: self._core.start_write(layout, parts, slices), self, arrays, None)
+        layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
+        start = partial(call, self._core.refuse, self._core.start_write, layout, parts_of(arrays), slices)
+        return Request(start, self, arrays, None)
 
     def explain(
         self,
@@ -144,8 +143,11 @@ class File:
         fill_halo: bool = False,
     ) -> str:
         """Return what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory, predicted time."""
-        slices = slices_of(region, self.shape)
-        return self._core.explain(self._layout_for(layout, slices), slices, write, fill_halo)
+        with checks(refuse_here):
+            slices = slices_of(region, self.shape)
+            wanted = self._layout_for(layout, slices)
+            flags = flag_of(write, "write"), flag_of(fill_halo, "fill_halo")
+        return call(refuse_here, self._core.explain, wanted, slices, *flags)
 
     def last_times(self) -> dict[str, float]:
         """Return the seconds of this process's last access: in the store, copying, waiting for others, in all."""
@@ -214,24 +216,23 @@ class File:
         return Layout(shape, ["*"] * len(shape), order=self.order)
 
     def _prepare(
-        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, writable: bool
-    ) -> tuple[Layout, Slices, list[Array]]:
+        self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
+    ) -> tuple[Layout, Slices, list[Array], bool]:
         """Check the arguments of an access. What one rank finds wrong is raised on all of them."""
-        if region is None and type(given) is np.ndarray and (known := self._known.get(id(layout))):
+        writable = what == "out"
+        plain = region is None and fill_halo is False and type(given) is np.ndarray
+        if plain and isinstance(given, np.ndarray) and (known := self._known.get(id(layout))):
             fits = given.shape == known[1] and given.dtype == self._dtype
             if fits and (given.flags.writeable or not writable):
-                return known[0], [], [given]
-        try:
+                return known[0], [], [given], False
+        with checks(self._core.refuse):
+            fill = flag_of(fill_halo, "fill_halo")
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:
                 if len(self._known) == _LAYOUTS_KEPT:
                     self._known.clear()
                 self._known[id(found[0])] = found[0], found[2][0].shape
-            return found
-        except ArgumentError as error:
-            self._core.refuse(str(error))
-        except Exception as error:
-            self._core.refuse(f"{type(error).__name__}: {error}")
+            return *found, fill
 
     def _checked(
         self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, writable: bool
@@ -320,7 +321,8 @@ def open(
     where the file cannot be opened: on every rank the same.
     """
     own = comm_of(comm)
-    try:
+    refuse = partial(_core.refuse, comm=own)
+    with checks(refuse):
         path = path_of(url)
         offset, memory, readers = whole(offset, "offset"), whole(memory, "memory"), whole(readers, "readers")
         if strategy not in (None, "automatic", "direct", "two-phase"):
@@ -331,10 +333,9 @@ def open(
             raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
         extents = None if shape is None else _extents_of(shape)
         descr, element_bytes = (None, 0) if dtype is None else _descr_of(dtype)
-    except Exception as error:  # raised on all ranks, so that none waits for this one
-        _core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}", own)
+        how = strategy or ""
     with naming(path):
-        core = _core.open(
-            path, mode, own, extents, descr, element_bytes, order, offset, memory, strategy or "", readers
+        core = call(
+            refuse, _core.open, path, mode, own, extents, descr, element_bytes, order, offset, memory, how, readers
         )
     return File(core, mode, own, alone=comm is None)

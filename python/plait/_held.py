@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from . import _core
 from ._arrays import Array, in_order, ranks_held
 from ._core import Layout
 from ._errors import ArgumentError
+from ._guard import call
 from ._words import shown
 
 _MOST_BYTES = 1 << 62
@@ -34,7 +36,8 @@ def shared_arrays(
 ) -> list[Array]:
     """Make local arrays in memory that the node shares. Collective."""
     sizes = [math.prod(layout.padded_shape(rank)) * dtype.itemsize for rank in ranks]
-    memories = [_core.shared_bytes(size, comm) for size in (sizes if alone else sizes or [0])]
+    refuse = partial(_core.refuse_redistribute, comm=comm)
+    memories = [call(refuse, _core.shared_bytes, size, comm) for size in (sizes if alone else sizes or [0])]
     return [
         in_order(memory[:size].view(dtype), layout.padded_shape(rank), layout.dimension_order)
         for memory, size, rank in zip(memories, sizes, ranks, strict=False)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-from collections.abc import Iterator
+from functools import partial
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,8 @@ from ._arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of, p
 from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._dtypes import dtype_of
-from ._errors import ArgumentError, Error
+from ._errors import ArgumentError
+from ._guard import Refuse, agreed_already, call, checks
 from ._held import (
     as_given,
     check_room,
@@ -46,13 +46,11 @@ def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> An
     Raises plait.StoreError where a node has no room.
     """
     own = comm_of(comm)
-    try:
+    with checks(_refuse_on(own)):
         layout = layout_of(layout)
         wanted = checked_dtype(dtype_of(dtype))
         ranks = ranks_taking_part(layout, own, comm is None)
         check_room(layout, wanted)
-    except Exception as error:
-        _refuse(own, error)
     return as_given(shared_arrays(layout, ranks, wanted, own, comm is None), comm is None)
 
 
@@ -84,7 +82,7 @@ def redistribute(
     Raises plait.ArgumentError where shapes, layouts, arrays and ranks do not fit together: on every rank the same.
     """
     move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
-    _core.redistribute(*move.arguments)
+    call(move.refuse, _core.redistribute, *move.arguments)
     return move.result
 
 
@@ -106,7 +104,8 @@ def iredistribute(
     then.
     """
     move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
-    return Request(lambda: _core.start_redistribute(*move.arguments), move, move.arrays, move.result)
+    start = partial(call, move.refuse, _core.start_redistribute, *move.arguments)
+    return Request(start, move, move.arrays, move.result)
 
 
 class Redistribution:
@@ -132,7 +131,8 @@ class Redistribution:
         """Plan. Raises plait.ArgumentError where layouts and ranks do not fit together."""
         self._comm = comm_of(comm)
         self._alone = comm is None
-        try:
+        self._refuse = _refuse_on(self._comm)
+        with checks(self._refuse):
             self._dtype = checked_dtype(dtype_of(dtype))
             self._layouts = layout_pair(src, dst, same_shape=source_region is None and target_region is None)
             src, dst = self._layouts
@@ -142,10 +142,9 @@ class Redistribution:
             section = _section_of(src, dst, source_region, target_region)
             most = memory_of(memory)
             filled = flag_of(fill_halo, "fill_halo")
-        except Exception as error:
-            _refuse(self._comm, error)
-        self._core: _core.Redistribution | None = _core.Redistribution(
-            src, dst, self._dtype.itemsize, self._comm, most, name_of(self._dtype), filled, section
+            name = name_of(self._dtype)
+        self._core: _core.Redistribution | None = call(
+            self._refuse, _core.Redistribution, src, dst, self._dtype.itemsize, self._comm, most, name, filled, section
         )
         self._own: list[list[Array] | None] = [None, None]
         # A rank that a layout leaves out cannot tell by its own None whether the others use theirs: made now.
@@ -171,14 +170,14 @@ class Redistribution:
 
         All ranks pass an array of theirs, or none does. Returns ``out``, or :attr:`target`.
         """
-        parts, _, result = self._prepare(array, out)
-        self._open().run(*parts)
+        core, parts, _, result = self._prepare(array, out)
+        call(core.refuse, core.run, *parts)
         return result
 
     def start(self, array: Arrays | None = None, out: Arrays | None = None) -> Request:
         """Start a :meth:`run`; its result is that of ``wait()``. Leave the arrays alone until then."""
-        parts, arrays, result = self._prepare(array, out)
-        return Request(lambda: self._open().start(*parts), self, arrays, result)
+        core, parts, arrays, result = self._prepare(array, out)
+        return Request(partial(call, core.refuse, core.start, *parts), self, arrays, result)
 
     def explain(self) -> str:
         """Return messages, copies and staging memory of this rank, in lines for people. Not collective."""
@@ -213,23 +212,20 @@ class Redistribution:
             self._own[side] = own
         return own
 
-    def _prepare(self, array: Arrays | None, out: Arrays | None) -> tuple[tuple[Parts, Parts], list[Array], Any]:
-        core = self._open()
-        try:
+    def _prepare(
+        self, array: Arrays | None, out: Arrays | None
+    ) -> tuple[_core.Redistribution, tuple[Parts, Parts], list[Array], Any]:
+        with checks(self._refuse):
+            core = self._open()
+        with checks(core.refuse):
             sources, source_parts = self._side(0, array, "array", writable=False)
             targets, target_parts = self._side(1, out, "out", writable=True)
-        except _AgreedError as agreed:
-            raise agreed.error from None
-        except ArgumentError as error:
-            core.refuse(str(error))
-        except Exception as error:
-            core.refuse(f"{type(error).__name__}: {error}")
         result = as_given(targets, self._alone) if out is None else out
-        return (source_parts, target_parts), [*sources, *targets], result
+        return core, (source_parts, target_parts), [*sources, *targets], result
 
     def _side(self, side: int, given: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
         if given is None:
-            with _agreed_already():
+            with agreed_already():
                 arrays = self._made(side)
         else:
             arrays = check_arrays(given, self._layouts[side], self._ranks[side], self._dtype, what, writable)
@@ -253,7 +249,8 @@ class _Move:
     ) -> None:
         own = comm_of(comm)
         alone = comm is None
-        try:
+        self.refuse = _refuse_on(own)
+        with checks(self.refuse):
             shape = array.shape if alone and isinstance(array, np.ndarray) else None
             src, dst = layout_pair(src, dst, shape, source_region is None and target_region is None)
             held = (ranks_taking_part(src, own, alone), ranks_taking_part(dst, own, alone))
@@ -268,11 +265,7 @@ class _Move:
                 targets = check_arrays(out, dst, held[1], dtype, "out", writable=True)
             most = memory_of(memory)
             filled = flag_of(fill_halo, "fill_halo")
-        except _AgreedError as agreed:
-            raise agreed.error from None
-        except Exception as error:  # raised on all ranks, so that none waits for this one
-            _refuse(own, error)
-        name = name_of(dtype)
+            name = name_of(dtype)
         self.arrays = [*sources, *targets]
         self.result = out if out is not None else as_given(targets, alone)
         self.arguments = (
@@ -280,25 +273,9 @@ class _Move:
         )  # fmt: skip
 
 
-class _AgreedError(Exception):
-    """Carries an error that all ranks have got already: bringing it to another agreement would hang them."""
-
-    def __init__(self, error: Error) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-@contextlib.contextmanager
-def _agreed_already() -> Iterator[None]:
-    try:
-        yield
-    except Error as error:
-        raise _AgreedError(error) from error
-
-
-def _refuse(comm: _core.Comm, error: Exception) -> NoReturn:
-    message = str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}"
-    _core.refuse_redistribute(message, comm)
+def _refuse_on(comm: _core.Comm) -> Refuse:
+    """What raises an error of this rank in a redistribution on all ranks."""
+    return partial(_core.refuse_redistribute, comm=comm)
 
 
 def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
@@ -323,7 +300,7 @@ def _dtype_of(
         checked_dtype(own)
     first = int(src.rank_numbers[0])
     text = "" if own is None else repr(np.lib.format.dtype_to_descr(own))
-    with _agreed_already():
+    with agreed_already():
         told = _core.tell(f"redistribute({src} -> {dst})", text, first, comm)
     if not told:
         raise ArgumentError(f"array is missing on rank {first}; pass its local array")

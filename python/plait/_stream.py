@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from . import _core
 from ._arrays import Array, plain_array
 from ._buffers import whole
 from ._errors import ArgumentError
+from ._guard import call, checks
 from ._request import Request
 from ._words import array_kind
 
@@ -63,7 +65,7 @@ class Stream:
         the position stays where it was.
         """
         number, target = self._checked_read(count, out)
-        return target[: self._core.read(_address(target), number)]
+        return target[: call(self._core.refuse, self._core.read, _address(target), number)]
 
     def write(self, array: npt.ArrayLike) -> None:
         """Write all elements of an array, in C order.
@@ -72,17 +74,19 @@ class Stream:
         element, nothing is written, the position stays, and plait.ArgumentError is raised.
         """
         source = self._checked_write(array)
-        self._core.write(_address(source), source.size)
+        call(self._core.refuse, self._core.write, _address(source), source.size)
 
     def iread(self, count: int, out: Array | None = None) -> Request:
         """Start a :meth:`read`; its result is that of ``wait()``. What a stream starts is carried out in order."""
         number, target = self._checked_read(count, out)
-        return _StreamRequest(lambda: self._core.start_read(_address(target), number), self, [target], target)
+        start = partial(call, self._core.refuse, self._core.start_read, _address(target), number)
+        return _StreamRequest(start, self, [target], target)
 
     def iwrite(self, array: npt.ArrayLike) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         source = self._checked_write(array)
-        return _StreamRequest(lambda: self._core.start_write(_address(source), source.size), self, [source], None)
+        start = partial(call, self._core.refuse, self._core.start_write, _address(source), source.size)
+        return _StreamRequest(start, self, [source], None)
 
     def tell(self) -> int:
         """Return the position: where the next request begins. Mode 1: of all ranks, at this moment."""
@@ -94,11 +98,9 @@ class Stream:
         Mode 0 moves this rank's own position, mode 1 that of all ranks at once; otherwise the call is collective, with
         equal arguments.
         """
-        try:
+        with checks(self._core.refuse):
             number = whole(element, "element")
-        except ArgumentError as error:
-            self._refuse(error)
-        self._core.seek(number)
+        call(self._core.refuse, self._core.seek, number)
 
     def close(self) -> None:
         """Wait for what was started and end the stream on this rank; the file stays open. Waits for no other rank."""
@@ -118,13 +120,9 @@ class Stream:
         """Say what the stream is."""
         return f"<{'closed ' if self.closed else ''}plait.Stream mode={self.mode} of {self._file.url!r}>"
 
-    def _refuse(self, error: Exception) -> NoReturn:
-        """Raise an error that this rank has found: in collective modes on all ranks."""
-        self._core.refuse(str(error) if isinstance(error, ArgumentError) else f"{type(error).__name__}: {error}")
-
     def _checked_read(self, count: int, out: Array | None) -> tuple[int, Array]:
         """Return the number of elements, and memory for those of them that the file can have."""
-        try:
+        with checks(self._core.refuse):
             number = whole(count, "count")
             if out is None:
                 return number, np.empty(max(min(number, self._elements), 0), self._dtype)
@@ -137,16 +135,12 @@ class Stream:
             if out.size < number:
                 raise ArgumentError(f"out has {out.size} elements, but count is {number}; pass a larger array")
             return number, out.reshape(-1)
-        except Exception as error:
-            self._refuse(error)
 
     def _checked_write(self, array: npt.ArrayLike) -> Array:
-        try:
+        with checks(self._core.refuse):
             source: Array = np.ascontiguousarray(plain_array(array, "array", self._dtype))
             self._check_dtype(source, "array")
             return source.reshape(-1)
-        except Exception as error:
-            self._refuse(error)
 
     def _check_dtype(self, array: Array, what: str) -> None:
         if array.dtype != self._dtype:
@@ -162,13 +156,11 @@ class _StreamRequest(Request):
 
 def open_stream(file: File, core: _core.File, mode: int, dtype: np.dtype[Any]) -> Stream:
     """Open a stream on a file. Collective, also where one rank has found its mode wrong."""
-    try:
+    with checks(core.refuse):
         number = whole(mode, "mode")
         if not 0 <= number <= 4:
             raise ArgumentError(f"streams have the modes 0 to 4, but mode={number} was given; use one of those")
-    except ArgumentError as error:
-        core.refuse(str(error))
-    return Stream(file, _core.Stream(core, number), dtype)
+    return Stream(file, call(core.refuse, _core.Stream, core, number), dtype)
 
 
 def _address(array: Array) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +13,8 @@ from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
+from ._guard import call, checks, refuse_here
+from ._held import flag_of
 from ._request import Request
 from ._words import kind
 
@@ -44,7 +47,7 @@ class DistantFile:
 
     def direct(self, rank: int) -> bool:
         """Tell whether this process reaches the file of a rank without a message."""
-        return self._core.direct(rank)
+        return call(refuse_here, self._core.direct, whole(rank, "rank"))
 
     def read(self, offset: int, out: Any, rank: int | None = None) -> Any:
         """Read bytes from the file of a rank.
@@ -127,20 +130,20 @@ class DistantFile:
         raise ArgumentError(f"no rank was named; say which of the {self._comm.size} ranks has the file")
 
 
-def text_of(path: PathLike) -> str:
+def text_of(path: PathLike, what: str = "path") -> str:
     """Return a path as text that goes over to C++."""
     try:
         text = os.fspath(path)
     except TypeError:
-        raise ArgumentError(f"path is {kind(path)}; pass a str or a path") from None
+        raise ArgumentError(f"{what} is {kind(path)}; pass a str or a path") from None
     if not isinstance(text, str):
-        raise ArgumentError(f"path={path!r} is no text; pass a str")
+        raise ArgumentError(f"{what}={path!r} is no text; pass a str")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ArgumentError(f"path={path!r} cannot be passed on: {error}") from None
+        raise ArgumentError(f"{what}={path!r} cannot be passed on: {error}") from None
     if "\0" in text:
-        raise ArgumentError(f"path={path!r} has a character of the code 0; leave that out")
+        raise ArgumentError(f"{what}={path!r} has a character of the code 0; leave that out")
     return text
 
 
@@ -155,12 +158,12 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
     MPI must have been initialised for MPI_THREAD_MULTIPLE, as mpi4py does. Raises the same error on every rank.
     """
     own = comm_of(comm)
-    try:
+    refuse = partial(_core.DistantFile.refuse_open, comm=own)
+    with checks(refuse):
         name = "" if path is None else text_of(path)
-    except (TypeError, ValueError) as error:
-        _core.DistantFile.refuse_open(str(error), own)
+        how, briefly = text_of(mode, "mode"), flag_of(temporary, "temporary")
     with naming(name):
-        return DistantFile(_core.DistantFile.open(name, str(mode), bool(temporary), own), own)
+        return DistantFile(call(refuse, _core.DistantFile.open, name, how, briefly, own), own)
 
 
 def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, temporary: bool = False) -> DistantFile:
@@ -170,15 +173,16 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     name is taken.
     """
     own = comm_of(comm)
-    file = text_of(path)
-    with naming(file):
-        return DistantFile(_core.DistantFile.offer(str(name), file, str(mode), bool(temporary), own), own)
+    with checks(refuse_here):
+        given = text_of(name, "name"), text_of(path), text_of(mode, "mode"), flag_of(temporary, "temporary")
+    with naming(given[1]):
+        return DistantFile(call(refuse_here, _core.DistantFile.offer, *given, own), own)
 
 
 def find(name: str, *, comm: CommLike = None) -> DistantFile:
     """Return the file that some rank offers under a name; not collective, as :func:`offer`."""
     own = comm_of(comm)
-    return DistantFile(_core.DistantFile.find(str(name), own), own)
+    return DistantFile(call(refuse_here, _core.DistantFile.find, text_of(name, "name"), own), own)
 
 
 def wait_all(requests: Iterable[Request]) -> list[Any]:

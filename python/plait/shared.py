@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal
 
@@ -10,6 +11,8 @@ from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._errors import naming
+from ._guard import call, checks
+from ._held import flag_of
 from ._request import Request
 from .distant import PathLike, text_of, wait_all
 
@@ -91,7 +94,9 @@ class SharedFile:
 
     def resize(self, size: int) -> None:
         """Give the file so many bytes; new ones are zero. Collective."""
-        self._core.resize(whole(size, "size"))
+        with checks(self._core.refuse):
+            wanted = whole(size, "size")
+        call(self._core.refuse, self._core.resize, wanted)
 
     def sync(self) -> None:
         """Make what any rank has written and waited for durable."""
@@ -160,21 +165,24 @@ def open(
     MPI must have been initialised for MPI_THREAD_MULTIPLE, as mpi4py does. Raises the same error on every rank.
     """
     own = comm_of(comm)
-    try:
+    refuse = partial(_core.SharedFile.refuse_open, comm=own)
+    with checks(refuse):
         name = text_of(path)
         numbers = {
             what: 0 if value is None else whole(value, what)
             for what, value in (("request", request), ("unit", unit), ("limit", limit), ("expected", expected))
         }
-    except (TypeError, ValueError) as error:
-        _core.SharedFile.refuse_open(str(error), own)
+        words = text_of(mode, "mode"), text_of(place, "place")
+        flags = flag_of(persistent, "persistent"), flag_of(atomic, "atomic")
     with naming(name):
-        core = _core.SharedFile.open(
+        core = call(
+            refuse,
+            _core.SharedFile.open,
             path=name,
-            mode=str(mode),
-            persistent=bool(persistent),
-            atomic=bool(atomic),
-            place=str(place),
+            mode=words[0],
+            persistent=flags[0],
+            atomic=flags[1],
+            place=words[1],
             comm=own,
             **numbers,
         )

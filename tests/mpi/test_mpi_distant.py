@@ -233,7 +233,7 @@ def test_collective_calls_take_turns_with_those_that_were_started(apart, shared)
             read = field.iread(columns)
             with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
                 file.write(0, bytes([turn]), apart.rank)
-            error_everywhere(apart, lambda: distant.open(7, comm=apart), plait.ArgumentError, "is no path")
+            error_everywhere(apart, lambda: distant.open(7, comm=apart), plait.ArgumentError, "pass a str or a path")
             write.wait()
             np.testing.assert_array_equal(read.wait(), whole[:, apart.rank :: apart.size] + turn)
 

@@ -22,7 +22,7 @@ using distant::shared::Transfer;
 
 namespace {
 
-void refuse(const std::string& what) { throw Error(ErrorKind::kArgument, what); }
+[[noreturn]] void reject(const std::string& what) { throw Error(ErrorKind::kArgument, what); }
 
 }  // namespace
 
@@ -42,12 +42,12 @@ SharedFile::Impl::~Impl() {
 int SharedFile::Impl::home(int component) const {
   const int components = parts_.deal().components();
   if (component < 0 || component >= components)
-    refuse(text("component ", component, " was named, but the shared file has 0 to ", components - 1));
+    reject(text("component ", component, " was named, but the shared file has 0 to ", components - 1));
   return parts_.home(component);
 }
 
 void SharedFile::Impl::check_open() const {
-  if (!open_) refuse(text("the shared file ", options_.path, " has been closed; open it anew"));
+  if (!open_) reject(text("the shared file ", options_.path, " has been closed; open it anew"));
 }
 
 bool SharedFile::Impl::given_up() const { return transport_->given_up().contains(number_); }
@@ -60,18 +60,18 @@ void SharedFile::Impl::check_given_up() const {
 
 void SharedFile::Impl::check(std::int64_t offset, std::int64_t bytes, const void* buffer) const {
   check_open();
-  if (offset < 0) refuse(text("offset ", offset, " was given; offsets begin with 0"));
-  if (bytes < 0) refuse(text(bytes, " bytes were asked for; pass 0 or more"));
-  if (bytes > 0 && buffer == nullptr) refuse(text("no buffer was given for ", bytes, " bytes"));
+  if (offset < 0) reject(text("offset ", offset, " was given; offsets begin with 0"));
+  if (bytes < 0) reject(text(bytes, " bytes were asked for; pass 0 or more"));
+  if (bytes > 0 && buffer == nullptr) reject(text("no buffer was given for ", bytes, " bytes"));
   base::checked_add(offset, bytes, "the end of an access to a shared file");
 }
 
 void SharedFile::Impl::check_writable(std::int64_t end) const {
   if (options_.mode == SharedFileMode::kRead || read_only_)
-    refuse(text("the shared file ", options_.path, " is open only to read",
+    reject(text("the shared file ", options_.path, " is open only to read",
                 read_only_ ? " from now on" : "; open it in mode \"r+\" or \"w\""));
   if (options_.limit > 0 && end > options_.limit)
-    refuse(text("the shared file ", options_.path, " is limited to ", options_.limit, " bytes, but should get ", end,
+    reject(text("the shared file ", options_.path, " is limited to ", options_.limit, " bytes, but should get ", end,
                 "; open it with a larger limit"));
 }
 
@@ -146,7 +146,7 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
   engine::agree(*transport_, text("resize the shared file ", options_.path, " to ", bytes, " bytes"),
                 engine::caught([&] {
                   check_open();
-                  if (bytes < 0) refuse(text("a shared file cannot have ", bytes, " bytes; pass 0 or more"));
+                  if (bytes < 0) reject(text("a shared file cannot have ", bytes, " bytes; pass 0 or more"));
                   check_writable(bytes);
                 }));
   known_.set(0);
@@ -159,6 +159,12 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
       parts_.direct(component)->resize(parts_.deal().length(component, bytes));
   }));
   known_.raise(bytes);
+}
+
+void SharedFile::Impl::refuse_call(const std::string& message) {
+  check_given_up();
+  outstanding_->wait_for_all();
+  engine::agree(*transport_, std::make_exception_ptr(Error(ErrorKind::kArgument, message)));
 }
 
 void SharedFile::Impl::close() {

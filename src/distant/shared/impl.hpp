@@ -51,6 +51,7 @@ class SharedFile::Impl {
   DistantRequest start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes);
   std::int64_t size();
   void resize(std::int64_t bytes);
+  void refuse_call(const std::string& message);
   void sync();
   void read_only() { read_only_ = true; }
   void close();

@@ -56,6 +56,10 @@ std::int64_t SharedFile::size() { return impl_->here().size(); }
 void SharedFile::resize(std::int64_t bytes) {
   distant::in_turn(impl_->here().comm(), [&] { impl_->resize(bytes); });
 }
+void SharedFile::refuse(const std::string& message) {
+  distant::in_turn(impl_->here().comm(), [&] { impl_->refuse_call(message); });
+  throw Error(ErrorKind::kArgument, message);  // never: this rank brings the error along
+}
 void SharedFile::sync() { impl_->here().sync(); }
 void SharedFile::read_only() { impl_->here().read_only(); }
 void SharedFile::close() {

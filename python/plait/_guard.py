@@ -1,0 +1,110 @@
+"""The way into calls: what goes wrong on one rank is brought to the agreement that the other ranks are at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import NoReturn, ParamSpec, TypeVar
+
+from ._errors import ArgumentError, ArgumentTypeError, Error
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+#: Brings an error's words to the agreement, and raises it on every rank.
+Refuse = Callable[[str], NoReturn]
+
+_SHOWN = 60  # characters of an argument
+
+
+class AgreedError(Exception):
+    """Carries an error that all ranks have got already: bringing it to another agreement would hang them."""
+
+    def __init__(self, error: Error) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class agreed_already:  # noqa: N801
+    """Marks errors of a collective call within :class:`checks` as ones that all ranks have got."""
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Mark the error."""
+        if isinstance(error, Error):
+            raise AgreedError(error) from error
+
+
+class checks:  # noqa: N801
+    """A block in front of a collective call: what it raises is raised on all ranks, so that none waits for this one."""
+
+    def __init__(self, refuse: Refuse) -> None:
+        self._refuse = refuse
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Bring the error to the agreement."""
+        if isinstance(error, AgreedError):
+            raise error.error from None
+        if isinstance(error, Exception):
+            self._refuse(words_of(error))
+
+
+def call(
+    refuse: Refuse, function: Callable[_Arguments, _Result], *args: _Arguments.args, **kwargs: _Arguments.kwargs
+) -> _Result:
+    """Call a function of the core.
+
+    Its own errors are plait.Error, which all ranks have agreed on. Anything else comes from the conversion of the
+    arguments or from a lack of memory, ahead of the agreement.
+    """
+    try:
+        return function(*args, **kwargs)
+    except ArgumentTypeError as error:  # of the conversion
+        message = str(error)
+    except Error:
+        raise
+    except TypeError:
+        given = ", ".join([*map(_shown, args), *(f"{name}={_shown(value)}" for name, value in kwargs.items())])
+        name = getattr(function, "__name__", "the call")
+        message = f"{name}({given}) has an argument of a wrong type, or a number or text that is out of range"
+    except Exception as error:
+        message = words_of(error)
+    return refuse(_plain(message))
+
+
+def refuse_here(message: str) -> NoReturn:
+    """Raise an argument error on this rank alone: for calls that are not collective."""
+    raise ArgumentError(message)
+
+
+def words_of(error: Exception) -> str:
+    """Return what an exception says, as text that goes over to C++."""
+    try:
+        words = str(error)
+    except Exception:
+        words = ""
+    if isinstance(error, MemoryError):
+        return _plain(f"there is not enough memory: {words or 'allocating failed'}; use smaller arrays")
+    return _plain(words or f"an argument raised {type(error).__name__} when it was looked at")
+
+
+def _plain(text: str) -> str:
+    """Escape what is not UTF-8: a name of a file may have it."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except Exception:
+        text = type(value).__name__
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

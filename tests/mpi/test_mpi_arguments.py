@@ -1,0 +1,221 @@
+"""Arguments that nobody should pass, on one rank or on all: the same plait.Error everywhere, and nobody waits for ever.
+
+The names of the calls and the values are drawn from a seed that all ranks share.  A rank that hangs is ended by the
+launcher's limit (see scripts/mpi_pytest.py).
+"""
+
+import random
+
+import numpy as np
+import pytest
+from same import error_everywhere, told
+
+import plait
+import plait.distant
+import plait.shared
+
+SHAPE = (6, 4)
+
+
+class Hostile:
+    """Raises whatever is asked of it."""
+
+    def __index__(self):
+        raise RuntimeError("no number today")
+
+    def __repr__(self):
+        raise RuntimeError("no words either")
+
+
+NUMBERS = [2**70, -(2**70), 2**63, -(2**63) - 1, -(2**63), -1, 1.5, "4", None, b"1", [], object(), Hostile()]
+NUMBERS += [np.array([1, 2]), np.float64(2), 1j]
+TEXTS = ["", "\udc80\udcff", "a\0b", b"\xff\0", 7, 1.5, [], object(), Hostile(), "x" * 5000]
+FLAGS = [2, "no", np.array([1, 2]), [], object(), Hostile()]
+LAYOUTS = [
+    4,
+    (),
+    object(),
+    Hostile(),
+    plait.Layout((5,), "(block)", grid=(1,)),
+    plait.Layout(SHAPE, "(cyclic(2), *)", grid=(64,)),
+]
+ARRAYS = [
+    1,
+    "a",
+    [],
+    [None],
+    object(),
+    Hostile(),
+    np.zeros(0),
+    np.zeros((3, 3)),
+    np.zeros(SHAPE, "f4"),
+    np.zeros(1, object),
+]
+REGIONS = [
+    (0,) * 9,
+    1.5,
+    "a",
+    np.s_[::-1],
+    np.s_[::0],
+    np.s_[0, 2**70],
+    np.s_["a":"b"],
+    Hostile(),
+    [1, 2],
+    np.s_[..., ...],
+]
+DTYPES = ["f9", object, 5, Hostile(), "V0", np.dtype("(3,)f8"), [("a", object)]]
+
+
+def rows(comm):
+    return plait.Layout(SHAPE, "(balanced, *)", grid=(comm.size,))
+
+
+def outcome(comm, call):
+    """What all ranks get: one and the same error, or none of them has any."""
+    everyone = comm.allgather(told(call))
+    assert all(theirs == everyone[0] for theirs in everyone), everyone
+    return everyone[0]
+
+
+def cases(draw, good, bad, count):
+    """Some of the values of each argument that are wrong, each with who passes it."""
+    for name, values in bad.items():
+        for value in draw.sample(values, min(count, len(values))):
+            yield name, value, draw.choice(["one", "all"])
+
+
+def tried(comm, call, good, bad, seed, count=4):
+    """Tries a call with one wrong argument at a time; returns how many were errors."""
+    draw = random.Random(seed)
+    found = 0
+    for name, value, who in cases(draw, good, bad, count):
+        victim = draw.randrange(comm.size)
+        wrong = who == "all" or comm.rank == victim
+        error = outcome(comm, lambda: call(**{**good, name: value} if wrong else good))  # noqa: B023
+        assert error is None or "std::" not in error[1], error
+        found += error is not None
+    return found
+
+
+@pytest.fixture
+def path(comm, shared):
+    name = shared / "a.npy"
+    if comm.rank == 0:
+        np.save(name, np.arange(24.0).reshape(SHAPE))
+    return name
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_opening(comm, path, seed):
+    bad = {
+        "url": [*TEXTS, 5],
+        "mode": TEXTS,
+        "shape": [*NUMBERS[:-6], (6, 2**70), (6, "a"), (-1, 4), (6, Hostile())],
+        "dtype": DTYPES,
+        "order": TEXTS[1:],
+        "offset": NUMBERS,
+        "memory": NUMBERS,
+        "strategy": TEXTS[1:],
+        "readers": NUMBERS,
+    }
+    good = {"url": path, "mode": "r", "shape": SHAPE, "dtype": "f8", "order": "C", "offset": 0, "memory": 0,
+            "strategy": None, "readers": 0}  # fmt: skip
+
+    def call(**arguments):
+        plait.open(arguments.pop("url"), arguments.pop("mode"), comm=comm, **arguments).close()
+
+    assert tried(comm, call, good, bad, seed) > 20
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_accesses(comm, path, seed):
+    layout = rows(comm)
+    bad = {"layout": LAYOUTS, "out": ARRAYS, "region": REGIONS, "fill_halo": FLAGS}
+    with plait.open(path, "r+", comm=comm) as file:
+        good = {"layout": layout, "out": None, "region": None, "fill_halo": False}
+        assert tried(comm, file.read, good, bad, seed) > 10
+        assert tried(comm, lambda **given: file.iread(**given).wait(), good, bad, seed) > 10
+        own = file.read(layout)
+        good = {"array": own, "layout": layout, "region": None}
+        bad = {"layout": LAYOUTS, "array": ARRAYS, "region": REGIONS}
+        assert tried(comm, file.write, good, bad, seed) > 8
+        assert tried(comm, lambda **given: file.iwrite(**given).wait(), good, bad, seed) > 8
+        np.testing.assert_array_equal(file.read(layout), own)
+
+
+def test_a_step_that_is_longer_than_any_array(comm, path):
+    one = plait.Layout((1, 4), "(*, *)", grid=())
+    with plait.open(path, comm=comm) as file:
+        part = file.read(one, region=np.s_[0 : 1 : 10**30])
+        assert part is None or part.tolist() == [[0, 1, 2, 3]]
+
+
+def test_streams(comm, path):
+    with plait.open(path, "r+", comm=comm) as file:
+        assert tried(comm, file.stream, {"mode": 2}, {"mode": NUMBERS}, 0, 16) > 10
+        stream = file.stream(4)
+        good = {"count": 3, "out": None}
+        assert tried(comm, stream.read, good, {"count": NUMBERS, "out": ARRAYS}, 1, 16) > 15
+        assert tried(comm, lambda **given: stream.iread(**given).wait(), good, {"count": NUMBERS}, 2, 16) > 10
+        assert tried(comm, stream.seek, {"element": 0}, {"element": NUMBERS}, 3, 16) > 10
+        assert tried(comm, stream.write, {"array": np.zeros(2)}, {"array": ARRAYS}, 4, 16) > 5
+        stream.seek(0)
+        assert stream.read(1).size == 1
+
+
+def test_redistributions(comm):
+    src, dst = rows(comm), plait.Layout(SHAPE, "(*, balanced)", grid=(comm.size,))
+    own = np.zeros(src.padded_shape(comm.rank))
+    good = {"array": own, "src": src, "dst": dst, "out": None, "memory": None, "fill_halo": False,
+            "source_region": None, "target_region": None}  # fmt: skip
+    bad = {"array": ARRAYS, "src": LAYOUTS, "dst": LAYOUTS, "out": ARRAYS, "memory": NUMBERS, "fill_halo": FLAGS,
+           "source_region": REGIONS, "target_region": REGIONS}  # fmt: skip
+    assert tried(comm, lambda **given: plait.redistribute(comm=comm, **given), good, bad, 0, 5) > 20
+    assert tried(comm, lambda **given: plait.iredistribute(comm=comm, **given).wait(), good, bad, 1, 3) > 12
+    plan = {"src": src, "dst": dst, "dtype": "f8", "memory": None, "fill_halo": False}
+    bad = {"src": LAYOUTS, "dst": LAYOUTS, "dtype": DTYPES, "memory": NUMBERS, "fill_halo": FLAGS}
+    assert tried(comm, lambda **given: plait.Redistribution(comm=comm, **given).close(), plan, bad, 2, 5) > 15
+    bad = {"layout": LAYOUTS, "dtype": DTYPES}
+    assert tried(comm, lambda **given: plait.empty(comm=comm, **given), {"layout": src, "dtype": "f8"}, bad, 3, 8) > 8
+    with plait.Redistribution(src, dst, "f8", comm) as made:
+        bad = {"array": ARRAYS, "out": ARRAYS}
+        mine = {"array": own, "out": np.zeros(dst.padded_shape(comm.rank))}
+        assert tried(comm, made.run, mine, bad, 4, 8) > 8
+
+
+@pytest.mark.several_ranks
+def test_a_plan_that_one_rank_has_closed(comm):
+    made = plait.Redistribution(rows(comm), rows(comm), "f8", comm)
+    if comm.rank == 1:
+        made.close()
+    error_everywhere(comm, made.run, plait.ArgumentError)
+    made.close()
+
+
+def test_copies(comm, path, shared):
+    good = {"source": path, "target": shared / "b.npy", "shape": None, "dtype": None, "offset": 0, "layout": None,
+            "memory": 1 << 20}  # fmt: skip
+    bad = {"source": TEXTS, "target": TEXTS, "shape": NUMBERS[:6], "dtype": DTYPES, "offset": NUMBERS,
+           "layout": TEXTS[1:9], "memory": NUMBERS}  # fmt: skip
+    assert tried(comm, lambda **given: plait.copy(comm=comm, **given), good, bad, 0, 3) > 8
+
+
+def test_distant_and_shared_files(comm, disk):
+    good = {"path": disk / f"d-{comm.rank}", "mode": "w", "temporary": True}
+    bad = {"path": TEXTS[1:9], "mode": TEXTS, "temporary": FLAGS}
+
+    def distant(**given):
+        plait.distant.open(comm=comm, **given).close()
+
+    assert tried(comm, distant, good, bad, 0, 3) > 5
+
+    def shared_file(**given):
+        plait.shared.open(comm=comm, **given).close()
+
+    good = {"path": disk / "s", "mode": "w", "persistent": False, "atomic": False, "unit": None, "limit": None,
+            "expected": None, "request": None, "place": "one"}  # fmt: skip
+    bad = {"path": TEXTS[:9], "mode": TEXTS, "persistent": FLAGS, "atomic": FLAGS, "unit": NUMBERS[:6],
+           "limit": NUMBERS[:6], "expected": NUMBERS[:6], "request": NUMBERS[:6], "place": TEXTS}  # fmt: skip
+    assert tried(comm, shared_file, good, bad, 1, 3) > 12
+    with plait.shared.open(disk / "s", "w", comm=comm, place="one") as file:
+        assert tried(comm, file.resize, {"size": 8}, {"size": NUMBERS}, 2, 8) > 6
