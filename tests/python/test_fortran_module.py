@@ -94,5 +94,5 @@ def test_errors_and_open_files_that_nobody_asks_for(tmp_path, ranks):
     assert lines[1].endswith("own.npy was not closed, so the new file is discarded; call plait_close")
     assert lines[2].startswith("plait: rank 1: ")
     assert "cannot be written from element 3 on: the array ends at 4" in lines[2]
-    assert lines[3].startswith("plait: the local array of rank 0 has the shape (2), but the layout says (4)")
+    assert lines[3].startswith("plait: the local array of rank 0 has the shape 2, but the layout says 4;")
     assert sorted(path.name for path in tmp_path.iterdir()) == [program.name, "whole.bin"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from plait import distant
 from plait.bench.distant_job import LATENCIES, LOCAL, READ, SMALL, Cell, DistantJob
+from plait.bench.page_cache import drop_files
 from plait.bench.ranks import Ranks, run_job
 
 _CALLS = 500
@@ -57,10 +58,7 @@ class _Distant(Ranks):
     def _rate(self, cell: Cell) -> float:
         """Return the seconds that rank 0 takes to move all bytes, front to back."""
         home = 0 if cell.where == LOCAL else 1
-        descriptor = os.open(self._path, os.O_RDONLY)
-        os.fsync(descriptor)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.close(descriptor)
+        drop_files(str(self._path))
         self._wait_asleep()
         seconds = 0.0
         if self._comm.rank == 0:

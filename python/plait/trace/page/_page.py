@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import plait
-from plait._errors import ArgumentError, StoreError
+from plait._errors import ArgumentError, store_error
 from plait.trace.page._join import read, script, style
 from plait.trace.page._static import comparison_parts, program_name, report_parts
 from plait.trace.page._words import escaped
@@ -141,4 +141,4 @@ def _put(text: str, path: str | os.PathLike[str]) -> None:
         if spare is not None:
             with contextlib.suppress(OSError):
                 os.unlink(spare)
-        raise StoreError(error.errno, f"cannot write the page: {error.strerror}", str(target)) from error
+        raise store_error(f"cannot write the page {target}: {error.strerror}", error.errno) from error
