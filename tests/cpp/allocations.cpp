@@ -64,6 +64,14 @@ void give_back(void* address) noexcept {
   std::free(block);
 }
 
+void* take_or_nothing(std::size_t bytes) noexcept {
+  try {
+    return take(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void* take_aligned(std::size_t bytes, std::align_val_t alignment) {
   fail_where_asked();
   const auto unit = static_cast<std::size_t>(alignment);
@@ -84,6 +92,8 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return allocations::take_aligned(bytes, alignment);
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocations::take_or_nothing(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocations::take_or_nothing(bytes); }
 void operator delete(void* address) noexcept { allocations::give_back(address); }
 void operator delete[](void* address) noexcept { allocations::give_back(address); }
 void operator delete(void* address, std::size_t) noexcept { allocations::give_back(address); }
