@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "base/process.hpp"
+#include "engine/agree.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "transport/thread/team.hpp"
@@ -50,7 +51,7 @@ transport::Transport& transport_of(const Comm& comm) {
 }
 
 void in_turn(const Comm& comm, const std::function<void()>& call) {
-  (comm.alone() ? what_is_alone().worker : *comm.worker()).run(call);
+  (comm.alone() ? what_is_alone().worker : *comm.worker()).run([&] { engine::together(transport_of(comm), call); });
 }
 
 std::shared_ptr<Service> start_service(transport::Transport& transport) {

@@ -80,7 +80,7 @@ std::string SharedFile::Impl::component_path(int component) const {
 }
 
 void SharedFile::Impl::open() {
-  engine::agree(*transport_, call_text(), engine::caught([&] { check_options(options_); }));
+  engine::agree(*transport_, [this] { return call_text(); }, engine::caught([&] { check_options(options_); }));
   if (options_.mode != SharedFileMode::kWrite) {
     open_existing();
   } else if (options_.place == SharedFilePlace::kStriped || !make_one()) {
