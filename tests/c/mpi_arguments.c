@@ -34,7 +34,7 @@ static size_t size(unsigned value) {
 }
 static const char* text(unsigned value) {
   static char endless[6000];
-  static const char* const all[] = {NULL,     "",           "\xff\xfe",   "x",       "s3://b/a",
+  static const char* const all[] = {NULL,     "",           "\xff\xfe",   "x",     "s3://b/a",
                                     "no:way", "\xc3(\x80)", "%s%n%s%n\n", endless, "/none/at/all.npy"};
   memset(endless, 'e', sizeof endless - 1);
   return all[value % (sizeof all / sizeof *all)];
@@ -94,9 +94,8 @@ static plait_status opening(int field, unsigned value) {
   if (field == 11) options.memory = number(value);
   if (field == 12) options.strategy = text(2 + value % 7);
   if (field == 13) options.readers = number(value);
-  const plait_status status =
-      plait_open(field == 0 ? text(value) : scratch("arguments.npy"), field == 1 ? text(value) : "w", everyone,
-                 &options, field == 2 ? NULL : &made);
+  const plait_status status = plait_open(field == 0 ? text(value) : scratch("arguments.npy"),
+                                         field == 1 ? text(value) : "w", everyone, &options, field == 2 ? NULL : &made);
   if (status == PLAIT_OK) CHECK_OK(plait_abandon(&made));
   CHECK(made == NULL);
   return status;
@@ -154,8 +153,8 @@ static plait_status dense(int field, unsigned value, bool write, bool start) {
   double* const data = field == 1 ? NULL : here;
   const int64_t bytes = field == 2 ? (value % 2 == 0 ? number(value % 4) : 7) : (int64_t)sizeof here;
   if (!start) return write ? plait_write(file, layout, data, bytes) : plait_read(file, layout, data, bytes);
-  const plait_status status = write ? plait_start_write(file, layout, data, bytes, place)
-                                    : plait_start_read(file, layout, data, bytes, place);
+  const plait_status status =
+      write ? plait_start_write(file, layout, data, bytes, place) : plait_start_read(file, layout, data, bytes, place);
   return status == PLAIT_OK ? plait_request_free(&request) : status;
 }
 static plait_status reading(int field, unsigned value) { return dense(field, value, false, false); }
@@ -379,9 +378,9 @@ static plait_status opening_distant(int field, unsigned value) {
   plait_dio* made = NULL;
   plait_dio_options options = {field == 3 ? size(value) : sizeof options, 1};
   snprintf(name, sizeof name, "arguments-%d", rank);
-  const plait_status status = plait_dio_open(field == 0 ? text(8 + value % 2) : scratch(name),
-                                             field == 1 ? text(value) : "w", everyone, &options,
-                                             field == 2 ? NULL : &made);
+  const plait_status status =
+      plait_dio_open(field == 0 ? text(8 + value % 2) : scratch(name), field == 1 ? text(value) : "w", everyone,
+                     &options, field == 2 ? NULL : &made);
   if (status == PLAIT_OK) CHECK_OK(plait_dio_close(&made));
   return status;
 }
