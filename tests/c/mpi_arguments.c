@@ -3,16 +3,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "cases.h"
 #include "check.h"
 #include "oracle.h"
 #include "together.h"
 
-enum { SECONDS = 60, TEXT = 2048, ELEMENTS = 60 };
+enum { TEXT = 2048, ELEMENTS = 60 };
 
 static const int64_t shape[2] = {12, 5};
 
-static uint64_t seed;
+uint64_t seed;
 
 static unsigned draw(unsigned below) {
   seed = seed * 6364136223846793005U + 1442695040888963407U;
@@ -20,19 +21,19 @@ static unsigned draw(unsigned below) {
 }
 
 /* Each as it is drawn: `value` is any number. */
-static int64_t number(unsigned value) {
+int64_t number(unsigned value) {
   static const int64_t all[] = {-2, -8, INT64_MIN, INT64_MIN + 1, INT64_MAX, INT64_MAX / 8 + 1, INT64_MAX - 7};
   return all[value % (sizeof all / sizeof *all)];
 }
-static int small(unsigned value) {
+int small(unsigned value) {
   static const int all[] = {-1, -2, 33, 1000, INT32_MIN, INT32_MAX};
   return all[value % (sizeof all / sizeof *all)];
 }
-static size_t size(unsigned value) {
+size_t size(unsigned value) {
   static const size_t all[] = {0, 1, 7, 8, 5000, SIZE_MAX};
   return all[value % (sizeof all / sizeof *all)];
 }
-static const char* text(unsigned value) {
+const char* text(unsigned value) {
   static char endless[6000];
   static const char* const all[] = {NULL,     "",           "\xff\xfe",   "x",     "s3://b/a",
                                     "no:way", "\xc3(\x80)", "%s%n%s%n\n", endless, "/none/at/all.npy"};
@@ -59,11 +60,7 @@ static bool fails(plait_status status, const char* call, int field) {
   return status != PLAIT_OK;
 }
 
-/* A call with its argument `field` wrong, none where that is -1. */
-typedef plait_status (*tried)(int field, unsigned value);
-
-/* Spoils each argument some times, each time on one rank or on all, and then none. */
-static void try_call(const char* name, tried call, int fields, int rounds) {
+void try_call(const char* name, tried call, int fields, int rounds) {
   int errors = 0;
   alarm(SECONDS);
   for (int field = 0; field < fields; ++field) {
@@ -226,20 +223,18 @@ static plait_status stream_write(int field, unsigned value) {
   CHECK_OK(plait_stream_seek(stream, 0));
   return plait_stream_write(stream, field == 0 ? NULL : here, field == 1 ? number(value) : 3);
 }
-static plait_status stream_start(int field, unsigned value) {
+static plait_status stream_begin(int field, unsigned value, bool write) {
   plait_request* request = NULL;
+  plait_request** const place = field == 2 ? NULL : &request;
+  double* const data = field == 0 ? NULL : here;
+  const int64_t elements = field == 1 ? number(value) : 3;
   CHECK_OK(plait_stream_seek(stream, 0));
-  const plait_status status = plait_stream_start_read(stream, field == 0 ? NULL : here, field == 1 ? number(value) : 3,
-                                                      field == 2 ? NULL : &request);
+  const plait_status status = write ? plait_stream_start_write(stream, data, elements, place)
+                                    : plait_stream_start_read(stream, data, elements, place);
   return status == PLAIT_OK ? plait_request_free(&request) : status;
 }
-static plait_status stream_start_write(int field, unsigned value) {
-  plait_request* request = NULL;
-  CHECK_OK(plait_stream_seek(stream, 0));
-  const plait_status status = plait_stream_start_write(stream, field == 0 ? NULL : here, field == 1 ? number(value) : 3,
-                                                       field == 2 ? NULL : &request);
-  return status == PLAIT_OK ? plait_request_free(&request) : status;
-}
+static plait_status stream_start(int field, unsigned value) { return stream_begin(field, value, false); }
+static plait_status stream_start_write(int field, unsigned value) { return stream_begin(field, value, true); }
 static plait_status stream_seek(int field, unsigned value) {
   return plait_stream_seek(stream, field == 0 ? number(value) : 1);
 }
@@ -319,12 +314,6 @@ static plait_status planned(int field, unsigned value) {
                                                : there,
                                   field == 4 ? number(value % 4) : (int64_t)sizeof there);
 }
-static plait_status planned_parts(int field, unsigned value) {
-  const plait_const_part from = {here, sizeof here, NULL};
-  const plait_part to = {there, sizeof there, NULL};
-  return plait_redistribution_run_parts(plan, field == 0 ? NULL : &from, field == 1 ? number(value) : 1,
-                                        field == 2 ? NULL : &to, field == 3 ? 2 : 1);
-}
 static plait_status started(int field, unsigned value) {
   plait_request* request = NULL;
   const plait_status status = plait_redistribution_start(
@@ -332,15 +321,21 @@ static plait_status started(int field, unsigned value) {
       field == 3 ? number(value % 4) : (int64_t)sizeof there, field == 4 ? NULL : &request);
   return status == PLAIT_OK ? plait_request_free(&request) : status;
 }
-static plait_status started_parts(int field, unsigned value) {
+static plait_status with_parts(int field, unsigned value, bool start) {
   const plait_const_part from = {here, sizeof here, NULL};
   const plait_part to = {there, sizeof there, NULL};
+  const plait_const_part* const source = field == 0 ? NULL : &from;
+  const plait_part* const target = field == 2 ? NULL : &to;
+  const int64_t count = field == 1 ? number(value) : 1;
+  const int64_t count_to = field == 3 ? 2 : 1;
   plait_request* request = NULL;
+  if (!start) return plait_redistribution_run_parts(plan, source, count, target, count_to);
   const plait_status status =
-      plait_redistribution_start_parts(plan, field == 0 ? NULL : &from, field == 1 ? number(value) : 1,
-                                       field == 2 ? NULL : &to, field == 3 ? 2 : 1, field == 4 ? NULL : &request);
+      plait_redistribution_start_parts(plan, source, count, target, count_to, field == 4 ? NULL : &request);
   return status == PLAIT_OK ? plait_request_free(&request) : status;
 }
+static plait_status planned_parts(int field, unsigned value) { return with_parts(field, value, false); }
+static plait_status started_parts(int field, unsigned value) { return with_parts(field, value, true); }
 static plait_status sharing(int field, unsigned value) {
   plait_shared* made = NULL;
   const plait_status status = plait_empty(everyone, field == 0 ? wrong_layout(value) : rows,
@@ -371,48 +366,4 @@ void mpi_wrong_redistributions(void) {
   try_call("plait_empty", sharing, 3, 5);
   try_call("plait_empty_bytes", sharing_bytes, 2, 5);
   finish();
-}
-
-static plait_status opening_distant(int field, unsigned value) {
-  char name[32];
-  plait_dio* made = NULL;
-  plait_dio_options options = {field == 3 ? size(value) : sizeof options, 1};
-  snprintf(name, sizeof name, "arguments-%d", rank);
-  const plait_status status =
-      plait_dio_open(field == 0 ? text(8 + value % 2) : scratch(name), field == 1 ? text(value) : "w", everyone,
-                     &options, field == 2 ? NULL : &made);
-  if (status == PLAIT_OK) CHECK_OK(plait_dio_close(&made));
-  return status;
-}
-
-void mpi_wrong_distant(void) {
-  seed = 5;
-  try_call("plait_dio_open", opening_distant, 4, 8);
-  plait_dio* dio = NULL;
-  plait_dio* made = NULL;
-  plait_request* request = NULL;
-  int64_t bytes = 0;
-  char name[32];
-  snprintf(name, sizeof name, "distant-%d", rank);
-  alarm(SECONDS);
-  CHECK_OK(plait_dio_open(scratch(name), "w", everyone, NULL, &dio));
-  for (unsigned value = 0; value < 7; ++value) {
-    const int64_t wrong = number(value);
-    const int home = value % 2 == 0 ? rank : (rank + 1) % ranks;
-    CHECK(plait_dio_read(dio, wrong, here, 8, home, NULL) != PLAIT_OK);
-    CHECK(plait_dio_read(dio, 0, here, wrong < 0 ? wrong : INT64_MAX, home, &request) != PLAIT_OK || request != NULL);
-    if (request != NULL) CHECK(plait_dio_wait(&request) != PLAIT_OK);
-    CHECK(plait_dio_write(dio, wrong < 0 ? wrong : INT64_MAX - 3, here, 8, home, NULL) != PLAIT_OK);
-    CHECK(plait_dio_write(dio, 0, NULL, 8, home, NULL) != PLAIT_OK);
-    CHECK(plait_dio_size(dio, small(value), &bytes) != PLAIT_OK);
-    CHECK(plait_dio_sync(dio, small(value), NULL) != PLAIT_OK);
-    CHECK(plait_dio_resize(dio, wrong < 0 ? wrong : 0, wrong < 0 ? home : -1) != PLAIT_OK);
-    CHECK(plait_dio_find(text(value), everyone, &made) != PLAIT_OK);
-    CHECK(plait_dio_offer(text(value % 3), NULL, "w", everyone, NULL, &made) != PLAIT_OK);
-  }
-  CHECK(plait_dio_size(dio, rank, NULL) != PLAIT_OK);
-  CHECK(plait_dio_waitall(&request, -1) != PLAIT_OK);
-  CHECK_OK(plait_dio_write(dio, 0, here, 8, rank, NULL));
-  CHECK_OK(plait_dio_close(&dio));
-  alarm(0);
 }
