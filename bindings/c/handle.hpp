@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -50,8 +51,12 @@ decltype(auto) checked(Tell&& tell, Body&& body) {
   std::string message;
   try {
     return body();
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     message = error.what();
+  } catch (const std::bad_alloc&) {
+    message = "there is not enough memory for the arguments of the call";
+  } catch (const std::exception& error) {
+    message = base::text("an argument cannot be used: ", error.what());
   }
   tell(message);
   refuse(message);

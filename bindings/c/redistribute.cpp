@@ -130,10 +130,11 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
   if (plan != nullptr) *plan = nullptr;
   return guarded(comm, [&] {
     const Comm& everyone = comm_of(comm);
-    auto handle = std::make_unique<plait_redistribution>();
+    std::unique_ptr<plait_redistribution> handle;
     const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
     const RedistributionOptions wanted = checked(tell, [&] {
       place(plan, "plan");
+      handle = std::make_unique<plait_redistribution>();
       handle->source = layout_of(source, "source");
       handle->target = layout_of(target, "target");
       handle->element_bytes = element_bytes;

@@ -102,7 +102,7 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
 }
 
 /// The new file's, of which all ranks hear before any of them opens it.
-plait_status refuse_open(const plait_comm* comm, const std::string& message) {
+plait_status refuse_open(const plait_comm* comm, const char* message) {
   return plait::c::guarded(comm, [&] { plait::File::refuse_open(message, plait::c::comm_of(comm)); });
 }
 
@@ -117,10 +117,10 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
                                 std::int64_t readers, const char* wrong, Ticket* file) {
   const plait_comm* const comm = find<plait_comm>(comm_ticket);
   if (*wrong != '\0') return refuse_open(comm, wrong);
-  if (const plait_file* const used = find<plait_file>(*file); used != nullptr)
-    return refuse_open(comm, "the handle is that of an open file, " + used->file->path() +
-                                 "; call plait_close first, or use another variable");
   try {
+    if (const plait_file* const used = find<plait_file>(*file); used != nullptr)
+      plait::c::refuse(text("the handle is that of an open file, ", used->file->path(),
+                            "; call plait_close first, or use another variable"));
     Table<plait_file>::instance().reserve();
     plait::fortran::watch_the_end();
   } catch (const std::exception& error) {

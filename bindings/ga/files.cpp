@@ -68,7 +68,8 @@ SharedFileOptions options_of(const Wanted& wanted, std::int64_t place) {
 }
 
 /// Goes on where all ranks make the same call without an error.
-void agree(const Comm& comm, const std::string& call, const std::exception_ptr& mine) {
+template <typename MakeText>
+void agree(const Comm& comm, MakeText&& call, const std::exception_ptr& mine) {
   if (!comm.alone())
     engine::agree(*comm.transport(), call, mine);
   else if (mine)
@@ -93,12 +94,15 @@ void let_go() {
 int create(const Wanted& wanted) {
   const Comm comm = world();
   const std::int64_t place = free_place();
-  auto entry = std::make_shared<SharedEntry>();
+  std::shared_ptr<SharedEntry> entry;
   SharedFileOptions options;
-  const std::exception_ptr wrong = engine::caught([&] { options = options_of(wanted, place); });
-  agree(comm, text("SF_Create of ", options.path, " as handle ", place + kFirstHandle), wrong);
-  entry->path = options.path;
-  entry->comm = comm;
+  const std::exception_ptr wrong = engine::caught([&] {
+    options = options_of(wanted, place);
+    entry = std::make_shared<SharedEntry>();
+    entry->path = options.path;
+    entry->comm = comm;
+  });
+  agree(comm, [&] { return text("SF_Create of ", options.path, " as handle ", place + kFirstHandle); }, wrong);
   entry->file = SharedFile::open(options, comm);
   {
     const std::lock_guard lock(table().mutex);
@@ -112,7 +116,7 @@ int create(const Wanted& wanted) {
 void destroy(std::int64_t handle) {
   const std::shared_ptr<SharedEntry> entry = find(handle);
   const std::exception_ptr wrong = engine::caught([&] { file_of(handle); });
-  agree(entry ? entry->comm : world(), text("SF_Destroy of handle ", handle), wrong);
+  agree(entry ? entry->comm : world(), [&] { return text("SF_Destroy of handle ", handle); }, wrong);
   {
     const std::lock_guard lock(table().mutex);
     table().entries.erase(handle - kFirstHandle);

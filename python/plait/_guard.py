@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import TracebackType
 from typing import NoReturn, ParamSpec, TypeVar
@@ -79,6 +80,25 @@ def call(
     except Exception as error:
         message = words_of(error)
     return refuse(_plain(message))
+
+
+def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Make whatever a call that is not collective raises a plait.Error."""
+
+    @functools.wraps(function)
+    def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        wrong: ArgumentError
+        try:
+            return function(*args, **kwargs)
+        except Error:
+            raise
+        except TypeError as error:
+            wrong = ArgumentTypeError(words_of(error))
+        except Exception as error:
+            wrong = ArgumentError(words_of(error))
+        raise wrong
+
+    return guarded
 
 
 def refuse_here(message: str) -> NoReturn:

@@ -13,7 +13,7 @@ from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
-from ._guard import call, checks, refuse_here
+from ._guard import alone, call, checks, refuse_here
 from ._held import flag_of
 from ._request import Request
 from ._words import kind
@@ -45,10 +45,12 @@ class DistantFile:
         """Whether the handle is closed."""
         return not self._core.is_open
 
+    @alone
     def direct(self, rank: int) -> bool:
         """Tell whether this process reaches the file of a rank without a message."""
         return call(refuse_here, self._core.direct, whole(rank, "rank"))
 
+    @alone
     def read(self, offset: int, out: Any, rank: int | None = None) -> Any:
         """Read bytes from the file of a rank.
 
@@ -57,45 +59,54 @@ class DistantFile:
         Returns the array. Raises plait.StoreError where the file ends before, or the rank has ended.
         """
         array, result = to_fill(out)
-        self._core.read(whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
+        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
         return result
 
+    @alone
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
         """Write bytes to the file of a rank: anything with a contiguous buffer. It grows where they pass its end.
 
         Once this has returned every read that begins later, of any rank, finds them.
         """
         array = to_write(data)
-        self._core.write(whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
+        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
 
+    @alone
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
         array, result = to_fill(out)
         place, home = whole(offset, "offset"), self._home_of(rank)
-        return Request(lambda: self._core.start_read(place, address(array), array.nbytes, home), self, [array], result)
+        start = partial(call, refuse_here, self._core.start_read, place, address(array), array.nbytes, home)
+        return Request(start, self, [array], result)
 
+    @alone
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
         array = to_write(data)
         place, home = whole(offset, "offset"), self._home_of(rank)
-        return Request(lambda: self._core.start_write(place, address(array), array.nbytes, home), self, [array], None)
+        start = partial(call, refuse_here, self._core.start_write, place, address(array), array.nbytes, home)
+        return Request(start, self, [array], None)
 
+    @alone
     def sync(self, rank: int | None = None) -> None:
         """Make what has been written, and waited for, durable on the disk of a rank."""
-        self._core.sync(self._home_of(rank))
+        call(refuse_here, self._core.sync, self._home_of(rank))
 
+    @alone
     def isync(self, rank: int | None = None) -> Request:
         """Begin a :meth:`sync`."""
         home = self._home_of(rank)
-        return Request(lambda: self._core.start_sync(home), self, [], None)
+        return Request(lambda: call(refuse_here, self._core.start_sync, home), self, [], None)
 
+    @alone
     def size(self, rank: int | None = None) -> int:
         """Return the bytes of the file of a rank."""
-        return self._core.size(self._home_of(rank))
+        return call(refuse_here, self._core.size, self._home_of(rank))
 
+    @alone
     def resize(self, size: int, rank: int | None = None) -> None:
         """Give the file of a rank so many bytes; new ones are zero."""
-        self._core.resize(whole(size, "size"), self._home_of(rank))
+        call(refuse_here, self._core.resize, whole(size, "size"), self._home_of(rank))
 
     def close(self) -> None:
         """Wait for this rank's requests and end the handle. Collective where :func:`open` was."""

@@ -11,7 +11,7 @@ from ._abandon import abandon
 from ._buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._errors import naming
-from ._guard import call, checks
+from ._guard import alone, call, checks, refuse_here
 from ._held import flag_of
 from ._request import Request
 from .distant import PathLike, text_of, wait_all
@@ -53,10 +53,12 @@ class SharedFile:
         """The bytes of a stripe; 0 where the file is one."""
         return self._core.unit
 
+    @alone
     def home(self, component: int) -> int:
         """Return the rank that has a component on its disk."""
-        return self._core.home(whole(component, "component"))
+        return call(refuse_here, self._core.home, whole(component, "component"))
 
+    @alone
     def read(self, offset: int, out: Any) -> Any:
         """Read bytes.
 
@@ -65,28 +67,33 @@ class SharedFile:
         Returns the array. Raises plait.StoreError where the file ends before, or a rank that is needed has ended.
         """
         array, result = to_fill(out)
-        self._core.read(whole(offset, "offset"), address(array), array.nbytes)
+        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes)
         return result
 
+    @alone
     def write(self, offset: int, data: Any) -> None:
         """Write what has a contiguous buffer. The file grows where it passes the end.
 
         Once this has returned every read that begins later, of any rank, finds it.
         """
         array = to_write(data)
-        self._core.write(whole(offset, "offset"), address(array), array.nbytes)
+        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes)
 
+    @alone
     def iread(self, offset: int, out: Any) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
         array, result = to_fill(out)
         place = whole(offset, "offset")
-        return Request(lambda: self._core.start_read(place, address(array), array.nbytes), self, [array], result)
+        start = partial(call, refuse_here, self._core.start_read, place, address(array), array.nbytes)
+        return Request(start, self, [array], result)
 
+    @alone
     def iwrite(self, offset: int, data: Any) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
         array = to_write(data)
         place = whole(offset, "offset")
-        return Request(lambda: self._core.start_write(place, address(array), array.nbytes), self, [array], None)
+        start = partial(call, refuse_here, self._core.start_write, place, address(array), array.nbytes)
+        return Request(start, self, [array], None)
 
     def size(self) -> int:
         """Return the bytes of the file: one more than the offset of the last that was written. Asks every component."""

@@ -33,8 +33,10 @@ DistantFile::~DistantFile() {
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
-    impl = std::make_unique<Impl>(comm, distant::start_service(distant::transport_of(comm)), options.mode);
-    impl->open_together(options, text("open distant files in mode ", name_of(options.mode)));
+    transport::Transport& transport = distant::transport_of(comm);
+    const std::int64_t number = transport.next_number();  // before anything that may fail on this rank alone
+    impl = std::make_unique<Impl>(comm, distant::start_service(transport), options.mode);
+    impl->open_together(number, options, text("open distant files in mode ", name_of(options.mode)));
   });
   impl->make_temporary(options);
   return DistantFile(std::move(impl));

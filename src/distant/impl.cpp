@@ -63,9 +63,8 @@ void DistantFile::Impl::end_use() noexcept {
   if (std::exchange(in_use_, false)) service_->end_use();
 }
 
-void DistantFile::Impl::open_together(const DistantOptions& options, const std::string& call, bool named,
-                                      bool neighbours) {
-  const std::int64_t number = transport_->next_number();
+void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions& options, const std::string& call,
+                                      bool named, bool neighbours) {
   const std::exception_ptr error = engine::caught([&] {
     const bool keeps = named && !loses_name(options);
     open_own(options, keeps);

@@ -25,9 +25,11 @@ class DistantFile::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Opens this rank's file and those of the others.  `call` is what they agree on; `named`: files keep their names, so
-  /// that a loss of one is an error; `neighbours`: this process also opens those of its node.  Collective.
-  void open_together(const DistantOptions& options, const std::string& call, bool named = true, bool neighbours = true);
+  /// Opens this rank's file and those of the others.  `number` is the transport's next one; `call` is what they agree
+  /// on; `named`: files keep their names, so that a loss of one is an error; `neighbours`: this process also opens
+  /// those of its node.  Collective.
+  void open_together(std::int64_t number, const DistantOptions& options, const std::string& call, bool named = true,
+                     bool neighbours = true);
   void open_own(const DistantOptions& options, bool named = true);
   static bool loses_name(const DistantOptions& options) {
     return options.temporary && options.mode == DistantMode::kWrite;

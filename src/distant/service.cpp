@@ -3,6 +3,8 @@
 #include <mutex>
 
 #include "base/process.hpp"
+#include "engine/agree.hpp"
+#include "file/guard.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "transport/thread/team.hpp"
@@ -49,8 +51,10 @@ transport::Transport& transport_of(const Comm& comm) {
   return comm.alone() ? *what_is_alone().transport : *comm.transport();
 }
 
-void in_turn(const Comm& comm, const std::function<void()>& call) {
-  (comm.alone() ? what_is_alone().worker : *comm.worker()).run(call);
+void in_turn(const Comm& comm, base::FunctionRef<void()> call) {
+  file::guarded(comm, [&] {
+    (comm.alone() ? what_is_alone().worker : *comm.worker()).run([&] { engine::together(transport_of(comm), call); });
+  });
 }
 
 std::shared_ptr<Service> start_service(transport::Transport& transport) {

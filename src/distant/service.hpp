@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 
+#include "base/function_ref.hpp"
 #include "distant/home.hpp"
 #include "plait/comm.hpp"
 #include "transport/transport.hpp"
@@ -45,8 +45,8 @@ class Service {
 transport::Transport& transport_of(const Comm& comm);
 /// Carries out a collective call when its turn among those of the communicator has come, of files of all kinds: nothing
 /// else uses the transport meanwhile.  Calls of a process that is alone take turns as well, for they share a transport.
-/// errors  Those of the call.
-void in_turn(const Comm& comm, const std::function<void()>& call);
+/// errors  Those of the call, which agrees on its Errors; what else it throws all ranks get as the same Error.
+void in_turn(const Comm& comm, base::FunctionRef<void()> call);
 /// The service of a transport, made at first use.  Collective, in turn.
 std::shared_ptr<Service> start_service(transport::Transport& transport);
 /// The service of a transport that has one.  errors  kArgument: it has none yet.

@@ -48,5 +48,10 @@ void mpi_stream_mistakes(void);
 void mpi_distant_everywhere(void);
 void mpi_distant_names(void);
 void mpi_distant_mistakes(void);
+void mpi_wrong_opening(void);
+void mpi_wrong_accesses(void);
+void mpi_wrong_streams(void);
+void mpi_wrong_redistributions(void);
+void mpi_wrong_distant(void);
 
 #endif

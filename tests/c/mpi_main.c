@@ -49,6 +49,11 @@ int main(int argc, char** argv) {
       {"mpi_distant_everywhere", mpi_distant_everywhere},
       {"mpi_distant_names", mpi_distant_names},
       {"mpi_distant_mistakes", mpi_distant_mistakes},
+      {"mpi_wrong_opening", mpi_wrong_opening},
+      {"mpi_wrong_accesses", mpi_wrong_accesses},
+      {"mpi_wrong_streams", mpi_wrong_streams},
+      {"mpi_wrong_redistributions", mpi_wrong_redistributions},
+      {"mpi_wrong_distant", mpi_wrong_distant},
   };
   int threads = 0;
   plait_comm* early = NULL;

@@ -219,3 +219,36 @@ def test_distant_and_shared_files(comm, disk):
     assert tried(comm, shared_file, good, bad, 1, 3) > 12
     with plait.shared.open(disk / "s", "w", comm=comm) as file:  # hosts may see no folder together
         assert tried(comm, file.resize, {"size": 8}, {"size": NUMBERS}, 2, 8) > 6
+
+
+def test_accesses_of_distant_and_shared_files(comm, disk):
+    own = np.zeros(8, "u1")
+    good = {"offset": 0, "array": own, "rank": comm.rank}
+    bad = {"offset": NUMBERS, "array": [*ARRAYS[:6], -1, 2**70], "rank": NUMBERS}
+
+    def refused(function, good, bad, seed):
+        draw = random.Random(seed)
+        for name, value, _ in cases(draw, good, bad, 6):
+            try:
+                function(*{**good, name: value}.values())
+            except plait.Error:
+                continue
+            except Exception as error:
+                raise AssertionError((function, name, value)) from error
+
+    with plait.distant.open(disk / f"d-{comm.rank}", "w", comm=comm, temporary=True) as file:
+        file.write(0, own, comm.rank)
+        refused(file.read, good, bad, 0)
+        refused(file.write, good, {**bad, "offset": NUMBERS[4:]}, 1)
+        refused(lambda *given: file.iread(*given).wait(), good, bad, 2)
+        refused(lambda *given: file.iwrite(*given).wait(), good, {**bad, "offset": NUMBERS[4:]}, 3)
+        for call in (file.size, file.sync, file.direct):
+            refused(call, {"rank": comm.rank}, {"rank": NUMBERS}, 4)
+        refused(file.resize, {"size": 8, "rank": comm.rank}, {"size": NUMBERS, "rank": NUMBERS}, 5)
+    good, bad = {"offset": 0, "array": own}, {"offset": NUMBERS[4:], "array": bad["array"]}
+    with plait.shared.open(disk / "t", "w", comm=comm, place="one") as file:
+        for call in (file.read, file.write):
+            refused(call, good, bad, 6)
+        for call in (file.iread, file.iwrite):
+            refused(lambda *given, call=call: call(*given).wait(), good, bad, 7)
+        refused(file.home, {"component": 0}, {"component": NUMBERS}, 8)

@@ -26,13 +26,13 @@ namespace {
 
 }  // namespace
 
-SharedFile::Impl::Impl(const SharedFileOptions& options, const Comm& comm)
+SharedFile::Impl::Impl(const SharedFileOptions& options, const Comm& comm, std::int64_t number)
     : options_(options),
       comm_(comm),
       transport_(&distant::transport_of(comm)),
       service_(distant::start_service(*transport_)),
       rank_(transport_->rank()),
-      number_(transport_->next_number()) {}
+      number_(number) {}
 
 SharedFile::Impl::~Impl() {
   outstanding_->wait_for_all();

@@ -21,7 +21,8 @@ namespace plait {
 
 class SharedFile::Impl {
  public:
-  Impl(const SharedFileOptions& options, const Comm& comm);
+  /// `number` is the transport's next one.
+  Impl(const SharedFileOptions& options, const Comm& comm, std::int64_t number);
   ~Impl();
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

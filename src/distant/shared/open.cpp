@@ -80,7 +80,7 @@ std::string SharedFile::Impl::component_path(int component) const {
 }
 
 void SharedFile::Impl::open() {
-  engine::agree(*transport_, call_text(), engine::caught([&] { check_options(options_); }));
+  engine::agree(*transport_, [this] { return call_text(); }, engine::caught([&] { check_options(options_); }));
   if (options_.mode != SharedFileMode::kWrite) {
     open_existing();
   } else if (options_.place == SharedFilePlace::kStriped || !make_one()) {
@@ -92,7 +92,7 @@ void SharedFile::Impl::open() {
 }
 
 void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm) {
-  const Impl impl({}, comm);  // makes the calls that an open begins with
+  const Impl impl({}, comm, distant::transport_of(comm).next_number());  // makes the calls that an open begins with
   const Error error(ErrorKind::kArgument, message);
   engine::agree(*impl.transport_, "open a shared file", std::make_exception_ptr(error));
   throw error;
@@ -261,9 +261,10 @@ void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
 void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool named) {
   const DistantMode mode = options_.mode == SharedFileMode::kRead ? DistantMode::kRead : DistantMode::kReadWrite;
   for (int round = 0; round < parts_.rounds(); ++round) {
+    const std::int64_t number = transport_->next_number();  // before anything that may fail on this rank alone
     const auto place = static_cast<std::size_t>(round);
     auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
-    files->open_together({place < own.size() ? own[place] : std::string(), mode, false},
+    files->open_together(number, {place < own.size() ? own[place] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
     parts_.add(std::move(files));
   }

@@ -1,0 +1,53 @@
+/* Wrong arguments of distant files. */
+#include <unistd.h>
+
+#include "arguments.h"
+#include "cases.h"
+#include "check.h"
+#include "together.h"
+
+static double here[1];
+
+static plait_status opening_distant(int field, unsigned value) {
+  char name[32];
+  plait_dio* made = NULL;
+  plait_dio_options options = {field == 3 ? size(value) : sizeof options, 1};
+  snprintf(name, sizeof name, "arguments-%d", rank);
+  const plait_status status =
+      plait_dio_open(field == 0 ? text(8 + value % 2) : scratch(name), field == 1 ? text(value) : "w", everyone,
+                     &options, field == 2 ? NULL : &made);
+  if (status == PLAIT_OK) CHECK_OK(plait_dio_close(&made));
+  return status;
+}
+
+void mpi_wrong_distant(void) {
+  seed = 5;
+  try_call("plait_dio_open", opening_distant, 4, 8);
+  plait_dio* dio = NULL;
+  plait_dio* made = NULL;
+  plait_request* request = NULL;
+  int64_t bytes = 0;
+  char name[32];
+  snprintf(name, sizeof name, "distant-%d", rank);
+  alarm(SECONDS);
+  CHECK_OK(plait_dio_open(scratch(name), "w", everyone, NULL, &dio));
+  for (unsigned value = 0; value < 7; ++value) {
+    const int64_t wrong = number(value);
+    const int home = value % 2 == 0 ? rank : (rank + 1) % ranks;
+    CHECK(plait_dio_read(dio, wrong, here, 8, home, NULL) != PLAIT_OK);
+    CHECK(plait_dio_read(dio, 0, here, wrong < 0 ? wrong : INT64_MAX, home, &request) != PLAIT_OK || request != NULL);
+    if (request != NULL) CHECK(plait_dio_wait(&request) != PLAIT_OK);
+    CHECK(plait_dio_write(dio, wrong < 0 ? wrong : INT64_MAX - 3, here, 8, home, NULL) != PLAIT_OK);
+    CHECK(plait_dio_write(dio, 0, NULL, 8, home, NULL) != PLAIT_OK);
+    CHECK(plait_dio_size(dio, small(value), &bytes) != PLAIT_OK);
+    CHECK(plait_dio_sync(dio, small(value), NULL) != PLAIT_OK);
+    CHECK(plait_dio_resize(dio, wrong < 0 ? wrong : 0, wrong < 0 ? home : -1) != PLAIT_OK);
+    CHECK(plait_dio_find(text(value), everyone, &made) != PLAIT_OK);
+    CHECK(plait_dio_offer(text(value % 3), NULL, "w", everyone, NULL, &made) != PLAIT_OK);
+  }
+  CHECK(plait_dio_size(dio, rank, NULL) != PLAIT_OK);
+  CHECK(plait_dio_waitall(&request, -1) != PLAIT_OK);
+  CHECK_OK(plait_dio_write(dio, 0, here, 8, rank, NULL));
+  CHECK_OK(plait_dio_close(&dio));
+  alarm(0);
+}
