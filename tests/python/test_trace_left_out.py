@@ -199,6 +199,18 @@ def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:
     assert not any("seek" in (each["advice"] or "") for each in report["conclusions"])
 
 
+def test_data_under_names_of_libraries_are_not_passed_over(tmp_path: Path) -> None:
+    made = Made()
+    made.add("/data/a/model.so", Kind.WRITE, 0, 0.1, 2 << 20)
+    made.add("/data/a/out.npy", Kind.WRITE, 1, 0.1, 3 << 20)
+    found = made.report(tmp_path / "run.plait")
+    said = [one for one in found["conclusions"] if one["title"] == "Much is written to files that are left out"]
+    assert said[0]["text"].startswith("40 % of what is written (libraries: 2 MiB)")
+    assert "--include" in said[0]["advice"]
+    whole = trace.report(tmp_path / "run.plait", include=["*.so"])
+    assert "Much is written to files that are left out" not in [one["title"] for one in whole["conclusions"]]
+
+
 def test_what_was_said_when_it_was_recorded_counts(tmp_path: Path) -> None:
     script = "import sys\nopen('data.log', 'w').write('x' * 1000)\nopen('data.out', 'w').write('y' * 2000)\n"
     (tmp_path / "work.py").write_text(script)

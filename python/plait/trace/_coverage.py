@@ -7,6 +7,10 @@ from typing import Any
 from plait.trace import words
 
 Document = dict[str, Any]
+# What is left out by names that data may have as well, and from how much on that is said.
+_BY_NAME = ("libraries", "interpreters' files", "system settings")
+_MUCH = 1 << 20
+_HIDDEN = 0.10
 _MAPPED = "bytes of mapped files"  # how the recorder's reason begins
 
 
@@ -61,6 +65,25 @@ def without_left_out(known: Document, rows: list[Document]) -> Document:
                 continue
         missed.append(told)
     return {**known, "missed": missed}
+
+
+def hidden(report: Document) -> Document | None:
+    """The conclusion where much is written to files that reports leave out by their names; None elsewhere."""
+    rows = [one for one in report["left_out"]["kinds"] if one["what"] in _BY_NAME and one["write_bytes"]]
+    there = sum(one["write_bytes"] for one in rows)
+    every = there + sum(one["write_bytes"] for one in report["files"])
+    if there < _MUCH or there < _HIDDEN * every:
+        return None
+    kinds = ", ".join(f"{one['what']}: {words.size(one['write_bytes'])}" for one in rows)
+    return {
+        "severity": "medium",
+        "title": "Much is written to files that are left out",
+        "text": f"{words.share(there / every)} of what is written ({kinds}) goes to files that reports leave out by "
+        "their names.",
+        "evidence": "trace",
+        "advice": "Count them with --all, or those that are data with --include.",
+        "seconds": None,
+    }
 
 
 def left_out(rows: list[Document]) -> Document:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from plait.trace import words
+from plait.trace._coverage import hidden
 from plait.trace.counter_conclusions import counter_conclusions
 
 Document = dict[str, Any]
@@ -59,6 +60,7 @@ _INSTEAD = {
 def conclusions(report: Document, totals: Document) -> list[Document]:
     """Return the conclusions of a report."""
     found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals))]
+    found += filter(None, [hidden(report)])
     if report["counters"] is not None:
         found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
     # What is missing goes before all else of its severity.

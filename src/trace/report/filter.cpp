@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "trace/report/sum.hpp"
 
@@ -12,7 +13,8 @@ namespace {
 
 struct Pattern {
   Foreign what;
-  const char* glob;  // * matches slashes too
+  const char* glob;   // * matches slashes too
+  bool last = false;  // but none behind the last one of the glob: what lies below is another's
 };
 
 // The first that matches decides.
@@ -28,9 +30,9 @@ constexpr Pattern kPatterns[] = {
     {Foreign::kMpi, "/dev/shm/fi_shm*"},
     {Foreign::kMpi, "/dev/shm/psm[23]_*"},
     {Foreign::kMpi, "/dev/shm/Intel_MPI*"},
-    {Foreign::kMpi, "/dev/shm/impi*"},
+    {Foreign::kMpi, "/dev/shm/impi_*"},
     {Foreign::kMpi, "/dev/shm/ib_shmem*"},
-    {Foreign::kMpi, "/dev/shm/mv2*"},
+    {Foreign::kMpi, "/dev/shm/mv2_*"},
     {Foreign::kMpi, "/dev/shm/cray-*"},
     {Foreign::kMpi, "/dev/shm/nccl-*"},
     {Foreign::kMpi, "/dev/shm/sem.*"},
@@ -50,8 +52,9 @@ constexpr Pattern kPatterns[] = {
     {Foreign::kKernel, "/dev/urandom"},
     {Foreign::kInterpreter, "*.py[co]"},
     {Foreign::kInterpreter, "*/__pycache__"},
-    {Foreign::kInterpreter, "*/lib/python[0-9]*"},
-    {Foreign::kInterpreter, "*/lib64/python[0-9]*"},
+    {Foreign::kInterpreter, "*/__pycache__/*.py[co].*"},  // under the name that it has while it is written
+    {Foreign::kInterpreter, "*/lib/python[0-9].[0-9]*"},
+    {Foreign::kInterpreter, "*/lib64/python[0-9].[0-9]*"},
     {Foreign::kInterpreter, "*/lib/python3"},
     {Foreign::kInterpreter, "*/lib/python3/*"},
     {Foreign::kInterpreter, "*/site-packages"},
@@ -61,7 +64,7 @@ constexpr Pattern kPatterns[] = {
     {Foreign::kInterpreter, "*/pyvenv.cfg"},
     {Foreign::kInterpreter, "*/pybuilddir.txt"},
     {Foreign::kInterpreter, "*._pth"},
-    {Foreign::kInterpreter, "*/bin/python*"},
+    {Foreign::kInterpreter, "*/bin/python*", true},
     {Foreign::kInterpreter, "*/share/perl*"},
     {Foreign::kInterpreter, "*/lib/*/perl*"},
     {Foreign::kInterpreter, "*/lib/R/*"},
@@ -89,6 +92,13 @@ constexpr Pattern kPatterns[] = {
     {Foreign::kSettings, "*/ucx.conf"},
 };
 
+bool is_of(const Pattern& pattern, const std::string& name) {
+  if (::fnmatch(pattern.glob, name.c_str(), 0) != 0) return false;
+  if (!pattern.last) return true;
+  const std::size_t slash = name.rfind('/');
+  return slash != std::string::npos && ::fnmatch(std::strrchr(pattern.glob, '/'), name.c_str() + slash, 0) == 0;
+}
+
 bool matches(const std::string& glob, const std::string& name) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; }
 
 bool any_matches(const std::vector<std::string>& globs, const std::string& name) {
@@ -99,7 +109,7 @@ bool any_matches(const std::vector<std::string>& globs, const std::string& name)
 
 Foreign foreign(const std::string& name) {
   for (const Pattern& pattern : kPatterns)
-    if (::fnmatch(pattern.glob, name.c_str(), 0) == 0) return pattern.what;
+    if (is_of(pattern, name)) return pattern.what;
   return Foreign::kNone;
 }
 

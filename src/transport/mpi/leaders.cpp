@@ -27,14 +27,11 @@ Leaders::~Leaders() {
 
 /// In each step everyone hears of twice as many as before; hearing of one twice does a minimum no harm.
 void Leaders::reduce_min(std::span<std::int64_t> values) {
-  struct Step {
-    Values out{};
-    Values in{};
-  };
   const auto count = static_cast<int>(ranks_.size());
   const auto length = static_cast<int>(values.size());
   for (int distance = 1; distance < count; distance *= 2) {
-    auto step = std::make_unique<Step>();
+    if (!step_) step_ = std::make_unique<Step>();
+    Step* const step = step_.get();
     std::copy(values.begin(), values.end(), step->out.begin());
     const int from = ranks_[static_cast<std::size_t>((place_ - distance + count) % count)];
     const int to = ranks_[static_cast<std::size_t>((place_ + distance) % count)];
@@ -44,7 +41,7 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
     try {
       notices_.wait(requests, "an agreement between nodes");
     } catch (...) {
-      static_cast<void>(step.release());  // MPI may still touch it
+      static_cast<void>(step_.release());  // MPI may still touch it
       throw;
     }
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], step->in[i]);

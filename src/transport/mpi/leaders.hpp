@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,12 +30,17 @@ class Leaders {
 
  private:
   using Values = std::array<std::int64_t, Transport::kMostValues>;
+  struct Step {
+    Values out{};
+    Values in{};
+  };
 
   MPI_Comm everyone_;
   std::vector<int> ranks_;
   int place_;
   Notices& notices_;
-  MPI_Comm own_ = MPI_COMM_NULL;  // made at first use
+  std::unique_ptr<Step> step_ = std::make_unique<Step>();  // beforehand: an agreement must not fail for want of memory
+  MPI_Comm own_ = MPI_COMM_NULL;                           // made at first use
 };
 
 }  // namespace plait::transport::mpi

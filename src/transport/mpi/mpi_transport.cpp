@@ -1,6 +1,7 @@
 #include "transport/mpi/mpi_transport.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -103,6 +104,7 @@ class MpiTransport : public Transport, public Meeting {
     PeerLiveness& watch = *liveness;
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
     if (nodes_apart()) {
+      mailbox_ = std::make_unique<Mailbox>();
       notices_.emplace(everyone_.get(), places.cookie, group_->departure(), progress_, *losses_, places.leaders,
                        places.node_place);
       watch.look = [this] { notices_->look(); };
@@ -201,17 +203,18 @@ class MpiTransport : public Transport, public Meeting {
     if (!nodes_apart()) return group_->broadcast(bytes, root);
     losses_->check();
     // What a wait leaves that has been given up, MPI may still touch.
-    auto copy = std::make_unique<std::vector<std::byte>>(bytes.begin(), bytes.end());
+    if (!mailbox_) mailbox_ = std::make_unique<Mailbox>();
+    std::copy(bytes.begin(), bytes.end(), mailbox_->begin());
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibcast(copy->data(), static_cast<int>(copy->size()), MPI_BYTE, root, everyone_.get(), &request),
+    check(MPI_Ibcast(mailbox_->data(), static_cast<int>(bytes.size()), MPI_BYTE, root, everyone_.get(), &request),
           "MPI_Ibcast");
     try {
       notices_->wait(std::span(&request, 1), "MPI_Ibcast");
     } catch (...) {
-      static_cast<void>(copy.release());
+      static_cast<void>(mailbox_.release());
       throw;
     }
-    std::copy(copy->begin(), copy->end(), bytes.begin());
+    std::copy_n(mailbox_->begin(), bytes.size(), bytes.begin());
   }
 
   void broadcast_to_nodes(std::span<std::byte> bytes) override {
@@ -240,6 +243,7 @@ class MpiTransport : public Transport, public Meeting {
 
  private:
   static constexpr std::int64_t kPage = 4096;
+  using Mailbox = std::array<std::byte, kMostBroadcast>;
 
   void need_threads(const char* who, const char* cure) const {
     if (!threads_)
@@ -271,6 +275,7 @@ class MpiTransport : public Transport, public Meeting {
   std::int64_t node_group_ = 0;
   bool threads_ = false;  // whether any thread may call MPI
   node::Progress progress_;
+  std::unique_ptr<Mailbox> mailbox_;  // between nodes, made beforehand: an agreement must not fail for want of memory
   std::optional<Segment> control_;
   std::optional<node::Group> group_;
   std::optional<Notices> notices_;  // where there are several nodes
