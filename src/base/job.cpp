@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -77,6 +78,20 @@ std::optional<JobPlace> job_place() {
   const char* const step = std::getenv("SLURM_STEP_ID");
   if (job != nullptr && step != nullptr) return JobPlace{text("slurm-", job, '.', step), rank};
   return JobPlace{launcher(), rank};
+}
+
+double process_began() {
+  timespec real{};
+  timespec boot{};
+  ::clock_gettime(CLOCK_REALTIME, &real);
+  ::clock_gettime(CLOCK_BOOTTIME, &boot);
+  const std::string ticks = status_of(::getpid()).began;  // since the system was started
+  const long each_second = ::sysconf(_SC_CLK_TCK);
+  if (ticks.empty() || each_second <= 0) return 0;
+  const auto seconds = [](const timespec& time) {
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  return seconds(real) - seconds(boot) + std::strtod(ticks.c_str(), nullptr) / static_cast<double>(each_second);
 }
 
 }  // namespace plait::base

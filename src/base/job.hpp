@@ -15,4 +15,9 @@ struct JobPlace {
 /// Nothing where no launcher started this process, or one of its parents, together with others.
 std::optional<JobPlace> job_place();
 
+/// When this process began, in seconds since 1970 by the clock of this host, to some hundredths; 0 where the system
+/// does not say.  All processes of a job began before any of them wrote a file; those of a later job that has the same
+/// number, as schedulers and containers give, began after.
+double process_began();
+
 }  // namespace plait::base

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def run(program, folder, ranks=3):
 def test_one_writes_and_the_others_are_told(tmp_path, name, does):
     program = f"""
 if rank > 0:
-    while not os.path.exists("begun"):
+    while not os.path.exists("begun" if rank == 1 else "done1"):  # not at once: each would see the other
         time.sleep(0.01)
     write({name!r})
     open(f"done{{rank}}", "w").close()
@@ -128,3 +129,24 @@ def test_environments_of_launchers(tmp_path, monkeypatch):
     write(PMI_RANK="0", PMI_SIZE="2")
     write()
     assert os.listxattr(tmp_path / "a.npy") == []
+
+
+def test_an_earlier_job_of_the_same_number_is_another(tmp_path):
+    """As a scheduler's that starts a job anew, or a container's whose processes have the same numbers each time."""
+    environment = {**os.environ, "PMIX_NAMESPACE": "again@1"}
+
+    def write(rank):
+        done = subprocess.run(
+            [sys.executable, "-c", START + "write('a.npy')"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**environment, "PMIX_RANK": str(rank)},
+            check=True,
+        )
+        return done.stderr
+
+    assert write(1) == ""
+    time.sleep(2.1)  # beyond what clocks may differ by
+    assert write(0) == ""
+    assert np.load(tmp_path / "a.npy")[0] == 0

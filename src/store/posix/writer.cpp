@@ -1,5 +1,6 @@
 #include "store/posix/writer.hpp"
 
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include <array>
@@ -20,6 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Whether a file is of a time before this process, and so of an earlier job, whatever its number.
+bool is_older(const std::string& path) {
+  constexpr double kClocksDiffer = 1.0;  // seconds, between this host and that of the disk
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 &&
+         static_cast<double>(status.st_ctim.tv_sec) + kClocksDiffer < base::process_began();
+}
+
 /// The rank of a job that has marked a file, where it is of that job.
 std::optional<int> rank_on(const std::string& path, const std::string& job) {
   std::array<char, 512> mark{};
@@ -28,7 +37,7 @@ std::optional<int> rank_on(const std::string& path, const std::string& job) {
   std::string found;
   int rank = -1;
   in >> rank >> found;
-  if (found != job) return std::nullopt;
+  if (found != job || is_older(path)) return std::nullopt;
   return rank;
 }
 
