@@ -80,7 +80,7 @@ void check_scheme(const std::string& name, std::string_view scheme) {
 
 }  // namespace
 
-void check_name(const std::string& name) {
+void check_name(const std::string& name, bool is_new) {
   if (store::is_raw(name)) {
     if (name.size() == store::kRaw.size()) refuse("raw: has no name behind it; write raw:field.bin");
     return;
@@ -94,10 +94,12 @@ void check_name(const std::string& name) {
   } else if (const std::string_view scheme = scheme_of(name); !scheme.empty()) {
     check_scheme(name, scheme);
   }
-  const std::string remedy = striped || joint != nullptr ? std::string("; choose another name")
-                                                         : base::text("; choose another name, or say raw:", name,
-                                                                      " for elements without a header");
-  if (const std::string_view format = foreign_by_name(path); !format.empty())
+  const std::string_view format = foreign_by_name(path);
+  std::string remedy = is_new           ? "; choose another name"
+                       : format.empty() ? "; rename it"
+                                        : "; turn it into .npy files with a program for that format";
+  if (!striped && joint == nullptr) remedy += base::text(", or say raw:", name, " for elements without a header");
+  if (!format.empty())
     refuse(base::text(name, ": the name is that of ", format,
                       " files, which Plait does not read or write; there are .npy files and raw elements", remedy));
   constexpr std::string_view kNumpy = ".npy";

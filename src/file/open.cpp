@@ -267,7 +267,7 @@ void open_store(File::Impl& file, const FileOptions& options, transport::Transpo
         if (file.path.find('\0') != std::string::npos)
           refuse(text("the name of the file, which begins with \"", file.path.c_str(),
                       "\", has a character of code 0; leave that out"));
-        check_name(file.path);
+        check_name(file.path, file.mode == Mode::kWrite);
       }));
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.
   file.number = transport.next_number();
