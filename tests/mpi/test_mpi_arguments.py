@@ -246,7 +246,7 @@ def test_accesses_of_distant_and_shared_files(comm, disk):
             refused(call, {"rank": comm.rank}, {"rank": NUMBERS}, 4)
         refused(file.resize, {"size": 8, "rank": comm.rank}, {"size": NUMBERS, "rank": NUMBERS}, 5)
     good, bad = {"offset": 0, "array": own}, {"offset": NUMBERS[4:], "array": bad["array"]}
-    with plait.shared.open(disk / "t", "w", comm=comm, place="one") as file:
+    with plait.shared.open(disk / "t", "w", comm=comm) as file:
         for call in (file.read, file.write):
             refused(call, good, bad, 6)
         for call in (file.iread, file.iwrite):
