@@ -153,7 +153,17 @@ void Worker::run(base::FunctionRef<void()> task) {
         changed_.wait(lock, [this] { return !busy_; });
       } else {
         lock.unlock();
-        start(task)->wait();
+        // As it was thrown: what is no Error has not been agreed on.
+        std::exception_ptr failure;
+        const auto kept = [&task, &failure] {
+          try {
+            task();
+          } catch (...) {
+            failure = std::current_exception();
+          }
+        };
+        start([&kept] { kept(); })->wait();
+        if (failure) std::rethrow_exception(failure);
         return;
       }
     }
