@@ -154,7 +154,7 @@ enum description_flags {
 
 /* What one open made: shared by the descriptors that dup makes of it. */
 struct description {
-  _Atomic int64_t position; /* -1: not known */
+  _Atomic int64_t position; /* negative: not known */
   _Atomic uint32_t begun;   /* calls that use the position: how many began and ended */
   _Atomic uint32_t ended;
   _Atomic uint32_t file; /* of plait_events_name */
@@ -191,6 +191,7 @@ struct moving {
   int64_t before;
   uint32_t ticket;
   uint8_t way;
+  bool first; /* all calls with earlier tickets had ended */
 };
 void moving_begin(struct moving* moving, struct description* description, int fd, bool write);
 /* returns  the offset at which `result` bytes were moved; -1: not known. */

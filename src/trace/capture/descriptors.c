@@ -129,7 +129,7 @@ ALIAS(int, fcntl, fcntl64, (int, int, ...));
 long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller) {
   if (!capture_wanted(caller)) return RAW3(SYS_lseek, fd, offset, whence);
   struct description* description = table_find(fd);
-  struct moving moving = {0, 0, 0};
+  struct moving moving = {0};
   moving_begin(&moving, description, fd, false);
   const int64_t start = capture_now();
   const long result = RAW3(SYS_lseek, fd, offset, whence);

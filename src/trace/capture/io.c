@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   // A call on a file waits for nobody: a thread may be cancelled before it, and need not be in it.
   const bool waits = q.cancelled && !(about & DESCRIPTION_SEEKABLE);
   if (q.cancelled && !waits) cancel_here();
-  struct moving moving = {0, 0, 0};
+  struct moving moving = {0};
   int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
   int64_t size_before = -1;
   if (UNLIKELY(q.fifth & RWF_APPEND) && q.kind == PLAIT_EVENT_WRITE) {

@@ -2,7 +2,10 @@
  * Where a call at the open's own position reads or writes.
  *
  * The position of an open that no other process can have is followed here, which costs no system call; it counts only
- * where no other call of this process used it at the same time (a ticket taken before and compared after).  Where
+ * where no other call of this process used it at the same time.  A call takes a ticket; it was alone if all calls
+ * before it had ended when it began, and none has begun when it looks.  It moves the position before it says that it
+ * has ended, and only if the position is still what it was when it looked: a call that was not alone leaves a mark
+ * there that is its own, so that a slower one cannot take it for its own past.  Where
  * others may have the open too (it was open before the program began, or when a child was made), and for appends, the
  * kernel is asked before and after, and the answer counts only where both agree with what was moved.  Otherwise the
  * offset is unknown: that is better than a wrong one.
@@ -42,13 +45,22 @@ void moving_begin(struct moving* moving, struct description* description, int fd
     return;
   }
   moving->way = append ? WAY_APPENDED : WAY_FOLLOWED;
-  moving->ticket = atomic_fetch_add_explicit(&description->begun, 1, memory_order_relaxed) + 1;
+  moving->ticket = atomic_fetch_add(&description->begun, 1) + 1;
+  moving->first = atomic_load(&description->ended) == moving->ticket - 1;
 }
 
-// Whether no other call of this process used the position meanwhile.
+// What stands for a position that is not known since a call with this ticket.
+static int64_t unknown(const struct moving* moving) { return -1 - (int64_t)moving->ticket; }
+
+// Whether no other call of this process used the position since this one began.  What was read of the description
+// before this was asked is then of no other call.
 static bool alone(const struct moving* moving, struct description* description) {
-  const uint32_t ended = atomic_fetch_add_explicit(&description->ended, 1, memory_order_relaxed) + 1;
-  return ended == moving->ticket && atomic_load_explicit(&description->begun, memory_order_relaxed) == moving->ticket;
+  return moving->first && atomic_load(&description->begun) == moving->ticket;
+}
+
+// The position was `was`, and is `now` after this call, which used it alone.
+static void move(const struct moving* moving, struct description* description, int64_t was, int64_t now) {
+  atomic_compare_exchange_strong(&description->position, &was, now < 0 ? unknown(moving) : now);
 }
 
 int64_t moving_end(const struct moving* moving, struct description* description, int fd, int64_t result) {
@@ -58,21 +70,28 @@ int64_t moving_end(const struct moving* moving, struct description* description,
     const int64_t after = ask_position(fd);
     return moving->before >= 0 && after - moving->before == moved ? moving->before : -1;
   }
-  if (!alone(moving, description)) {
-    atomic_store_explicit(&description->position, -1, memory_order_relaxed);
-    return -1;
-  }
-  int64_t before = atomic_load_explicit(&description->position, memory_order_relaxed);
-  if (before < 0 || (moving->way == WAY_APPENDED && moved > 0)) {
+  int64_t was = atomic_load(&description->position);
+  int64_t before = was;
+  if (moving->first && (was < 0 || (moving->way == WAY_APPENDED && moved > 0))) {
     const int64_t after = ask_position(fd);
     before = after < 0 ? -1 : after - moved;
   }
-  atomic_store_explicit(&description->position, before < 0 ? -1 : before + moved, memory_order_relaxed);
+  if (alone(moving, description)) {
+    move(moving, description, was, before < 0 ? -1 : before + moved);
+  } else {
+    before = -1;
+    atomic_store(&description->position, unknown(moving));
+  }
+  atomic_fetch_add(&description->ended, 1);
   return before;
 }
 
 void moving_set(const struct moving* moving, struct description* description, int64_t result) {
   if (moving->way != WAY_FOLLOWED) return;
-  const bool known = alone(moving, description) && result >= 0;
-  if (result >= 0 || !known) atomic_store_explicit(&description->position, known ? result : -1, memory_order_relaxed);
+  const int64_t was = atomic_load(&description->position);
+  if (!alone(moving, description))
+    atomic_store(&description->position, unknown(moving));
+  else if (result >= 0)
+    move(moving, description, was, result);
+  atomic_fetch_add(&description->ended, 1);
 }
