@@ -95,17 +95,20 @@ void check_name(const std::string& name, bool is_new) {
     check_scheme(name, scheme);
   }
   const std::string_view format = foreign_by_name(path);
-  std::string remedy = is_new           ? "; choose another name"
-                       : format.empty() ? "; rename it"
-                                        : "; turn it into .npy files with a program for that format";
-  if (!striped && joint == nullptr) remedy += base::text(", or say raw:", name, " for elements without a header");
+  const auto remedy = [&] {
+    const std::string_view first = is_new           ? "; choose another name"
+                                   : format.empty() ? "; rename it"
+                                                    : "; turn it into .npy files with a program for that format";
+    const bool plain = !striped && joint == nullptr;
+    return base::text(first, plain ? base::text(", or say raw:", name, " for elements without a header") : "");
+  };
   if (!format.empty())
     refuse(base::text(name, ": the name is that of ", format,
-                      " files, which Plait does not read or write; there are .npy files and raw elements", remedy));
+                      " files, which Plait does not read or write; there are .npy files and raw elements", remedy()));
   constexpr std::string_view kNumpy = ".npy";
   const std::string_view end = path.substr(path.size() - std::min(path.size(), kNumpy.size()));
   if (end != kNumpy && std::ranges::equal(end, kNumpy, [](char a, char b) { return a == b || a + 32 == b; }))
-    refuse(base::text(name, ": the names of .npy files end with .npy in small letters", remedy));
+    refuse(base::text(name, ": the names of .npy files end with .npy in small letters", remedy()));
 }
 
 }  // namespace plait::file

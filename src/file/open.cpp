@@ -156,19 +156,19 @@ namespace {
 
 /// Rank 0 looks at the file, or makes it, and everyone hears what it found.  Collective.
 Findings look(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
+  Findings found;
   std::string packed;
   engine::agree(transport, engine::caught([&] {
                   if (transport.rank() != 0) return;
-                  Findings found;
                   found.access = access_options(options);
                   if (file.mode == Mode::kWrite) {
                     make_new(file, options, found);
                   } else {
                     look_at_existing(file, options, found);
                   }
-                  packed = found.pack();
+                  if (transport.size() > 1) packed = found.pack();
                 }));
-  return Findings::unpack(broadcast_text(transport, packed));
+  return transport.size() > 1 ? Findings::unpack(broadcast_text(transport, packed)) : found;
 }
 
 /// What every rank's File keeps of it.

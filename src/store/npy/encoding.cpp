@@ -1,5 +1,7 @@
 #include "store/npy/encoding.hpp"
 
+#include <algorithm>
+
 namespace plait::store::npy {
 
 namespace {
@@ -30,6 +32,10 @@ std::optional<std::uint32_t> take_code(std::string_view& text) {
 }
 
 }  // namespace
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return (byte_of(c) & 0x80) != 0; });
+}
 
 std::string utf8_of_latin1(std::string_view text) {
   std::string result;

@@ -8,6 +8,7 @@
 
 namespace plait::store::npy {
 
+bool is_ascii(std::string_view text);
 std::string utf8_of_latin1(std::string_view text);
 /// Nothing where a character has no place in Latin-1, or the text is no UTF-8.
 std::optional<std::string> latin1_of_utf8(std::string_view text);

@@ -101,7 +101,7 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
     const std::string text(reinterpret_cast<const char*>(bytes.data()) + start, bytes.size() - start);
     const bool latin1 = static_cast<std::int64_t>(bytes[6]) < 3;
     if (!latin1 && !is_utf8(text)) damaged(path, "the header is of version 3, but no UTF-8");
-    dictionary = parse_literal(latin1 ? utf8_of_latin1(text) : text);
+    dictionary = parse_literal(latin1 && !is_ascii(text) ? utf8_of_latin1(text) : text);
   } catch (const Error& error) {
     damaged(path, base::text("the header does not parse: ", error.what()));
   }
