@@ -11,7 +11,21 @@ from pathlib import Path
 import pytest
 from sources import ROOT, files_with, read
 
-LAYERS = ("base", "layout", "plan", "copy", "store", "transport", "engine", "file", "distant", "trace")
+LAYERS = (
+    "base",
+    "layout",
+    "plan",
+    "copy",
+    "store",
+    "transport",
+    "engine",
+    "file",
+    "distant",
+    "container",
+    "driver",
+    "open",
+    "trace",
+)
 STRANGERS = ({"store", "transport"},)
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}

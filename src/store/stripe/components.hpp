@@ -33,8 +33,4 @@ bool remove_left_behind(const std::string& left_behind, const std::string& targe
 /// What temporary names of descriptions end with.
 inline constexpr const char* kTemporarySuffix = ".stripes";
 
-/// Gives a new file of any kind its final name.  Where that was a striped file's its component files go afterwards.
-/// errors  kSystem.
-void commit(posix::Replacement& file);
-
 }  // namespace plait::store::stripe

@@ -24,7 +24,9 @@ class StripedStore : public Store {
 
   const std::string& name() const override { return shown_; }
   std::string description() const override;
+  Striping striping() const override { return {unit_, static_cast<std::int64_t>(components_.size())}; }
   std::int64_t size() override { return bytes_; }
+  bool grows() const override { return false; }
   /// Of its components.  errors  kSystem.
   std::vector<posix::Identity> identities() const;
   /// errors  kSystem, at completion: also segments that lie outside of the file, which has the size that its
