@@ -9,7 +9,7 @@
 namespace plait::container {
 
 std::span<const Container* const> containers() {
-  static const std::array<const Container*, 2> kContainers{
+  static const Container* const kContainers[] = {
       &npy::container(),
       &raw::container(),
   };

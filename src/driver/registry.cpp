@@ -1,19 +1,15 @@
 #include "driver/registry.hpp"
 
-#include <array>
-
 #include "driver/distant/driver.hpp"
+#include "driver/memory/driver.hpp"
 #include "driver/plain/driver.hpp"
 #include "driver/stripe/driver.hpp"
 
 namespace plait::driver {
 
 std::span<const Driver* const> drivers() {
-  static const std::array<const Driver*, 4> kDrivers{
-      &plain::raw_driver(),
-      &stripe::driver(),
-      &distant::driver(),
-      &plain::driver(),
+  static const Driver* const kDrivers[] = {
+      &plain::raw_driver(), &stripe::driver(), &distant::driver(), &memory::driver(), &plain::driver(),
   };
   return kDrivers;
 }
