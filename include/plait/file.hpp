@@ -116,12 +116,11 @@ class File {
   Mode mode() const;
   const ArrayType& type() const;
 
-  /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.
+  /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.  With
+  /// `fill_halo` the halos of the local arrays are filled as well.
   /// cost    At most `memory` bytes of staging a rank; planning is independent of the number of elements.
   /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store
-  /// failed.
-  ///         The parts are undefined after either.
-  /// With `fill_halo` the halos of the local arrays are filled as well.
+  ///         failed.  The parts are undefined after either.
   void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {},
             bool fill_halo = false);
   /// The reverse.  A failed write in mode `w` discards the new file.

@@ -111,7 +111,7 @@ std::unique_ptr<file::Source> FileDriver::open(Opening& opening) const {
       return source;
     } catch (const Error& error) {
       // A file that was replaced since rank 0 looked: others have met the new one, or nothing where components were.
-      constexpr int kMostAttempts = 100;
+      constexpr int kMostAttempts = 2000;  // of some milliseconds at most
       constexpr int kMostSame = 20;
       const int code = error.system_code();
       if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == kMostAttempts) throw;

@@ -18,8 +18,7 @@ class FileDriver : public Driver {
 
   /// Opens an existing one.  Not collective.
   /// errors  kArgument: a name that cannot be, or that says otherwise than what is there.  kSystem: it is not there,
-  /// not
-  ///         permitted, or damaged.
+  ///         not permitted, or damaged.
   virtual store::Found find(const std::string& name, bool writable) const = 0;
   /// Opens what another process has found and has open, or has made.  errors  kSystem; ESTALE: see expect_same_files().
   virtual std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const = 0;

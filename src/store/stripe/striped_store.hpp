@@ -30,8 +30,7 @@ class StripedStore : public Store {
   /// Of its components.  errors  kSystem.
   std::vector<posix::Identity> identities() const;
   /// errors  kSystem, at completion: also segments that lie outside of the file, which has the size that its
-  /// description
-  ///         says.
+  ///         description says.
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   /// All disks write at the same time.
