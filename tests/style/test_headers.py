@@ -42,9 +42,9 @@ def test_header_compiles_alone_in_c(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", files_with({".hpp", ".h", ".cpp", ".c"}, "include", "src", "bindings"), ids=str)
-def test_contracts_stand_on_lines_of_their_own(path: Path) -> None:
-    """What a comment says of errors, cost, threads and forks begins a line, where readers look for it."""
-    swallowed = re.compile(r"//.*[^\s/,(] +(errors|cost|threads|returns|forks|pre)  +\S")
+def test_contracts_are_not_joined_with_what_precedes_them(path: Path) -> None:
+    """What a comment says of errors, cost, threads and forks begins a line, or stands two spaces behind a sentence."""
+    swallowed = re.compile(r"//.*[^\s/,(] (errors|cost|threads|returns|forks|pre)  +\S")
     lines = enumerate(read(path).splitlines(), start=1)
     found = [f"{number}: {line.strip()}" for number, line in lines if swallowed.search(line)]
-    assert not found, f"{path} has contracts inside of lines: {found}"
+    assert not found, f"{path} has contracts that do not stand out: {found}"
