@@ -20,6 +20,7 @@ LAYERS = (
     "transport",
     "engine",
     "file",
+    "communicator",
     "distant",
     "container",
     "driver",
@@ -31,6 +32,7 @@ PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
 MPI_PLACES = (
     "src/transport/mpi/",
+    "src/communicator/",
     "include/plait/mpi.hpp",
     "include/plait_mpi.h",
     "bindings/",

@@ -1,4 +1,4 @@
-#include "transport/mpi/comms.hpp"
+#include "communicator/mpi.hpp"
 
 #include <mpi.h>
 
@@ -48,7 +48,7 @@ int key_of_holders() {
   if (key == MPI_KEYVAL_INVALID) {
     transport::mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &key, nullptr),
                           "MPI_Comm_create_keyval");
-    transport::at_ending(transport::EndingStage::kThreads, transport::mpi::forget_comms);
+    transport::at_ending(transport::EndingStage::kThreads, communicator::forget_comms);
   }
   return key;
 }
@@ -73,7 +73,7 @@ Comm make_comm(MPI_Comm communicator) {
   return made;
 }
 
-void transport::mpi::forget_comms() noexcept {
+void communicator::forget_comms() noexcept {
   std::vector<Comm> forgotten;
   {
     const std::scoped_lock lock(holders().mutex);
