@@ -3,7 +3,8 @@
 from plait.trace._convert import Conversion, convert
 from plait.trace._event import EVENT, UNKNOWN, Counters, Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._import import IMPORTS, import_trace
-from plait.trace._reader import Coverage, Description, Trace, open
+from plait.trace._open import open
+from plait.trace._reader import Coverage, Description, Trace
 from plait.trace._record import record
 from plait.trace._summary import Summary
 from plait.trace._workloads import Workload, generate, workload_name, workloads

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from plait import _core
 from plait._buffers import trace_name
 from plait._errors import ArgumentError
-from plait.trace import _parquet
+from plait.trace import formats
+from plait.trace._open import open as open_trace
 from plait.trace._reader import Description
-from plait.trace._reader import open as open_trace
+from plait.trace._sources import files_of, wanted_format
 from plait.trace._writer import create, finish_as, tell
+from plait.trace.formats.format import Format, Imported
 
 Progress = Callable[[int, int], None]
-_PARQUET = "parquet"
 # How the target is written where nobody says it.
 _OTHERWISE = {"base": 16, "comment": "", "block": 512, "plain": False, "separator": "", "tick": 0}
 
@@ -32,10 +33,6 @@ class Conversion(NamedTuple):
     """What the target's format could not hold, for people; empty: nothing was lost."""
     description: Description
     """Of the source."""
-
-
-def _format_of(path: str) -> str:
-    return _PARQUET if path.endswith((".parquet", ".pq")) else ""
 
 
 def _same_file(source: str, target: str) -> bool:
@@ -92,14 +89,19 @@ def convert(
     here, there = trace_name(source), trace_name(target)
     if _same_file(here, there):
         raise ArgumentError(f"the source and the target are the same file, {here}")
-    to_format = to_format or _format_of(there)
+    written = formats.find(to_format) if to_format else formats.written_as(there)
     if not to_format and there == "-":
         raise ArgumentError("the standard output has no ending that tells the format; say which to write")
     how: dict[str, Any] = {"base": base, "comment": comment, "block": block, "plain": plain}
     how |= {"separator": separator, "tick": tick}
-    _check_options(there, to_format, [name for name, value in how.items() if value != _OTHERWISE[name]])
-    if from_format == _PARQUET or (not from_format and here != "-" and _parquet.is_parquet(here)):
-        return _from_parquet(here, there, to_format, how, progress)
+    _check_options(there, to_format or "", [name for name, value in how.items() if value != _OTHERWISE[name]])
+    if written is not None and written.write is None:
+        raise ArgumentError(f"traces in the format {written.name} are read, not written")
+    found = wanted_format(here, from_format)
+    if found is not None and written is None:
+        return _from_python(found, here, there, to_format, how, progress)
+    if found is not None and found is written:
+        raise ArgumentError(f"{here} is in the format {found.name} already")
     trace = open_trace(
         here,
         from_format,
@@ -110,10 +112,8 @@ def convert(
         block=from_block,
     )
     with trace:
-        if to_format == _PARQUET:
-            if there == "-":
-                raise ArgumentError("Parquet is not written to the standard output; name a file")
-            events, size = _parquet.write(trace, there, progress)
+        if written is not None and written.write is not None:
+            events, size = written.write(trace, there, progress)
             return Conversion(events, size, [], trace.description)
         with create(there, to_format, **how) as out:
             events = _core.copy_events(trace._reader, out._writer, progress)
@@ -125,8 +125,7 @@ def convert(
 
 def _check_options(target: str, to_format: str, given: Iterable[str]) -> None:
     """Refuses options that the target's format has no use for."""
-    endings = [(one, ending) for one, ending, _, written in _core.trace_formats() if written and ending]
-    name = to_format or next((one for one, ending in endings if target.endswith(ending)), "")
+    name = to_format or next((one for one, ending in formats.endings() if target.endswith(ending)), "")
     for option in given:
         fit = ("1992", "csv") if option in ("separator", "tick") else ("1992",)
         if name not in fit:
@@ -138,20 +137,28 @@ def _check_options(target: str, to_format: str, given: Iterable[str]) -> None:
             )
 
 
-def _from_parquet(
-    source: str, target: str, to_format: str, how: dict[str, Any], progress: Progress | None
+def _from_python(
+    format: Format, source: str, target: str, to_format: str | None, how: dict[str, Any], progress: Progress | None
 ) -> Conversion:
-    if to_format == _PARQUET:
-        raise ArgumentError(f"{source} is in Parquet already")
-    trace = _parquet.ParquetTrace(source)
-    description = trace.description
-    events = 0
-    with create(target, to_format, **how) as out:
-        tell(out, description.processes, description.files)
-        for batch in trace.batches():
-            out.write(batch)
-            events += len(batch)
-            if progress:
-                progress(events, trace.rows)
-        finish_as(out, description)
-        return Conversion(events, out.bytes_written, out.lost, description)
+    """From what is read in Python to what the library writes."""
+    with files_of([source]) as files:
+        found = format.read(files, lambda text: None)
+        try:
+            found.spool.finish()
+            known = found._replace(zero=max(found.zero + found.spool.earliest, 0))
+            events = 0
+            with create(target, to_format, **how) as out:
+                tell(out, found.processes, found.files)
+                for batch in found.spool.in_order():
+                    out.write(batch)
+                    events += len(batch)
+                    if progress:
+                        progress(events, found.spool.events)
+                finish_as(out, known)
+                return Conversion(events, out.bytes_written, out.lost, _description_of(known))
+        finally:
+            found.spool.close()
+
+
+def _description_of(known: Imported) -> Description:
+    return Description(**{name: getattr(known, name) for name in Description._fields})

@@ -2,58 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from plait._buffers import trace_name
 from plait._errors import ArgumentError
-from plait.trace._compressed import damages, failure, opener_of, unpacking
-from plait.trace._darshan import import_darshan, is_darshan
-from plait.trace._dftracer import import_dftracer, is_dftracer
+from plait.trace import formats
 from plait.trace._reader import Trace
+from plait.trace._sources import check_readable, files_of, format_of
 from plait.trace._strace_files import StraceFiles
-from plait.trace._summary import Imported, Summary
+from plait.trace._summary import Summary
 from plait.trace._transfer import transfer, write_out
+from plait.trace.formats.format import Imported
 
-IMPORTS = ("darshan", "dftracer", "strace", "fio", "blkcsv", "vscsi", "oracle-general")
-"""The formats of other tools.  Those behind the second can be opened by :func:`plait.trace.open` as well."""
-_HEAD = 1 << 16
-
-
-def _found_format(path: str) -> str:
-    """The format of a source that is not read by the library itself; empty: any other."""
-    if is_darshan(path):
-        return "darshan"
-    head = bytearray()
-    opener = opener_of(path)
-    with unpacking(path), opener(path) if opener else open(path, "rb") as file:
-        try:
-            while len(head) < _HEAD and (more := file.read(1 << 12)):
-                head += more
-        except damages():
-            if not head:
-                raise
-            # What comes before the damage is imported, and said to be incomplete.
-    return "dftracer" if is_dftracer(bytes(head)) else ""
-
-
-@contextlib.contextmanager
-def _files_of(paths: list[str]) -> Iterator[list[str]]:
-    """The paths, with a file that holds the standard input for "-": imports read some sources twice."""
-    if "-" not in paths:
-        yield paths
-        return
-    if len(paths) > 1:
-        raise ArgumentError("the standard input is imported alone, not beside other sources")
-    with tempfile.NamedTemporaryFile(prefix="plait-import-") as file:
-        with os.fdopen(os.dup(0), "rb") as given:
-            shutil.copyfileobj(given, file)
-        file.flush()
-        yield [file.name]
+IMPORTS = tuple(formats.foreign_names())
+"""The formats of other tools."""
 
 
 def import_trace(
@@ -92,7 +56,7 @@ def import_trace(
         raise ArgumentError("there is nothing to import; name a trace")
     if format is not None and format not in IMPORTS:
         raise ArgumentError(f"'{format}' is no format to import; there are {', '.join(IMPORTS)}")
-    with _files_of(paths) as files:
+    with files_of(paths) as files:
         options = {"columns": columns, "separator": separator, "tick": tick, "block": block}
         return _import(files, target, format, target_format, options, progress)
 
@@ -106,11 +70,7 @@ def _import(
     progress: Callable[[str, float], None] | None,
 ) -> Summary:
     for path in paths:
-        try:
-            with open(path, "rb"):
-                pass
-        except OSError as error:
-            raise failure(f"cannot read {path}: {error.strerror}", error) from error
+        check_readable(path)
 
     def step(text: str) -> None:
         if progress:
@@ -120,14 +80,13 @@ def _import(
         if progress:
             progress(f"writing {os.fspath(target)}", done)
 
-    found = _found_format(paths[0])  # also where it is given: what cannot be unpacked at all is an error
-    found = format or found
-    if found == "dftracer":
-        return _write(import_dftracer(paths, step), target, target_format, share)
-    if found == "darshan":
-        if len(paths) > 1:
-            raise ArgumentError("one log of Darshan is imported at a time")
-        return _write(import_darshan(paths[0], step), target, target_format, share)
+    found = format_of(paths[0])  # also where it is given: what cannot be unpacked at all is an error
+    if format is not None:
+        found = formats.find(format)
+    if found is not None:
+        if len(paths) > 1 and not found.several:
+            raise ArgumentError(f"one trace of {found.name} is imported at a time")
+        return _write(found.read(paths, step), target, target_format, share)
     if len(paths) > 1:
         if format not in (None, "strace"):
             raise ArgumentError(

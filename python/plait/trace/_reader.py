@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,16 @@ class Description(NamedTuple):
     counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
 
 
+class Origin(Protocol):
+    """What a trace was copied from, to be read in its place."""
+
+    format: str
+
+    def close(self) -> None:
+        """Lets go of the copy."""
+        ...
+
+
 class Trace:
     """A trace being read, in the order of start; see :func:`plait.trace.open`."""
 
@@ -60,8 +70,10 @@ class Trace:
         tick: int = 0,
         block: int = 512,
         columns: str = "",
+        origin: Origin | None = None,
     ) -> None:
-        """See :func:`plait.trace.open`."""
+        """See :func:`plait.trace.open`; ``origin`` is what the file at ``path`` stands for, and is closed with this."""
+        self._origin = origin
         self._name = "/dev/stdin" if trace_name(path) == "-" else trace_name(path)
         opener = opener_of(self._name)
         self._unpacked = Unpacked(self._name, opener) if opener else None
@@ -112,6 +124,8 @@ class Trace:
             self._reader.close()
             if self._unpacked:
                 self._unpacked.join()
+            if self._origin:
+                self._origin.close()
 
     def __iter__(self) -> Iterator[npt.NDArray[np.void]]:
         """The events in batches: arrays of :data:`plait.trace.EVENT`."""
@@ -145,7 +159,7 @@ class Trace:
         if damage:
             notes.append(damage)
         return Description(
-            format=raw["format"],
+            format=self._origin.format if self._origin else raw["format"],
             zero=raw["zero"],
             tick=raw["tick"],
             complete=raw["complete"] and not damage,
@@ -218,48 +232,3 @@ class Trace:
         if self._last is not None:
             return (1, 1)
         return (self._reader.bytes_read, self._reader.bytes_in_all)
-
-
-def open(
-    path: str | os.PathLike[str],
-    format: str | None = None,
-    *,
-    begin: int | None = None,
-    end: int | None = None,
-    base: int = 0,
-    separator: str = "",
-    comment: str = "",
-    tick: int = 0,
-    block: int = 512,
-    columns: str = "",
-) -> Trace:
-    """Opens a trace of any format that Plait reads, also compressed by gzip or zstd; ``"-"`` is the standard input.
-
-    Args:
-        path: the trace. Traces of several hosts that were recorded together lie beside each other and are read as one.
-        format: its format; by default it is found out from the content.
-        begin: ns since the trace's zero: only events that start then or later.
-        end: ns since the trace's zero: only events that start before. Of a binary trace no more than needed is read.
-        base: 1992: of numbers, 10 or 16.
-        separator: 1992 and CSV: what stands between fields.
-        comment: 1992: what a comment line begins with.
-        tick: ns a unit of time.
-        block: bytes of a block: 1992, and addresses in traces of block devices.
-        columns: blkcsv: what the columns hold, as in ``"time,op,lba,size"``.
-
-    Raises:
-        plait.StoreError: it is not there, or cannot be read.
-        plait.ArgumentError: it is in no format that Plait knows, or not in this one.
-    """
-    return Trace(
-        path,
-        format,
-        begin=begin,
-        end=end,
-        base=base,
-        separator=separator,
-        comment=comment,
-        tick=tick,
-        block=block,
-        columns=columns,
-    )

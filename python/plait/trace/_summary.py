@@ -3,25 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from plait.trace._event import Counters, Missed, Process, TracedFile
-from plait.trace._spool import Spool
-
-
-class Imported(NamedTuple):
-    """A trace that was read whole."""
-
-    format: str
-    zero: int
-    tick: int
-    complete: bool
-    processes: list[Process]
-    files: list[TracedFile]
-    missed: list[Missed]
-    notes: list[str]
-    spool: Spool
-    counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
+from plait.trace._event import Missed
 
 
 @dataclass

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from plait.trace._event import Counters, Flag, Kind
 from plait.trace._reader import Trace
-from plait.trace._summary import Imported, Summary
+from plait.trace._summary import Summary
 from plait.trace._writer import create, finish_as, tell
+from plait.trace.formats.format import Imported
 
 
 def _sum(summary: Summary, events: npt.NDArray[np.void]) -> None:

@@ -5,6 +5,7 @@ docs/reference/trace-report.md tells what each number is.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -19,9 +20,9 @@ from plait.trace import words
 from plait.trace._choice import Choice, kept
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._coverage import coverage, left_out, without_left_out
-from plait.trace._parquet import is_parquet
 from plait.trace._processes import label_of, shown_processes, stragglers
 from plait.trace._program import programs
+from plait.trace._sources import Copied, wanted_format
 from plait.trace.conclusions import conclusions
 from plait.trace.counters import Asked, counters_of
 
@@ -109,12 +110,13 @@ def report(
         "process": process,
         "progress": progress,
     }
-    if not format and path != "-" and is_parquet(path):
-        raise _argument(
-            f"{path} is Parquet, which a report does not read; turn it into a trace first: "
-            f"plait trace convert {path} {os.path.splitext(path)[0]}.plait"
-        )
-    found = _counted(path, options)
+    source = wanted_format(path, format)
+    if source is None:
+        found = _counted(path, options)
+    else:
+        with contextlib.closing(Copied(path, source)) as copied:
+            found = _counted(copied.path, {**options, "format": ""})
+        found["description"]["format"] = source.name
     found["counters"] = counters_of(
         found["description"]["counters"],
         Asked(file, process, choice.include, choice.exclude, choice.all),

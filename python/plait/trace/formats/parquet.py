@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from plait._errors import ArgumentError, StoreError, store_error
 from plait.trace._event import EVENT, UNKNOWN, Counters, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._reader import Description, Trace
+from plait.trace.formats.format import Format, Imported, Progress, Step
 
 _ROWS = 1 << 18  # of a row group
 _KEY = b"plait.trace"
@@ -33,15 +34,6 @@ def _pyarrow() -> tuple[ModuleType, ModuleType]:
     except ImportError as error:
         raise ArgumentError("traces in Parquet need the package pyarrow; install plait[traces]") from error
     return pyarrow, parquet
-
-
-def is_parquet(path: str) -> bool:
-    """Whether the file at ``path`` is Parquet, by its first bytes."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(4) == _MAGIC
-    except OSError:  # whoever opens it says what is wrong
-        return False
 
 
 def _schema(pa: Any) -> Any:
@@ -87,8 +79,10 @@ def _metadata(description: Description) -> str:
     return json.dumps({"version": 1, **known})  # lone surrogates, which stand for bytes, are escaped
 
 
-def write(trace: Trace, target: str, progress: Callable[[int, int], None] | None = None) -> tuple[int, int]:
+def write(trace: Trace, target: str, progress: Progress | None = None) -> tuple[int, int]:
     """Writes what is left of a trace; returns how many events, and the bytes of the file."""
+    if target == "-":
+        raise ArgumentError("Parquet is not written to the standard output; name a file")
     pa, parquet = _pyarrow()
     schema = _schema(pa)
     names: dict[int, str] = {}
@@ -123,7 +117,7 @@ def write(trace: Trace, target: str, progress: Callable[[int, int], None] | None
     return events_written, size
 
 
-class ParquetTrace:
+class _ParquetTrace:
     """A trace in Parquet being read: its description is known from the start."""
 
     def __init__(self, path: str) -> None:
@@ -146,7 +140,7 @@ class ParquetTrace:
             raise ArgumentError(f"what {path} says of its trace is no JSON: {error}") from error
         if known.get("version", 1) != 1:
             raise ArgumentError(f"{path} is of version {known['version']}; this Plait reads version 1")
-        self.rows = int(self._file.metadata.num_rows)
+        self.events = int(self._file.metadata.num_rows)
         self.description = Description(
             format="parquet",
             zero=known.get("zero", 0),
@@ -159,7 +153,16 @@ class ParquetTrace:
             counters=[Counters(*one) for one in known.get("counters", [])],
         )
 
-    def batches(self) -> Iterator[npt.NDArray[np.void]]:
+    earliest = 0
+
+    def finish(self) -> None:
+        """Nothing is left to be read before the events are."""
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def in_order(self) -> Iterator[npt.NDArray[np.void]]:
         """The events, some at a time."""
         for batch in self._file.iter_batches(_ROWS, columns=self._columns):
             events = np.zeros(batch.num_rows, EVENT)
@@ -189,3 +192,20 @@ class ParquetTrace:
             return np.asarray(column.cast(wanted).fill_null(missing).to_numpy(zero_copy_only=False))
         except self._pa.ArrowException as error:
             raise ArgumentError(f"{self._path}: the column {name} cannot be read: {error}") from error
+
+
+def _read(paths: Sequence[str], step: Step) -> Imported:
+    step(paths[0])
+    trace = _ParquetTrace(paths[0])
+    known = trace.description._asdict()
+    return Imported(spool=trace, **known)
+
+
+FORMAT = Format(
+    "parquet",
+    recognize=lambda path, head: head.startswith(_MAGIC),
+    read=_read,
+    foreign=False,
+    endings=(".parquet", ".pq"),
+    write=write,
+)

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 
 from plait._errors import ArgumentError
-from plait.trace._darshan_counters import calls_and_bytes, values_of
-from plait.trace._darshan_log import TRACED, Log, is_darshan
 from plait.trace._event import EVENT, Counters, Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._spool import Spool
-from plait.trace._summary import Imported
+from plait.trace.formats.darshan_counters import calls_and_bytes, values_of
+from plait.trace.formats.darshan_log import TRACED, Log, is_darshan
+from plait.trace.formats.format import Format, Imported
 
 __all__ = ["import_darshan", "is_darshan"]
 
@@ -205,3 +205,10 @@ def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) ->
     whole = {"run_ns": round(float(job["run_time"]) * _SECOND), "processes": int(job["nprocs"])}
     counters = [Counters(0, 0, Interface.UNKNOWN, int(Flag.LOGICAL), whole), *work.counters]
     return Imported("darshan", zero, 1, work.complete, processes, files, work.missed, work.notes, spool, counters)
+
+
+FORMAT = Format(
+    "darshan",
+    recognize=lambda path, head: is_darshan(path),
+    read=lambda paths, step: import_darshan(paths[0], step),
+)

@@ -14,7 +14,7 @@ from typing import Any
 from plait.trace._compressed import damages, opener_of, unpacking
 from plait.trace._event import Flag, Interface, Kind, Missed, Process, TracedFile
 from plait.trace._spool import Spool
-from plait.trace._summary import Imported
+from plait.trace.formats.format import Format, Imported
 
 _KINDS = {
     **dict.fromkeys(("read", "pread", "pread64", "readv", "preadv", "preadv2", "fread", "fgets", "fgetc"), Kind.READ),
@@ -260,3 +260,11 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
     processes = [Process(pid, **known) for pid, known in work.processes.items()]
     files = [TracedFile(pid, number, work.resolved(name)) for (pid, name), number in work.files.items()]
     return Imported("dftracer", (work.zero or 0) * 1000, 1000, work.complete, processes, files, missed, notes, spool)
+
+
+FORMAT = Format(
+    "dftracer",
+    recognize=lambda path, head: is_dftracer(head),
+    read=import_dftracer,
+    several=True,
+)

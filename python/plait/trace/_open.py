@@ -1,0 +1,57 @@
+"""Opening a trace of any format."""
+
+from __future__ import annotations
+
+import os
+
+from plait._buffers import trace_name
+from plait.trace._reader import Trace
+from plait.trace._sources import Copied, wanted_format
+
+
+def open(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    begin: int | None = None,
+    end: int | None = None,
+    base: int = 0,
+    separator: str = "",
+    comment: str = "",
+    tick: int = 0,
+    block: int = 512,
+    columns: str = "",
+) -> Trace:
+    """Opens a trace of any format that Plait reads, also compressed by gzip or zstd; ``"-"`` is the standard input.
+
+    Args:
+        path: the trace. Traces of several hosts that were recorded together lie beside each other and are read as one.
+        format: its format; by default it is found out from the content.
+        begin: ns since the trace's zero: only events that start then or later.
+        end: ns since the trace's zero: only events that start before. Of a binary trace no more than needed is read.
+        base: 1992: of numbers, 10 or 16.
+        separator: 1992 and CSV: what stands between fields.
+        comment: 1992: what a comment line begins with.
+        tick: ns a unit of time.
+        block: bytes of a block: 1992, and addresses in traces of block devices.
+        columns: blkcsv: what the columns hold, as in ``"time,op,lba,size"``.
+
+    Raises:
+        plait.StoreError: it is not there, or cannot be read.
+        plait.ArgumentError: it is in no format that Plait knows, or not in this one.
+    """
+    found = wanted_format(trace_name(path), format)
+    copied = Copied(trace_name(path), found) if found else None
+    return Trace(
+        copied.path if copied else path,
+        None if copied else format,
+        begin=begin,
+        end=end,
+        base=base,
+        separator=separator,
+        comment=comment,
+        tick=tick,
+        block=block,
+        columns=columns,
+        origin=copied,
+    )

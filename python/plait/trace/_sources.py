@@ -1,0 +1,100 @@
+"""Which format a source is of, and traces that are read in Python as ones that the library reads."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from plait._errors import ArgumentError
+from plait.trace import formats
+from plait.trace._compressed import damages, failure, opener_of, unpacking
+from plait.trace._transfer import write_out
+from plait.trace.formats.format import Format
+
+_HEAD = 1 << 16
+
+
+def format_of(path: str) -> Format | None:
+    """Return the format of a file, of those that are read in Python; None: any other, or nothing to look at."""
+    if not os.path.isfile(path):  # a pipe would lose what is read of it
+        return None
+    try:
+        head = _head_of(path)
+    except OSError:  # whoever opens it says what is wrong
+        return None
+    return next((one for one in formats.FORMATS if one.recognize(path, head)), None)
+
+
+def _head_of(path: str) -> bytes:
+    """What a file begins with, unpacked."""
+    head = bytearray()
+    opener = opener_of(path)
+    with unpacking(path), opener(path) if opener else open(path, "rb") as file:
+        try:
+            while len(head) < _HEAD and (more := file.read(1 << 12)):
+                head += more
+        except damages():
+            if not head:
+                raise
+            # What comes before the damage is read, and said to be incomplete.
+    return bytes(head)
+
+
+def wanted_format(path: str, name: str | None) -> Format | None:
+    """Return the format that was asked for, or found out, where it is read in Python."""
+    if name:
+        return formats.find(name)
+    return None if path == "-" else format_of(path)
+
+
+@contextlib.contextmanager
+def files_of(paths: Sequence[str]) -> Iterator[list[str]]:
+    """Give the paths, with a file that holds the standard input for "-": some sources are read twice."""
+    if "-" not in paths:
+        yield list(paths)
+        return
+    if len(paths) > 1:
+        raise ArgumentError("the standard input is imported alone, not beside other sources")
+    with tempfile.NamedTemporaryFile(prefix="plait-import-") as file:
+        with os.fdopen(os.dup(0), "rb") as given:
+            shutil.copyfileobj(given, file)
+        file.flush()
+        yield [file.name]
+
+
+def check_readable(path: str) -> None:
+    """Raise StoreError where a file cannot be opened."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise failure(f"cannot read {path}: {error.strerror}", error) from error
+
+
+class Copied:
+    """A trace that is read in Python as a binary one in a temporary folder, until it is closed."""
+
+    def __init__(self, path: str, format: Format, step: Callable[[str], None] = lambda text: None) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="plait-trace-")
+        self.format = format.name
+        self.path = str(Path(self._folder.name, "trace.plait"))
+        try:
+            with files_of([path]) as files:
+                if path != "-":
+                    check_readable(path)
+                found = format.read(files, step)
+                try:
+                    write_out(found, self.path, None)
+                finally:
+                    found.spool.close()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Remove it."""
+        self._folder.cleanup()

@@ -1,0 +1,63 @@
+"""All formats of traces, whichever language reads them: what opening, reports, conversions, imports and help know.
+
+The library's own are listed in src/trace/formats.cpp; those that are read in Python are listed here.
+"""
+
+from __future__ import annotations
+
+from plait import _core
+from plait._errors import ArgumentError
+from plait.trace.formats import darshan, dftracer, parquet
+from plait.trace.formats.format import Format
+
+#: Those that are read in Python, in the order in which they are recognized.
+FORMATS: list[Format] = [
+    parquet.FORMAT,
+    darshan.FORMAT,
+    dftracer.FORMAT,
+]
+
+
+def find(name: str) -> Format | None:
+    """Return the format of a name that is read in Python; None for one of the library.
+
+    Raises:
+        plait.ArgumentError: there is no format of that name.
+    """
+    for format in FORMATS:
+        if format.name == name:
+            return format
+    if name not in read_names():
+        raise ArgumentError(
+            f"there is no trace format '{name}'; read are {', '.join(read_names())}; "
+            f"written are {', '.join(written_names())}"
+        )
+    return None
+
+
+def read_names() -> list[str]:
+    """Return the names of the formats that are read."""
+    return [name for name, _, read, _ in _core.trace_formats() if read] + [one.name for one in FORMATS]
+
+
+def written_names() -> list[str]:
+    """Return the names of the formats that are written."""
+    library = [name for name, _, _, written in _core.trace_formats() if written]
+    return library + [one.name for one in FORMATS if one.write]
+
+
+def foreign_names() -> list[str]:
+    """Return the names of other tools' formats, which are read and not written."""
+    python = [one.name for one in FORMATS if one.foreign]
+    return python + [name for name, _, read, written in _core.trace_formats() if read and not written]
+
+
+def written_as(path: str) -> Format | None:
+    """Return the format that a target's ending tells, of those that are written in Python."""
+    return next((one for one in FORMATS if one.write and path.endswith(one.endings)), None)
+
+
+def endings() -> list[tuple[str, str]]:
+    """Return the formats that are written, each with the ending of names that tells it."""
+    library = [(name, ending) for name, ending, _, written in _core.trace_formats() if written and ending]
+    return library + [(one.name, ending) for one in FORMATS if one.write for ending in one.endings]

@@ -1,0 +1,113 @@
+"""The registry of formats of traces: what is listed there is opened, reported, converted and imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from plait import ArgumentError, trace
+from plait.cli import main
+from plait.trace import formats
+from plait.trace._spool import Spool
+from plait.trace.formats.format import Format, Imported, Step
+
+NS = 1_000_000_000
+
+
+def read_tally(paths: Sequence[str], step: Step) -> Imported:
+    """An invented format: behind the line `tally 1` a line for each write, `seconds bytes`, into one file."""
+    step(paths[0])
+    spool = Spool()
+    offset = 0
+    for line in Path(paths[0]).read_text(encoding="ascii").splitlines()[1:]:
+        seconds, size = line.split()
+        spool.add_array(event(float(seconds), offset, int(size)))
+        offset += int(size)
+    files = [trace.TracedFile(1, 1, "tally.out")]
+    return Imported("tally", 0, 1, True, [trace.Process(1)], files, [], [], spool)
+
+
+def event(seconds: float, offset: int, size: int) -> np.ndarray:
+    one = np.zeros(1, trace.EVENT)
+    one["start"], one["duration"], one["cpu"] = int(seconds * NS), 1000, trace.UNKNOWN
+    one["offset"], one["length"], one["result"] = offset, size, size
+    one["process"], one["file"], one["kind"] = 1, 1, trace.Kind.WRITE
+    one["flags"] = trace.Flag.LOGICAL
+    return one
+
+
+TALLY = Format("tally", recognize=lambda path, head: head.startswith(b"tally 1\n"), read=read_tally)
+
+
+@pytest.fixture
+def tally(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, TALLY])
+    path = tmp_path / "run.tally"
+    path.write_text("tally 1\n0.5 100\n1.5 200\n1.0 50\n", encoding="ascii")
+    return str(path)
+
+
+def test_an_invented_format_is_opened(tally: str) -> None:
+    with trace.open(tally) as opened:
+        events = opened.read()
+    assert list(events["start"]) == [NS // 2, NS, 3 * NS // 2]
+    assert opened.description.format == "tally"
+    assert [file.name for file in opened.files] == ["tally.out"]
+
+
+def test_it_is_reported(tally: str) -> None:
+    document = trace.report(tally)
+    assert document["trace"]["format"] == "tally"
+    assert document["trace"]["path"] == tally
+    assert document["totals"]["write_bytes"] == 350
+
+
+def test_it_is_converted_and_imported(tally: str, tmp_path: Path) -> None:
+    done = trace.convert(tally, tmp_path / "a.csv")
+    assert (done.events, done.description.format) == (3, "tally")
+    summary = trace.import_trace(tally, tmp_path / "b.plait", "tally")
+    assert (summary.format, summary.written_bytes) == ("tally", 350)
+    converted = trace.convert(tally, tmp_path / "c.parquet", from_format="tally")
+    assert converted.events == 3
+    with trace.open(tmp_path / "c.parquet") as opened:
+        assert opened.read()["length"].sum() == 350
+
+
+def test_the_command_line_has_it(tally: str) -> None:
+    shown = CliRunner().invoke(main, ["trace", "report", tally])
+    assert shown.exit_code == 0, shown.output
+    assert "350" in shown.output
+
+
+def test_unknown_formats_are_refused_with_all_names(tally: str) -> None:
+    with pytest.raises(ArgumentError, match="there is no trace format 'nope'; read are .*csv.*parquet.*tally"):
+        trace.open(tally, "nope")
+    with pytest.raises(ArgumentError, match="traces in the format tally are read, not written"):
+        trace.convert(tally, "x", to_format="tally")
+
+
+def test_parquet_is_reported_as_the_binary_format(tally: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed; it is in the extra traces")
+    source, target = tmp_path / "a.plait", tmp_path / "a.parquet"
+    trace.convert(tally, source)
+    trace.convert(source, target)
+    direct, other = trace.report(source), trace.report(target)
+    assert other["trace"]["format"] == "parquet"
+    for table in ("totals", "sizes", "order", "classes", "files"):
+        assert direct[table] == other[table]
+    with pytest.raises(ArgumentError, match="is in the format parquet already"):
+        trace.convert(target, tmp_path / "b.parquet")
+
+
+def test_logs_of_darshan_are_reported_as_what_is_imported(tmp_path: Path) -> None:
+    darshan = pytest.importorskip("darshan", reason="the package darshan is not installed")
+    log = min(Path(darshan.__file__).parent.rglob("*.darshan"), key=lambda path: path.stat().st_size)
+    trace.import_trace(log, tmp_path / "a.plait")
+    direct, imported = trace.report(log), trace.report(tmp_path / "a.plait")
+    assert direct["trace"]["format"] == "darshan"
+    for table in ("totals", "sizes", "files", "counters", "conclusions"):
+        assert direct[table] == imported[table]
