@@ -397,3 +397,18 @@ def test_errors_in_a_process_of_its_own_end_it_with_their_words(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("plait._errors.StoreError: cannot open")
+
+
+def test_a_lack_of_memory_is_of_pythons_class_too(tmp_path):
+    class Exhausting:
+        def __index__(self):
+            raise MemoryError
+
+    with plait.distant.open(str(tmp_path / "d.bin"), "w") as disk, pytest.raises(plait.StoreError) as caught:
+        disk.read(0, np.zeros(8, np.uint8), Exhausting())
+    assert isinstance(caught.value, MemoryError)
+    assert caught.value.errno == errno.ENOMEM
+    assert "there is not enough memory" in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert isinstance(again, MemoryError)
+    assert (again.errno, str(again)) == (errno.ENOMEM, str(caught.value))
