@@ -86,7 +86,7 @@ void redistribute_now(const Layout& source, std::span<const ConstPart> source_pa
   std::optional<engine::Exchange> exchange;
   std::string call;
   const auto checked = engine::caught([&] {
-    call = call_text(source, target, element_bytes, options);
+    if (!comm.alone()) call = call_text(source, target, element_bytes, options);
     check_sizes(source, target, element_bytes, comm, options.memory);
     pairs.emplace(pairs_of(source, target, options));
     from = file::local_arrays(source, file::as_mutable(source_parts), element_bytes, comm);
