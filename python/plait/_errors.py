@@ -28,7 +28,8 @@ class StoreError(Error, OSError):
     """A file, a disk, the network or a peer failed; ``errno`` is the system's code where there is one.
 
     As for Python's own errors the code also chooses the class: a missing file is a ``FileNotFoundError`` too, a refused
-    access a ``PermissionError``, a lack of memory a ``MemoryError``. ``filename`` is the name that the caller gave, where the call had one.
+    access a ``PermissionError``, a lack of memory a ``MemoryError``. ``filename`` is the name that the caller gave,
+    where the call had one.
     """
 
     def __str__(self) -> str:
