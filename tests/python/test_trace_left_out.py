@@ -178,8 +178,8 @@ def test_durable_transactions_are_not_seeking(tmp_path: Path) -> None:
     assert told["seconds"] == pytest.approx(84 * 0.02)
     assert told["severity"] == "medium"
     assert not any("seeking" in (each["advice"] or "") for each in found)
-    (waits,) = (each for each in found if each["title"] == "The program waits for I/O")
-    assert waits["advice"] == "Make data durable less often, or in a thread of its own."
+    # One cause, one conclusion.
+    assert not any(each["title"] == "The program waits for I/O" for each in found)
 
 
 def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ WAITING = 0.20  # of the processes' time
 SWAPPING = 0.50  # of the bytes
 AMPLIFIED = 1.2
 SYNC = 0.02  # of the processes' time, in calls that make data durable
+DURABLE = 0.50  # of the time that is waited
 # Severity follows what something costs: these shares of the processes' time, from MUCH_SECONDS on.
 HIGH_COST = 0.25
 MEDIUM_COST = 0.05
@@ -42,6 +43,9 @@ MUCH_BYTES = 64 << 20
 MUCH_SECONDS = 1.0
 TRIFLING_BYTES = 1 << 20
 TRIFLING_SECONDS = 0.01
+# Nobody plans for a burst that comes after less than that, or in a run that is over by then.
+CYCLE_SECONDS = 0.01
+CYCLES_SECONDS = 1.0
 _RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
 # What to try against calls that move no data, by what takes the most of their time.
 _INSTEAD = {
@@ -59,7 +63,7 @@ _INSTEAD = {
 
 def conclusions(report: Document, totals: Document) -> list[Document]:
     """Return the conclusions of a report."""
-    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals))]
+    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals) if not _trifling(one))]
     found += filter(None, [hidden(report)])
     if report["counters"] is not None:
         found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
@@ -78,6 +82,10 @@ def _conclusion(
     text = text[:1].upper() + text[1:]
     known = {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
     return {**known, "seconds": seconds}
+
+
+def _trifling(one: Document) -> bool:
+    return one["seconds"] is not None and one["seconds"] < TRIFLING_SECONDS
 
 
 def _whole(report: Document) -> float:
@@ -331,6 +339,9 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
         return
     share = overlap["waiting_seconds"] / whole
     waiting = overlap["waiting_seconds"]
+    durable = sum(one["seconds"] for one in report["calls"] if one["kind"] == "sync")
+    if waiting and durable >= DURABLE * waiting:
+        return  # what makes data durable is the one cause, and said by itself
     if share >= WAITING and waiting >= TRIFLING_SECONDS:
         longest = max(report["calls"], key=lambda one: one["seconds"])["kind"] if report["calls"] else "read"
         overlapped = "Start reads before the data are needed, and writes while the next step is computed."
@@ -359,7 +370,10 @@ def _cycles(report: Document, totals: Document) -> Iterator[Document]:
     found = every or [one for one in report["cycles"] if one["what"] in ("reads", "writes")]
     if not found:
         return
-    first, clock = found[0], report["timeline"]["clock"].replace("cpu", "CPU")
+    first = found[0]
+    if first["period_seconds"] < CYCLE_SECONDS or first["period_seconds"] * first["count"] < CYCLES_SECONDS:
+        return
+    clock = report["timeline"]["clock"].replace("cpu", "CPU")
     what = "" if first["what"] == "all" else f" of {first['what']}"
     text = (
         f"The data rate{what} repeats every {words.seconds(first['period_seconds'])} of {clock} time, "
