@@ -84,12 +84,15 @@ def count_junit(report: Path, runner: str, status: int) -> Outcome:
     return outcome
 
 
-def pytest(folder: str, log: Path, limit: float = 600) -> Outcome:
-    """Runs the tests of one folder in one process."""
+def pytest(folder: str, log: Path, limit: float = 600, processes: int = 0) -> Outcome:
+    """Runs the tests of one folder in one process, or dealt to several, so that some compute while others wait."""
     if not any((ROOT / folder).rglob("test_*.py")):
         return Outcome(reasons=[f"{folder} holds no tests"])
     report = SCRATCH / f"{Path(folder).name}.xml"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "timeout", f"--junitxml={report}", folder]
+    command: list[str | Path] = [sys.executable, "-m", "pytest", "-q", "-p", "timeout", f"--junitxml={report}"]
+    if processes:
+        command += ["-n", str(processes), "--dist", "worksteal"]
+    command.append(folder)
     return count_junit(report, "pytest", run(command, log, limit))
 
 
@@ -236,8 +239,8 @@ def install_tests(log: Path) -> Outcome:
 
 
 def python_tests(log: Path) -> Outcome:
-    """The Python tests in one process."""
-    return pytest("tests/python", log, limit=1800)
+    """The Python tests, dealt to more processes than cores: many wait for programs that they have started."""
+    return pytest("tests/python", log, limit=1800, processes=JOBS + 1)
 
 
 def mpi_environment() -> Environment:

@@ -4,8 +4,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include "communicator/mpi.hpp"
 #include "plait/mpi.hpp"
-#include "transport/mpi/comms.hpp"
 #include "transport/mpi/leaving.hpp"
 #include "unlocked.hpp"
 
@@ -24,7 +24,7 @@ NB_MODULE(_mpi, module) {
     int ended = 0;
     if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
     plait::transport::mpi::set_leaving(why);
-    plait::transport::mpi::forget_comms();
+    plait::communicator::forget_comms();
   });
   module.def("library_version", [] {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];

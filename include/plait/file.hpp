@@ -95,10 +95,11 @@ class File {
  public:
   /// Opens `path`: a .npy file, raw elements, elements striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see
   /// plait/disks.hpp), or an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which
-  /// says what it holds as a .npy file does.
+  /// says what it holds as a .npy file does; or one in memory, `memory:NAME`, which does so too and stays until the
+  /// process ends or makes another one.  Ranks that share it are on one node.
   ///
-  /// The latter is a shared file (plait/shared_file.hpp; Nieplocha, Foster and Dachsel 1998, section 3).  With several
-  /// ranks it needs MPI_THREAD_MULTIPLE, and each rank serves its part while it has the File.
+  /// An array on the ranks' own disks is a shared file (plait/shared_file.hpp; Nieplocha, Foster and Dachsel 1998,
+  /// section 3).  With several ranks it needs MPI_THREAD_MULTIPLE, and each rank serves its part while it has the File.
   /// errors  kArgument: a shape or dtype that is missing or does not match, bad options.
   ///         kSystem: missing file or folder, no permission, a short or damaged file, no space for a new one.
   static File open(const std::string& path, Mode mode, const FileOptions& options = {}, const Comm& comm = {});
@@ -115,12 +116,11 @@ class File {
   Mode mode() const;
   const ArrayType& type() const;
 
-  /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.
+  /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.  With
+  /// `fill_halo` the halos of the local arrays are filled as well.
   /// cost    At most `memory` bytes of staging a rank; planning is independent of the number of elements.
   /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store
-  /// failed.
-  ///         The parts are undefined after either.
-  /// With `fill_halo` the halos of the local arrays are filled as well.
+  ///         failed.  The parts are undefined after either.
   void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {},
             bool fill_halo = false);
   /// The reverse.  A failed write in mode `w` discards the new file.

@@ -37,8 +37,7 @@ struct RedistributionOptions {
 /// layout's padded shape.  Collective.
 /// cost    Plans anew each time; a Redistribution plans once.
 /// errors  kArgument on every rank: different shapes, ranks beyond the Comm, too little memory, calls that differ
-/// between
-///         ranks.  kSystem: no shared memory, a process has ended.
+///         between ranks.  kSystem: no shared memory, a process has ended.
 /// pre     Source and target parts do not overlap.
 void redistribute(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
                   std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm = {},

@@ -86,8 +86,8 @@ class SharedFile {
   /// cost    One message for each 256 KiB of a component on another node, one at least; none on one's own.  A read that
   ///         passes the end that this rank knows of, and what its last component has, asks all components.
   /// errors  kArgument: an offset or size below zero, writing past `limit` or to a file open only to read, a closed
-  /// one.
-  ///         kSystem: as DistantRequest::wait, and reading past the end.  Of several, the one of the lowest offset.
+  ///         one.  kSystem: as DistantRequest::wait, and reading past the end.  Of several, the one of the lowest
+  ///         offset.
   void read(std::int64_t offset, void* buffer, std::int64_t bytes);
   void write(std::int64_t offset, const void* buffer, std::int64_t bytes);
   DistantRequest start_read(std::int64_t offset, void* buffer, std::int64_t bytes);

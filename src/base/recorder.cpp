@@ -1,5 +1,7 @@
 #include "base/recorder.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,9 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
-
-// The library that records foreign programs has this; without it we are alone.
-extern "C" __attribute__((weak)) void plait_capture_pause(int paused);
 
 namespace plait::base {
 
@@ -27,6 +26,12 @@ std::string command() {
   std::replace(words.begin(), words.end(), '\0', ' ');
   return words;
 }
+
+/// A library that records foreign programs was loaded before this one, or is not there.
+[[maybe_unused]] const bool looked_for_a_recorder = [] {
+  plait_events_pause = reinterpret_cast<void (*)(int)>(::dlsym(RTLD_DEFAULT, "plait_capture_pause"));
+  return true;
+}();
 
 const char* setting(const char* name) { return std::getenv(name); }
 
@@ -87,12 +92,12 @@ void Asked::end(plait_event_kind kind, std::uint32_t file, std::int64_t offset, 
 }
 
 void Reaching::begin() noexcept {
-  if (plait_capture_pause != nullptr) plait_capture_pause(1);
+  if (plait_events_pause != nullptr) plait_events_pause(1);
   start_ = plait_events_now();
 }
 
 void Reaching::resume() const noexcept {
-  if (plait_capture_pause != nullptr) plait_capture_pause(0);
+  if (plait_events_pause != nullptr) plait_events_pause(0);
 }
 
 void Reaching::end(std::uint32_t file, std::int64_t offset, std::int64_t length, std::int64_t result) const noexcept {

@@ -30,8 +30,8 @@ class Move {
   virtual ~Move() = default;
   /// Collective over the transport, except for direct accesses: every worker runs the same plan.
   /// errors  The first error of this worker's own store calls and copies, after its part of the exchange is done, so
-  /// that
-  ///         the others do not hang; the arrays are undefined then.  Agree on it before anything is done with them.
+  ///         that the others do not hang; the arrays are undefined then.  Agree on it before anything is done with
+  ///         them.
   virtual void run() = 0;
 };
 

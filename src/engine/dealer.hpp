@@ -12,7 +12,8 @@ namespace plait::engine {
 
 /// The part of one rank in any range of an access, none for a rank that is in no set.  A range is cut into boxes; a box
 /// and the rank's index sets meet in products of pieces, which the copy kernels walk: no list of elements or offsets
-/// exists anywhere. cost    24 bytes an index set; a call costs O(boxes * products of pieces) besides the bytes.
+/// exists anywhere.
+/// cost    24 bytes an index set; a call costs O(boxes * products of pieces) besides the bytes.
 /// threads Const calls from any thread.
 class Dealer {
  public:

@@ -11,8 +11,8 @@ namespace plait::engine {
 
 /// In round d of a step each worker sends to the worker d behind it and receives from the one d before it (the pairwise
 /// exchange of Bordawekar 1993, figure 16, for any number of workers), skipping pairs that have nothing in common; so
-/// nobody is flooded, and one message each way is in memory at a time. pre   Where nodes are apart each worker holds
-/// the one rank of its own number.
+/// nobody is flooded, and one message each way is in memory at a time.
+/// pre     Where nodes are apart each worker holds the one rank of its own number.
 class NodeExchange {
  public:
   explicit NodeExchange(const Access& access);

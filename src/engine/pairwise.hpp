@@ -31,8 +31,8 @@ class Pairwise {
   std::int64_t chunk_bytes() const { return chunk_ * element_bytes_; }
 
   /// Moves the messages: all of them, or, where `inside` is false, those that leave the node.  An array that this
-  /// worker has not is nullptr.  Collective; prepare() is called before the last agreement ahead of it. errors  The
-  /// first error of this worker, once it has done its part, so that the others do not hang.
+  /// worker has not is nullptr.  Collective; prepare() is called before the last agreement ahead of it.
+  /// errors  The first error of this worker, once it has done its part, so that the others do not hang.
   void run(const LocalArray* from, const LocalArray* to, bool inside);
 
  private:

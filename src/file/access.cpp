@@ -285,8 +285,7 @@ void File::Impl::fail() noexcept {
   broken = true;
   open = false;
   unclosed.end();
-  replacement = nullptr;
-  joint = nullptr;
+  source = nullptr;
   store = nullptr;
 }
 
@@ -331,13 +330,7 @@ void File::Impl::close() {
       lost = mode == Mode::kWrite;
       engine::agree(transport, untold_error());
       lost = true;
-      engine::agree(transport, engine::caught([&] {
-                      if (!joint && (dirty || mode == Mode::kWrite)) store->sync();
-                    }));
-      engine::agree(transport, engine::caught([&] {
-                      if (replacement) replacement->commit();
-                    }));
-      if (joint) joint->finish();
+      source->finish(transport, dirty || mode == Mode::kWrite);
     });
   } catch (const Error& error) {
     // Ranks that made another call have kept the file open, so this one does as well.
@@ -347,8 +340,7 @@ void File::Impl::close() {
   }
   open = false;
   unclosed.end();
-  replacement = nullptr;
-  joint = nullptr;
+  source = nullptr;
   store = nullptr;
 }
 

@@ -48,7 +48,7 @@ void File::Impl::detach_streams() {
 void File::Impl::watch_new() noexcept {
   if (mode != Mode::kWrite || comm.rank() != 0) return;
   unclosed.begin(path, [this] {
-    if (replacement) worker->run_if_idle([this] { replacement->discard(); });
+    if (source) worker->run_if_idle([this] { source->discard(); });
   });
 }
 
@@ -67,38 +67,6 @@ File::~File() {
     impl_->detach_streams();
   }
   base::let_go(impl_, impl_->owner);
-}
-
-File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
-  return file::guarded(comm, [&] {
-    base::begin_recording(comm.alone() ? -1 : comm.rank());
-    const base::Asked asked;
-    auto impl = std::make_unique<Impl>();
-    impl->recorded = base::recorded_name(path);
-    impl->path = path;
-    impl->mode = mode;
-    impl->comm = comm;
-    impl->worker = comm.alone() ? base::make_owned<file::Worker>() : comm.worker();
-    const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
-                                                     : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
-                                                                            : 0U);
-    const auto open = [&] {
-      file::keep(
-          asked, PLAIT_EVENT_OPEN, impl->recorded, flags, [] { return file::Extent{-1, 0}; },
-          [&] {
-            if (comm.alone()) {
-              file::open_store(*impl, options, *transport::thread::make_alone());
-            } else {
-              transport::Transport& transport = *comm.transport();
-              engine::together(transport, [&] { file::open_store(*impl, options, transport); });
-            }
-            return 0;
-          });
-    };
-    impl->worker->run(open);
-    impl->watch_new();
-    return File(std::move(impl));
-  });
 }
 
 void File::refuse_open(const std::string& message, const Comm& comm) {

@@ -15,14 +15,13 @@
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "engine/access.hpp"
-#include "file/joint.hpp"
+#include "file/source.hpp"
 #include "file/unclosed.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 #include "plait/stream.hpp"
 #include "plan/access.hpp"
-#include "store/new_file.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
 
@@ -39,15 +38,11 @@ class File::Impl {
   ArrayType type;
   std::int64_t data_offset = 0;
   plan::AccessOptions access_options;
-  bool several = false;             // raw arrays behind each other, of which `type` and `data_offset` name one
-  std::int64_t opening_memory = 0;  // what select() falls back to
-  std::int64_t stripe_unit = 0;     // of a file in stripes, 0 of others
-  std::int64_t stripe_disks = 0;
-  std::int64_t made_bytes = 0;                  // of a striped file, which does not grow by being written
-  std::shared_ptr<store::Store> store;          // streams hold it as well
-  std::shared_ptr<file::JointStore> joint;      // the same, where all ranks opened it together
-  std::unique_ptr<store::NewFile> replacement;  // mode `w`, on rank 0, of other stores
-  file::NewFileWatch unclosed;                  // mode `w`, on rank 0
+  bool several = false;                  // raw arrays behind each other, of which `type` and `data_offset` name one
+  std::int64_t opening_memory = 0;       // what select() falls back to
+  std::unique_ptr<file::Source> source;  // while it is open
+  std::shared_ptr<store::Store> store;   // the array's bytes; streams hold it as well
+  file::NewFileWatch unclosed;           // mode `w`, on rank 0
   AccessTimes times;
   std::int64_t number = 0;  // of this File on its Comm, the same on every rank
   std::atomic<bool> open{false};
@@ -140,9 +135,10 @@ class File::Impl {
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;
-  /// Whether a write of the selected array needs make_room() first: it lies behind the end of a new striped file.
+  /// Whether a write of the selected array needs make_room() first: it lies behind the end of a new store that does not
+  /// grow by being written.
   bool needs_room(bool write) const;
-  /// Makes a new striped file longer and opens it again.  Collective.
+  /// Makes that longer.  Collective.
   void make_room(transport::Transport& transport);
 
   std::mutex writes_mutex_;  // independent streams may write on other threads
@@ -156,9 +152,6 @@ class File::Impl {
 
 namespace file {
 
-/// Opens a File's store on every rank.  Collective.
-void open_store(File::Impl& file, const FileOptions& options, transport::Transport& transport);
-
 /// errors  kArgument: the layout has ranks beyond the Comm.
 void check_ranks(const Layout& layout, const Comm& comm);
 
@@ -169,9 +162,6 @@ int useful_threads(std::int64_t elements, std::int64_t element_bytes);
 /// is alone; else its own, which may be none) and turns them into arrays with steps for every dimension.
 std::vector<engine::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                              std::int64_t element_bytes, const Comm& comm);
-
-/// A text of any length from rank 0.  Collective.
-std::string broadcast_text(transport::Transport& transport, const std::string& mine);
 
 /// Brings an argument error of this rank to the agreement that the others are at.
 [[noreturn]] void refuse(const Comm& comm, const std::string& message);

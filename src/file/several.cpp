@@ -2,10 +2,8 @@
 
 #include "base/checked.hpp"
 #include "engine/access.hpp"
-#include "engine/agree.hpp"
 #include "file/impl.hpp"
 #include "plan/storage_unit.hpp"
-#include "store/place.hpp"
 
 namespace plait {
 
@@ -35,27 +33,18 @@ void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64
 }
 
 void File::Impl::choose_storage_unit() {
+  const store::Striping stripes = store->striping();
   access_options.storage_unit =
-      stripe_unit == 0 ? plan::kStorageUnit : plan::storage_unit(stripe_unit, stripe_disks, type.element_bytes);
+      stripes.unit == 0 ? plan::kStorageUnit : plan::storage_unit(stripes.unit, stripes.disks, type.element_bytes);
 }
 
 bool File::Impl::needs_room(bool write) const {
-  return write && several && mode == Mode::kWrite && stripe_unit != 0 && !joint &&
-         data_offset + bytes_of(type) > made_bytes;
+  return write && several && mode == Mode::kWrite && !store->grows() && data_offset + bytes_of(type) > store->size();
 }
 
 void File::Impl::make_room(transport::Transport& transport) {
-  const std::int64_t bytes = data_offset + bytes_of(type);
-  store::Place place;
-  engine::agree(transport, engine::caught([&] {
-                  if (!replacement) return;
-                  replacement->resize(bytes);
-                  place = replacement->place();
-                }));
-  place = store::Place::unpacked(file::broadcast_text(transport, place.packed()));
-  // A store that is open does not see that its file has grown.
-  engine::agree(transport, engine::caught([&] { store = store::open_place(place, true); }));
-  made_bytes = bytes;
+  source->resize(transport, data_offset + bytes_of(type));
+  store = source->store();
 }
 
 }  // namespace plait

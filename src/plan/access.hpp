@@ -61,7 +61,8 @@ class AccessPlan {
  public:
   /// `layout` is of the section's layout_shape; `workers` processes or threads hold its ranks; `nodes_apart` tells that
   /// some workers do not share memory, so that messages need staging as well; `data_offset` is where the file's array
-  /// begins. errors  kArgument: the layout's shape is not the section's, or the memory is too small for one element.
+  /// begins.
+  /// errors  kArgument: the layout's shape is not the section's, or the memory is too small for one element.
   AccessPlan(Section section, Layout layout, std::int64_t element_bytes, std::int64_t data_offset, std::int64_t workers,
              bool nodes_apart, bool write, const AccessOptions& options, const CostModel& model = {});
 

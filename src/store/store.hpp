@@ -21,6 +21,13 @@ struct WriteSegment {
   std::int64_t bytes = 0;
 };
 
+/// How the bytes of a store are cut up where they lie: in stripes of `unit` bytes that are dealt to `disks` disks. Both
+/// 0: they are not.
+struct Striping {
+  std::int64_t unit = 0;
+  std::int64_t disks = 0;
+};
+
 /// A submitted batch.  Complete it exactly once; its memory stays untouched (writes) or undefined (reads) until then.
 class Pending {
  public:
@@ -36,8 +43,12 @@ class Store {
   virtual const std::string& name() const = 0;
   /// How its bytes lie on disks, in words; empty where there is nothing to tell.
   virtual std::string description() const { return {}; }
+  /// What accesses best conform to.
+  virtual Striping striping() const { return {}; }
   /// Bytes in the store.
   virtual std::int64_t size() = 0;
+  /// Whether writing behind its end makes it longer.
+  virtual bool grows() const { return true; }
   virtual std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) = 0;
   virtual std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) = 0;
   /// Returns once all completed writes survive a loss of power.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "driver/plain/new_file.hpp"
 #include "store/new_file.hpp"
 #include "store/posix/descriptor.hpp"
 
@@ -27,8 +28,8 @@ class FileSink : public Sink {
  public:
   explicit FileSink(const std::string& path)
       : path_(path),
-        made_(store::make_new_file(path, 0)),
-        file_(store::posix::open_file(made_->place().path, O_WRONLY)) {}
+        made_(driver::plain::make_new_file(path, {})),
+        file_(store::posix::open_file(made_->location().path, O_WRONLY)) {}
 
  protected:
   void write(std::string_view text) override { write_all(file_.number(), text, path_); }

@@ -19,8 +19,7 @@ class Liveness {
 
 /// Waits until `word` has reached `target`, counted modulo 2^32.
 /// cost    Yields its core to whoever can run for 100 us, then sleeps by futex: with more workers than cores a barrier
-/// that
-///         kept its core would cost a scheduler quantum.
+///         that kept its core would cost a scheduler quantum.
 /// errors  kSystem: what `liveness` finds, looked at four times a second.
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness);
 

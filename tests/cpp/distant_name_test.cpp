@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "distant/array/name.hpp"
-#include "file/joint.hpp"
+#include "driver/distant/name.hpp"
+#include "driver/registry.hpp"
 #include "folder.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
@@ -19,9 +19,9 @@
 namespace {
 
 namespace fs = std::filesystem;
-using plait::distant::array::Name;
-using plait::distant::array::parse_name;
-using plait::distant::array::path_of;
+using plait::driver::distant::Name;
+using plait::driver::distant::parse_name;
+using plait::driver::distant::path_of;
 
 using DistantArrays = plait_test::InFolder;
 
@@ -72,10 +72,10 @@ TEST(DistantNames, SayWhatIsWrongWithThem) {
 }
 
 TEST(DistantNames, AreOfAKindOfStoreThatIsKnown) {
-  ASSERT_NE(plait::file::joint_scheme_of("distant:a"), nullptr);
-  EXPECT_EQ(plait::file::joint_scheme_of("distant:a")->prefix, "distant:");
-  EXPECT_EQ(plait::file::joint_scheme_of("./distant:a"), nullptr);
-  EXPECT_EQ(plait::file::joint_scheme_of("a"), nullptr);
+  EXPECT_EQ(plait::driver::driver_of("distant:a").prefix(), "distant:");
+  EXPECT_EQ(plait::driver::without_prefix("distant:a?x"), "a?x");
+  EXPECT_EQ(plait::driver::driver_of("./distant:a").prefix(), "");
+  EXPECT_EQ(plait::driver::driver_of("a").prefix(), "");
 }
 
 /// Several arrays behind each other: raw, and longer with each that is written.

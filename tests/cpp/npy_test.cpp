@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "container/npy/header.hpp"
+#include "container/npy/literal.hpp"
 #include "plait/error.hpp"
-#include "store/npy/header.hpp"
-#include "store/npy/literal.hpp"
 
 namespace {
 
@@ -18,14 +18,14 @@ using plait::Error;
 using plait::ErrorKind;
 using plait::Extents;
 using plait::Order;
-using plait::store::npy::element_bytes_of;
-using plait::store::npy::Header;
-using plait::store::npy::header_bytes;
-using plait::store::npy::Literal;
-using plait::store::npy::make_header;
-using plait::store::npy::parse_header;
-using plait::store::npy::parse_literal;
-using plait::store::npy::same_descr;
+using plait::container::npy::element_bytes_of;
+using plait::container::npy::Header;
+using plait::container::npy::header_bytes;
+using plait::container::npy::Literal;
+using plait::container::npy::make_header;
+using plait::container::npy::parse_header;
+using plait::container::npy::parse_literal;
+using plait::container::npy::same_descr;
 using Bytes = std::vector<std::byte>;
 
 Bytes bytes_of(const std::string& text) {

@@ -10,11 +10,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
+#include "driver/registry.hpp"
 #include "folder.hpp"
 #include "plait/error.hpp"
 #include "store/new_file.hpp"
@@ -30,6 +32,19 @@ using plait::ErrorKind;
 using plait::base::text;
 using stripe::Description;
 using Bytes = std::vector<std::byte>;
+
+/// The driver of a name, of files that one process opens or makes.
+inline const plait::driver::FileDriver& driver_of(const std::string& name) {
+  return dynamic_cast<const plait::driver::FileDriver&>(plait::driver::driver_of(name));
+}
+inline store::Found find(const std::string& name, bool writable) { return driver_of(name).find(name, writable); }
+inline std::unique_ptr<store::NewFile> make_new(const std::string& name, std::int64_t bytes) {
+  return driver_of(name).create(name, {bytes, {}, false});
+}
+/// The store of a location that find() or a new file has told.
+inline std::unique_ptr<store::Store> reopen(const store::Location& location, bool writable) {
+  return driver_of(location.details.empty() ? "" : "stripe:").open(location, writable);
+}
 
 /// A folder with some disks in it, of its own for each test.
 class Stripes : public plait_test::InFolder {
@@ -62,7 +77,7 @@ class Stripes : public plait_test::InFolder {
   }
   /// A finished striped file of zeros.
   Description make(const std::string& name, int disks, const std::string& unit, std::int64_t bytes) const {
-    store::make_new_file(url(name, disks, unit), bytes)->commit();
+    make_new(url(name, disks, unit), bytes)->commit();
     return stripe::read_description(path(name), name);
   }
 };

@@ -6,7 +6,6 @@
 
 #include "oracle.hpp"
 #include "plait/disks.hpp"
-#include "store/place.hpp"
 #include "store/stripe/name.hpp"
 #include "stripe_case.hpp"
 
@@ -42,8 +41,8 @@ TEST_F(Names, MayHoldAnyCharacter) {
   EXPECT_EQ(name.unit, 8);
   EXPECT_EQ(stripe::parse_name("stripe:%c3%a4%2f?disks=%41").path, "\xc3\xa4/");
   fs::create_directory(path(odd));
-  store::make_new_file(plait::stripe_url(path("a" + odd), {path(odd), disk(1)}), 100)->commit();
-  EXPECT_EQ(store::find_place(plait::stripe_url(path("a" + odd)), false).store->size(), 100);
+  make_new(plait::stripe_url(path("a" + odd), {path(odd), disk(1)}), 100)->commit();
+  EXPECT_EQ(find(plait::stripe_url(path("a" + odd)), false).store->size(), 100);
   EXPECT_EQ(plait::stripe_count(path("a" + odd)), 2);
 }
 
@@ -82,7 +81,7 @@ TEST_F(Names, SayWhatIsWrongWithThem) {
 TEST_F(Names, TheSettingListsDisks) {
   ::setenv("PLAIT_DISKS", (disk(3) + "::" + disk(1) + ":").c_str(), 1);
   EXPECT_EQ(plait::disks(), (std::vector<std::string>{disk(3), disk(1)}));
-  store::make_new_file(named("a"), 100)->commit();
+  make_new(named("a"), 100)->commit();
   ::unsetenv("PLAIT_DISKS");
   EXPECT_TRUE(plait::disks().empty());
   EXPECT_EQ(plait::stripe_count(path("a")), 2);
@@ -90,7 +89,7 @@ TEST_F(Names, TheSettingListsDisks) {
   const Description found = stripe::read_description(path("a"), "a");
   EXPECT_EQ(found.unit, 65536);
   EXPECT_EQ(fs::path(found.components[0]).parent_path(), disk(3));
-  const Error error = failure([&] { store::make_new_file(named("b"), 100); });
+  const Error error = failure([&] { make_new(named("b"), 100); });
   EXPECT_EQ(error.kind(), ErrorKind::kArgument);
   EXPECT_SAYS(error, "PLAIT_DISKS");
 }
@@ -145,7 +144,7 @@ TEST_F(Descriptions, MayNameComponentsFromTheirOwnFolder) {
   Description description = make("a", 2, "3", 20);
   for (std::string& component : description.components) component = fs::relative(component, folder_).string();
   put("a", description.to_text());
-  EXPECT_EQ(store::find_place(named("a"), false).store->size(), 20);
+  EXPECT_EQ(find(named("a"), false).store->size(), 20);
 }
 
 using Finding = Stripes;
@@ -153,7 +152,7 @@ using Finding = Stripes;
 TEST_F(Finding, NamesTheComponentThatIsMissingOrShort) {
   const Description description = make("a", 3, "4", 100);
   const std::string name = named("a");
-  const auto found = [&] { return failure([&] { store::find_place(name, false); }); };
+  const auto found = [&] { return failure([&] { find(name, false); }); };
   fs::resize_file(description.components[2], 31);
   EXPECT_SAYS(found(), text("component file 3 of 3, ", description.components[2], " has 31 bytes, but should have 32"));
   fs::resize_file(description.components[2], 33);
@@ -165,8 +164,8 @@ TEST_F(Finding, NamesTheComponentThatIsMissingOrShort) {
   fs::create_directory(description.components[1]);
   EXPECT_SAYS(found(), "not a regular file");
   put("plain", "text");
-  EXPECT_SAYS(failure([&] { store::find_place(named("plain"), false); }), "without stripe:");
-  EXPECT_EQ(failure([&] { store::find_place(named("none"), false); }).system_code(), ENOENT);
+  EXPECT_SAYS(failure([&] { find(named("plain"), false); }), "without stripe:");
+  EXPECT_EQ(failure([&] { find(named("none"), false); }).system_code(), ENOENT);
   EXPECT_EQ(plait::stripe_count(path("plain")), 1);
   EXPECT_EQ(failure([&] { plait::stripe_count(path("none")); }).system_code(), ENOENT);
   EXPECT_SAYS(failure([&] { plait::stripe_count(named("plain")); }), "without stripe:");
@@ -174,13 +173,13 @@ TEST_F(Finding, NamesTheComponentThatIsMissingOrShort) {
 
 TEST_F(Finding, ComparesWhatTheNameSays) {
   make("a", 2, "4K", 100);
-  EXPECT_NO_THROW(store::find_place(url("a", 2, "4096"), false));
+  EXPECT_NO_THROW(find(url("a", 2, "4096"), false));
   fs::create_symlink("d1", path("link"));
-  EXPECT_NO_THROW(store::find_place(named("a") + "?disks=" + path("d0/") + "," + path("link"), false));
-  const Error unit = failure([&] { store::find_place(url("a", 2, "4"), false); });
+  EXPECT_NO_THROW(find(named("a") + "?disks=" + path("d0/") + "," + path("link"), false));
+  const Error unit = failure([&] { find(url("a", 2, "4"), false); });
   EXPECT_EQ(unit.kind(), ErrorKind::kArgument);
   EXPECT_SAYS(unit, "stripes of 4096 bytes, but unit=4");
-  EXPECT_SAYS(failure([&] { store::find_place(url("a", 3, "4K"), false); }), "disks=");
+  EXPECT_SAYS(failure([&] { find(url("a", 3, "4K"), false); }), "disks=");
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "oracle.hpp"
-#include "store/place.hpp"
 #include "store/stripe/striped_store.hpp"
 #include "stripe_case.hpp"
 
@@ -97,8 +96,8 @@ TEST_F(Striped, ReachesBytesPast32Bits) {
       fs::resize_file(description.components[i], static_cast<std::uintmax_t>(description.component_bytes(i)));
     }
     put("far", description.to_text());
-    const store::Place place = store::find_place(named("far"), true).place;
-    const auto striped = store::open_place(place, true);
+    const store::Location place = find(named("far"), true).location;
+    const auto striped = reopen(place, true);
     EXPECT_EQ(striped->size(), bytes);
     std::mt19937_64 random(3);
     std::vector<std::int64_t> places{0, (std::int64_t{1} << 31) - 3, (std::int64_t{1} << 32) - 2, bytes - 1000};

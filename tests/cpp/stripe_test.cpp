@@ -19,7 +19,6 @@
 #include "oracle.hpp"
 #include "plait/disks.hpp"
 #include "plait/file.hpp"
-#include "store/place.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/stripe/name.hpp"
 #include "stripe_case.hpp"
@@ -33,10 +32,10 @@ using namespace stripe_case;
 using NewStriped = Stripes;
 
 TEST_F(NewStriped, AppearsWholeWhenCommitted) {
-  auto file = store::make_new_file(url("a", 2, "4"), 10);
-  const store::Place place = file->place();
+  auto file = make_new(url("a", 2, "4"), 10);
+  const store::Location place = file->location();
   const std::string digits = "0123456789";
-  store::open_place(place, true)->write({{0, reinterpret_cast<const std::byte*>(digits.data()), 10}});
+  reopen(place, true)->write({{0, reinterpret_cast<const std::byte*>(digits.data()), 10}});
   EXPECT_FALSE(fs::exists(path("a")));
   EXPECT_EQ(files().size(), 3U);
   file->commit();
@@ -49,9 +48,9 @@ TEST_F(NewStriped, AppearsWholeWhenCommitted) {
 }
 
 TEST_F(NewStriped, DiscardedNothingStays) {
-  store::make_new_file(url("a", 3, "4"), 10)->discard();
+  make_new(url("a", 3, "4"), 10)->discard();
   {
-    const auto file = store::make_new_file(url("a", 3, "4"), 10);
+    const auto file = make_new(url("a", 3, "4"), 10);
   }
   EXPECT_TRUE(files().empty());
 }
@@ -63,7 +62,7 @@ TEST_F(NewStriped, ReplacesWhateverWasThere) {
   const Description second = make("a", 2, "8", 60);
   EXPECT_EQ(files().size(), 3U);
   EXPECT_EQ(stripe::read_description(path("a"), "a").id, second.id);
-  auto ordinary = store::make_new_file(path("a"), 5);
+  auto ordinary = make_new(path("a"), 5);
   ordinary->commit();
   EXPECT_EQ(files(), std::set<std::string>{"a"});
   EXPECT_EQ(content("a"), std::string(5, '\0'));
@@ -71,18 +70,18 @@ TEST_F(NewStriped, ReplacesWhateverWasThere) {
 
 TEST_F(NewStriped, TwoAtOnceDoNotMeet) {
   make("a", 2, "4", 50);
-  const auto one = store::make_new_file(url("a", 2, "4"), 11);
-  const auto two = store::make_new_file(url("a", 2, "4"), 12);
+  const auto one = make_new(url("a", 2, "4"), 11);
+  const auto two = make_new(url("a", 2, "4"), 12);
   one->commit();
-  EXPECT_EQ(store::find_place(named("a"), false).store->size(), 11);
+  EXPECT_EQ(find(named("a"), false).store->size(), 11);
   two->commit();
-  EXPECT_EQ(store::find_place(named("a"), false).store->size(), 12);
+  EXPECT_EQ(find(named("a"), false).store->size(), 12);
   EXPECT_EQ(files().size(), 3U);
 }
 
 TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryOne) {
   for (const std::string& name : {url("a", 3, "7"), path("b")}) {
-    const auto file = store::make_new_file(name, 0);
+    const auto file = make_new(name, 0);
     std::string expected;
     for (const std::int64_t bytes : {10, 100, 90, 95, 0, 64, 1000}) {
       file->resize(bytes);
@@ -90,7 +89,7 @@ TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryOne) {
       expected.resize(oracle::at(bytes));
       for (std::int64_t i = begin; i < bytes; ++i) expected[oracle::at(i)] = static_cast<char>(byte_at(i));
       // Opened by its name, as another process would.
-      const auto opened = store::find_place(file->place().url(), true).store;
+      const auto opened = reopen(file->location(), true);
       ASSERT_EQ(opened->size(), bytes);
       if (bytes > begin)
         opened->write({{begin, reinterpret_cast<const std::byte*>(expected.data()) + begin, bytes - begin}});
@@ -100,9 +99,9 @@ TEST_F(NewStriped, GrowsAndShrinksLikeAnOrdinaryOne) {
     }
     file->resize(1002);
     file->commit();
-    EXPECT_EQ(store::find_place(name, false).place.description.empty(), name == path("b"));
+    EXPECT_EQ(find(name, false).location.details.empty(), name == path("b"));
     Bytes tail(2, std::byte{'x'});
-    store::find_place(name, false).store->read({{1000, tail.data(), 2}});
+    find(name, false).store->read({{1000, tail.data(), 2}});
     EXPECT_TRUE(tail == Bytes(2));
   }
 }
@@ -121,13 +120,13 @@ TEST_F(NewStriped, KeepsPermissionsAndLinks) {
   // The components are those of the file, by whichever name it is replaced.
   make("a", 2, "4", 10);
   EXPECT_FALSE(fs::exists(made.components[0]));
-  EXPECT_NO_THROW(store::find_place(named("link"), false));
+  EXPECT_NO_THROW(find(named("link"), false));
 }
 
 TEST_F(NewStriped, FailuresLeaveNothingBehind) {
   const std::set<std::string> before = files();
   const auto fails = [&](const std::string& name, std::int64_t bytes) {
-    const Error error = failure([&] { store::make_new_file(name, bytes); });
+    const Error error = failure([&] { make_new(name, bytes); });
     EXPECT_EQ(files(), before);
     return error;
   };
@@ -144,14 +143,14 @@ TEST_F(NewStriped, FailuresLeaveNothingBehind) {
   EXPECT_EQ(fails(named("a.npy") + "?disks=" + disk(0), 9).kind(), ErrorKind::kArgument);
   put("d0/file", "x");
   fs::rename(path("d0/file"), path("file"));
-  EXPECT_EQ(failure([&] { store::make_new_file(named("a") + "?disks=" + path("file"), 9); }).system_code(), ENOTDIR);
+  EXPECT_EQ(failure([&] { make_new(named("a") + "?disks=" + path("file"), 9); }).system_code(), ENOTDIR);
   EXPECT_EQ(files(), std::set<std::string>{"file"});
 }
 
 TEST_F(NewStriped, OneDiskMayStandTwice) {
   const std::string name = named("a") + "?unit=3&disks=" + disk(0) + "," + disk(0);
-  store::make_new_file(name, 10)->commit();
-  EXPECT_EQ(store::find_place(name, true).store->size(), 10);
+  make_new(name, 10)->commit();
+  EXPECT_EQ(find(name, true).store->size(), 10);
   EXPECT_EQ(files().size(), 3U);
 }
 
@@ -170,12 +169,12 @@ void in_killed_process(Body&& body) {
 
 TEST_F(NewStriped, ClearsAwayWhatAKilledProcessLeft) {
   const Description old = make("a", 2, "4", 50);
-  in_killed_process([&] { store::make_new_file(url("a", 5, "4"), 70).release(); });
+  in_killed_process([&] { make_new(url("a", 5, "4"), 70).release(); });
   EXPECT_EQ(files().size(), 3U + 6U);
-  EXPECT_EQ(store::find_place(named("a"), false).store->size(), 50);
+  EXPECT_EQ(find(named("a"), false).store->size(), 50);
   for (const std::string& name : {url("a", 3, "4"), path("a")}) {
-    in_killed_process([&] { store::make_new_file(url("a", 5, "4"), 70).release(); });
-    store::make_new_file(name, 80)->discard();
+    in_killed_process([&] { make_new(url("a", 5, "4"), 70).release(); });
+    make_new(name, 80)->discard();
     EXPECT_EQ(files().size(), 3U);
     EXPECT_EQ(stripe::read_description(path("a"), "a").id, old.id);
   }
@@ -196,31 +195,31 @@ TEST_F(NewStriped, AReplacementThatWasCutShortIsFinishedByTheNextOne) {
   fs::copy_file(path("a"), path("copy"));
   // Killed before the new description had its name: the old components are still those of the file.
   fs::create_hard_link(path("a"), path(left_behind("a")));
-  store::make_new_file(url("a", 3, "4"), 10)->discard();
+  make_new(url("a", 3, "4"), 10)->discard();
   EXPECT_EQ(files().size(), 4U);
-  EXPECT_NO_THROW(store::find_place(named("a"), false));
-  EXPECT_NO_THROW(store::find_place(named("copy"), false));
+  EXPECT_NO_THROW(find(named("a"), false));
+  EXPECT_NO_THROW(find(named("copy"), false));
   // Killed behind it: nobody needs them any more.
   const std::string kept = old.to_text();
   make("a", 3, "4", 60);
   for (const std::string& component : old.components) std::ofstream(component) << "old";
   put(left_behind("a"), kept);
   EXPECT_EQ(files().size(), 1U + 4U + 3U);
-  store::make_new_file(path("a"), 10)->discard();
+  make_new(path("a"), 10)->discard();
   EXPECT_EQ(files().size(), 1U + 4U);
-  EXPECT_NO_THROW(store::find_place(named("a"), false));
+  EXPECT_NO_THROW(find(named("a"), false));
 }
 
 TEST_F(NewStriped, ReplacingACopyOfTheDescriptionLeavesTheComponents) {
   make("a", 2, "4", 50);
   for (const std::string& name : {path("a.bak"), url("a.bak", 3, "4")}) {
     fs::copy_file(path("a"), path("a.bak"), fs::copy_options::overwrite_existing);
-    store::make_new_file(name, 10)->commit();
-    EXPECT_NO_THROW(store::find_place(named("a"), false));
+    make_new(name, 10)->commit();
+    EXPECT_NO_THROW(find(named("a"), false));
   }
   fs::create_hard_link(path("a"), path("second"));
   make("a", 3, "4", 50);
-  EXPECT_NO_THROW(store::find_place(named("second"), false));
+  EXPECT_NO_THROW(find(named("second"), false));
 }
 
 TEST_F(NewStriped, AFileThatWasMovedKeepsItsComponentsAfterAKill) {
@@ -228,7 +227,7 @@ TEST_F(NewStriped, AFileThatWasMovedKeepsItsComponentsAfterAKill) {
   fs::create_hard_link(path("a"), path(left_behind("a")));
   fs::rename(path("a"), path("b"));
   make("a", 3, "4", 60);
-  EXPECT_NO_THROW(store::find_place(named("b"), false));
+  EXPECT_NO_THROW(find(named("b"), false));
   EXPECT_EQ(files().size(), 3U + 4U);
 }
 
@@ -238,16 +237,16 @@ TEST_F(NewStriped, WhatCannotBeReadKeepsItsComponents) {
   put(left_behind("a"), whole);
   put("a", whole.substr(0, whole.size() - 1));
   const std::set<std::string> before = files();
-  store::make_new_file(url("a", 3, "4"), 10)->discard();
+  make_new(url("a", 3, "4"), 10)->discard();
   EXPECT_EQ(files(), before);
   put("a", whole);
-  EXPECT_NO_THROW(store::find_place(named("a"), false));
+  EXPECT_NO_THROW(find(named("a"), false));
 }
 
 TEST_F(NewStriped, NamesOfAnEarlierProcessWithOurNumberAreNotInTheWay) {
   for (const std::string& name : {path("a"), url("a", 2, "4")}) {
-    auto file = store::make_new_file(name, 10);
-    const std::string taken = file->place().path;
+    auto file = make_new(name, 10);
+    const std::string taken = file->location().path;
     file.reset();
     const std::string front = taken.substr(0, taken.rfind('-') + 1);
     const std::string suffix = stripe::is_name(name) ? ".stripes" : "";
@@ -258,14 +257,14 @@ TEST_F(NewStriped, NamesOfAnEarlierProcessWithOurNumberAreNotInTheWay) {
     const store::posix::Descriptor locked(::open(with(next + 1).c_str(), O_RDWR));
     ASSERT_EQ(::flock(locked.number(), LOCK_EX | LOCK_NB), 0);
     std::ofstream(with(next + 9)) << "old";
-    auto first = store::make_new_file(name, 10);
-    auto second = store::make_new_file(name, 10);
+    auto first = make_new(name, 10);
+    auto second = make_new(name, 10);
     EXPECT_FALSE(fs::exists(with(next + 9)));
     EXPECT_TRUE(fs::exists(with(next + 1)));
     first->commit();
     second.reset();
     fs::remove(with(next + 1));
-    EXPECT_NO_THROW(store::find_place(name, false));
+    EXPECT_NO_THROW(find(name, false));
   }
 }
 
@@ -279,14 +278,14 @@ TEST_F(NewStriped, AFolderThatCannotBeSyncedKeepsNothingOld) {
   in_killed_process([&] {
     if (root && ::seteuid(kNobody) != 0) ::_exit(1);
     try {
-      store::make_new_file(url("a", 3, "4"), 10)->commit();
+      make_new(url("a", 3, "4"), 10)->commit();
     } catch (const Error& error) {
       if (error.system_code() == EACCES) return;
     }
     ::_exit(1);
   });
   ASSERT_EQ(::chmod(folder_.c_str(), 0700), 0);
-  EXPECT_NO_THROW(store::find_place(url("a", 3, "4"), false));
+  EXPECT_NO_THROW(find(url("a", 3, "4"), false));
   EXPECT_EQ(files().size(), 4U);
 }
 
@@ -296,9 +295,9 @@ TEST_F(NewStriped, DisksAreFoundAsTheSystemFindsThem) {
   fs::create_directories(path("e"));
   fs::create_symlink("d1/inner", path("link"));
   const std::string name = named("a") + "?disks=" + path("link/../e");
-  store::make_new_file(name, 10)->commit();
+  make_new(name, 10)->commit();
   EXPECT_EQ(fs::path(stripe::read_description(path("a"), "a").components[0]).parent_path(), path("d1/e"));
-  EXPECT_NO_THROW(store::find_place(name, false));
+  EXPECT_NO_THROW(find(name, false));
 }
 
 /// Carries `event` out before the first broadcast of worker 0.
@@ -338,7 +337,7 @@ TEST_F(NewStriped, RemovesOnlyFilesWithTheNamesOfComponents) {
   Description description = make("a", 2, "4", 50);
   description.components[0] = path("precious");
   put("a", description.to_text());
-  store::make_new_file(path("a"), 1)->commit();
+  make_new(path("a"), 1)->commit();
   EXPECT_EQ(content("precious"), "x");
   EXPECT_FALSE(fs::exists(description.components[1]));
 }
@@ -359,7 +358,7 @@ TEST_F(NewStriped, HoldsAnArrayForTheProgram) {
   out.write(layout, sources);
   out.close();
   EXPECT_EQ(plait::stripe_count(path("a")), 3);
-  const auto opened = store::find_place(named("a"), false).store;
+  const auto opened = find(named("a"), false).store;
   Bytes all(30 * 41 * 3);
   opened->read({{0, all.data(), 30 * 41 * 3}});
   std::array<std::int64_t, 3> next{};

@@ -1,6 +1,7 @@
 """Every public header compiles alone, without a warning."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -38,3 +39,12 @@ def test_header_compiles_alone(path: Path) -> None:
 @pytest.mark.parametrize("path", files_with({".h"}, "include"), ids=str)
 def test_header_compiles_alone_in_c(path: Path) -> None:
     compile_alone(path, "c", os.environ.get("CC", "cc"), "c11")
+
+
+@pytest.mark.parametrize("path", files_with({".hpp", ".h", ".cpp", ".c"}, "include", "src", "bindings"), ids=str)
+def test_contracts_are_not_joined_with_what_precedes_them(path: Path) -> None:
+    """What a comment says of errors, cost, threads and forks begins a line, or stands two spaces behind a sentence."""
+    swallowed = re.compile(r"//.*[^\s/,(] (errors|cost|threads|returns|forks|pre)  +\S")
+    lines = enumerate(read(path).splitlines(), start=1)
+    found = [f"{number}: {line.strip()}" for number, line in lines if swallowed.search(line)]
+    assert not found, f"{path} has contracts that do not stand out: {found}"

@@ -11,12 +11,28 @@ from pathlib import Path
 import pytest
 from sources import ROOT, files_with, read
 
-LAYERS = ("base", "layout", "plan", "copy", "store", "transport", "engine", "file", "distant", "trace")
+LAYERS = (
+    "base",
+    "layout",
+    "plan",
+    "copy",
+    "store",
+    "transport",
+    "engine",
+    "file",
+    "communicator",
+    "distant",
+    "container",
+    "driver",
+    "open",
+    "trace",
+)
 STRANGERS = ({"store", "transport"},)
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
 MPI_PLACES = (
     "src/transport/mpi/",
+    "src/communicator/",
     "include/plait/mpi.hpp",
     "include/plait_mpi.h",
     "bindings/",

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "engine/broadcast.hpp"
 #include "file/impl.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
@@ -138,7 +139,7 @@ void refuse_together(Runtime& state, const std::exception_ptr& mine) {
 
 std::string from_rank_0(Runtime& state, const std::string& mine) {
   std::string text;
-  state.comm.worker()->run([&] { text = file::broadcast_text(*state.comm.transport(), mine); });
+  state.comm.worker()->run([&] { text = engine::broadcast_text(*state.comm.transport(), mine); });
   return text;
 }
 

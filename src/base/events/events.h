@@ -97,6 +97,10 @@ enum plait_missed {
   PLAIT_MISSED_REASONS = 6
 };
 
+/* Between 1 and 0 what this thread calls is left out of a recording of the program by others.  NULL: nobody records it.
+ * Set it before anything else of this is called. */
+extern void (*plait_events_pause)(int paused);
+
 /* Joins (or makes) the trace at `path` and begins to keep this process's events there.
  * command  what runs, for people; rank: in the MPI job, -1 without.
  * first_file, first_operation  the first numbers that plait_events_name and plait_events_operation give: two writers

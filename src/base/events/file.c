@@ -57,9 +57,9 @@ static void sys_unmap(void* pages, size_t bytes) {
 }
 
 /* In a program that is recorded the calls of Plait's own writer are none of the program's. */
-extern void plait_capture_pause(int paused) __attribute__((weak));
+void (*plait_events_pause)(int paused);
 static void pause_capture(int paused) {
-  if (plait_capture_pause != NULL) plait_capture_pause(paused);
+  if (plait_events_pause != NULL) plait_events_pause(paused);
 }
 
 int plait_process_id(void) { return (int)syscall(SYS_getpid); }

@@ -35,8 +35,7 @@ class Replacement {
 
   /// Makes a temporary file of `bytes` bytes with `head` in front; the space is reserved where the file system can.
   /// errors  kSystem: missing folder, no permission, full disk, or `path` is something other than a regular file;
-  /// nothing
-  ///         is left behind.  kArgument: another rank of this job writes `path` alone, where that is claimed.
+  ///         nothing is left behind.  kArgument: another rank of this job writes `path` alone, where that is claimed.
   Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head, const Marks& marks = {});
   ~Replacement();
   Replacement(const Replacement&) = delete;

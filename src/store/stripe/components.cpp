@@ -1,7 +1,6 @@
 #include "store/stripe/components.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,61 +92,6 @@ bool remove_left_behind(const std::string& left_behind, const std::string& targe
   } catch (...) {
     return false;  // what cannot be read now may well be in use
   }
-}
-
-namespace {
-
-/// The striped file that a new file replaces: its component files go once the new one is in place.  A process that is
-/// killed in between leaves a second name of the old description, by which the next one finds them.
-class Replaced {
- public:
-  /// `temporary` is the path of the new content, `target` its final one.
-  Replaced(const std::string& temporary, const std::string& target) : basename_(basename_of(target)) {
-    if (!looks_like_description(target)) return;
-    second_name_ = temporary + "-old" + kTemporarySuffix;
-    if (::link(target.c_str(), second_name_.c_str()) == 0) {
-      lock_ = posix::Descriptor(::open(second_name_.c_str(), O_RDONLY | O_CLOEXEC));
-      ::flock(lock_.number(), LOCK_EX | LOCK_NB);
-    } else {  // not every file system has second names
-      second_name_.clear();
-    }
-    try {
-      description_ = description_at(second_name_.empty() ? target : second_name_);
-    } catch (...) {  // then its components stay
-    }
-  }
-  ~Replaced() {
-    if (!second_name_.empty()) ::unlink(second_name_.c_str());
-  }
-  Replaced(const Replaced&) = delete;
-  Replaced& operator=(const Replaced&) = delete;
-  /// The new file is in place.
-  void remove() noexcept {
-    if (!description_) return;
-    // Where the description has a third name that one still needs the components.
-    struct stat status{};
-    if (!second_name_.empty() && (::fstat(lock_.number(), &status) != 0 || status.st_nlink != 1)) return;
-    remove_components(*description_, basename_);
-  }
-
- private:
-  std::string basename_;
-  std::optional<Description> description_;
-  std::string second_name_;
-  posix::Descriptor lock_;
-};
-
-}  // namespace
-
-void commit(posix::Replacement& file) {
-  Replaced old(file.temporary_path(), file.target_path());
-  try {
-    file.commit();
-  } catch (...) {
-    if (file.in_place()) old.remove();
-    throw;
-  }
-  old.remove();
 }
 
 }  // namespace plait::store::stripe

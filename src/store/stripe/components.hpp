@@ -14,8 +14,8 @@ namespace plait::store::stripe {
 void check_disks(const std::vector<std::string>& disks, const std::string& shown);
 
 /// Makes the component files of a file `basename`, with their sizes, the description's attributes and, where the file
-/// system can, their space. Returns them open. errors  kSystem: names the component: no permission, a full disk.  Those
-/// that were made are removed.
+/// system can, their space. Returns them open.
+/// errors  kSystem: names the component: no permission, a full disk.  Those that were made are removed.
 std::vector<posix::Descriptor> make_components(const Description& description, const posix::Attributes& attributes,
                                                const std::string& basename, const std::string& shown);
 
@@ -32,9 +32,5 @@ bool remove_left_behind(const std::string& left_behind, const std::string& targe
 
 /// What temporary names of descriptions end with.
 inline constexpr const char* kTemporarySuffix = ".stripes";
-
-/// Gives a new file of any kind its final name.  Where that was a striped file's its component files go afterwards.
-/// errors  kSystem.
-void commit(posix::Replacement& file);
 
 }  // namespace plait::store::stripe

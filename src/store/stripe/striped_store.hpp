@@ -24,12 +24,13 @@ class StripedStore : public Store {
 
   const std::string& name() const override { return shown_; }
   std::string description() const override;
+  Striping striping() const override { return {unit_, static_cast<std::int64_t>(components_.size())}; }
   std::int64_t size() override { return bytes_; }
+  bool grows() const override { return false; }
   /// Of its components.  errors  kSystem.
   std::vector<posix::Identity> identities() const;
   /// errors  kSystem, at completion: also segments that lie outside of the file, which has the size that its
-  /// description
-  ///         says.
+  ///         description says.
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   /// All disks write at the same time.

@@ -1,0 +1,85 @@
+#include "communicator/mpi.hpp"
+
+#include <mpi.h>
+
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "plait/mpi.hpp"
+#include "transport/ending.hpp"
+#include "transport/mpi/check.hpp"
+#include "transport/mpi/mpi_transport.hpp"
+
+namespace plait {
+
+namespace {
+
+/// An attribute of a communicator, which goes with it.
+struct Holder {
+  Comm comm;
+};
+
+struct Holders {
+  std::mutex mutex;
+  std::set<Holder*> all;
+  int key = MPI_KEYVAL_INVALID;
+};
+
+Holders& holders() {
+  static auto* const kept = new Holders;
+  return *kept;
+}
+
+int on_free(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /*state*/) {
+  auto* const holder = static_cast<Holder*>(value);
+  {
+    const std::scoped_lock lock(holders().mutex);
+    holders().all.erase(holder);
+  }
+  delete holder;
+  return MPI_SUCCESS;
+}
+
+int key_of_holders() {
+  const std::scoped_lock lock(holders().mutex);
+  int& key = holders().key;
+  if (key == MPI_KEYVAL_INVALID) {
+    transport::mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &key, nullptr),
+                          "MPI_Comm_create_keyval");
+    transport::at_ending(transport::EndingStage::kThreads, communicator::forget_comms);
+  }
+  return key;
+}
+
+}  // namespace
+
+Comm make_comm(MPI_Comm communicator) {
+  transport::mpi::check_running();
+  const int key = key_of_holders();
+  Holder* holder = nullptr;
+  int found = 0;
+  transport::mpi::check(MPI_Comm_get_attr(communicator, key, static_cast<void*>(&holder), &found), "MPI_Comm_get_attr");
+  if (found != 0 && !holder->comm.alone()) return holder->comm;
+  Comm made(transport::mpi::make_transport(communicator));
+  if (found == 0) {
+    holder = new Holder;
+    transport::mpi::check(MPI_Comm_set_attr(communicator, key, holder), "MPI_Comm_set_attr");
+  }
+  const std::scoped_lock lock(holders().mutex);
+  holders().all.insert(holder);
+  holder->comm = made;
+  return made;
+}
+
+void communicator::forget_comms() noexcept {
+  std::vector<Comm> forgotten;
+  {
+    const std::scoped_lock lock(holders().mutex);
+    for (Holder* holder : holders().all) forgotten.push_back(std::exchange(holder->comm, Comm()));
+  }
+  forgotten.clear();  // not under the lock: they wait for what was started
+}
+
+}  // namespace plait

@@ -1,0 +1,53 @@
+/// What array files hold, and how they say so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/file.hpp"
+#include "store/store.hpp"
+
+namespace plait::container {
+
+/// An array and where it begins.
+struct Content {
+  ArrayType type;
+  std::int64_t data_offset = 0;
+};
+
+/// What a new file will hold, and the bytes in front of the array.
+struct NewContent : Content {
+  std::vector<std::byte> head;
+  /// Of the whole file.  errors  kArgument: more than 2^63 - 1.
+  std::int64_t bytes() const;
+};
+
+/// A format of files with arrays.  Without state: any number of threads may use it.
+class Container {
+ public:
+  virtual ~Container() = default;
+  /// Whether files of it say what they hold; what the caller says is compared with that then.
+  virtual bool tells() const = 0;
+  /// Whether a file of that name is one.
+  virtual bool claims(std::string_view path) const = 0;
+  /// Whether a file that begins so is one.  `front` has kFrontBytes, or all that there are.
+  virtual bool begins(std::span<const std::byte> front) const = 0;
+  /// The bytes that `store` stands for; itself, unless they are coded.  Called on every rank.  errors  kSystem.
+  virtual std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store) const { return store; }
+  /// Looks at what view() gave.
+  /// errors  kArgument: `options` lacks what the file does not tell, or says otherwise.  kSystem: damaged.
+  virtual Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const = 0;
+  /// errors  kArgument: options that are missing or make no sense, or a format that is only read.
+  virtual NewContent create(const std::string& path, const FileOptions& options) const = 0;
+  /// errors  kArgument: files of this format are not written in place.
+  virtual void check_writable(const std::string& /*path*/) const {}
+};
+
+inline constexpr std::size_t kFrontBytes = 32;
+
+}  // namespace plait::container

@@ -1,0 +1,24 @@
+/// Files of formats that Plait does not read: told by their names and by how they begin, so that nobody takes their
+/// bytes for elements.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "store/store.hpp"
+
+namespace plait::container {
+
+inline constexpr std::string_view kNumpyFormat = "NumPy's .npy";
+
+/// The format that a name's last part ends with, such as "HDF5"; empty where it is none of those.
+std::string_view foreign_by_name(std::string_view path);
+
+/// The format that a file begins with, or empty.  Short signatures may stand there by chance: only for errors.
+/// errors  kSystem.
+std::string_view foreign_by_content(store::Store& store);
+
+/// What a folder holds as a whole, or empty.
+std::string_view foreign_folder(const std::string& path);
+
+}  // namespace plait::container

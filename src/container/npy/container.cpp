@@ -1,0 +1,92 @@
+#include "container/npy/container.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/npy/header.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::npy {
+
+namespace {
+
+using base::text;
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+Header read_header(store::Store& store, const std::string& path) {
+  const std::int64_t size = store.size();
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::int64_t>(size, kPreambleBytes)));
+  store.read({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
+  const std::int64_t length = header_bytes(bytes, path);
+  if (length > size)
+    throw Error(ErrorKind::kSystem, text("cannot open ", path, " as .npy: the header has ", length,
+                                         " bytes, but the file only ", size, "; it has been truncated"));
+  bytes.resize(static_cast<std::size_t>(length));
+  store.read({{0, bytes.data(), length}});
+  return parse_header(bytes, path);
+}
+
+void refuse_several(const std::string& path, const FileOptions& options) {
+  if (options.several)
+    refuse(text(path, ": a .npy file holds one array, but several were announced; use a name that does not end so"));
+}
+
+class Npy : public Container {
+ public:
+  bool tells() const override { return true; }
+  bool claims(std::string_view path) const override { return path.ends_with(".npy"); }
+  bool begins(std::span<const std::byte> front) const override {
+    return front.size() >= kMagic.size() &&
+           std::equal(kMagic.begin(), kMagic.end(), reinterpret_cast<const char*>(front.data()));
+  }
+  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override;
+  NewContent create(const std::string& path, const FileOptions& options) const override;
+};
+
+Content Npy::inspect(store::Store& store, const std::string& path, const FileOptions& options) const {
+  refuse_several(path, options);
+  const Header header = read_header(store, path);
+  if (options.shape && *options.shape != header.shape)
+    refuse(text(path, " holds an array ", shape_to_string(header.shape), ", but the shape ",
+                shape_to_string(*options.shape), " was given; leave it out or correct it"));
+  if (options.order && *options.order != header.order)
+    refuse(text(path, " holds its array in order ", header.order == Order::kC ? "C" : "F",
+                ", but order=", *options.order == Order::kC ? "C" : "F", " was given; leave it out or correct it"));
+  if (options.offset != 0)
+    refuse(text(path, ": offset=", options.offset,
+                " was given, but the header tells where the array begins; leave it out"));
+  if (options.dtype && !same_descr(*options.dtype, header.descr))
+    refuse(text(path, " holds elements of dtype ", header.descr, ", but ", *options.dtype,
+                " was given; leave it out or correct it"));
+  if (options.element_bytes != 0 && options.element_bytes != header.element_bytes)
+    refuse(text(path, " holds elements of ", header.element_bytes, " bytes, but ", options.element_bytes,
+                " were given; leave them out or correct them"));
+  return {{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
+}
+
+NewContent Npy::create(const std::string& path, const FileOptions& options) const {
+  NewContent result;
+  result.type = described_type(options, path, true);
+  refuse_several(path, options);
+  if (result.type.dtype.empty()) refuse(text(path, ": a .npy file needs a dtype"));
+  if (const std::int64_t told = element_bytes_of(result.type.dtype); told != result.type.element_bytes)
+    refuse(text(path, ": elements of dtype ", result.type.dtype, " have ", told, " bytes, but ",
+                result.type.element_bytes, " were given; leave them out or correct them"));
+  result.head = make_header(result.type.dtype, result.type.order, result.type.shape);
+  result.data_offset = static_cast<std::int64_t>(result.head.size());
+  return result;
+}
+
+}  // namespace
+
+const Container& container() {
+  static const Npy kContainer;
+  return kContainer;
+}
+
+}  // namespace plait::container::npy

@@ -1,0 +1,77 @@
+#include "container/npy/encoding.hpp"
+
+#include <algorithm>
+
+namespace plait::container::npy {
+
+namespace {
+
+std::uint32_t byte_of(char c) { return static_cast<unsigned char>(c); }
+
+/// Takes the first character's code from the text; nothing where it is no UTF-8: also one that is longer than need be,
+/// a surrogate, or past the last code.
+std::optional<std::uint32_t> take_code(std::string_view& text) {
+  const std::uint32_t first = byte_of(text[0]);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xc2 ? 0
+                             : first < 0xe0 ? 2
+                             : first < 0xf0 ? 3
+                             : first < 0xf5 ? 4
+                                            : 0;
+  if (length == 0 || text.size() < length) return std::nullopt;
+  std::uint32_t code = length == 1 ? first : first & (0x7fU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_of(text[i]) & 0xc0U) != 0x80U) return std::nullopt;
+    code = code << 6 | (byte_of(text[i]) & 0x3fU);
+  }
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || code > 0x10ffff || surrogate)
+    return std::nullopt;
+  text.remove_prefix(length);
+  return code;
+}
+
+}  // namespace
+
+bool is_ascii(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return (byte_of(c) & 0x80) != 0; });
+}
+
+std::string utf8_of_latin1(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (const char c : text) append_utf8(result, byte_of(c));
+  return result;
+}
+
+std::optional<std::string> latin1_of_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const std::optional<std::uint32_t> code = take_code(text);
+    if (!code || *code > 0xff) return std::nullopt;
+    result += static_cast<char>(*code);
+  }
+  return result;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty())
+    if (!take_code(text)) return false;
+  return true;
+}
+
+void append_utf8(std::string& text, std::uint32_t code) {
+  const auto last = [](std::uint32_t bits) { return static_cast<char>(0x80U | (bits & 0x3fU)); };
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += {static_cast<char>(0xc0U | code >> 6), last(code)};
+  } else if (code < 0x10000) {
+    text += {static_cast<char>(0xe0U | code >> 12), last(code >> 6), last(code)};
+  } else {
+    text += {static_cast<char>(0xf0U | code >> 18), last(code >> 12), last(code >> 6), last(code)};
+  }
+}
+
+}  // namespace plait::container::npy

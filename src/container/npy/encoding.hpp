@@ -1,0 +1,19 @@
+/// The encodings of .npy headers: Latin-1 in versions 1 and 2, UTF-8 in version 3.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace plait::container::npy {
+
+bool is_ascii(std::string_view text);
+std::string utf8_of_latin1(std::string_view text);
+/// Nothing where a character has no place in Latin-1, or the text is no UTF-8.
+std::optional<std::string> latin1_of_utf8(std::string_view text);
+bool is_utf8(std::string_view text);
+/// Appends the character of a number up to 0x10ffff, of a surrogate as well.
+void append_utf8(std::string& text, std::uint32_t code);
+
+}  // namespace plait::container::npy

@@ -1,0 +1,156 @@
+#include "container/npy/header.hpp"
+
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "container/npy/encoding.hpp"
+#include "container/npy/literal.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::npy {
+
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+
+[[noreturn]] void damaged(const std::string& path, const std::string& found) {
+  throw Error(ErrorKind::kSystem, base::text("cannot open ", path, " as .npy: ", found));
+}
+
+std::int64_t bytes_of(const Literal& type) {
+  if (type.kind == Literal::Kind::kString) {
+    std::string_view text = type.string;
+    if (!text.empty() && std::string_view("<>|=").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
+    if (text.empty()) throw Error(ErrorKind::kArgument, "an empty dtype");
+    const char kind = text.front();
+    if (kind == 'O')
+      throw Error(ErrorKind::kArgument,
+                  "dtype O holds Python objects, which have no bytes of their own; use a fixed-size dtype");
+    std::int64_t count = 0;
+    std::size_t digits = 1;
+    for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits)
+      count = base::checked_add(base::checked_multiply(count, 10, "dtype"), text[digits] - '0', "dtype");
+    const bool unit = digits < text.size() && text[digits] == '[' && (kind == 'M' || kind == 'm');
+    if (std::string_view("biufcSUVMm").find(kind) == std::string_view::npos || digits == 1 ||
+        (digits != text.size() && !unit))
+      throw Error(ErrorKind::kArgument,
+                  base::text("unknown dtype \"", type.string, "\"; expected a spelling such as <f8"));
+    return kind == 'U' ? base::checked_multiply(count, 4, "dtype") : count;
+  }
+  if (type.kind != Literal::Kind::kSequence) throw Error(ErrorKind::kArgument, "a dtype is neither a text nor a list");
+  std::int64_t sum = 0;
+  for (const Literal& field : type.items) {
+    if (field.kind != Literal::Kind::kSequence || field.items.size() < 2 || field.items.size() > 3)
+      throw Error(ErrorKind::kArgument, "a field of a dtype is not (name, type) or (name, type, shape)");
+    std::int64_t bytes = bytes_of(field.items[1]);
+    if (field.items.size() == 3) {
+      const Literal& shape = field.items[2];
+      const std::vector<Literal> extents = shape.kind == Literal::Kind::kSequence ? shape.items : std::vector{shape};
+      for (const Literal& extent : extents) {
+        if (extent.kind != Literal::Kind::kInteger || extent.integer < 0)
+          throw Error(ErrorKind::kArgument,
+                      base::text("the shape ", shape.text, " of a field of a dtype is not one of sizes"));
+        bytes = base::checked_multiply(bytes, extent.integer, "dtype");
+      }
+    }
+    sum = base::checked_add(sum, bytes, "dtype");
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::int64_t element_bytes_of(const std::string& descr) {
+  Literal simple;
+  simple.kind = Literal::Kind::kString;
+  simple.string = descr;
+  const std::int64_t bytes = bytes_of(descr.starts_with('[') ? parse_literal(descr) : simple);
+  if (bytes < 1) throw Error(ErrorKind::kArgument, base::text("dtype \"", descr, "\" has no bytes"));
+  return bytes;
+}
+
+bool same_descr(const std::string& one, const std::string& other) {
+  if (one == other) return true;
+  return one.starts_with('[') && other.starts_with('[') && same_value(parse_literal(one), parse_literal(other));
+}
+
+std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path) {
+  if (preamble.size() < 10 || std::memcmp(preamble.data(), kMagic.data(), kMagic.size()) != 0)
+    damaged(path,
+            "it does not begin with the .npy signature; give shape and dtype to read it as raw elements under another "
+            "name");
+  const auto byte = [&](std::size_t i) { return static_cast<std::int64_t>(preamble[i]); };
+  const std::int64_t version = byte(6);
+  if (version == 1) return 10 + byte(8) + byte(9) * 256;
+  if ((version == 2 || version == 3) && preamble.size() >= kPreambleBytes)
+    return 12 + byte(8) + (byte(9) << 8) + (byte(10) << 16) + (byte(11) << 24);
+  damaged(path, base::text("format version ", version, "; versions 1, 2 and 3 are known"));
+}
+
+Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
+  const std::int64_t length = header_bytes(bytes, path);
+  const std::size_t start = static_cast<std::int64_t>(bytes[6]) == 1 ? 10 : 12;
+  if (length != static_cast<std::int64_t>(bytes.size())) damaged(path, "the header is cut off");
+  Literal dictionary;
+  Header header;
+  try {
+    const std::string text(reinterpret_cast<const char*>(bytes.data()) + start, bytes.size() - start);
+    const bool latin1 = static_cast<std::int64_t>(bytes[6]) < 3;
+    if (!latin1 && !is_utf8(text)) damaged(path, "the header is of version 3, but no UTF-8");
+    dictionary = parse_literal(latin1 && !is_ascii(text) ? utf8_of_latin1(text) : text);
+  } catch (const Error& error) {
+    damaged(path, base::text("the header does not parse: ", error.what()));
+  }
+  const Literal* descr = dictionary.find("descr");
+  const Literal* fortran = dictionary.find("fortran_order");
+  const Literal* shape = dictionary.find("shape");
+  if (descr == nullptr || fortran == nullptr || fortran->kind != Literal::Kind::kBool || shape == nullptr ||
+      shape->kind != Literal::Kind::kSequence)
+    damaged(path, "the header lacks descr, fortran_order or shape");
+  header.descr = descr->kind == Literal::Kind::kString ? descr->string : descr->text;
+  try {
+    header.element_bytes = element_bytes_of(header.descr);
+  } catch (const Error& error) {
+    throw Error(error.kind(), base::text("cannot open ", path, ": ", error.what()));
+  }
+  header.order = fortran->integer != 0 ? Order::kFortran : Order::kC;
+  for (const Literal& extent : shape->items) {
+    if (extent.kind != Literal::Kind::kInteger || extent.integer < 0)
+      damaged(path, "the shape in the header is not one of sizes");
+    header.shape.push_back(extent.integer);
+  }
+  header.data_offset = length;
+  return header;
+}
+
+std::vector<std::byte> make_header(const std::string& descr, Order order, const Extents& shape) {
+  std::string extents;
+  for (const std::int64_t extent : shape) extents += base::text(extents.empty() ? "" : " ", extent, ',');
+  if (shape.size() > 1) extents.pop_back();
+  std::string text =
+      base::text("{'descr': ", descr.starts_with('[') ? descr : "'" + descr + "'",
+                 ", 'fortran_order': ", order == Order::kFortran ? "True" : "False", ", 'shape': (", extents, "), }");
+  std::optional<std::string> latin1 = latin1_of_utf8(text);
+  if (!latin1 && !is_utf8(text))
+    throw Error(ErrorKind::kArgument, "the dtype has names that are no UTF-8; give them in that encoding");
+  if (latin1) text = std::move(*latin1);
+  const bool long_header = 10 + text.size() + 1 + 63 > 65535;
+  const int version = !latin1 ? 3 : long_header ? 2 : 1;
+  const std::size_t start = version == 1 ? 10 : 12;
+  text.append(63 - (start + text.size()) % 64, ' ');
+  text += '\n';
+  std::string bytes(kMagic);
+  bytes += static_cast<char>(version);
+  bytes += '\0';
+  for (std::size_t i = 0; i < (version == 1 ? 2U : 4U); ++i) bytes += static_cast<char>(text.size() >> (8 * i) & 0xffU);
+  bytes += text;
+  std::vector<std::byte> result(bytes.size());
+  std::memcpy(result.data(), bytes.data(), bytes.size());
+  return result;
+}
+
+}  // namespace plait::container::npy

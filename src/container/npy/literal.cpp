@@ -1,0 +1,153 @@
+#include "container/npy/literal.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "base/text.hpp"
+#include "container/npy/encoding.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::npy {
+
+namespace {
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Literal whole() {
+    Literal result = value(0);
+    skip();
+    if (position_ != text_.size()) fail();
+    return result;
+  }
+
+ private:
+  void skip() {
+    while (position_ < text_.size() && (std::isspace(static_cast<unsigned char>(text_[position_])) != 0)) ++position_;
+  }
+  char peek() {
+    skip();
+    return position_ < text_.size() ? text_[position_] : '\0';
+  }
+  bool accept(char c) {
+    if (peek() != c) return false;
+    ++position_;
+    return true;
+  }
+  [[noreturn]] void fail() const {
+    throw Error(ErrorKind::kArgument, base::text("unexpected text at character ", position_ + 1));
+  }
+
+  Literal value(int depth) {
+    if (depth > 16) fail();
+    const char c = peek();
+    const std::size_t start = position_;
+    Literal result;
+    if (c == '\'' || c == '"') {
+      result.kind = Literal::Kind::kString;
+      result.string = string();
+    } else if (c == '(' || c == '[') {
+      ++position_;
+      result.kind = Literal::Kind::kSequence;
+      const char end = c == '(' ? ')' : ']';
+      while (!accept(end)) {
+        result.items.push_back(value(depth + 1));
+        if (!accept(',') && peek() != end) fail();
+      }
+    } else if (c == '{') {
+      ++position_;
+      result.kind = Literal::Kind::kDictionary;
+      while (!accept('}')) {
+        if (peek() != '\'' && peek() != '"') fail();
+        std::string key = string();
+        if (!accept(':')) fail();
+        result.entries.emplace_back(std::move(key), value(depth + 1));
+        if (!accept(',') && peek() != '}') fail();
+      }
+    } else if (text_.substr(position_, 4) == "True" || text_.substr(position_, 5) == "False") {
+      result.kind = Literal::Kind::kBool;
+      result.integer = c == 'T' ? 1 : 0;
+      position_ += c == 'T' ? 4 : 5;
+    } else {
+      const auto [end, error] = std::from_chars(text_.data() + position_, text_.data() + text_.size(), result.integer);
+      if (error != std::errc()) fail();
+      position_ = static_cast<std::size_t>(end - text_.data());
+      if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // as Python 2 printed long integers
+    }
+    result.text = text_.substr(start, position_ - start);
+    return result;
+  }
+
+  std::string string() {
+    const char quote = text_[position_++];
+    std::string result;
+    while (position_ < text_.size() && text_[position_] != quote) {
+      const char c = text_[position_++];
+      if (c == '\\') {
+        append_utf8(result, escaped());
+      } else {
+        result += c;
+      }
+    }
+    if (position_ == text_.size()) fail();
+    ++position_;
+    return result;
+  }
+
+  /// The character that a backslash and what follows it stand for.
+  std::uint32_t escaped() {
+    if (position_ == text_.size()) fail();
+    const char c = text_[position_++];
+    switch (c) {
+      case '\\':
+      case '\'':
+      case '"': return static_cast<unsigned char>(c);
+      case 'a': return '\a';
+      case 'b': return '\b';
+      case 'f': return '\f';
+      case 'n': return '\n';
+      case 'r': return '\r';
+      case 't': return '\t';
+      case 'v': return '\v';
+      case 'x': return digits(2);
+      case 'u': return digits(4);
+      case 'U': return digits(8);
+      default: fail();
+    }
+  }
+
+  std::uint32_t digits(std::size_t count) {
+    const std::string_view text = text_.substr(position_, count);
+    std::uint32_t code = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code, 16);
+    if (text.size() != count || error != std::errc() || end != text.data() + count || code > 0x10ffff) fail();
+    position_ += count;
+    return code;
+  }
+
+  std::string_view text_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace
+
+const Literal* Literal::find(std::string_view key) const {
+  for (const auto& [name, entry] : entries)
+    if (name == key) return &entry;
+  return nullptr;
+}
+
+bool same_value(const Literal& one, const Literal& other) {
+  const auto same_entry = [](const auto& a, const auto& b) {
+    return a.first == b.first && same_value(a.second, b.second);
+  };
+  return one.kind == other.kind && one.string == other.string && one.integer == other.integer &&
+         std::ranges::equal(one.items, other.items, same_value) &&
+         std::ranges::equal(one.entries, other.entries, same_entry);
+}
+
+Literal parse_literal(std::string_view text) { return Parser(text).whole(); }
+
+}  // namespace plait::container::npy

@@ -1,0 +1,32 @@
+/// The few Python literals that .npy headers use.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace plait::container::npy {
+
+/// A string (in UTF-8, its escapes resolved), an integer, True or False, a tuple or list, or a dictionary; `text` is
+/// where it stood.
+struct Literal {
+  enum class Kind : std::uint8_t { kString, kInteger, kBool, kSequence, kDictionary };
+  Kind kind = Kind::kInteger;
+  std::string string;
+  std::int64_t integer = 0;  // also 0 and 1 for kBool
+  std::vector<Literal> items;
+  std::vector<std::pair<std::string, Literal>> entries;
+  std::string text;
+
+  const Literal* find(std::string_view key) const;
+};
+
+/// Whether two literals mean the same, however they are spelt.
+bool same_value(const Literal& one, const Literal& other);
+
+/// The text of a literal in UTF-8.  errors  kArgument: anything else, or nested deeper than 16.
+Literal parse_literal(std::string_view text);
+
+}  // namespace plait::container::npy

@@ -1,0 +1,22 @@
+/// All formats of files with arrays that there are.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "container/container.hpp"
+#include "store/store.hpp"
+
+namespace plait::container {
+
+/// A name of the container that stores use which say what they hold by a header.
+inline constexpr std::string_view kHeaderName = ".npy";
+
+/// In the order in which they are asked; the last one takes everything.
+std::span<const Container* const> containers();
+/// Of a name.
+const Container& container_named(std::string_view path);
+/// Of what a store begins with.  errors  kSystem.
+const Container& container_in(store::Store& store);
+
+}  // namespace plait::container

@@ -1,0 +1,20 @@
+/// Stores that all ranks open together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "driver/driver.hpp"
+
+namespace plait::driver {
+
+class CollectiveDriver : public Driver {
+ public:
+  std::unique_ptr<file::Source> open(Opening& opening) const final;
+
+ protected:
+  /// Opens or makes one; `bytes` of a new one, which read as zero.  Collective.  errors  The same on every rank.
+  virtual std::unique_ptr<file::Source> open_together(const Opening& opening, std::int64_t bytes) const = 0;
+};
+
+}  // namespace plait::driver

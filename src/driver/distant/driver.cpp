@@ -1,0 +1,107 @@
+// Arrays on the ranks' own disks are opened as shared files.
+
+#include "driver/distant/driver.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/text.hpp"
+#include "distant/service.hpp"
+#include "driver/distant/name.hpp"
+#include "driver/distant/store.hpp"
+#include "engine/agree.hpp"
+#include "engine/broadcast.hpp"
+#include "file/unclosed.hpp"
+#include "plait/error.hpp"
+
+namespace plait::driver::distant {
+
+namespace {
+
+/// Stripes of large arrays are as long as windows, each of which is then a message to one disk; those of smaller arrays
+/// are so long that each disk gets several.
+std::int64_t unit_for(std::int64_t bytes, int ranks) {
+  constexpr std::int64_t kLeast = std::int64_t{64} << 10;
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  constexpr std::int64_t kStripesADisk = 4;
+  const auto share = static_cast<std::uint64_t>(bytes / ranks / kStripesADisk);
+  return std::clamp(static_cast<std::int64_t>(std::bit_floor(share)), kLeast, kMost);
+}
+
+SharedFileMode mode_of(Mode mode) {
+  return mode == Mode::kRead    ? SharedFileMode::kRead
+         : mode == Mode::kWrite ? SharedFileMode::kWrite
+                                : SharedFileMode::kReadWrite;
+}
+
+/// One rank's end of an array's shared file.
+class ArraySource : public file::Source {
+ public:
+  ArraySource(std::shared_ptr<ArrayStore> store, bool writable) : store_(std::move(store)), writable_(writable) {}
+
+  std::shared_ptr<store::Store> store() const override { return store_; }
+  void resize(transport::Transport& /*transport*/, std::int64_t /*bytes*/) override {}  // it grows by being written
+  void finish(transport::Transport& transport, bool /*written*/) override {
+    engine::agree(transport, engine::caught([&] {
+                    // Once for all of them.
+                    if (writable_ && transport.rank() == 0) store_->sync();
+                  }));
+    store_->close();
+  }
+
+ private:
+  std::shared_ptr<ArrayStore> store_;
+  bool writable_;
+};
+
+class DistantDriver : public CollectiveDriver {
+ public:
+  std::string_view prefix() const override { return kScheme; }
+  Contents contents() const override { return Contents::kHeader; }
+
+ protected:
+  std::unique_ptr<file::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
+};
+
+std::unique_ptr<file::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
+  transport::Transport& transport = plait::distant::transport_of(opening.comm());
+  Name name;
+  std::string path;
+  engine::agree(transport, engine::caught([&] {
+                  name = parse_name(opening.name());
+                  path = path_of(name);
+                }));
+  // Ranks may stand in different folders, and have other settings.
+  path = engine::broadcast_text(transport, path);
+  const bool is_new = opening.mode() == Mode::kWrite;
+  SharedFileOptions wanted;
+  wanted.path = path;
+  wanted.mode = mode_of(opening.mode());
+  wanted.place = name.place;
+  if (is_new) {
+    wanted.persistent = true;
+    wanted.atomic = true;
+    wanted.unit = name.unit != 0 ? name.unit : unit_for(bytes, transport.size());
+    wanted.expected = bytes;
+  }
+  const file::Untold by_the_array;  // the array's file is watched for as a whole
+  SharedFile file = SharedFile::open(wanted, opening.comm());
+  if (is_new) {
+    file.resize(bytes);
+  } else if (name.unit != 0 && !file.one() && file.unit() != name.unit) {
+    throw Error(ErrorKind::kArgument, base::text("distant:", path, " has stripes of ", file.unit(), " bytes, but unit=",
+                                                 name.unit, " was given; leave it out or correct it"));
+  }
+  return std::make_unique<ArraySource>(std::make_shared<ArrayStore>(std::move(file), "distant:" + path),
+                                       opening.mode() != Mode::kRead);
+}
+
+}  // namespace
+
+const CollectiveDriver& driver() {
+  static const DistantDriver kDriver;
+  return kDriver;
+}
+
+}  // namespace plait::driver::distant

@@ -1,0 +1,10 @@
+/// Arrays on the ranks' own disks: `distant:NAME?folder=/disk&unit=64K&place=striped`.
+#pragma once
+
+#include "driver/collective_driver.hpp"
+
+namespace plait::driver::distant {
+
+const CollectiveDriver& driver();
+
+}  // namespace plait::driver::distant

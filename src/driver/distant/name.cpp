@@ -1,0 +1,54 @@
+#include "driver/distant/name.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "store/url.hpp"
+
+namespace plait::driver::distant {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+SharedFilePlace parse_place(const std::string& value, const std::string& url) {
+  if (value == "detect") return SharedFilePlace::kDetect;
+  if (value == "one") return SharedFilePlace::kOne;
+  if (value == "striped") return SharedFilePlace::kStriped;
+  throw Error(ErrorKind::kArgument,
+              base::text(url, ": place=", value, " is not known; use place=striped, place=one or place=detect"));
+}
+
+}  // namespace
+
+Name parse_name(const std::string& url) {
+  const auto refuse = [&url](const auto&... why) { throw Error(ErrorKind::kArgument, base::text(url, ": ", why...)); };
+  const store::Url told = store::parse_url(url, kScheme, "distant:field?folder=/var/tmp");
+  Name name;
+  name.path = told.path;
+  for (const store::UrlOption& option : told.options) {
+    if (option.key == "folder") {
+      name.folder = store::unescaped(option.value, url);
+      if (name.folder.empty()) refuse("folder= names no folder; name the one that is on each rank's own disk");
+    } else if (option.key == "unit") {
+      name.unit = store::bytes_of_option(option, url);
+    } else if (option.key == "place") {
+      name.place = parse_place(option.value, url);
+    } else {
+      refuse("the option \"", option.key, "\" is not known; use folder=, unit= and place=, separated by &");
+    }
+  }
+  if (!name.folder.empty() && fs::path(name.path).is_absolute())
+    refuse("folder=", name.folder, " was given, but ", name.path, " is a whole path; leave one of the two out");
+  return name;
+}
+
+std::string path_of(const Name& name) {
+  std::string folder = name.folder;
+  if (const char* setting = std::getenv("PLAIT_DISTANT_FOLDER"); folder.empty() && setting != nullptr) folder = setting;
+  return fs::absolute(fs::path(folder) / name.path).lexically_normal().string();
+}
+
+}  // namespace plait::driver::distant

@@ -1,0 +1,102 @@
+#include "driver/distant/store.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+#include <utility>
+
+#include "base/text.hpp"
+#include "engine/agree.hpp"
+
+namespace plait::driver::distant {
+
+namespace {
+
+/// Requests of a batch that are under way at a time: enough for all disks and the network, little enough that the
+/// others cost no memory yet.
+constexpr std::size_t kAhead = 64;
+
+DistantRequest start(SharedFile& file, const store::ReadSegment& segment) {
+  return file.start_read(segment.offset, segment.data, segment.bytes);
+}
+DistantRequest start(SharedFile& file, const store::WriteSegment& segment) {
+  return file.start_write(segment.offset, segment.data, segment.bytes);
+}
+
+template <typename Segment>
+void join_neighbours(std::vector<Segment>& segments) {
+  std::vector<Segment> joined;
+  for (const Segment& segment : segments) {
+    if (segment.bytes == 0) continue;
+    if (!joined.empty()) {
+      Segment& last = joined.back();
+      if (last.offset + last.bytes == segment.offset && last.data + last.bytes == segment.data) {
+        last.bytes += segment.bytes;
+        continue;
+      }
+    }
+    joined.push_back(segment);
+  }
+  segments = std::move(joined);
+}
+
+/// Requests are begun and waited for in the order of the segments.
+template <typename Segment>
+class PendingRequests : public store::Pending {
+ public:
+  PendingRequests(SharedFile& file, std::vector<Segment> segments) : file_(file), segments_(std::move(segments)) {
+    join_neighbours(segments_);
+    error_ = engine::caught([this] { begin(); });
+  }
+  /// Memory that requests reach may go once nothing is under way, also where nobody completes them.
+  ~PendingRequests() override { settle(); }
+  PendingRequests(const PendingRequests&) = delete;
+  PendingRequests& operator=(const PendingRequests&) = delete;
+
+  void complete() override {
+    while (!error_ && !under_way_.empty()) {
+      error_ = engine::caught([this] {
+        DistantRequest first = under_way_.front();
+        under_way_.pop_front();
+        first.wait();
+        begin();
+      });
+    }
+    settle();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void begin() {
+    for (; begun_ < segments_.size() && under_way_.size() < kAhead; ++begun_)
+      under_way_.push_back(start(file_, segments_[begun_]));
+  }
+  void settle() noexcept {
+    for (DistantRequest& request : under_way_) engine::caught([&] { request.wait(); });
+    under_way_.clear();
+  }
+
+  SharedFile& file_;
+  std::vector<Segment> segments_;
+  std::size_t begun_ = 0;
+  std::deque<DistantRequest> under_way_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+std::string ArrayStore::description() const {
+  if (file_.one()) return "one file that all ranks see";
+  return base::text("stripes of ", base::bytes_text(file_.unit()), " in ", file_.components(),
+                    file_.components() == 1 ? " component file" : " component files", " on the ranks' disks");
+}
+
+std::unique_ptr<store::Pending> ArrayStore::submit_read(std::vector<store::ReadSegment> segments) {
+  return std::make_unique<PendingRequests<store::ReadSegment>>(file_, std::move(segments));
+}
+
+std::unique_ptr<store::Pending> ArrayStore::submit_write(std::vector<store::WriteSegment> segments) {
+  return std::make_unique<PendingRequests<store::WriteSegment>>(file_, std::move(segments));
+}
+
+}  // namespace plait::driver::distant

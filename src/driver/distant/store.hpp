@@ -1,0 +1,39 @@
+/// A shared file as the store of an array.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plait/shared_file.hpp"
+#include "store/store.hpp"
+
+namespace plait::driver::distant {
+
+/// Each segment becomes a request of the shared file; some of them are under way at a time.  What follows each other
+/// in the file and in memory is one.
+class ArrayStore : public store::Store {
+ public:
+  ArrayStore(SharedFile file, std::string shown) : file_(std::move(file)), shown_(std::move(shown)) {}
+
+  const std::string& name() const override { return shown_; }
+  std::string description() const override;
+  store::Striping striping() const override {
+    return file_.one() ? store::Striping{} : store::Striping{file_.unit(), file_.components()};
+  }
+  std::int64_t size() override { return file_.size(); }
+  std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
+  std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
+  /// Of all ranks' disks.  cost    A message to each.
+  void sync() override { file_.sync(); }
+  /// Collective.  errors  kSystem, the same on every rank.
+  void close() { file_.close(); }
+
+ private:
+  SharedFile file_;
+  std::string shown_;
+};
+
+}  // namespace plait::driver::distant

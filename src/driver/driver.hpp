@@ -1,0 +1,54 @@
+/// Kinds of stores: how one is opened, or made, by its name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "file/source.hpp"
+#include "plait/comm.hpp"
+#include "plait/file.hpp"
+#include "store/new_file.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::driver {
+
+/// How what a store holds is known.
+enum class Contents : std::uint8_t {
+  kByName,  ///< by the suffix of its name, which stands for a container
+  kRaw,     ///< not at all: raw elements
+  kHeader   ///< by a header as of .npy, unless it was made without a dtype or for several arrays
+};
+
+/// One rank's view of a File that is being opened: a driver asks it what a new store is to hold, and lets it look at
+/// an existing one.
+class Opening {
+ public:
+  virtual ~Opening() = default;
+  virtual const std::string& name() const = 0;
+  virtual Mode mode() const = 0;
+  virtual const Comm& comm() const = 0;
+  virtual transport::Transport& transport() const = 0;
+  /// What a new store is to be.  The bytes of its head stay while this does.  errors  kArgument.
+  virtual store::NewFileOptions make() = 0;
+  /// Looks at what an existing one holds.  errors  kArgument: not what the caller says.  kSystem: damaged.
+  virtual void inspect(const std::shared_ptr<store::Store>& store) = 0;
+  /// What make() or inspect() came to, for the other ranks.
+  virtual std::string told() const = 0;
+  /// Takes what rank 0 told, with this rank's end of the store.
+  virtual void adopt(const std::string& told, const file::Source& source) = 0;
+};
+
+/// One for each kind.  Without state: any number of threads may use it.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  /// What names of the kind begin with, such as `stripe:`; empty: all names with no prefix.
+  virtual std::string_view prefix() const = 0;
+  virtual Contents contents() const = 0;
+  /// Opens the store on every rank.  Collective.  errors  The same on every rank.
+  virtual std::unique_ptr<file::Source> open(Opening& opening) const = 0;
+};
+
+}  // namespace plait::driver

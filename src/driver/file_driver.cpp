@@ -1,0 +1,127 @@
+#include "driver/file_driver.hpp"
+
+#include <cerrno>
+#include <sstream>
+#include <utility>
+
+#include "engine/agree.hpp"
+#include "engine/broadcast.hpp"
+#include "plait/error.hpp"
+
+namespace plait::driver {
+
+namespace {
+
+/// What rank 0 tells the others.
+struct Findings {
+  std::string told;
+  store::Location location;
+
+  std::string packed() const { return std::to_string(told.size()) + '\n' + told + location.packed(); }
+  static Findings unpacked(const std::string& packed) {
+    const std::size_t begin = packed.find('\n') + 1;
+    const std::size_t length = std::stoull(packed);
+    return {packed.substr(begin, length), store::Location::unpacked(packed.substr(begin + length))};
+  }
+};
+
+/// One rank's end of the store; rank 0 holds a new file, too.
+class FileSource : public file::Source {
+ public:
+  explicit FileSource(const FileDriver& driver) : driver_(driver) {}
+
+  std::shared_ptr<store::Store> store() const override { return store_; }
+  void resize(transport::Transport& transport, std::int64_t bytes) override;
+  void finish(transport::Transport& transport, bool written) override;
+  void discard() noexcept override {
+    if (made_) made_->discard();
+  }
+
+  /// Rank 0 finds the store, or makes it, and everyone hears what it came to.  Collective.
+  Findings look(Opening& opening);
+  /// Everyone opens it; rank 0 has an existing one open, so that nothing else can be taken for it.  Collective.
+  void open(const Findings& found, Opening& opening);
+  void drop() { store_ = nullptr; }
+
+ private:
+  const FileDriver& driver_;
+  std::shared_ptr<store::Store> store_;
+  std::unique_ptr<store::NewFile> made_;
+};
+
+Findings FileSource::look(Opening& opening) {
+  transport::Transport& transport = opening.transport();
+  Findings found;
+  std::string packed;
+  engine::agree(transport, engine::caught([&] {
+                  if (transport.rank() != 0) return;
+                  if (opening.mode() == Mode::kWrite) {
+                    made_ = driver_.create(opening.name(), opening.make());
+                    found.location = made_->location();
+                  } else {
+                    store::Found there = driver_.find(opening.name(), opening.mode() == Mode::kReadWrite);
+                    found.location = std::move(there.location);
+                    store_ = std::move(there.store);
+                    opening.inspect(store_);
+                  }
+                  found.told = opening.told();
+                  if (transport.size() > 1) packed = found.packed();
+                }));
+  return transport.size() > 1 ? Findings::unpacked(engine::broadcast_text(transport, packed)) : found;
+}
+
+void FileSource::open(const Findings& found, Opening& opening) {
+  engine::agree(opening.transport(), engine::caught([&] {
+                  if (!store_) store_ = driver_.open(found.location, opening.mode() != Mode::kRead);
+                  opening.adopt(found.told, *this);
+                }));
+}
+
+void FileSource::resize(transport::Transport& transport, std::int64_t bytes) {
+  store::Location location;
+  engine::agree(transport, engine::caught([&] {
+                  if (!made_) return;
+                  made_->resize(bytes);
+                  location = made_->location();
+                }));
+  location = store::Location::unpacked(engine::broadcast_text(transport, location.packed()));
+  // A store that is open does not see that its file has grown.
+  engine::agree(transport, engine::caught([&] { store_ = driver_.open(location, true); }));
+}
+
+void FileSource::finish(transport::Transport& transport, bool written) {
+  engine::agree(transport, engine::caught([&] {
+                  if (written) store_->sync();
+                }));
+  engine::agree(transport, engine::caught([&] {
+                  if (made_) made_->commit();
+                }));
+}
+
+}  // namespace
+
+std::unique_ptr<file::Source> FileDriver::open(Opening& opening) const {
+  auto source = std::make_unique<FileSource>(*this);
+  std::string before;
+  int same = 0;  // how often rank 0 has seen the same though others did not
+  for (int attempt = 1;; ++attempt) {
+    const Findings found = source->look(opening);
+    try {
+      source->open(found, opening);
+      return source;
+    } catch (const Error& error) {
+      // A file that was replaced since rank 0 looked: others have met the new one, or nothing where components were.
+      constexpr int kMostAttempts = 2000;  // of some milliseconds at most
+      constexpr int kMostSame = 20;
+      const int code = error.system_code();
+      if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == kMostAttempts) throw;
+      std::string now = found.location.packed();
+      same = now == before ? same + 1 : 0;
+      if (same == kMostSame || (same > 0 && code == ENOENT)) throw;
+      before = std::move(now);
+      source->drop();
+    }
+  }
+}
+
+}  // namespace plait::driver

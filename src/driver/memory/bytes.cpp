@@ -1,0 +1,73 @@
+#include "driver/memory/bytes.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <utility>
+
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "engine/agree.hpp"
+#include "engine/broadcast.hpp"
+#include "plait/error.hpp"
+
+namespace plait::driver::memory {
+
+namespace {
+
+/// What a process knows; a child of it begins with nothing.
+struct Names {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<SharedBytes>> known;
+};
+
+Names& names() {
+  static base::PerProcess<Names> names;
+  return names.get();
+}
+
+}  // namespace
+
+std::shared_ptr<SharedBytes> make_bytes(transport::Transport& transport, std::int64_t bytes, const std::string& shown) {
+  engine::agree(transport, engine::caught([&] {
+                  if (!transport.nodes_apart()) return;
+                  throw Error(ErrorKind::kArgument,
+                              base::text(shown,
+                                         " is in the memory of one node, but these ranks are on several; use "
+                                         "distant:NAME, or a file that all of them see"));
+                }));
+  std::shared_ptr<SharedBytes> made;
+  std::unique_ptr<transport::SharedPart> part =
+      transport.share(transport.rank() == 0 ? std::max<std::int64_t>(bytes, 1) : 0);
+  std::ostringstream where;
+  engine::agree(transport, engine::caught([&] {
+                  made = std::make_shared<SharedBytes>();
+                  if (transport.rank() != 0) return;
+                  const auto place = transport::find_shared(part->data());
+                  if (!place) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
+                  where << place->area << ' ' << place->offset;
+                }));
+  std::istringstream told(engine::broadcast_text(transport, where.str()));
+  transport::SharedPlace place;
+  told >> place.area >> place.offset;
+  made->part = std::move(part);
+  made->data = transport::locate_shared(place);
+  made->bytes = bytes;
+  made->number = place.area;
+  return made;
+}
+
+std::shared_ptr<SharedBytes> find_bytes(const std::string& name) {
+  const std::scoped_lock lock(names().mutex);
+  const auto found = names().known.find(name);
+  return found == names().known.end() ? nullptr : found->second;
+}
+
+void name_bytes(const std::string& name, std::shared_ptr<SharedBytes> bytes) {
+  const std::scoped_lock lock(names().mutex);
+  names().known[name].swap(bytes);
+}
+
+}  // namespace plait::driver::memory

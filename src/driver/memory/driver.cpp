@@ -1,0 +1,114 @@
+#include "driver/memory/driver.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.hpp"
+#include "driver/memory/bytes.hpp"
+#include "driver/memory/store.hpp"
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "engine/broadcast.hpp"
+#include "plait/error.hpp"
+
+namespace plait::driver::memory {
+
+namespace {
+
+class MemorySource : public file::Source {
+ public:
+  /// is_new: the bytes get the name when the File is closed.
+  MemorySource(std::shared_ptr<SharedBytes> bytes, std::string name, bool is_new)
+      : name_(std::move(name)), is_new_(is_new) {
+    take(std::move(bytes));
+  }
+
+  std::shared_ptr<store::Store> store() const override { return store_; }
+
+  void resize(transport::Transport& transport, std::int64_t bytes) override {
+    std::shared_ptr<SharedBytes> more = make_bytes(transport, bytes, name_);
+    engine::agree(transport, engine::caught([&] {
+                    if (transport.rank() == 0)
+                      std::memcpy(more->data, bytes_->data, static_cast<std::size_t>(std::min(bytes, bytes_->bytes)));
+                    take(std::move(more));
+                  }));
+  }
+
+  void finish(transport::Transport& transport, bool /*written*/) override {
+    engine::agree(transport, engine::caught([&] {
+                    // Ranks that are threads of one process have one name for it.
+                    if (is_new_ && (transport.rank() == 0 || !transport.one_process())) name_bytes(name_, bytes_);
+                  }));
+  }
+
+ private:
+  void take(std::shared_ptr<SharedBytes> bytes) {
+    store_ = std::make_shared<BytesStore>(bytes, name_);
+    bytes_ = std::move(bytes);
+  }
+
+  std::string name_;
+  bool is_new_;
+  std::shared_ptr<SharedBytes> bytes_;
+  std::shared_ptr<BytesStore> store_;
+};
+
+class MemoryDriver : public CollectiveDriver {
+ public:
+  std::string_view prefix() const override { return "memory:"; }
+  Contents contents() const override { return Contents::kHeader; }
+
+ protected:
+  std::unique_ptr<file::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
+};
+
+std::unique_ptr<file::Source> MemoryDriver::open_together(const Opening& opening, std::int64_t bytes) const {
+  transport::Transport& transport = opening.transport();
+  const std::string& name = opening.name();
+  const bool is_new = opening.mode() == Mode::kWrite;
+  engine::agree(transport, engine::caught([&] {
+                  if (name.size() == prefix().size())
+                    throw Error(ErrorKind::kArgument, "memory: has no name behind it; write memory:field");
+                }));
+  std::shared_ptr<SharedBytes> found;
+  if (is_new) {
+    found = make_bytes(transport, bytes, name);
+  } else {
+    std::string number;
+    engine::agree(transport, engine::caught([&] {
+                    found = find_bytes(name);
+                    if (!found)
+                      throw Error(ErrorKind::kSystem,
+                                  base::text("cannot open ", name,
+                                             ": this process has made no array of that name, or "
+                                             "has not closed it yet; make it with mode \"w\""),
+                                  ENOENT);
+                    number = std::to_string(found->number);
+                  }));
+    const std::string of_rank_0 = engine::broadcast_text(transport, number);
+    engine::agree(transport, engine::caught([&] {
+                    if (number != of_rank_0)
+                      throw Error(ErrorKind::kSystem,
+                                  base::text("cannot open ", name,
+                                             ": ranks have made different arrays of that name; let "
+                                             "those open it that have made it together"),
+                                  ESTALE);
+                  }));
+  }
+  std::unique_ptr<file::Source> source;
+  engine::prepare(transport);
+  engine::agree(transport,
+                engine::caught([&] { source = std::make_unique<MemorySource>(std::move(found), name, is_new); }));
+  return source;
+}
+
+}  // namespace
+
+const CollectiveDriver& driver() {
+  static const MemoryDriver kDriver;
+  return kDriver;
+}
+
+}  // namespace plait::driver::memory

@@ -1,0 +1,54 @@
+#include "driver/memory/store.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::driver::memory {
+
+namespace {
+
+void copy(std::byte* bytes, const store::ReadSegment& segment) {
+  std::memcpy(segment.data, bytes, static_cast<std::size_t>(segment.bytes));
+}
+void copy(std::byte* bytes, const store::WriteSegment& segment) {
+  std::memcpy(bytes, segment.data, static_cast<std::size_t>(segment.bytes));
+}
+
+/// Memory is copied when the batch is completed.
+template <typename Segment>
+class PendingCopies : public store::Pending {
+ public:
+  PendingCopies(std::shared_ptr<SharedBytes> bytes, std::vector<Segment> segments, std::string shown)
+      : bytes_(std::move(bytes)), segments_(std::move(segments)), shown_(std::move(shown)) {}
+
+  void complete() override {
+    for (const Segment& segment : segments_) {
+      if (segment.offset < 0 || segment.bytes > bytes_->bytes - segment.offset)
+        throw Error(ErrorKind::kSystem,
+                    base::text("cannot reach ", segment.bytes, " bytes at offset ", segment.offset, " of ", shown_,
+                               ", which has ", bytes_->bytes),
+                    EINVAL);
+      if (segment.bytes > 0) copy(bytes_->data + segment.offset, segment);
+    }
+  }
+
+ private:
+  std::shared_ptr<SharedBytes> bytes_;
+  std::vector<Segment> segments_;
+  std::string shown_;
+};
+
+}  // namespace
+
+std::unique_ptr<store::Pending> BytesStore::submit_read(std::vector<store::ReadSegment> segments) {
+  return std::make_unique<PendingCopies<store::ReadSegment>>(bytes_, std::move(segments), shown_);
+}
+
+std::unique_ptr<store::Pending> BytesStore::submit_write(std::vector<store::WriteSegment> segments) {
+  return std::make_unique<PendingCopies<store::WriteSegment>>(bytes_, std::move(segments), shown_);
+}
+
+}  // namespace plait::driver::memory

@@ -1,0 +1,32 @@
+/// Shared bytes as a store.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/memory/bytes.hpp"
+#include "store/store.hpp"
+
+namespace plait::driver::memory {
+
+class BytesStore : public store::Store {
+ public:
+  BytesStore(std::shared_ptr<SharedBytes> bytes, std::string shown)
+      : bytes_(std::move(bytes)), shown_(std::move(shown)) {}
+
+  const std::string& name() const override { return shown_; }
+  std::string description() const override { return "memory"; }
+  std::int64_t size() override { return bytes_->bytes; }
+  bool grows() const override { return false; }
+  std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
+  std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
+  void sync() override {}
+
+ private:
+  std::shared_ptr<SharedBytes> bytes_;
+  std::string shown_;
+};
+
+}  // namespace plait::driver::memory

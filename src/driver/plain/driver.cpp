@@ -1,0 +1,77 @@
+#include "driver/plain/driver.hpp"
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "container/foreign.hpp"
+#include "driver/plain/new_file.hpp"
+#include "plait/error.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/url.hpp"
+
+namespace plait::driver::plain {
+
+namespace {
+
+using store::posix::PosixStore;
+
+PosixStore::Access access_of(bool writable) {
+  return writable ? PosixStore::Access::kReadWrite : PosixStore::Access::kRead;
+}
+
+/// A folder may be what other libraries keep an array in.
+[[noreturn]] void say_what_folder(const Error& error, const std::string& path) {
+  const std::string_view format = container::foreign_folder(path);
+  if (format.empty()) throw error;
+  throw Error(
+      error.kind(),
+      base::text(error.what(), ". What it holds is of ", format, ", which Plait does not read; use a library for that"),
+      error.system_code());
+}
+
+class PlainDriver : public FileDriver {
+ public:
+  PlainDriver(std::string_view prefix, Contents contents) : prefix_(prefix), contents_(contents) {}
+
+  std::string_view prefix() const override { return prefix_; }
+  Contents contents() const override { return contents_; }
+
+  store::Found find(const std::string& name, bool writable) const override {
+    const std::string path = store::ordinary_path(name);
+    try {
+      auto opened = std::make_unique<PosixStore>(path, access_of(writable));
+      store::Location location{std::filesystem::absolute(path).string(), {}, {opened->identity()}};
+      return {std::move(location), std::move(opened)};
+    } catch (const Error& error) {
+      if (error.system_code() != EISDIR) throw;
+      say_what_folder(error, path);
+    }
+  }
+  std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const override {
+    auto opened = std::make_unique<PosixStore>(location.path, access_of(writable));
+    store::expect_same_files(location, {opened->identity()}, location.path);
+    return opened;
+  }
+  std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
+    return make_new_file(store::ordinary_path(name), options);
+  }
+
+ private:
+  std::string_view prefix_;
+  Contents contents_;
+};
+
+}  // namespace
+
+const FileDriver& driver() {
+  static const PlainDriver kDriver("", Contents::kByName);
+  return kDriver;
+}
+
+const FileDriver& raw_driver() {
+  static const PlainDriver kDriver(store::kRaw, Contents::kRaw);
+  return kDriver;
+}
+
+}  // namespace plait::driver::plain

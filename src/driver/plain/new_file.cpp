@@ -1,0 +1,30 @@
+#include "driver/plain/new_file.hpp"
+
+#include "driver/replacing.hpp"
+#include "store/posix/replacement.hpp"
+
+namespace plait::driver::plain {
+
+namespace {
+
+class NewPlainFile : public store::NewFile {
+ public:
+  NewPlainFile(const std::string& path, const store::NewFileOptions& options)
+      : file_(path, options.bytes, options.head, {.suffix = {}, .on_left_behind = clear, .claimed = options.claimed}) {}
+
+  store::Location location() const override { return {file_.temporary_path(), {}, {}}; }
+  void resize(std::int64_t bytes) override { file_.resize(bytes); }
+  void commit() override { driver::commit(file_); }
+  void discard() noexcept override { file_.discard(); }
+
+ private:
+  store::posix::Replacement file_;
+};
+
+}  // namespace
+
+std::unique_ptr<store::NewFile> make_new_file(const std::string& path, const store::NewFileOptions& options) {
+  return std::make_unique<NewPlainFile>(path, options);
+}
+
+}  // namespace plait::driver::plain

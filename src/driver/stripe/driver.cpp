@@ -1,0 +1,138 @@
+#include "driver/stripe/driver.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/text.hpp"
+#include "driver/stripe/new_file.hpp"
+#include "plait/disks.hpp"
+#include "plait/error.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/posix/replacement.hpp"
+#include "store/stripe/components.hpp"
+#include "store/stripe/description.hpp"
+#include "store/stripe/name.hpp"
+#include "store/stripe/replaced.hpp"
+#include "store/stripe/striped_store.hpp"
+
+namespace plait::driver::stripe {
+
+namespace fs = std::filesystem;
+using store::stripe::Description;
+using store::stripe::Name;
+using store::stripe::StripedStore;
+
+namespace {
+
+/// The folders, with links followed.
+std::vector<fs::path> folders(const std::vector<std::string>& paths) {
+  std::vector<fs::path> result;
+  std::error_code error;
+  for (const std::string& path : paths) {
+    const fs::path whole = fs::canonical(path, error);
+    result.push_back(error ? fs::absolute(path).lexically_normal() : whole);
+  }
+  return result;
+}
+
+std::string list_text(const std::vector<fs::path>& paths) {
+  std::string result;
+  for (const fs::path& path : paths) {
+    if (!result.empty()) result += ',';
+    result += path.string();
+  }
+  return result;
+}
+
+/// What a name says beyond NAME must be what the description says.
+void compare(const Name& name, const Description& found) {
+  const auto refuse = [&](const auto&... what) {
+    throw Error(ErrorKind::kArgument, base::text(name.shown(), what..., " was given; leave it out or correct it"));
+  };
+  if (name.unit != 0 && name.unit != found.unit) refuse(" has stripes of ", found.unit, " bytes, but unit=", name.unit);
+  if (name.disks.empty()) return;
+  std::vector<std::string> used;
+  for (const std::string& component : found.components) used.push_back(fs::path(component).parent_path().string());
+  const std::vector<fs::path> has = folders(used);
+  const std::vector<fs::path> given = folders(name.disks);
+  if (has != given) refuse(" lies on the disks ", list_text(has), ", but disks=", list_text(given));
+}
+
+struct FoundStripes {
+  Description description;
+  std::unique_ptr<StripedStore> store;
+};
+
+FoundStripes find_striped(const Name& name, StripedStore::Access access) {
+  Description found = store::stripe::read_description(name.path, name.shown());
+  while (true) {
+    try {
+      store::stripe::check_components(found, name.shown());
+      auto opened = std::make_unique<StripedStore>(found, access, name.shown());
+      return {std::move(found), std::move(opened)};
+    } catch (const Error&) {
+      // Replaced in between: the components of the old one have just gone.
+      Description again = store::stripe::read_description(name.path, name.shown());
+      if (again == found) throw;
+      found = std::move(again);
+    }
+  }
+}
+
+StripedStore::Access access_of(bool writable) {
+  return writable ? StripedStore::Access::kReadWrite : StripedStore::Access::kRead;
+}
+
+class ReplacedFile : public FileDriver::Replaced {
+ public:
+  ReplacedFile(const std::string& temporary, const std::string& target) : old_(temporary, target) {}
+  void remove() noexcept override { old_.remove(); }
+
+ private:
+  store::stripe::Replaced old_;
+};
+
+class StripeDriver : public FileDriver {
+ public:
+  std::string_view prefix() const override { return store::stripe::kScheme; }
+  Contents contents() const override { return Contents::kRaw; }
+
+  store::Found find(const std::string& url, bool writable) const override {
+    const Name name = store::stripe::parse_name(url);
+    FoundStripes found = find_striped(name, access_of(writable));
+    compare(name, found.description);
+    return {{fs::absolute(name.path).string(), found.description.to_text(), found.store->identities()},
+            std::move(found.store)};
+  }
+  std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const override {
+    const std::string shown = "stripe:" + location.path;
+    auto opened =
+        std::make_unique<StripedStore>(store::stripe::parse(location.details, shown), access_of(writable), shown);
+    store::expect_same_files(location, opened->identities(), shown);
+    return opened;
+  }
+  std::unique_ptr<store::NewFile> create(const std::string& url, const store::NewFileOptions& options) const override {
+    return make_new_file(url, options);
+  }
+
+  bool recognizes(store::Store& file) const override { return store::stripe::holds_description(file); }
+  std::string_view stands_for() const override { return "describe a striped file"; }
+  std::string name_of(const std::string& path) const override { return stripe_url(path); }
+  bool clear(const std::string& left_behind, const std::string& target) const noexcept override {
+    return store::stripe::remove_left_behind(left_behind, target);
+  }
+  std::unique_ptr<Replaced> replacing(const store::posix::Replacement& file) const override {
+    if (!store::stripe::looks_like_description(file.target_path())) return nullptr;
+    return std::make_unique<ReplacedFile>(file.temporary_path(), file.target_path());
+  }
+};
+
+}  // namespace
+
+const FileDriver& driver() {
+  static const StripeDriver kDriver;
+  return kDriver;
+}
+
+}  // namespace plait::driver::stripe

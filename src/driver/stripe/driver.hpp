@@ -1,0 +1,10 @@
+/// Bytes dealt round-robin over several disks: `stripe:NAME?disks=d1,d2&unit=64K`.
+#pragma once
+
+#include "driver/file_driver.hpp"
+
+namespace plait::driver::stripe {
+
+const FileDriver& driver();
+
+}  // namespace plait::driver::stripe

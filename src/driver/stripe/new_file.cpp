@@ -1,0 +1,157 @@
+#include "driver/stripe/new_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "driver/replacing.hpp"
+#include "plait/disks.hpp"
+#include "plait/error.hpp"
+#include "store/posix/replacement.hpp"
+#include "store/stripe/components.hpp"
+#include "store/stripe/description.hpp"
+#include "store/stripe/name.hpp"
+#include "store/stripe/striped_store.hpp"
+
+namespace plait::driver::stripe {
+
+namespace fs = std::filesystem;
+namespace posix = store::posix;
+using store::stripe::Description;
+using store::stripe::Name;
+using store::stripe::StripedStore;
+
+namespace {
+
+std::vector<std::string> chosen_disks(const Name& name) {
+  const auto refuse = [&name](const auto&... why) {
+    throw Error(ErrorKind::kArgument, base::text(name.shown(), ": ", why...));
+  };
+  std::vector<std::string> chosen = name.disks.empty() ? disks() : name.disks;
+  if (chosen.empty()) refuse("no disks; name them as in ", name.shown(), "?disks=/mnt/a,/mnt/b or set PLAIT_DISKS");
+  if (chosen.size() > store::stripe::kMostDisks)
+    refuse(chosen.size(), " disks; at most ", store::stripe::kMostDisks, " are supported");
+  for (std::string& disk : chosen) disk = fs::absolute(disk).string();
+  store::stripe::check_disks(chosen, name.shown());
+  for (std::string& disk : chosen) {
+    // As the system sees it: behind a link `..` is the folder above the one that the link leads to.
+    std::error_code error;
+    disk = fs::canonical(disk, error).string();
+    if (error) throw posix::system_error(base::text("write ", name.shown(), " to a disk"), error.value());
+    if (disk.find('\n') != std::string::npos) refuse("a disk's name has a line break in it; name another folder");
+  }
+  return chosen;
+}
+
+Description description_of(const Name& name, const std::string& basename, std::int64_t bytes) {
+  if (fs::path(name.path).filename().string().ends_with(".npy"))
+    throw Error(ErrorKind::kArgument,
+                base::text(name.shown(),
+                           ": a striped file holds raw elements; give it a name that does not end with "
+                           ".npy"));
+  if (basename.find('\n') != std::string::npos)
+    throw Error(ErrorKind::kArgument, base::text(name.shown(), ": the name has a line break in it; choose another"));
+  Description result;
+  result.unit = name.unit == 0 ? store::stripe::kDefaultUnit : name.unit;
+  result.bytes = bytes;
+  result.id = store::stripe::new_id();
+  for (const std::string& disk : chosen_disks(name))
+    result.components.push_back(
+        (fs::path(disk) / store::stripe::component_name(basename, result.components.size(), result.id)).string());
+  return result;
+}
+
+/// The component files have their final names from the start.  A temporary description tells of them before they are
+/// made and until its renaming makes the file appear, so that one of a killed process can be cleared away by the next
+/// new file of the same name.
+class NewStripedFile : public store::NewFile {
+ public:
+  NewStripedFile(const Name& name, const store::NewFileOptions& options);
+  ~NewStripedFile() override { NewStripedFile::discard(); }
+
+  store::Location location() const override { return {file_->temporary_path(), description_.to_text(), {}}; }
+  void resize(std::int64_t bytes) override;
+  void commit() override;
+  void discard() noexcept override;
+
+ private:
+  base::Owner owner_;
+  std::string shown_;
+  std::string basename_;  // of the file that the name stands for
+  Description description_;
+  std::optional<posix::Replacement> file_;  // the description
+  std::vector<posix::Descriptor> components_;
+};
+
+NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& options)
+    : shown_(name.shown()),
+      basename_(fs::path(posix::follow_links(name.path)).filename().string()),
+      description_(description_of(name, basename_, options.bytes)) {
+  const std::string text = description_.to_text();
+  file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)),
+                posix::Replacement::Marks{
+                    .suffix = store::stripe::kTemporarySuffix, .on_left_behind = clear, .claimed = options.claimed});
+  // From here on the destructor of the description's file does not suffice.
+  components_ = store::stripe::make_components(description_, file_->attributes(), basename_, shown_);
+  try {
+    if (!options.head.empty())
+      StripedStore(description_, StripedStore::Access::kReadWrite, shown_)
+          .write({{0, options.head.data(), static_cast<std::int64_t>(options.head.size())}});
+  } catch (...) {
+    discard();
+    throw;
+  }
+}
+
+void NewStripedFile::resize(std::int64_t bytes) {
+  description_.bytes = bytes;
+  for (std::size_t i = 0; i < components_.size(); ++i) {
+    const std::string name = base::text("the component file ", description_.components[i], " of ", shown_);
+    // Also makes the file shorter, which reserving does not.
+    if (::ftruncate(components_[i].number(), description_.component_bytes(i)) != 0)
+      throw posix::system_error("size " + name, errno);
+    posix::reserve(components_[i].number(), description_.component_bytes(i), name);
+  }
+  const std::string text = description_.to_text();
+  file_->write_head(std::as_bytes(std::span(text)));
+}
+
+void NewStripedFile::commit() {
+  owner_.check(shown_);
+  std::set<std::string> folders;
+  for (const posix::Descriptor& component : components_)
+    ::sync_file_range(component.number(), 0, 0, SYNC_FILE_RANGE_WRITE);
+  for (std::size_t i = 0; i < components_.size(); ++i) {
+    const std::string& path = description_.components[i];
+    file_->attributes().finish(components_[i].number(), path);
+    if (::fsync(components_[i].number()) != 0) throw posix::system_error("sync " + path, errno);
+    folders.insert(fs::path(path).parent_path().string());
+  }
+  for (const std::string& folder : folders) posix::sync_folder(folder);
+  driver::commit(*file_);
+  components_.clear();
+}
+
+void NewStripedFile::discard() noexcept {
+  // A description that has its final name keeps its components, whatever failed afterwards.
+  if (file_ && file_->pending() && owner_.here()) {
+    store::stripe::remove_components(description_, basename_);
+    file_->discard();
+  }
+  components_.clear();
+}
+
+}  // namespace
+
+std::unique_ptr<store::NewFile> make_new_file(const std::string& url, const store::NewFileOptions& options) {
+  return std::make_unique<NewStripedFile>(store::stripe::parse_name(url), options);
+}
+
+}  // namespace plait::driver::stripe

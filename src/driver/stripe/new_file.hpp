@@ -1,0 +1,14 @@
+/// New striped files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "store/new_file.hpp"
+
+namespace plait::driver::stripe {
+
+/// errors  As FileDriver::create().
+std::unique_ptr<store::NewFile> make_new_file(const std::string& url, const store::NewFileOptions& options);
+
+}  // namespace plait::driver::stripe

@@ -1,0 +1,108 @@
+#include "open/name.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "container/foreign.hpp"
+#include "driver/registry.hpp"
+#include "plait/error.hpp"
+#include "store/url.hpp"
+
+namespace plait::open {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// What stands in front of the first colon, if it looks like a scheme; a single letter, as of a time or a drive, does
+/// not unless a URL follows.
+std::string_view scheme_of(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos || colon == 0) return {};
+  const std::string_view scheme = name.substr(0, colon);
+  if (!is_letter(scheme[0])) return {};
+  const bool url = name.substr(colon).starts_with("://");
+  const auto fits = [&](char c) { return is_letter(c) || is_digit(c) || c == '+' || (url && (c == '-' || c == '.')); };
+  return std::ranges::all_of(scheme, fits) && (url || scheme.size() > 1) ? scheme : std::string_view();
+}
+
+/// Insertions, removals and changes of characters that make one word of the other.
+std::size_t distance(std::string_view one, std::string_view other) {
+  std::vector<std::size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < other.size(); ++j) {
+      const std::size_t changed = diagonal + (one[i] == other[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, changed});
+    }
+  }
+  return row.back();
+}
+
+std::vector<std::string_view> known_schemes() {
+  std::vector<std::string_view> result;
+  for (const driver::Driver* driver : driver::drivers())
+    if (!driver->prefix().empty()) result.push_back(driver->prefix());
+  return result;
+}
+
+std::string list(const std::vector<std::string_view>& words) {
+  std::string result;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    result += base::text(i == 0 ? "" : i + 1 == words.size() ? " and " : ", ", words[i]);
+  return result;
+}
+
+void check_scheme(const std::string& name, std::string_view scheme) {
+  const std::string_view rest = std::string_view(name).substr(scheme.size() + 1);
+  if (rest.starts_with("//"))
+    refuse(base::text(name, " is a URL, but Plait opens files of file systems only; give the path of one, or ./", name,
+                      " for a file of that name"));
+  const std::vector<std::string_view> known = known_schemes();
+  std::string lower;
+  for (const char c : scheme) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const auto far = [&](std::string_view word) { return distance(lower, word.substr(0, word.size() - 1)); };
+  const std::string_view nearest = *std::ranges::min_element(known, {}, far);
+  const std::string guess = far(nearest) <= std::min<std::size_t>(2, scheme.size() - 1)
+                                ? base::text("; did you mean ", nearest, rest, '?')
+                                : std::string("; leave it out for an ordinary file.");
+  refuse(base::text(name, " begins with ", scheme, ":, which is no kind of store; there are ", list(known), guess,
+                    " A file of that very name is ", name.ends_with(".npy") ? "./" : "raw:", name));
+}
+
+}  // namespace
+
+void check_name(const std::string& name, bool is_new) {
+  if (store::is_raw(name)) {
+    if (name.size() == store::kRaw.size()) refuse("raw: has no name behind it; write raw:field.bin");
+    return;
+  }
+  const bool plain = driver::driver_of(name).prefix().empty();
+  if (const std::string_view scheme = scheme_of(name); plain && !scheme.empty()) check_scheme(name, scheme);
+  std::string_view path = driver::without_prefix(name);
+  if (!plain) path = path.substr(0, path.find('?'));
+  const std::string_view format = container::foreign_by_name(path);
+  const auto remedy = [&] {
+    const std::string_view first = is_new           ? "; choose another name"
+                                   : format.empty() ? "; rename it"
+                                                    : "; turn it into .npy files with a program for that format";
+    return base::text(first, plain ? base::text(", or say raw:", name, " for elements without a header") : "");
+  };
+  if (!format.empty())
+    refuse(base::text(name, ": the name is that of ", format,
+                      " files, which Plait does not read or write; there are .npy files and raw elements", remedy()));
+  constexpr std::string_view kNumpy = ".npy";
+  const std::string_view end = path.substr(path.size() - std::min(path.size(), kNumpy.size()));
+  if (end != kNumpy && std::ranges::equal(end, kNumpy, [](char a, char b) { return a == b || a + 32 == b; }))
+    refuse(base::text(name, ": the names of .npy files end with .npy in small letters", remedy()));
+}
+
+}  // namespace plait::open

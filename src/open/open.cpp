@@ -1,0 +1,112 @@
+// Opening a File: its name says which driver opens the store, and what that holds is a container's business.
+
+#include <cstdlib>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "driver/registry.hpp"
+#include "engine/access.hpp"
+#include "engine/agree.hpp"
+#include "file/guard.hpp"
+#include "file/impl.hpp"
+#include "file/recorded.hpp"
+#include "open/name.hpp"
+#include "open/opening.hpp"
+#include "transport/thread/team.hpp"
+
+namespace plait {
+
+namespace {
+
+using base::text;
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+plan::Strategy strategy_named(const std::string& name) {
+  if (name.empty() || name == "automatic") return plan::Strategy::kAutomatic;
+  if (name == "direct") return plan::Strategy::kDirect;
+  if (name == "two-phase") return plan::Strategy::kTwoPhase;
+  refuse(text("strategy \"", name, "\" is not known; use \"direct\", \"two-phase\" or \"automatic\""));
+}
+
+plan::AccessOptions access_options(const FileOptions& options) {
+  plan::AccessOptions result;
+  const char* strategy = std::getenv("PLAIT_STRATEGY");
+  result.strategy = strategy_named(options.strategy.empty() && strategy != nullptr ? strategy : options.strategy);
+  result.memory_bytes = options.memory;
+  if (const char* memory = std::getenv("PLAIT_MEMORY"); memory != nullptr && *memory != '\0' && options.memory == 0) {
+    char* end = nullptr;
+    result.memory_bytes = std::strtoll(memory, &end, 10);
+    if (*end != '\0' || result.memory_bytes < 1)
+      refuse(text("PLAIT_MEMORY=", memory, " is not a number of bytes; use one such as 33554432, or unset it"));
+  }
+  if (result.memory_bytes < 0) refuse(text("memory=", result.memory_bytes, " is negative; give a number of bytes"));
+  if (options.readers < 0) refuse(text("readers=", options.readers, " is negative; give a number of ranks, or 0"));
+  result.readers = options.readers;
+  return result;
+}
+
+std::string call_text(const File::Impl& file, const FileOptions& options) {
+  std::ostringstream out;
+  out << "open(" << file.path << ", mode " << (file.mode == Mode::kRead ? "r" : file.mode == Mode::kWrite ? "w" : "r+");
+  if (options.shape) out << ", shape " << shape_to_string(*options.shape);
+  if (options.dtype) out << ", dtype " << *options.dtype;
+  if (options.element_bytes != 0) out << ", elements of " << options.element_bytes << " bytes";
+  if (options.order) out << ", order " << (*options.order == Order::kC ? "C" : "F");
+  if (options.several) out << ", several arrays";
+  out << ", offset " << options.offset << ", memory " << options.memory << ", strategy "
+      << (options.strategy.empty() ? "automatic" : options.strategy) << ", readers " << options.readers << ')';
+  return out.str();
+}
+
+/// Collective.
+void open_source(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
+  plan::AccessOptions access;
+  engine::prepare(transport);
+  engine::agree(
+      transport, [&] { return call_text(file, options); }, engine::caught([&] {
+        // The system would take what stands in front of it for the name.
+        if (file.path.find('\0') != std::string::npos)
+          refuse(text("the name of the file, which begins with \"", file.path.c_str(),
+                      "\", has a character of code 0; leave that out"));
+        open::check_name(file.path, file.mode == Mode::kWrite);
+        if (transport.rank() == 0) access = access_options(options);
+      }));
+  // Counted where all ranks are known to open: one that refuses its arguments never comes here.
+  file.number = transport.next_number();
+  const driver::Driver& driver = driver::driver_of(file.path);
+  open::FileOpening opening(file, options, transport, driver.contents(), access);
+  file.source = driver.open(opening);
+  file.open = true;
+}
+
+}  // namespace
+
+File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
+  return file::guarded(comm, [&] {
+    base::begin_recording(comm.alone() ? -1 : comm.rank());
+    const base::Asked asked;
+    auto impl = std::make_unique<Impl>();
+    impl->recorded = base::recorded_name(path);
+    impl->path = path;
+    impl->mode = mode;
+    impl->comm = comm;
+    impl->worker = comm.alone() ? base::make_owned<file::Worker>() : comm.worker();
+    const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
+                                                     : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
+                                                                            : 0U);
+    const auto open = [&] {
+      file::keep(
+          asked, PLAIT_EVENT_OPEN, impl->recorded, flags, [] { return file::Extent{-1, 0}; },
+          [&] {
+            impl->with_transport([&](transport::Transport& transport) { open_source(*impl, options, transport); });
+            return 0;
+          });
+    };
+    impl->worker->run(open);
+    impl->watch_new();
+    return File(std::move(impl));
+  });
+}
+
+}  // namespace plait

@@ -1,0 +1,119 @@
+#include "open/opening.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/foreign.hpp"
+#include "container/raw/container.hpp"
+#include "container/registry.hpp"
+#include "driver/registry.hpp"
+#include "plait/error.hpp"
+
+namespace plait::open {
+
+using base::text;
+using container::Container;
+using driver::Contents;
+
+FileOpening::FileOpening(File::Impl& file, const FileOptions& options, transport::Transport& transport,
+                         Contents contents, plan::AccessOptions access)
+    : file_(file), options_(options), transport_(transport), contents_(contents), access_(std::move(access)) {}
+
+const Container& FileOpening::container_of_new() const {
+  if (contents_ == Contents::kRaw || (contents_ == Contents::kHeader && options_.several))
+    return container::raw::container();
+  return container::container_named(contents_ == Contents::kHeader ? container::kHeaderName : name());
+}
+
+const Container& FileOpening::container_of(store::Store& store) const {
+  if (contents_ == Contents::kHeader && !options_.several) return container::container_in(store);
+  return contents_ == Contents::kByName ? container::container_named(name()) : container::raw::container();
+}
+
+store::NewFileOptions FileOpening::make() {
+  FileOptions wanted = options_;
+  // Elements of which only the size is known; a name that stands for a format promises more.
+  if (contents_ == Contents::kHeader && !wanted.dtype && wanted.element_bytes > 0)
+    wanted.dtype = text("|V", wanted.element_bytes);
+  container_ = &container_of_new();
+  content_ = container_->create(name(), wanted);
+  return {content_.bytes(), content_.head, comm().alone()};
+}
+
+void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
+  try {
+    look(store);
+  } catch (const Error& error) {
+    explain(error, *store);
+  }
+}
+
+void FileOpening::look(const std::shared_ptr<store::Store>& store) {
+  container_ = &container_of(*store);
+  if (mode() == Mode::kReadWrite) container_->check_writable(name());
+  const std::shared_ptr<store::Store> view = container_->view(store);
+  static_cast<container::Content&>(content_) = container_->inspect(*view, name(), options_);
+  container::check_size(content_, view->size(), name(), options_, container_->tells());
+}
+
+void FileOpening::explain(const Error& error, store::Store& store) const {
+  const driver::Driver& own = driver::driver_of(name());
+  if (contents_ == Contents::kHeader) throw error;
+  for (const driver::Driver* other : driver::drivers()) {
+    const auto* files = dynamic_cast<const driver::FileDriver*>(other);
+    if (files == nullptr || files == &own || !files->recognizes(store)) continue;
+    throw Error(ErrorKind::kArgument, text(name(), " has ", store.size(), " bytes that ", files->stands_for(),
+                                           "; open it as ", files->name_of(name())));
+  }
+  const std::string_view format = container::foreign_by_content(store);
+  const bool numpy = format == container::kNumpyFormat;
+  if (format.empty() || (numpy && container_->tells())) throw error;
+  throw Error(error.kind(),
+              text(error.what(), ". Its first bytes are those of ", format,
+                   numpy ? " files; give it a name that ends with .npy"
+                         : " files, which Plait does not read; use a library for those"),
+              error.system_code());
+}
+
+std::string FileOpening::told() const {
+  std::ostringstream out;
+  const ArrayType& type = content_.type;
+  const auto known = std::ranges::find(container::containers(), container_);
+  out << known - container::containers().begin() << ' ' << type.element_bytes << ' ' << static_cast<int>(type.order)
+      << ' ' << content_.data_offset << ' ' << access_.memory_bytes << ' ' << static_cast<int>(access_.strategy) << ' '
+      << access_.readers << ' ' << type.shape.size();
+  for (const std::int64_t extent : type.shape) out << ' ' << extent;
+  out << '\n' << type.dtype;
+  return out.str();
+}
+
+void FileOpening::adopt(const std::string& told, const file::Source& source) {
+  if (transport_.rank() != 0) {
+    std::istringstream in(told);
+    std::size_t number = 0;
+    int order = 0;
+    int strategy = 0;
+    std::size_t dimensions = 0;
+    ArrayType& type = content_.type;
+    in >> number >> type.element_bytes >> order >> content_.data_offset >> access_.memory_bytes >> strategy >>
+        access_.readers >> dimensions;
+    type.shape.resize(dimensions);
+    for (std::int64_t& extent : type.shape) in >> extent;
+    container_ = container::containers()[number];
+    type.order = static_cast<Order>(order);
+    access_.strategy = static_cast<plan::Strategy>(strategy);
+    type.dtype = told.substr(told.find('\n') + 1);
+  }
+  file_.type = content_.type;
+  file_.data_offset = content_.data_offset;
+  file_.access_options = access_;
+  file_.opening_memory = access_.memory_bytes;
+  file_.several = options_.several;
+  file_.store = container_->view(source.store());
+  file_.choose_storage_unit();
+}
+
+}  // namespace plait::open

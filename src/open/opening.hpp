@@ -1,0 +1,46 @@
+/// A File as drivers open it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "container/container.hpp"
+#include "driver/driver.hpp"
+#include "file/impl.hpp"
+
+namespace plait::open {
+
+/// Chooses the container of the store's bytes, and takes what it tells into the File.
+class FileOpening : public driver::Opening {
+ public:
+  /// access: how the File will be accessed, as rank 0 says.
+  FileOpening(File::Impl& file, const FileOptions& options, transport::Transport& transport, driver::Contents contents,
+              plan::AccessOptions access);
+
+  const std::string& name() const override { return file_.path; }
+  Mode mode() const override { return file_.mode; }
+  const Comm& comm() const override { return file_.comm; }
+  transport::Transport& transport() const override { return transport_; }
+  store::NewFileOptions make() override;
+  void inspect(const std::shared_ptr<store::Store>& store) override;
+  std::string told() const override;
+  void adopt(const std::string& told, const file::Source& source) override;
+
+ private:
+  const container::Container& container_of_new() const;
+  const container::Container& container_of(store::Store& store) const;
+  /// errors  As Container::inspect(), with a word on what the bytes look like where they are no array.
+  void look(const std::shared_ptr<store::Store>& store);
+  /// Throws what `error` says, and what the bytes look like.
+  [[noreturn]] void explain(const Error& error, store::Store& store) const;
+
+  File::Impl& file_;
+  const FileOptions& options_;
+  transport::Transport& transport_;
+  driver::Contents contents_;
+  plan::AccessOptions access_;
+  const container::Container* container_ = nullptr;
+  container::NewContent content_;
+};
+
+}  // namespace plait::open

@@ -1,0 +1,44 @@
+#include "store/location.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::store {
+
+void expect_same_files(const Location& expected, const std::vector<posix::Identity>& found, const std::string& shown) {
+  if (expected.files.empty() || std::ranges::equal(expected.files, found, posix::same_file)) return;
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot open ", shown,
+                         ": ranks find different files under this name; use a name that leads all ranks to one file, "
+                         "and wait for programs that replace it"),
+              ESTALE);
+}
+
+std::string Location::packed() const {
+  std::ostringstream out;
+  out << files.size();
+  for (const posix::Identity& file : files) out << ' ' << file;
+  out << ' ' << path.size() << '\n' << path << details;
+  return out.str();
+}
+
+Location Location::unpacked(const std::string& packed) {
+  Location result;
+  std::istringstream in(packed);
+  std::size_t count = 0;
+  std::size_t path_length = 0;
+  in >> count;
+  result.files.resize(count);
+  for (posix::Identity& file : result.files) in >> file;
+  in >> path_length;
+  const std::size_t begin = packed.find('\n') + 1;
+  result.path = packed.substr(begin, path_length);
+  result.details = packed.substr(begin + path_length);
+  return result;
+}
+
+}  // namespace plait::store

@@ -1,0 +1,35 @@
+/// Where the bytes of an array file are.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/posix/identity.hpp"
+#include "store/store.hpp"
+
+namespace plait::store {
+
+/// What one process found under a name, and all that others need to open the same and to see that it is the same.
+struct Location {
+  std::string path;     ///< absolute: processes may stand in different folders
+  std::string details;  ///< what else its driver has to say
+  /// The files that hold the bytes, as the one who found them has them open; empty: new ones, which nobody replaces.
+  std::vector<posix::Identity> files;
+
+  /// As text for other processes, and back.
+  std::string packed() const;
+  static Location unpacked(const std::string& packed);
+};
+
+/// What was found, open: the location speaks of this very file, also where its name is given to another one meanwhile.
+struct Found {
+  Location location;
+  std::unique_ptr<Store> store;
+};
+
+/// errors  kSystem, ESTALE: the files that this process has open are not those that another one found, because they
+///         have been replaced, or because another host has others under the name.  `shown` is the name for errors.
+void expect_same_files(const Location& expected, const std::vector<posix::Identity>& found, const std::string& shown);
+
+}  // namespace plait::store

@@ -1,0 +1,41 @@
+#include "store/stripe/replaced.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "store/stripe/components.hpp"
+
+namespace plait::store::stripe {
+
+Replaced::Replaced(const std::string& temporary, const std::string& target)
+    : basename_(std::filesystem::path(target).filename().string()),
+      second_name_(temporary + "-old" + kTemporarySuffix) {
+  if (::link(target.c_str(), second_name_.c_str()) == 0) {
+    lock_ = posix::Descriptor(::open(second_name_.c_str(), O_RDONLY | O_CLOEXEC));
+    ::flock(lock_.number(), LOCK_EX | LOCK_NB);
+  } else {  // not every file system has second names
+    second_name_.clear();
+  }
+  try {
+    description_ = description_at(second_name_.empty() ? target : second_name_);
+  } catch (...) {  // then its components stay
+  }
+}
+
+Replaced::~Replaced() {
+  if (!second_name_.empty()) ::unlink(second_name_.c_str());
+}
+
+void Replaced::remove() noexcept {
+  if (!description_) return;
+  // Where the description has a third name that one still needs the components.
+  struct stat status{};
+  if (!second_name_.empty() && (::fstat(lock_.number(), &status) != 0 || status.st_nlink != 1)) return;
+  remove_components(*description_, basename_);
+}
+
+}  // namespace plait::store::stripe
