@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from plait._buffers import trace_name
-from plait._errors import ArgumentError
+from plait._errors import ArgumentError, ArgumentTypeError
+from plait._words import kind
 from plait.trace._compressed import damages, failure, opener_of, unpacking
 from plait.trace._darshan import import_darshan, is_darshan
 from plait.trace._dftracer import import_dftracer, is_dftracer
@@ -86,6 +87,8 @@ def import_trace(
         plait.StoreError: the source cannot be read, or the target not be written.
         plait.ArgumentError: the source is in no known format, or a package to read it is missing.
     """
+    if not isinstance(source, (str, os.PathLike, Sequence)):
+        raise ArgumentTypeError(f"the source is {kind(source)}; name a trace, or several in a list")
     given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     paths = [trace_name(one) for one in given]
     if not paths:
