@@ -6,6 +6,7 @@
 #include "plait/distant.hpp"
 #include "plait/error.hpp"
 #include "string.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -30,7 +31,7 @@ DistantOptions options_of(const std::string& path, const std::string& mode, bool
   return options;
 }
 
-using Released = nb::call_guard<nb::gil_scoped_release>;
+using Released = nb::call_guard<Unlocked>;
 
 }  // namespace
 
@@ -43,7 +44,7 @@ void bind_distant(nb::module_& module) {
       .def_static(
           "open",
           [](const std::string& path, const std::string& mode, bool temporary, const Comm& comm) {
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             DistantOptions options;
             try {
               options = options_of(path, mode, temporary);
@@ -57,7 +58,7 @@ void bind_distant(nb::module_& module) {
       .def_static("offer",
                   [](const std::string& name, const std::string& path, const std::string& mode, bool temporary,
                      const Comm& comm) {
-                    const nb::gil_scoped_release release;
+                    const Unlocked release;
                     return DistantFile::offer(name, options_of(path, mode, temporary), comm);
                   })
       .def_static("find", &DistantFile::find, Released())

@@ -11,6 +11,7 @@
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 #include "string.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -54,7 +55,7 @@ File open(const std::string& path, const std::string& mode, const Comm& comm, co
   options.strategy = strategy;
   options.readers = readers;
   const Mode opened = mode_named(mode);
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   return File::open(path, opened, options, comm);
 }
 
@@ -62,7 +63,7 @@ File open(const std::string& path, const std::string& mode, const Comm& comm, co
 
 void bind_file(nb::module_& module) {
   nb::class_<Request>(module, "Request")
-      .def("wait", &Request::wait, nb::call_guard<nb::gil_scoped_release>())
+      .def("wait", &Request::wait, nb::call_guard<Unlocked>())
       .def("test", &Request::test);
 
   nb::class_<File>(module, "File")
@@ -76,14 +77,14 @@ void bind_file(nb::module_& module) {
            [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region, bool fill_halo) {
              const auto arrays = parts_of<std::byte>(parts);
              const Region slices = region_of(region);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              self.read(layout, arrays, slices, fill_halo);
            })
       .def("write",
            [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
              const auto arrays = parts_of<const std::byte>(parts);
              const Region slices = region_of(region);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              self.write(layout, arrays, slices);
            })
       .def("start_read",
@@ -94,27 +95,27 @@ void bind_file(nb::module_& module) {
            [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
              return self.start_write(layout, parts_of<const std::byte>(parts), region_of(region));
            })
-      .def("refuse", &File::refuse, nb::call_guard<nb::gil_scoped_release>())
+      .def("refuse", &File::refuse, nb::call_guard<Unlocked>())
       .def("explain",
            [](const File& self, const Layout& layout, const nb::sequence& region, bool write, bool fill_halo) {
              const Region slices = region_of(region);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              return self.explain(layout, slices, write, fill_halo);
            })
       .def("last_times",
            [](const File& self) {
              const AccessTimes times = [&] {
-               const nb::gil_scoped_release release;
+               const Unlocked release;
                return self.last_times();
              }();
              return std::tuple(times.io, times.copy, times.wait, times.total);
            })
-      .def("close", &File::close, nb::call_guard<nb::gil_scoped_release>())
-      .def("abandon", &File::abandon, nb::call_guard<nb::gil_scoped_release>());
+      .def("close", &File::close, nb::call_guard<Unlocked>())
+      .def("abandon", &File::abandon, nb::call_guard<Unlocked>());
 
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
              "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a);
-  module.def("refuse", &File::refuse_open, "message"_a, "comm"_a, nb::call_guard<nb::gil_scoped_release>());
+  module.def("refuse", &File::refuse_open, "message"_a, "comm"_a, nb::call_guard<Unlocked>());
 }
 
 }  // namespace plait::python

@@ -13,6 +13,7 @@
 #include "parts.hpp"
 #include "plait/redistribute.hpp"
 #include "string.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -37,7 +38,7 @@ RedistributionOptions options_of(std::int64_t memory, const std::string& dtype, 
 /// Bytes that all processes of a node see; they live as long as anything that refers to them.
 nb::object shared_bytes(std::int64_t bytes, const Comm& comm) {
   auto* memory = [&] {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     return new SharedMemory(bytes, comm);
   }();
   nb::capsule owner(memory, [](void* held) noexcept { delete static_cast<SharedMemory*>(held); });
@@ -55,7 +56,7 @@ void bind_redistribute(nb::module_& module) {
              const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
              const std::optional<SectionTuple>& section) {
             const auto options = options_of(memory, dtype, fill_halo, section);
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             new (self) Redistribution(source, target, element_bytes, comm, options);
           },
           "source"_a, "target"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a, "section"_a.none())
@@ -63,20 +64,20 @@ void bind_redistribute(nb::module_& module) {
            [](Redistribution& self, const nb::sequence& from, const nb::sequence& to) {
              const auto sources = parts_of<const std::byte>(from);
              const auto targets = parts_of<std::byte>(to);
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              self.run(sources, targets);
            })
       .def("start",
            [](Redistribution& self, const nb::sequence& from, const nb::sequence& to) {
              return self.start(parts_of<const std::byte>(from), parts_of<std::byte>(to));
            })
-      .def("refuse", &Redistribution::refuse, nb::call_guard<nb::gil_scoped_release>())
-      .def("explain", &Redistribution::explain, nb::call_guard<nb::gil_scoped_release>());
+      .def("refuse", &Redistribution::refuse, nb::call_guard<Unlocked>())
+      .def("explain", &Redistribution::explain, nb::call_guard<Unlocked>());
 
   module.def("shared_bytes", &shared_bytes);
   // For benchmarks: one copy of bytes that follow each other, as fast as this process does it.
   module.def("copy_bytes", [](std::uintptr_t target, std::uintptr_t source, std::int64_t bytes, bool past_caches) {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     auto* to = reinterpret_cast<std::byte*>(target);
     const auto* from = reinterpret_cast<const std::byte*>(source);
     if (past_caches) {
@@ -85,9 +86,8 @@ void bind_redistribute(nb::module_& module) {
       std::memcpy(to, from, static_cast<std::size_t>(bytes));
     }
   });
-  module.def("tell", &tell, nb::call_guard<nb::gil_scoped_release>());
-  module.def("refuse_redistribute", &refuse_redistribute, "message"_a, "comm"_a,
-             nb::call_guard<nb::gil_scoped_release>());
+  module.def("tell", &tell, nb::call_guard<Unlocked>());
+  module.def("refuse_redistribute", &refuse_redistribute, "message"_a, "comm"_a, nb::call_guard<Unlocked>());
   module.def(
       "redistribute",
       [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,
@@ -96,7 +96,7 @@ void bind_redistribute(nb::module_& module) {
         const auto sources = parts_of<const std::byte>(from);
         const auto targets = parts_of<std::byte>(to);
         const auto options = options_of(memory, dtype, fill_halo, section);
-        const nb::gil_scoped_release release;
+        const Unlocked release;
         redistribute(source, sources, target, targets, element_bytes, comm, options);
       },
       "source"_a, "from_"_a, "target"_a, "to"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a,

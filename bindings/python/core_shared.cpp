@@ -6,6 +6,7 @@
 #include "plait/error.hpp"
 #include "plait/shared_file.hpp"
 #include "string.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -30,7 +31,7 @@ SharedFilePlace place_of(const std::string& place) {
   throw Error(ErrorKind::kArgument, "place \"" + place + "\" is not known; use \"detect\", \"one\" or \"striped\"");
 }
 
-using Released = nb::call_guard<nb::gil_scoped_release>;
+using Released = nb::call_guard<Unlocked>;
 
 }  // namespace
 
@@ -40,7 +41,7 @@ void bind_shared(nb::module_& module) {
           "open",
           [](const std::string& path, const std::string& mode, bool persistent, bool atomic, std::int64_t request,
              std::int64_t unit, std::int64_t limit, std::int64_t expected, const std::string& place, const Comm& comm) {
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             SharedFileOptions options;
             options.path = path;
             options.persistent = persistent;

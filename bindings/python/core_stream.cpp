@@ -6,6 +6,7 @@
 #include "plait/error.hpp"
 #include "plait/stream.hpp"
 #include "string.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,14 +21,14 @@ std::byte* at(std::uintptr_t address) { return reinterpret_cast<std::byte*>(addr
 
 void bind_stream(nb::module_& module) {
   nb::class_<StreamRequest>(module, "StreamRequest")
-      .def("wait", &StreamRequest::wait, nb::call_guard<nb::gil_scoped_release>())
+      .def("wait", &StreamRequest::wait, nb::call_guard<Unlocked>())
       .def("test", &StreamRequest::test);
 
   nb::class_<Stream>(module, "Stream")
       .def(
           "__init__",
           [](Stream* self, File& file, int mode) {
-            const nb::gil_scoped_release release;
+            const Unlocked release;
             new (self) Stream(file, static_cast<StreamMode>(mode));
           },
           nb::keep_alive<1, 2>())
@@ -35,28 +36,28 @@ void bind_stream(nb::module_& module) {
       .def_prop_ro("is_open", &Stream::is_open)
       .def("read",
            [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              return self.read(at(data), elements);
            })
       .def("write",
            [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              return self.write(at(data), elements);
            })
       .def("start_read",
            [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              return self.start_read(at(data), elements);
            })
       .def("start_write",
            [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-             const nb::gil_scoped_release release;
+             const Unlocked release;
              return self.start_write(at(data), elements);
            })
-      .def("tell", &Stream::tell, nb::call_guard<nb::gil_scoped_release>())
-      .def("seek", &Stream::seek, nb::call_guard<nb::gil_scoped_release>())
-      .def("close", &Stream::close, nb::call_guard<nb::gil_scoped_release>())
-      .def("refuse", &Stream::refuse, nb::call_guard<nb::gil_scoped_release>());
+      .def("tell", &Stream::tell, nb::call_guard<Unlocked>())
+      .def("seek", &Stream::seek, nb::call_guard<Unlocked>())
+      .def("close", &Stream::close, nb::call_guard<Unlocked>())
+      .def("refuse", &Stream::refuse, nb::call_guard<Unlocked>());
 }
 
 }  // namespace plait::python

@@ -16,6 +16,7 @@
 #include "string.hpp"
 #include "trace/between.hpp"
 #include "trace/formats.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -143,7 +144,7 @@ TraceReader open_reader(const nb::str& path, const std::string& format, int base
   auto options = options_of<trace::ReadOptions>(format, base, separator, comment, tick, block);
   options.columns = columns;
   const std::string name = bytes_of(path);
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   TraceReader opened;
   opened.reader = trace::open_trace(name, options);
   if (begin || end)
@@ -158,7 +159,7 @@ nb::object read(const TraceReader& self, std::int64_t count) {
   const std::span<Event> room(reinterpret_cast<Event*>(address_of(array)), static_cast<std::size_t>(count));
   std::size_t done = 0;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     while (done < room.size()) {
       const std::size_t got = reader.read(room.subspan(done));
       if (got == 0) break;
@@ -174,7 +175,7 @@ void write(const TraceWriter& self, const nb::object& events) {
   const auto count = nb::cast<std::size_t>(array.attr("size"));
   const std::span<const Event> all(reinterpret_cast<const Event*>(address_of(array)), count);
   trace::Writer& writer = self.open();
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   writer.write(all);
 }
 
@@ -183,7 +184,7 @@ TraceWriter open_writer(const nb::str& path, const std::string& format, int base
   auto options = options_of<trace::WriteOptions>(format, base, separator, comment, tick, block);
   options.plain = plain;
   const std::string name = bytes_of(path);
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   TraceWriter created;
   created.writer = trace::create_trace(name, options);
   return created;
@@ -201,7 +202,7 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   description.counters = counters_of(counters);
   for (const nb::handle note : notes) description.notes.push_back(bytes_of(note));
   trace::Writer& writer = self.open();
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   writer.finish(description);
   self.bytes = writer.bytes_written();
   self.lost = writer.lost();
@@ -212,7 +213,7 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
 std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const nb::object& progress) {
   trace::Reader& reader = from.open();
   trace::Writer& writer = to.open();
-  const nb::gil_scoped_release release;
+  const Unlocked release;
   std::vector<Event> room(4096);
   std::size_t processes = 0;
   std::size_t files = 0;
@@ -275,7 +276,7 @@ void bind_trace(nb::module_& module) {
   module.def("copy_trace", [](const TraceReader& from, const TraceWriter& to) {
     trace::Reader& reader = from.open();
     trace::Writer& writer = to.open();
-    const nb::gil_scoped_release release;
+    const Unlocked release;
     return trace::copy(reader, writer);
   });
   module.def("trace_formats", [] {

@@ -13,6 +13,7 @@
 #include "bind.hpp"
 #include "plait/error.hpp"
 #include "string.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 
@@ -65,8 +66,6 @@ double time_calls(const std::string& call, const std::string& path, std::size_t 
 
 }  // namespace
 
-void bind_trace_loop(nb::module_& module) {
-  module.def("time_calls", &time_calls, nb::call_guard<nb::gil_scoped_release>());
-}
+void bind_trace_loop(nb::module_& module) { module.def("time_calls", &time_calls, nb::call_guard<Unlocked>()); }
 
 }  // namespace plait::python

@@ -13,6 +13,7 @@
 #include "core_trace_report.hpp"
 #include "string.hpp"
 #include "trace/report/analysis.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -283,7 +284,7 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
   const std::string name = bytes_of(path);
   Report report;
   {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     const auto reader = trace::open_trace(name, reading);
     report = trace::report::analyse(*reader, options);
   }

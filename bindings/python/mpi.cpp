@@ -7,6 +7,7 @@
 #include "communicator/mpi.hpp"
 #include "plait/mpi.hpp"
 #include "transport/mpi/leaving.hpp"
+#include "unlocked.hpp"
 
 namespace nb = nanobind;
 
@@ -15,11 +16,11 @@ NB_MODULE(_mpi, module) {
   nb::module_::import_("plait._core");
   // mpi4py hands communicators over as Fortran handles, so that nothing here depends on how it was built.
   module.def("make_comm", [](int handle) {
-    const nb::gil_scoped_release release;
+    const plait::python::Unlocked release;
     return plait::make_comm(MPI_Comm_f2c(handle));
   });
   module.def("leave", [](const std::string& why) {
-    const nb::gil_scoped_release release;
+    const plait::python::Unlocked release;
     int ended = 0;
     if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
     plait::transport::mpi::set_leaving(why);

@@ -42,7 +42,16 @@ def path_of(path: Any, what: str = "the name of the file") -> str:
 
 def trace_name(path: Any) -> str:
     """Return the name of a trace as text."""
-    return path_of(path, "the name of the trace")
+    name = path_of(path, "the name of the trace")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        raise ArgumentError(
+            f"the name of the trace, {shown(name)}, has characters that no file can be named by"
+        ) from None
+    if "\0" in name:
+        raise ArgumentError(f"the name of the trace, {shown(name)}, has a character of code 0; leave that out")
+    return name
 
 
 def _bytes_of(data: Any, name: str) -> npt.NDArray[Any]:

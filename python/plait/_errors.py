@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +28,8 @@ class StoreError(Error, OSError):
     """A file, a disk, the network or a peer failed; ``errno`` is the system's code where there is one.
 
     As for Python's own errors the code also chooses the class: a missing file is a ``FileNotFoundError`` too, a refused
-    access a ``PermissionError``. ``filename`` is the name that the caller gave, where the call had one.
+    access a ``PermissionError``, a lack of memory a ``MemoryError``. ``filename`` is the name that the caller gave,
+    where the call had one.
     """
 
     def __str__(self) -> str:
@@ -39,12 +41,12 @@ class StoreError(Error, OSError):
         return _with_name, (str(self), self.errno, self.filename)
 
 
-_kinds: dict[type[OSError], type[StoreError]] = {OSError: StoreError}
+_kinds: dict[type[Exception], type[StoreError]] = {OSError: StoreError}
 
 
 def store_error(message: str, code: int | None = None) -> StoreError:
     """Return the error of a system's code, of the class that Python has for that code as well."""
-    kind = type(OSError(code or 0, ""))
+    kind: type[Exception] = MemoryError if code == errno.ENOMEM else type(OSError(code or 0, ""))
     if kind not in _kinds:
         _kinds[kind] = type("StoreError", (StoreError, kind), {"__module__": __name__, "__doc__": StoreError.__doc__})
     error = _kinds[kind](message)

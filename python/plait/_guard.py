@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 from collections.abc import Callable
 from types import TracebackType
 from typing import NoReturn, ParamSpec, TypeVar
 
-from ._errors import ArgumentError, ArgumentTypeError, Error
+from ._errors import ArgumentError, ArgumentTypeError, Error, store_error
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -87,13 +88,15 @@ def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
 
     @functools.wraps(function)
     def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        wrong: ArgumentError
+        wrong: Error
         try:
             return function(*args, **kwargs)
         except Error:
             raise
         except TypeError as error:
             wrong = ArgumentTypeError(words_of(error))
+        except MemoryError as error:
+            wrong = store_error(words_of(error), errno.ENOMEM)
         except Exception as error:
             wrong = ArgumentError(words_of(error))
         raise wrong

@@ -12,13 +12,14 @@ using Range = plan::AccessPlan::Range;
 
 }  // namespace
 
-NodeExchange::NodeExchange(const Access& access) : access_(access) {
+NodeExchange::NodeExchange(const Access& access)
+    : access_(access), outgoing_(access.transport), incoming_(access.transport) {
   if (!access.transport.nodes_apart()) return;
   if (!access.arrays.empty()) mine_.emplace_back(access.plan, access.arrays[0].rank);
   const auto bytes =
       static_cast<std::size_t>(access.plan.window() * access.plan.most_places() * access.plan.element_bytes());
-  outgoing_.resize(bytes);
-  incoming_.resize(bytes);
+  outgoing_.allocate(bytes);
+  incoming_.allocate(bytes);
 }
 
 NodeExchange::Peer NodeExchange::peer(int worker, std::int64_t elements, bool behind) const {
@@ -77,16 +78,15 @@ void NodeExchange::exchange(std::vector<Peer> to, std::vector<Peer> from, FirstE
       return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes());
     };
     if (receives)
-      receiving = reserve_.again(error, [&] {
-        return transport.receive(from[next_from].worker, std::span(incoming_).first(bytes(from[next_from])));
-      });
+      receiving = reserve_.again(
+          error, [&] { return transport.receive(from[next_from].worker, incoming_.first(bytes(from[next_from]))); });
     if (next_to < to.size() && to[next_to].distance == distance) {
       {
         const Stopwatch watch(access_.times.copy);
         error.keep([&] { pack(to[next_to].worker, outgoing_.data()); });
       }
-      sending = reserve_.again(
-          error, [&] { return transport.send(to[next_to].worker, std::span(outgoing_).first(bytes(to[next_to]))); });
+      sending = reserve_.again(error,
+                               [&] { return transport.send(to[next_to].worker, outgoing_.first(bytes(to[next_to]))); });
       ++next_to;
     }
     {

@@ -5,6 +5,7 @@
 
 #include "engine/access.hpp"
 #include "engine/dealer.hpp"
+#include "engine/message_buffer.hpp"
 #include "engine/reserve.hpp"
 
 namespace plait::engine {
@@ -38,8 +39,8 @@ class NodeExchange {
 
   const Access& access_;
   std::vector<Dealer> mine_;
-  std::vector<std::byte> outgoing_;
-  std::vector<std::byte> incoming_;
+  MessageBuffer outgoing_;
+  MessageBuffer incoming_;
   Reserve reserve_;
 };
 

@@ -56,10 +56,12 @@ Pairwise::Pairwise(const plan::Pairs& pairs, std::int64_t element_bytes, std::in
       transport_(transport),
       chunk_(chunk_for(pairs, element_bytes, memory_bytes, transport)),
       to_(plan(pairs, pairs.receivers_of(transport.rank()), true)),
-      from_(plan(pairs, pairs.senders_of(transport.rank()), false)) {
+      from_(plan(pairs, pairs.senders_of(transport.rank()), false)),
+      outgoing_(transport),
+      incoming_(transport) {
   if (transport.nodes_apart()) {
-    outgoing_.resize(static_cast<std::size_t>(chunk_ * element_bytes));
-    incoming_.resize(outgoing_.size());
+    outgoing_.allocate(static_cast<std::size_t>(chunk_ * element_bytes));
+    incoming_.allocate(outgoing_.size());
   }
 }
 
@@ -85,10 +87,8 @@ std::int64_t Pairwise::staging_bytes() const {
   return chunk_bytes() * plan::kSlots + static_cast<std::int64_t>(outgoing_.size() + incoming_.size());
 }
 
-std::span<std::byte> Pairwise::bytes_of(std::vector<std::byte>& buffer, const PackedMessage& message,
-                                        std::int64_t chunk) const {
-  return std::span(buffer).first(
-      static_cast<std::size_t>((chunk_end(message, chunk) - chunk * chunk_) * element_bytes_));
+std::span<std::byte> Pairwise::bytes_of(MessageBuffer& buffer, const PackedMessage& message, std::int64_t chunk) const {
+  return buffer.first(static_cast<std::size_t>((chunk_end(message, chunk) - chunk * chunk_) * element_bytes_));
 }
 
 void Pairwise::run(const LocalArray* from, const LocalArray* to, bool inside) {

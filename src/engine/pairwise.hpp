@@ -7,6 +7,7 @@
 
 #include "engine/first_error.hpp"
 #include "engine/message.hpp"
+#include "engine/message_buffer.hpp"
 #include "engine/reserve.hpp"
 #include "plan/access.hpp"
 #include "plan/section_products.hpp"
@@ -59,15 +60,15 @@ class Pairwise {
   std::int64_t chunk_end(const PackedMessage& message, std::int64_t chunk) const {
     return std::min((chunk + 1) * chunk_, message.elements());
   }
-  std::span<std::byte> bytes_of(std::vector<std::byte>& buffer, const PackedMessage& message, std::int64_t chunk) const;
+  std::span<std::byte> bytes_of(MessageBuffer& buffer, const PackedMessage& message, std::int64_t chunk) const;
 
   std::int64_t element_bytes_;
   transport::Transport& transport_;
   std::int64_t chunk_;  // elements of a window
   std::vector<Partner> to_;
   std::vector<Partner> from_;
-  std::vector<std::byte> outgoing_;
-  std::vector<std::byte> incoming_;
+  MessageBuffer outgoing_;
+  MessageBuffer incoming_;
   // Of one run:
   const LocalArray* source_ = nullptr;
   const LocalArray* target_ = nullptr;

@@ -31,6 +31,10 @@ std::int64_t add(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
+Scan::Scan(transport::Transport& transport) : transport_(transport), words_(transport) {
+  if (transport.nodes_apart()) words_.allocate(2 * sizeof(Word));
+}
+
 void Scan::announce(std::int64_t value) {
   mine_ = value;
   if (transport_.nodes_apart()) return;
@@ -56,16 +60,19 @@ Sums Scan::sum_of_messages(FirstError& error) {
   const int workers = transport_.size();
   std::int64_t stretch = mine_;  // the sum of this worker and the distance - 1 in front of it
   for (int distance = 1; distance < workers; distance *= 2) {
-    const Word out = word_of(stretch);
-    Word in{};
+    const std::span out = words_.first(sizeof(Word));
+    const std::span in(words_.data() + sizeof(Word), sizeof(Word));
+    std::memcpy(out.data(), &stretch, sizeof stretch);
     std::unique_ptr<transport::Ticket> sent;
     std::unique_ptr<transport::Ticket> received;
     if (me - distance >= 0) received = reserve_.again(error, [&] { return transport_.receive(me - distance, in); });
     if (me < workers - distance) sent = reserve_.again(error, [&] { return transport_.send(me + distance, out); });
     if (received) {
       received->complete();
-      sums.before = add(sums.before, value_of(in));
-      stretch = add(stretch, value_of(in));
+      std::int64_t before = 0;
+      std::memcpy(&before, in.data(), sizeof before);
+      sums.before = add(sums.before, before);
+      stretch = add(stretch, before);
     }
     if (sent) sent->complete();
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/message_buffer.hpp"
 #include "engine/reserve.hpp"
 #include "transport/transport.hpp"
 
@@ -22,7 +23,7 @@ struct Sums {
 class Scan {
  public:
   /// Made before an agreement, as there may be no memory for it.
-  explicit Scan(transport::Transport& transport) : transport_(transport) {}
+  explicit Scan(transport::Transport& transport);
   void announce(std::int64_t value);
   /// Collective.  error: of a worker that lacked memory on the way, but has done its part.
   Sums sum(FirstError& error);
@@ -33,6 +34,7 @@ class Scan {
 
   transport::Transport& transport_;
   std::int64_t mine_ = 0;
+  MessageBuffer words_;  // where nodes are apart: one that is sent, one that is received
   Reserve reserve_;
 };
 

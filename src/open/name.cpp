@@ -73,7 +73,7 @@ void check_scheme(const std::string& name, std::string_view scheme) {
   const std::string_view nearest = *std::ranges::min_element(known, {}, far);
   const std::string guess = far(nearest) <= std::min<std::size_t>(2, scheme.size() - 1)
                                 ? base::text("; did you mean ", nearest, rest, '?')
-                                : std::string("; leave it out for an ordinary file");
+                                : std::string("; leave it out for an ordinary file.");
   refuse(base::text(name, " begins with ", scheme, ":, which is no kind of store; there are ", list(known), guess,
                     " A file of that very name is ", name.ends_with(".npy") ? "./" : "raw:", name));
 }

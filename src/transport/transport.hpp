@@ -79,6 +79,9 @@ class Transport {
   virtual std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) = 0;
   virtual std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) = 0;
 
+  /// Whether a wait for messages has been given up, as a process has left: memory that was passed must stay.
+  virtual bool messages_abandoned() const { return false; }
+
   /// Each value becomes the smallest that any worker gave.  Collective; at most kMostValues values.
   static constexpr int kMostValues = 8;
   virtual void reduce_min(std::span<std::int64_t> values) = 0;

@@ -25,6 +25,7 @@
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 #include "plait/redistribute.hpp"
+#include "plait/shared_file.hpp"
 #include "plait/stream.hpp"
 #include "transport/thread/team.hpp"
 #include "wrapped_transport.hpp"
@@ -103,11 +104,12 @@ Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t
   return outcome;
 }
 
-void try_all(const std::string& name, const Prepare& prepare) {
+/// `step` is more than 1 for calls that take long.
+void try_all(const std::string& name, const Prepare& prepare, std::int64_t step = kStep) {
   for (const int on_a_node : {0, 1, 2}) {
     for (const int victim : {0, 1}) {
       std::int64_t n = 1;
-      for (; n < 5000; n += kStep) {
+      for (; n < 5000; n += step) {
         const std::string what = name + ", " + std::to_string(on_a_node) + " a node, allocation " + std::to_string(n) +
                                  " of rank " + std::to_string(victim);
         const Watchdog watchdog(what);
@@ -256,6 +258,25 @@ TEST_F(OutOfMemory, ClosingDistantFiles) {
     auto file = std::make_shared<DistantFile>(DistantFile::open(how, comm));
     return [file] { file->close(); };
   });
+}
+
+TEST_F(OutOfMemory, OpeningSharedFiles) {
+  for (const SharedFilePlace place : {SharedFilePlace::kOne, SharedFilePlace::kStriped})
+    for (const SharedFileMode mode : {SharedFileMode::kWrite, SharedFileMode::kReadWrite}) {
+      const Prepare prepare = [&](const Comm& comm) -> Call {
+        const auto how = std::make_shared<SharedFileOptions>();
+        how->path = path(place == SharedFilePlace::kOne ? "one" : "striped");
+        how->place = place;
+        how->persistent = true;
+        // For what a communicator has for all of them, and for what the modes open.
+        SharedFile::open(*how, comm).close();
+        how->mode = mode;
+        how->place = SharedFilePlace::kDetect;
+        if (mode == SharedFileMode::kWrite) how->place = place;
+        return [how, comm] { const SharedFile file = SharedFile::open(*how, comm); };
+      };
+      try_all("open a shared file", prepare, 11 * kStep);
+    }
 }
 
 TEST_F(OutOfMemory, RedistributingByAPlan) {

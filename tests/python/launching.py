@@ -1,6 +1,9 @@
 """What tests of commands that start ranks share."""
 
 import importlib.util
+import os
+import shutil
+import subprocess
 
 import pytest
 from click.testing import CliRunner
@@ -30,3 +33,17 @@ needs_mpi = pytest.mark.skipif(not has_mpi(), reason="needs mpi4py and an MPI la
 
 def run(*arguments):
     return CliRunner().invoke(main, arguments, env={"COLUMNS": "120"})
+
+
+def launch(ranks, *command, **environment):
+    """The ended job of so many ranks, what they printed together in its stdout."""
+    return subprocess.run(
+        [shutil.which("mpiexec"), "-n", str(ranks), *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **WELCOME, **environment},
+        timeout=60,
+        check=False,
+    )

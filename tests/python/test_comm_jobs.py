@@ -1,13 +1,11 @@
 """What communicators of MPI need: threads for accesses that go on by themselves, and contexts for many of them."""
 
-import os
 import shutil
-import subprocess
 import sys
 
 import numpy as np
 import pytest
-from launching import WELCOME
+from launching import launch
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
@@ -17,17 +15,8 @@ pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 
 
-def launch(ranks, program, *arguments, **environment):
-    job = subprocess.run(
-        [MPIEXEC, "-n", str(ranks), sys.executable, "-c", program, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, **WELCOME, **environment},
-        timeout=60,
-        check=False,
-    )
+def output_of(ranks, program, *arguments, **environment):
+    job = launch(ranks, sys.executable, "-c", program, *arguments, **environment)
     assert job.returncode == 0, job.stdout
     return job.stdout
 
@@ -75,7 +64,7 @@ with plait.open(sys.argv[1], comm=comm) as file:
 @NODES
 @pytest.mark.parametrize("level", ["single", "funneled", "serialized", "multiple"])
 def test_started_accesses_at_every_thread_level(tmp_path, level, node):
-    output = launch(3, STARTED, tmp_path / "a.npy", level, PLAIT_NODE_SIZE=node)
+    output = output_of(3, STARTED, tmp_path / "a.npy", level, PLAIT_NODE_SIZE=node)
     assert output.count("right") == 3, output
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.arange(60.0).reshape(12, 5))
 
@@ -117,4 +106,4 @@ if world.rank == 0:
 
 def test_many_communicators(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(4.0))
-    assert "right" in launch(2, MANY, tmp_path / "a.npy")
+    assert "right" in output_of(2, MANY, tmp_path / "a.npy")

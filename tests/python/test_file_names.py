@@ -84,9 +84,9 @@ SCHEMES = {
     "Stripe:x?disks=a": "did you mean stripe:x?disks=a?",
     "strip:x": "did you mean stripe:x?",
     "RAW:x": "did you mean raw:x?",
-    "hdf5:x": "leave it out for an ordinary file",
-    "zarr:/x": "leave it out for an ordinary file",
-    "run7:a.npy": "leave it out for an ordinary file",
+    "hdf5:x": "leave it out for an ordinary file. A file of that very name is ",
+    "zarr:/x": "leave it out for an ordinary file. A file of that very name is ",
+    "run7:a.npy": "leave it out for an ordinary file. A file of that very name is ",
 }
 
 

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from launching import WELCOME
+from launching import WELCOME, launch
 
 import plait
 
@@ -17,23 +17,11 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 
 MPIEXEC = shutil.which("mpiexec")
 MPICC = shutil.which("mpicc")
+MPICXX = shutil.which("mpicxx")
 LIBRARIES = os.path.dirname(plait.__file__)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 NODES = pytest.mark.parametrize("node", ["", "1", "2"], ids=["one node", "nodes of 1", "nodes of 2"])
-
-
-def launch(ranks, *command, **environment):
-    return subprocess.run(
-        [MPIEXEC, "-n", str(ranks), *map(str, command)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, **WELCOME, **environment},
-        timeout=40,
-        check=False,
-    )
 
 
 # Rank 1 ends in one of several ways; the others say what they hear, and how soon.
@@ -91,6 +79,28 @@ def test_what_a_rank_started_meets_the_others_before_it_leaves(tmp_path):
     assert job.returncode != 0, job.stdout
     assert job.stdout.count("the ranks of a collective call differ") >= 2, job.stdout
     np.testing.assert_array_equal(np.load(path), np.arange(6.0))
+
+
+@pytest.fixture(scope="module")
+def exchange(tmp_path_factory):
+    """The program in which a rank leaves the others in the middle of an exchange."""
+    if MPICXX is None:
+        pytest.skip("no MPI compiler wrapper")
+    program = tmp_path_factory.mktemp("exchange") / "leaves"
+    command = [MPICXX, "-std=c++20", f"-I{ROOT}/include", f"-I{ROOT}/src", f"{ROOT}/tests/jobs/leaves_exchange.cpp"]
+    command += ["-o", program, f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
+@pytest.mark.parametrize("what", ["message", "broadcast"])
+def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, what, node):
+    job = launch(4, exchange, what, "finalize", PLAIT_NODE_SIZE=node)
+    assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
+    # Without MPI_Finalize the launcher ends the others: what counts is that nobody waits.
+    launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
 
 
 @pytest.mark.skipif(MPICC is None, reason="no MPI compiler wrapper")

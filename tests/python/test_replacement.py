@@ -202,3 +202,46 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
     else:
         assert plait.open(f"{front}{kept}", shape=(5,), dtype="i4").read().tolist() == [5] * 5
     assert len(names(tmp_path)) == (4 if striped else 2)
+
+
+@pytest.mark.parametrize("kind", ["a.npy", "stripes"])
+def test_what_cannot_be_replaced_in_the_end_is_kept_beside(tmp_path, kind):
+    path = tmp_path / kind
+    striped = kind == "stripes"
+    url = f"stripe:{path}?disks={tmp_path}" if striped else path
+    write(url, 3)
+    file = plait.open(url, "w", shape=(5,), dtype="i4")
+    file.write(np.full(5, 5, dtype="i4"))
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(plait.StoreError, match=r"cannot be replaced .*what was written is in") as told:
+        file.close()
+    assert told.value.errno == errno.EISDIR
+    kept = f"{path}.kept-1"
+    read = plait.open(f"stripe:{kept}", shape=(5,), dtype="i4").read() if striped else np.load(kept)
+    assert read.tolist() == [5] * 5
+
+
+def run_as_nobody(path):
+    return subprocess.run([sys.executable, "-c", AS_NOBODY, path], capture_output=True, text=True)
+
+
+def test_a_file_of_another_user_in_a_sticky_folder_is_refused_before_work(open_folder):
+    path = f"{open_folder}/a.npy"
+    write(path)
+    os.chmod(path, 0o666)
+    os.chmod(open_folder, 0o1777)
+    said = run_as_nobody(path).stderr
+    assert "sticky" in said
+    assert ", in open\n" in said  # and not in close
+    assert os.listdir(open_folder) == ["a.npy"]
+    os.chown(path, NOBODY, NOBODY)
+    assert run_as_nobody(path).returncode == 0
+
+
+def test_folders_that_may_not_be_listed(open_folder):
+    os.chmod(open_folder, 0o733)
+    for _ in range(2):
+        done = run_as_nobody(f"{open_folder}/a.npy")
+        assert done.returncode == 0, done.stderr
+    assert os.listdir(open_folder) == ["a.npy"]

@@ -88,6 +88,29 @@ def test_trifles_are_no_matter(tmp_path: Path) -> None:
     assert found["Data are swapped through files"] == found["The program waits for I/O"] == "high"
 
 
+def test_cycles_are_told_where_somebody_can_act_on_them(tmp_path: Path) -> None:
+    for name, count, period, duration, told in (
+        ("long", 20, 10**9, 10**7, True),
+        ("brief", 20, 3 * 10**7, 5 * 10**5, False),  # over in less than a second
+        ("loop", 500, 6 * 10**6, 10**5, False),
+        ("light", 20, 10**9, 10**3, False),  # all of them together take no time
+    ):
+        each = np.arange(8 * count)
+        events = np.zeros(each.size, trace.EVENT)
+        events["start"] = each // 8 * period + each % 8 * max(period // 50, duration)
+        events["duration"] = duration
+        events["process"] = events["file"] = 1
+        events["flags"] = trace.Flag.LOGICAL
+        events["kind"] = trace.Kind.WRITE
+        events["length"] = events["result"] = 1 << 20
+        events["offset"] = each << 20
+        with trace.create(tmp_path / f"{name}.plait") as writer:
+            writer.write(events)
+        report = trace.report(tmp_path / f"{name}.plait")
+        assert report["cycles"], name
+        assert any(one["title"] == "I/O comes in cycles" for one in report["conclusions"]) == told, name
+
+
 def test_terminal_gets_no_escapes(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["trace", "report", str(write(tmp_path / "few.plait", [5]))])
     assert "\x1b" not in done.output

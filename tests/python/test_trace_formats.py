@@ -63,7 +63,7 @@ def test_it_is_reported(tally: str) -> None:
     document = trace.report(tally)
     assert document["trace"]["format"] == "tally"
     assert document["trace"]["path"] == tally
-    assert document["totals"]["write_bytes"] == 350
+    assert [(file["name"], file["write_bytes"]) for file in document["files"]] == [("tally.out", 350)]
 
 
 def test_it_is_converted_and_imported(tally: str, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_parquet_is_reported_as_the_binary_format(tally: str, tmp_path: Path) ->
     trace.convert(source, target)
     direct, other = trace.report(source), trace.report(target)
     assert other["trace"]["format"] == "parquet"
-    for table in ("totals", "sizes", "order", "classes", "files"):
+    for table in ("sizes", "order", "classes", "files"):
         assert direct[table] == other[table]
     with pytest.raises(ArgumentError, match="is in the format parquet already"):
         trace.convert(target, tmp_path / "b.parquet")
@@ -109,5 +109,5 @@ def test_logs_of_darshan_are_reported_as_what_is_imported(tmp_path: Path) -> Non
     trace.import_trace(log, tmp_path / "a.plait")
     direct, imported = trace.report(log), trace.report(tmp_path / "a.plait")
     assert direct["trace"]["format"] == "darshan"
-    for table in ("totals", "sizes", "files", "counters", "conclusions"):
+    for table in ("sizes", "files", "counters", "conclusions"):
         assert direct[table] == imported[table]

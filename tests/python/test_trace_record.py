@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from recording import PLAIT, compiled, load, record
 
 import plait
+from plait import trace
 from plait.cli import main
 from plait.trace import Flag, Interface, Kind
 
@@ -191,3 +193,33 @@ def test_libraries_loaded_later(tmp_path: Path) -> None:
     loader = found.events[found.events["interface"] == Interface.LOADER]
     assert len(loader) == 2
     assert loader["result"][1] >= 832
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("python a.py", "command is the text 'python a.py'; expected a list of the program and its arguments"),
+        (None, "command is None; expected a list"),
+        ([], "command is empty; expected a list"),
+        (["true", 3], "command holds an int, 3; expected a list"),
+        (["true", "a\0b"], "with a character of code 0"),
+    ],
+)
+def test_commands_that_are_none(tmp_path: Path, command: Any, text: str) -> None:
+    with pytest.raises(plait.ArgumentError) as told:
+        trace.record(command, tmp_path / "a.plait")
+    assert text in str(told.value)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", None, 3])
+def test_names_of_traces_that_are_none(tmp_path: Path, name: Any) -> None:
+    for call in (
+        lambda: trace.open(name),
+        lambda: trace.report(name),
+        lambda: trace.convert(name, tmp_path / "a.csv"),
+        lambda: trace.import_trace(name, tmp_path / "a.plait"),
+        lambda: trace.create(name),
+        lambda: trace.generate("npy", name),
+    ):
+        with pytest.raises(plait.ArgumentError):
+            call()

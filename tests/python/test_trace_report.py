@@ -300,5 +300,5 @@ def test_errors_say_what_to_do(tmp_path: Path, written: Path) -> None:
     assert "process 99 is not in the trace" in done.stderr
     assert "mode" not in run("report", str(tmp_path / "none")).stderr
     (tmp_path / "run.parquet").write_bytes(b"PAR1....PAR1")
-    assert "plait trace convert" in run("report", str(tmp_path / "run.parquet")).stderr
+    assert "cannot read the trace" in run("report", str(tmp_path / "run.parquet")).stderr
     assert trace.report(written, process=7)["trace"]["notes"] == ["Only process 7 was asked for."]

@@ -100,6 +100,23 @@ def test_an_exception_leaves_what_was_there(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.ones(3))
 
 
+def test_daemon_threads_at_work_do_not_break_the_end(tmp_path):
+    program = """
+import threading, time
+def work(number):
+    while True:
+        with new(f"{number}.npy") as file:
+            file.write(np.zeros(6))
+        plait.open(f"{number}.npy").read()
+for number in range(3):
+    threading.Thread(target=work, args=(number,), daemon=True).start()
+time.sleep(0.1)
+"""
+    for _ in range(3):
+        said, _ = run(program, tmp_path)
+        assert all(line.startswith("plait: ") for line in said.splitlines()), said
+
+
 @pytest.mark.parametrize("mode", ["r", "r+", "w"])
 def test_a_collected_file_is_a_resource_warning(tmp_path, mode):
     name = str(tmp_path / "a.npy")

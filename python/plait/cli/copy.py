@@ -52,6 +52,12 @@ def copy_command(source: str, target: str, ranks: int | None, json_: bool, **giv
     their order. TARGET appears whole or not at all; what is there under its name is replaced. Started by mpiexec, the
     ranks copy together; so do those that --ranks starts.
     """
+    for name in (source, target):
+        if name == "-":
+            raise UserError(
+                "'-' would be the standard input or output, which is no file that ranks can read or write at offsets; "
+                "name a file, or ./- for one of that name"
+            )
     job = {"source": source, "target": target, **{name: value for name, value in given.items() if value is not None}}
     comm = world()
     if comm is not None and ranks not in (None, comm.size):

@@ -42,7 +42,10 @@ class Commands(click.Group):
         except (plait.Error, OSError) as error:
             if isinstance(error, BrokenPipeError) and not isinstance(error, plait.Error):
                 raise
-            raise UserError(" ".join(str(error).split())) from error
+            text = str(error)
+            if not isinstance(error, plait.Error) and error.filename is not None and error.strerror:
+                text = f"{os.fsdecode(error.filename)}: {error.strerror}"
+            raise UserError(" ".join(text.split())) from error
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import click
 
 from plait.cli.support import messages, progress_bar, writing_to
 from plait.trace import Conversion, convert
+from plait.trace.formats import read_names, written_names
 from plait.trace.words import shown
 
 _EXAMPLES = """
@@ -49,8 +50,18 @@ def check(read: Callable[[str], Any]) -> Callable[[click.Context, click.Paramete
 @click.command("convert", short_help="Write a trace in another format.", epilog=_EXAMPLES)
 @click.argument("source")
 @click.argument("target")
-@click.option("--from", "from_format", metavar="FORMAT", help="Format of SOURCE, where its content does not tell it.")
-@click.option("--to", "to_format", metavar="FORMAT", help="Format of TARGET, where its ending does not tell it.")
+@click.option(
+    "--from",
+    "from_format",
+    metavar="FORMAT",
+    help=f"Format of SOURCE, where its content does not tell it: {', '.join(read_names())}.",
+)
+@click.option(
+    "--to",
+    "to_format",
+    metavar="FORMAT",
+    help=f"Format of TARGET, where its ending does not tell it: {', '.join(written_names())}.",
+)
 @click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of TARGET's numbers; 16 if not given.")
 @click.option("--separator", callback=check(separator), help="1992, CSV: what stands between TARGET's fields.")
 @click.option("--comment", metavar="TEXT", help="1992: what TARGET's comments begin with; ff if not given.")

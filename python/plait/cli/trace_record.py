@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -77,6 +78,9 @@ def record_command(
     raise SystemExit(status)
 
 
+_FOREIGN = "files of the system, libraries and interpreters"
+
+
 def warn(text: str) -> None:
     """Print a warning."""
     click.echo(f"plait: warning: {text}.", err=True)
@@ -110,6 +114,11 @@ def tell(path: Path) -> None:
         text = "an unknown share of what happened"
     messages().print(
         f"plait: {events} events of {processes} {'process' if processes == 1 else 'processes'}, {text}, in {path}"
-        + (f"; reports leave out {left_out} on files of the system, libraries and interpreters" if left_out else ""),
+        + (f"; reports leave out {left_out} on {_what(report['left_out']['kinds'])}" if left_out else ""),
         soft_wrap=True,
     )
+
+
+def _what(kinds: list[dict[str, Any]]) -> str:
+    found = {"files that were excluded" if each["what"] == "excluded files" else _FOREIGN for each in kinds}
+    return " and ".join(sorted(found, key=lambda text: text != _FOREIGN))

@@ -13,6 +13,7 @@ from plait.cli.support import messages, output, progress_bar
 from plait.cli.trace_convert import check, separator, time
 from plait.trace import analysis, comparison
 from plait.trace.comparison_text import rendered_comparison
+from plait.trace.formats import read_names
 from plait.trace.text import rendered
 
 _REPORT_EXAMPLES = """
@@ -49,7 +50,13 @@ def _options(command: Command) -> Command:
         click.option("--include", multiple=True, metavar="GLOB", help=include),
         click.option("--exclude", multiple=True, metavar="GLOB", help=exclude),
         click.option("--process", type=click.IntRange(min=0), metavar="N", help="Look only at this process."),
-        click.option("--from", "format_", metavar="FORMAT", default="", help="Trace's format.  [default: found out]"),
+        click.option(
+            "--from",
+            "format_",
+            metavar="FORMAT",
+            default="",
+            help=f"Trace's format: {', '.join(read_names())}.  [default: found out]",
+        ),
         click.option("--base", type=click.Choice(["10", "16"]), help="1992: base of the numbers."),
         click.option(
             "--separator",

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plait._buffers import trace_name
-from plait._errors import ArgumentError
+from plait._errors import ArgumentError, ArgumentTypeError
+from plait._words import kind
 from plait.trace import formats
 from plait.trace._reader import Trace
 from plait.trace._sources import check_readable, files_of, format_of
@@ -50,12 +51,15 @@ def import_trace(
         plait.StoreError: the source cannot be read, or the target not be written.
         plait.ArgumentError: the source is in no known format, or a package to read it is missing.
     """
+    if not isinstance(source, (str, os.PathLike, Sequence)):
+        raise ArgumentTypeError(f"the source is {kind(source)}; name a trace, or several in a list")
     given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     paths = [trace_name(one) for one in given]
     if not paths:
         raise ArgumentError("there is nothing to import; name a trace")
-    if format is not None and format not in IMPORTS:
-        raise ArgumentError(f"'{format}' is no format to import; there are {', '.join(IMPORTS)}")
+    known = formats.foreign_names()
+    if format is not None and format not in known:
+        raise ArgumentError(f"'{format}' is no format to import; there are {', '.join(known)}")
     with files_of(paths) as files:
         options = {"columns": columns, "separator": separator, "tick": tick, "block": block}
         return _import(files, target, format, target_format, options, progress)

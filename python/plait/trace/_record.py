@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from plait._errors import ArgumentError, StoreError
+from plait._errors import ArgumentError, ArgumentTypeError, StoreError
+from plait._words import kind, shown
 from plait.trace._choice import Choice, keep
 
 _LIBRARY = Path(__file__).parents[1] / "libplait_capture.so"
@@ -48,11 +49,13 @@ def record(
         The command's exit status; 128 and the signal's number where a signal ended it.
 
     Raises:
-        plait.Error: the path is of a file that is no trace, or the recording library is missing.
+        plait.Error: the command is no list of texts, the path is of a file that is no trace, or the recording library
+            is missing.
         OSError: the command cannot be run, or the trace cannot be written.
 
     One call at a time in a process: signals are passed on to the command while it runs.
     """
+    command = _checked(command)
     choice = Choice(list(include), list(exclude), all)
     choice.written()
     program = find_program(command[0])
@@ -62,6 +65,23 @@ def record(
     if os.path.exists(path) and not choice.is_default():
         keep(path, choice)
     return status
+
+
+def _checked(command: Sequence[str]) -> list[str]:
+    """The command as a list, where it is one of texts."""
+    expected = 'expected a list of the program and its arguments, such as ["python", "analyse.py"]'
+    if isinstance(command, (str, bytes)):
+        raise ArgumentTypeError(f"command is the text {shown(command)}; {expected}")
+    if not isinstance(command, Sequence):
+        raise ArgumentTypeError(f"command is {kind(command)}; {expected}")
+    if not command:
+        raise ArgumentError(f"command is empty; {expected}")
+    for word in command:
+        if not isinstance(word, str):
+            raise ArgumentTypeError(f"command holds {kind(word)}, {shown(word)}; {expected}")
+        if "\0" in word:
+            raise ArgumentError(f"command holds {shown(word)}, with a character of code 0; leave that out")
+    return list(command)
 
 
 def _run_recorded(program: str, command: list[str], environment: dict[str, str]) -> int:

@@ -19,13 +19,12 @@ _HEAD = 1 << 16
 
 
 def format_of(path: str) -> Format | None:
-    """Return the format of a file, of those that are read in Python; None: any other, or nothing to look at."""
-    if not os.path.isfile(path):  # a pipe would lose what is read of it
-        return None
-    try:
-        head = _head_of(path)
-    except OSError:  # whoever opens it says what is wrong
-        return None
+    """Return the format of a file, of those that are read in Python; None: any other.
+
+    Raises:
+        plait.StoreError: it cannot be read, or not be unpacked at all.
+    """
+    head = _head_of(path)
     return next((one for one in formats.FORMATS if one.recognize(path, head)), None)
 
 
@@ -48,7 +47,12 @@ def wanted_format(path: str, name: str | None) -> Format | None:
     """Return the format that was asked for, or found out, where it is read in Python."""
     if name:
         return formats.find(name)
-    return None if path == "-" else format_of(path)
+    if path == "-" or not os.path.isfile(path):  # a pipe would lose what is read of it
+        return None
+    try:
+        return format_of(path)
+    except OSError:  # whoever opens it says what is wrong
+        return None
 
 
 @contextlib.contextmanager

@@ -7,6 +7,18 @@ from typing import Any
 
 from plait.trace import words
 from plait.trace._coverage import hidden
+from plait.trace._severity import (
+    MUCH_BYTES,
+    MUCH_SECONDS,
+    TRIFLING_BYTES,
+    TRIFLING_SECONDS,
+    by_cost,
+    conclusion,
+    cost,
+    if_timed,
+    process_seconds,
+    trifling,
+)
 from plait.trace.counter_conclusions import counter_conclusions
 
 Document = dict[str, Any]
@@ -32,16 +44,12 @@ WAITING = 0.20  # of the processes' time
 SWAPPING = 0.50  # of the bytes
 AMPLIFIED = 1.2
 SYNC = 0.02  # of the processes' time, in calls that make data durable
-# Severity follows what something costs: these shares of the processes' time, from MUCH_SECONDS on.
-HIGH_COST = 0.25
-MEDIUM_COST = 0.05
+DURABLE = 0.50  # of the time that is waited
 FOOTNOTE = 0.99  # of the bytes: a trace that holds so much is as good as whole
 PARTIAL = 0.90
-# What is less than this is no matter, whatever its share is: of low severity, and below the trifles not worth saying.
-MUCH_BYTES = 64 << 20
-MUCH_SECONDS = 1.0
-TRIFLING_BYTES = 1 << 20
-TRIFLING_SECONDS = 0.01
+# Nobody plans for a burst that comes after less than that, or in a run that is over by then.
+CYCLE_SECONDS = 0.01
+CYCLES_SECONDS = 1.0
 _RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
 # What to try against calls that move no data, by what takes the most of their time.
 _INSTEAD = {
@@ -59,50 +67,17 @@ _INSTEAD = {
 
 def conclusions(report: Document, totals: Document) -> list[Document]:
     """Return the conclusions of a report."""
-    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals))]
+    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals) if not trifling(one))]
     found += filter(None, [hidden(report)])
     if report["counters"] is not None:
         found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
     # What is missing goes before all else of its severity.
     found.sort(key=lambda one: (_RANK[one["severity"]], one["evidence"] != "trace", -(one["seconds"] or 0.0)))
-    whole = _whole(report)
+    whole = process_seconds(report)
     for one in found:
         if one["seconds"] is not None and one["evidence"] not in ("overlap", "counters"):
-            one["text"] += f" {_cost(one['seconds'], whole)}"
+            one["text"] += f" {cost(one['seconds'], whole)}"
     return found
-
-
-def _conclusion(
-    severity: str, title: str, text: str, evidence: str, advice: str | None = None, seconds: float | None = None
-) -> Document:
-    text = text[:1].upper() + text[1:]
-    known = {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
-    return {**known, "seconds": seconds}
-
-
-def _whole(report: Document) -> float:
-    """The time of all processes, added up."""
-    known: float = report["overlap"]["io_seconds"] + report["overlap"]["compute_seconds"]
-    return known
-
-
-def _cost(seconds: float, whole: float) -> str:
-    share = f", {words.share(min(seconds / whole, 1.0))} of the processes' time" if whole else ""
-    return f"In all {words.seconds(seconds)}{share}."
-
-
-def _by_cost(report: Document, totals: Document, seconds: float, otherwise: str) -> str:
-    """The severity of what takes that long; `otherwise` where the trace does not tell how long requests take."""
-    whole = _whole(report)
-    if not totals["data_seconds"] or not whole:
-        return otherwise
-    if seconds < MUCH_SECONDS or seconds < MEDIUM_COST * whole:
-        return "low"
-    return "high" if seconds >= HIGH_COST * whole else "medium"
-
-
-def _known(seconds: float, totals: Document) -> float | None:
-    return seconds if totals["data_seconds"] else None
 
 
 def _coverage(report: Document) -> Iterator[Document]:
@@ -110,7 +85,7 @@ def _coverage(report: Document) -> Iterator[Document]:
     share = trace["coverage"]["share"]
     if share == 1.0 or not (trace["events"] or report["counters"]):
         return
-    yield _conclusion(
+    yield conclusion(
         "high" if share is None or share < PARTIAL else "medium" if share < FOOTNOTE else "low",
         "The trace does not hold everything",
         trace["coverage"]["text"] + " What follows is about the part that it holds.",
@@ -131,22 +106,22 @@ def _small(report: Document, totals: Document) -> Iterator[Document]:
         text += f" and take {words.share(time)} of the time of all requests." if spent else "."
         mean = words.size(report["table1"]["mean_io_bytes"])
         weighs = share >= 0.5 and time >= 0.5 and report["table1"]["mean_io_bytes"] <= SMALL_MEAN
-        severity = _by_cost(report, totals, totals["small_seconds"], "high" if weighs else "medium")
-        yield _conclusion(
+        severity = by_cost(report, totals, totals["small_seconds"], "high" if weighs else "medium")
+        yield conclusion(
             severity if weighs or severity == "low" else "medium",
             "Small requests",
             f"{text} The mean is {mean}.",
             "sizes",
             "Ask for more at once: larger records, a buffer, or collective access.",
-            _known(totals["small_seconds"], totals),
+            if_timed(totals["small_seconds"], totals),
         )
     elif 1 - share >= LARGE_SHARE:
-        yield _conclusion(
+        yield conclusion(
             "good",
             "Large requests",
             f"{words.share(1 - share)} of the {words.count(requests, 'request')} are of 1 MiB or more.",
             "sizes",
-            seconds=_known(totals["data_seconds"] - totals["small_seconds"], totals),
+            seconds=if_timed(totals["data_seconds"] - totals["small_seconds"], totals),
         )
 
 
@@ -158,8 +133,8 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
         count = round(order["random"] * order["count"])
         if order["random"] >= RANDOM_SHARE and count >= RANDOM_COUNT:
             spent = totals["random_seconds"][kind]
-            yield _conclusion(
-                _by_cost(report, totals, spent, "high" if order["random"] >= 0.5 else "medium"),
+            yield conclusion(
+                by_cost(report, totals, spent, "high" if order["random"] >= 0.5 else "medium"),
                 f"{verb} go back in the file",
                 f"{words.share(order['random'])} of the {order['count']:,} {kind}s begin before the place where the "
                 f"access before them ended; {words.share(order['consecutive'])} begin there.",
@@ -167,16 +142,16 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
                 "Sort the accesses by their offsets, or read larger parts and choose in memory."
                 if kind == "read"
                 else "Sort the accesses by their offsets, or gather them in memory and write larger parts.",
-                _known(spent, totals),
+                if_timed(spent, totals),
             )
         elif order["consecutive"] >= LARGE_SHARE:
-            yield _conclusion(
+            yield conclusion(
                 "good",
                 f"{verb} are in order",
                 f"{words.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access before "
                 "them ended.",
                 "order",
-                seconds=_known(sum(one["seconds"] for one in report["calls"] if one["kind"] == kind), totals),
+                seconds=if_timed(sum(one["seconds"] for one in report["calls"] if one["kind"] == kind), totals),
             )
 
 
@@ -192,35 +167,35 @@ def _calls(report: Document, totals: Document) -> Iterator[Document]:
         first = max(other, key=lambda one: (one["seconds"], one["count"]))
         text = f"{rest:,} calls move no data, beside {moves:,} reads and writes"
         text += f", and take {words.share(idle / spent)} of the time in calls" if spent else ""
-        yield _conclusion(
-            _by_cost(report, totals, idle, "medium"),
+        yield conclusion(
+            by_cost(report, totals, idle, "medium"),
             "Many calls that move no data",
             f"{text}; most of it {first['kind']} ({first['count']:,} calls).",
             "calls",
             _INSTEAD.get(first["kind"]),
-            _known(idle, totals),
+            if_timed(idle, totals),
         )
     failed, count = sum(one["failed"] for one in calls), sum(one["count"] for one in calls)
     if failed >= FAILED_COUNT and failed >= FAILED_SHARE * count:
         worst = max(calls, key=lambda one: one["failed"])
-        yield _conclusion(
+        yield conclusion(
             "low",
             "Many calls fail",
             f"{failed:,} of {count:,} calls ({words.share(failed / count)}) failed, most of them {worst['kind']} "
             f"({worst['failed']:,} of {worst['count']:,}).",
             "calls",
             "Look for files that are searched in many places." if worst["kind"] in ("open", "metadata") else None,
-            _known(sum(one["failed_seconds"] for one in calls), totals),
+            if_timed(sum(one["failed_seconds"] for one in calls), totals),
         )
 
 
 def _durable(report: Document, totals: Document, calls: list[Document]) -> Iterator[Document]:
     """What waiting costs until data are on the disk."""
     count, spent = (sum(one[name] for one in calls) for name in ("count", "seconds"))
-    if spent < TRIFLING_SECONDS or spent < SYNC * _whole(report):
+    if spent < TRIFLING_SECONDS or spent < SYNC * process_seconds(report):
         return
-    yield _conclusion(
-        _by_cost(report, totals, spent, "low"),
+    yield conclusion(
+        by_cost(report, totals, spent, "low"),
         "Calls wait until data are on the disk",
         f"{words.count(count, 'call')} of fsync and its like take {words.seconds(spent / count)} each.",
         "calls",
@@ -234,14 +209,14 @@ def _unaligned(report: Document, totals: Document) -> Iterator[Document]:
     count = sum(known[kind]["count"] for kind in ("read", "write"))
     unaligned = sum(known[kind]["unaligned"] for kind in ("read", "write"))
     if unaligned >= UNALIGNED_COUNT and unaligned >= UNALIGNED_SHARE * count:
-        yield _conclusion(
+        yield conclusion(
             "low",
             "Requests begin inside blocks",
             f"{unaligned:,} of {count:,} requests ({words.share(unaligned / count)}) begin at an offset that is no "
             f"multiple of {known['block']} bytes.",
             "alignment",
             "Where the file's format allows, let records begin at multiples of the block.",
-            _known(totals["unaligned_seconds"], totals),
+            if_timed(totals["unaligned_seconds"], totals),
         )
 
 
@@ -249,24 +224,24 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
     swapping, checkpoint = report["classes"]["swapping"], report["classes"]["checkpoint"]
     swapped = swapping["share"] >= SWAPPING
     if swapped and swapping["bytes"] >= TRIFLING_BYTES:
-        yield _conclusion(
-            _by_cost(report, totals, swapping["seconds"], "high" if swapping["bytes"] >= MUCH_BYTES else "low"),
+        yield conclusion(
+            by_cost(report, totals, swapping["seconds"], "high" if swapping["bytes"] >= MUCH_BYTES else "low"),
             "Data are swapped through files",
             f"{words.share(swapping['share'])} of the bytes ({words.size(swapping['bytes'])}) go to and from files "
             f"again and again. {swapping['evidence']}",
             "classes",
             "Keep the data in memory if there is enough, or more ranks to hold them.",
-            _known(swapping["seconds"], totals),
+            if_timed(swapping["seconds"], totals),
         )
     if checkpoint["bytes"] >= TRIFLING_BYTES:
-        yield _conclusion(
-            _by_cost(report, totals, checkpoint["seconds"], "low"),
+        yield conclusion(
+            by_cost(report, totals, checkpoint["seconds"], "low"),
             "Checkpoints are written",
             f"{words.share(checkpoint['share'])} of the bytes ({words.size(checkpoint['bytes'])}) are checkpoints. "
             f"{checkpoint['evidence']}",
             "classes",
             "Write them in the background while the next steps are computed.",
-            _known(checkpoint["seconds"], totals),
+            if_timed(checkpoint["seconds"], totals),
         )
     if swapped:
         return
@@ -276,8 +251,8 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
     if heavy and again >= max(0.1 * read, TRIFLING_BYTES):
         first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
         spent = sum(one["read_seconds"] * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
-        yield _conclusion(
-            _by_cost(report, totals, spent, "medium" if again >= MUCH_BYTES else "low"),
+        yield conclusion(
+            by_cost(report, totals, spent, "medium" if again >= MUCH_BYTES else "low"),
             "The same data are read again",
             f"{words.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} times "
             f"over; most of all "
@@ -287,7 +262,7 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
             "Let one rank read and the others receive, or keep the data in memory."
             if first["processes"] > 1
             else "Keep the data in memory.",
-            _known(spent, totals),
+            if_timed(spent, totals),
         )
 
 
@@ -301,20 +276,20 @@ def _processes(report: Document, totals: Document) -> Iterator[Document]:
     name = f"Rank {heaviest['rank']}" if heaviest["rank"] >= 0 else f"Process {heaviest['process']}"
     if share >= ONE_PROCESS and share * movers >= 2:
         spent = next((one["io_seconds"] for one in report["processes"] if one["number"] == heaviest["process"]), 0.0)
-        yield _conclusion(
-            _by_cost(report, totals, spent, "medium"),
+        yield conclusion(
+            by_cost(report, totals, spent, "medium"),
             f"{name} moves most of the data",
             f"{name} moves {words.share(share)} of the bytes; {words.count(movers, 'process')} move any.",
             "processes",
             "Let the others share the work, with collective access." if heaviest["rank"] >= 0 else None,
-            _known(spent, totals),
+            if_timed(spent, totals),
         )
     longest = known["rows"][0]["io_seconds"]
     if known["slow"] and known["imbalance"] >= IMBALANCE and movers >= 3 and longest >= MUCH_SECONDS:
         # The others wait for the slowest wherever they meet it.
         spent = (longest - known["median_seconds"]) * movers
-        yield _conclusion(
-            _by_cost(report, totals, spent, "medium"),
+        yield conclusion(
+            by_cost(report, totals, spent, "medium"),
             "Some processes spend much longer in I/O",
             f"{known['text']} The median is {words.seconds(known['median_seconds'])}; "
             f"{words.count(known['slow'], 'process')} took {STRAGGLER} times the median or more.",
@@ -331,10 +306,13 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
         return
     share = overlap["waiting_seconds"] / whole
     waiting = overlap["waiting_seconds"]
+    durable = sum(one["seconds"] for one in report["calls"] if one["kind"] == "sync")
+    if waiting and durable >= DURABLE * waiting:
+        return  # what makes data durable is the one cause, and said by itself
     if share >= WAITING and waiting >= TRIFLING_SECONDS:
         longest = max(report["calls"], key=lambda one: one["seconds"])["kind"] if report["calls"] else "read"
         overlapped = "Start reads before the data are needed, and writes while the next step is computed."
-        yield _conclusion(
+        yield conclusion(
             "low" if waiting < MUCH_SECONDS else "high" if share >= 0.5 else "medium",
             "The program waits for I/O",
             f"In {words.seconds(waiting)}, {words.share(share)} of the processes' time, a synchronous call ran; "
@@ -344,7 +322,7 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
             waiting,
         )
     elif overlap["asynchronous_share"] >= 0.5 and overlap["hidden_seconds"]:
-        yield _conclusion(
+        yield conclusion(
             "good",
             "I/O runs beside the computation",
             f"{words.share(overlap['asynchronous_share'])} of the bytes are asked for asynchronously, and "
@@ -359,7 +337,10 @@ def _cycles(report: Document, totals: Document) -> Iterator[Document]:
     found = every or [one for one in report["cycles"] if one["what"] in ("reads", "writes")]
     if not found:
         return
-    first, clock = found[0], report["timeline"]["clock"].replace("cpu", "CPU")
+    first = found[0]
+    if first["period_seconds"] < CYCLE_SECONDS or first["period_seconds"] * first["count"] < CYCLES_SECONDS:
+        return
+    clock = report["timeline"]["clock"].replace("cpu", "CPU")
     what = "" if first["what"] == "all" else f" of {first['what']}"
     text = (
         f"The data rate{what} repeats every {words.seconds(first['period_seconds'])} of {clock} time, "
@@ -369,13 +350,13 @@ def _cycles(report: Document, totals: Document) -> Iterator[Document]:
     others = [words.seconds(one["period_seconds"]) for one in found[1:3]]
     if others:
         text += f" Further periods: {', '.join(others)}."
-    yield _conclusion(
+    yield conclusion(
         "low",
         "I/O comes in cycles",
         text,
         "cycles",
         "Plan the next burst while the program computes: it comes on time.",
-        _known(totals["data_seconds"], totals),
+        if_timed(totals["data_seconds"], totals),
     )
 
 
@@ -383,7 +364,7 @@ def _amplification(report: Document, _: Document) -> Iterator[Document]:
     known = report["amplification"]
     if known is None or known["ratio"] is None or known["ratio"] < AMPLIFIED:
         return
-    yield _conclusion(
+    yield conclusion(
         "medium",
         "More reaches the devices than was asked for",
         f"{words.size(known['physical_bytes'])} moved for {words.size(known['logical_bytes'])} asked for: "

@@ -43,8 +43,11 @@ static inline int64_t plait_clock_now(void) {
 #if defined(__x86_64__)
   const struct plait_clock* clock = &plait_clock;
   const uint64_t begin = clock->counter;
+  const uint64_t window = clock->window;
+  /* Nobody reads a counter that is not trusted: a program may have made that deadly (PR_SET_TSC). */
+  if (__builtin_expect(window == 0, 0)) return plait_clock_ask();
   const uint64_t passed = plait_clock_counter() - begin;
-  if (__builtin_expect(passed < clock->window, 1)) {
+  if (__builtin_expect(passed < window, 1)) {
     const int64_t time = clock->time + (int64_t)(passed * clock->rate >> 32);
     const int64_t least = clock->least;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -101,6 +101,7 @@ std::vector<int> homes_of(const Candidate& file, std::size_t ranks) {
 
 std::string Choice::packed() const {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
   out << one << ' ' << unit << ' ' << limit << ' ' << homes.size();
   for (const int home : homes) out << ' ' << home;
   out << ' ' << id;
@@ -109,6 +110,7 @@ std::string Choice::packed() const {
 
 Choice Choice::unpacked(const std::string& text) {
   std::istringstream in(text);
+  in.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
   Choice choice;
   std::size_t count = 0;
   in >> choice.one >> choice.unit >> choice.limit >> count;

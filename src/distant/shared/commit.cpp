@@ -27,13 +27,18 @@ struct Census {
 
 /// Collective: every rank is at home to the component of its number.
 Census count(transport::Transport& transport, const std::string& path, const std::string& own_id) {
-  std::ostringstream mine;
-  mine << distant::host_name() << '\n';
-  for (const std::string& id : shared::ids_seen(path))
-    if (id != own_id) mine << id << '\n';
-  std::ostringstream all;
-  for (const std::string& each : shared::gather(transport, mine.str())) all << each << '\n';
-  std::istringstream in(shared::tell(transport, all.str()));
+  const std::vector<std::string> each = shared::gather(transport, [&] {
+    std::string mine = distant::host_name() + '\n';
+    for (const std::string& id : shared::ids_seen(path))
+      if (id != own_id) mine += id + '\n';
+    return mine;
+  });
+  std::istringstream in(shared::tell(transport, [&] {
+    std::string all;
+    for (const std::string& one : each) all += one + '\n';
+    return all;
+  }));
+  in.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
   Census census;
   std::set<std::string> old;
   int component = 0;
@@ -71,7 +76,7 @@ void SharedFile::Impl::commit_one() {
     if (new_one_) new_one_->commit();
     new_one_.reset();
   }));
-  shared::remove_others(options_.path, {});
+  engine::agree(*transport_, engine::caught([&] { shared::remove_others(options_.path, {}); }));
 }
 
 /// The file is there with the description of component 0, which comes last; and from then on it stands for the older

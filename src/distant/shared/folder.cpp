@@ -102,6 +102,7 @@ Sight look(const std::string& path, store::posix::Descriptor& held) {
 
 std::string packed(const Sight& sight) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
   out << sight.plain.has_value();
   if (sight.plain) out << ' ' << *sight.plain;
   out << ' ' << sight.striped.size() << '\n';
@@ -116,6 +117,7 @@ std::string packed(const Sight& sight) {
 
 Sight unpacked(const std::string& packed) {
   std::istringstream in(packed);
+  in.exceptions(std::ios::badbit);  // a lack of memory is no end of the text
   Sight sight;
   bool plain = false;
   in >> plain;

@@ -88,6 +88,7 @@ void SharedFile::Impl::open() {
   }
   parts_.opened();
   if (options_.expected > 0) warn_of_lacking_room();
+  engine::agree(*transport_, nullptr);  // for a rank that failed since the last one
   open_ = true;
 }
 
@@ -110,11 +111,16 @@ bool SharedFile::Impl::make_one() {
           text("open ", options_.path, " on rank ", rank_, " (host ", distant::host_name(), ')'), errno);
     }
   }));
-  const std::string mine = new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string();
-  const std::string name = shared::tell(*transport_, mine);
-  const std::string path = (fs::path(folder) / name).string();
-  const bool seen = ::access(path.c_str(), F_OK) == 0;
-  const bool usable = seen && (!transport_->nodes_apart() || shared::is_coherent(folder));
+  const std::string name =
+      shared::tell(*transport_, [&] { return new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string(); });
+  std::string path;
+  bool seen = false;
+  bool usable = false;
+  engine::agree(*transport_, engine::caught([&] {
+    path = (fs::path(folder) / name).string();
+    seen = ::access(path.c_str(), F_OK) == 0;
+    usable = seen && (!transport_->nodes_apart() || shared::is_coherent(folder));
+  }));
   std::array<std::int64_t, 2> least{seen ? transport_->size() : rank_, usable ? 1 : 0};
   transport_->reduce_min(least);
   if (least[1] == 0 && options_.place == SharedFilePlace::kDetect) {
@@ -123,10 +129,12 @@ bool SharedFile::Impl::make_one() {
   }
   if (least[0] < transport_->size()) {
     new_one_.reset();
-    throw Error(ErrorKind::kSystem,
-                text("cannot open the shared file ", options_.path, " as one file: what rank 0 makes there rank ",
-                     least[0], " does not see; name a folder that all see, or let it be striped"),
-                ENOENT);
+    engine::agree(*transport_, engine::caught([&] {
+      throw Error(ErrorKind::kSystem,
+                  text("cannot open the shared file ", options_.path, " as one file: what rank 0 makes there rank ",
+                       least[0], " does not see; name a folder that all see, or let it be striped"),
+                  ENOENT);
+    }));
   }
   one_ = true;
   if (options_.persistent && !options_.atomic) {
@@ -135,13 +143,16 @@ bool SharedFile::Impl::make_one() {
                   engine::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
     const std::string made = shared::tell(*transport_, [&] {
       std::ostringstream out;
+      out.exceptions(std::ios::badbit);
       if (new_one_) out << new_one_->identity();
       return out.str();
-    }());
+    });
     commit_one();
     open_one(options_.path);
     store::posix::Identity file;
-    std::istringstream(made) >> file;
+    std::istringstream in(made);
+    in.exceptions(std::ios::badbit);
+    in >> file;
     expect_one(file);
     return true;
   }
@@ -152,15 +163,21 @@ bool SharedFile::Impl::make_one() {
 }
 
 void SharedFile::Impl::open_one(const std::string& path) {
-  parts_ = shared::Parts(rank_);
-  open_rounds({path}, options_.persistent || options_.mode != SharedFileMode::kWrite);
+  std::vector<std::string> own;
+  engine::agree(*transport_, engine::caught([&] {
+    parts_ = shared::Parts(rank_);
+    own.push_back(path);
+  }));
+  open_rounds(own, options_.persistent || options_.mode != SharedFileMode::kWrite);
   // One rank of each node.  This one stands for its own.
-  const std::string firsts = shared::tell(*transport_, [&] {
+  const std::vector<std::string> each =
+      shared::gather(*transport_, [this] { return text(transport_->worker_on_node(0)); });
+  std::istringstream in(shared::tell(*transport_, [&] {
     std::string all;
-    for (const std::string& each : shared::gather(*transport_, text(transport_->worker_on_node(0)))) all += each + ' ';
+    for (const std::string& one : each) all += one + ' ';
     return all;
-  }());
-  std::istringstream in(firsts);
+  }));
+  in.exceptions(std::ios::badbit);
   std::vector<int> ranks;
   for (int rank = 0; in >> rank;)
     if (transport_->place_on_node(rank) < 0) ranks.push_back(rank);
@@ -182,21 +199,23 @@ void SharedFile::Impl::expect_one(const store::posix::Identity& file) {
 }
 
 void SharedFile::Impl::make_striped() {
-  id_ = shared::tell(*transport_, rank_ == 0 ? store::stripe::new_id() : std::string());
+  id_ = shared::tell(*transport_, [this] { return rank_ == 0 ? store::stripe::new_id() : std::string(); });
   unit_ = unit_for(options_);
-  std::vector<int> homes(static_cast<std::size_t>(transport_->size()));
-  for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = static_cast<int>(i);
-  parts_ = shared::Parts(shared::Deal(unit_, transport_->size()), std::move(homes));
-  const std::string own = component_path(rank_);
+  std::vector<std::string> paths;
   engine::agree(*transport_, engine::caught([&] {
+    std::vector<int> homes(static_cast<std::size_t>(transport_->size()));
+    for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = static_cast<int>(i);
+    parts_ = shared::Parts(shared::Deal(unit_, transport_->size()), std::move(homes));
+    paths.push_back(component_path(rank_));
+    const std::string& own = paths[0];
     store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, 0666,
                             text(own, " on rank ", rank_, " (host ", distant::host_name(), ')'));
     made_ = own;
   }));
-  open_rounds({own}, options_.persistent);
+  open_rounds(paths, options_.persistent);
   if (!options_.persistent) {
     // All have it open, or ask this rank: it needs no name.
-    ::unlink(own.c_str());
+    ::unlink(paths[0].c_str());
     made_.clear();
   } else if (!options_.atomic) {
     commit_striped();
@@ -213,8 +232,11 @@ void SharedFile::Impl::open_existing() {
   for (int attempt = 1;; ++attempt) {
     shared::Sight sight;
     store::posix::Descriptor held;
-    engine::agree(*transport_, engine::caught([&] { sight = shared::look(options_.path, held); }));
-    std::string now = shared::packed(sight);
+    std::string now;
+    engine::agree(*transport_, engine::caught([&] {
+      sight = shared::look(options_.path, held);
+      now = shared::packed(sight);
+    }));
     same = now == before ? same + 1 : 0;
     before = std::move(now);
     transport_->reduce_min({&same, 1});
@@ -231,7 +253,7 @@ void SharedFile::Impl::open_existing() {
 }
 
 void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
-  const std::vector<std::string> sights = shared::gather(*transport_, shared::packed(sight));
+  const std::vector<std::string> sights = shared::gather(*transport_, [&] { return shared::packed(sight); });
   shared::Choice choice;
   engine::agree(*transport_, engine::caught([&] {
     if (rank_ != 0) return;
@@ -240,7 +262,7 @@ void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
     for (const std::string& each : sights) all.push_back(shared::unpacked(each));
     choice = shared::choose(options_.path, options_.place, all);
   }));
-  choice = shared::Choice::unpacked(shared::tell(*transport_, choice.packed()));
+  choice = shared::Choice::unpacked(shared::tell(*transport_, [&] { return choice.packed(); }));
   if (choice.one) {
     one_ = true;
     open_one(options_.path);
@@ -249,10 +271,12 @@ void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
     id_ = choice.id;
     unit_ = choice.unit;
     if (options_.limit == 0) options_.limit = choice.limit;
-    const auto components = static_cast<int>(choice.homes.size());
-    parts_ = shared::Parts(shared::Deal(unit_, components), std::move(choice.homes));
     std::vector<std::string> own;
-    for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
+    engine::agree(*transport_, engine::caught([&] {
+      const auto components = static_cast<int>(choice.homes.size());
+      parts_ = shared::Parts(shared::Deal(unit_, components), std::move(choice.homes));
+      for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
+    }));
     open_rounds(own, true);
   }
   look_at_end();
@@ -266,7 +290,8 @@ void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool nam
     auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
     files->open_together(number, {place < own.size() ? own[place] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
-    parts_.add(std::move(files));
+    // All have it before the next one gets a number.
+    engine::agree(*transport_, engine::caught([&] { parts_.add(std::move(files)); }));
   }
 }
 
@@ -301,8 +326,9 @@ void SharedFile::Impl::warn_of_lacking_room() {
   });
   // Ranks may share a disk.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> disks;
-  for (const std::string& each : shared::gather(*transport_, out.str())) {
+  for (const std::string& each : shared::gather(*transport_, [&] { return out.str(); })) {
     std::istringstream in(each);
+    in.exceptions(std::ios::badbit);
     std::int64_t lacking = 0;
     std::int64_t free = 0;
     std::string name;

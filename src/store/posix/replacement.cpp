@@ -14,6 +14,7 @@
 #include <climits>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <iomanip>
 #include <optional>
@@ -111,6 +112,18 @@ bool rename_to_free(const std::string& from, const std::string& to) {
   return !taken(::rename(from.c_str(), to.c_str()));
 }
 
+/// In a folder like /tmp only the owners of a file and of the folder replace it: said before anything is written.
+void check_sticky(const fs::path& folder, uid_t owner, const std::string& shown) {
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0 || (found.st_mode & S_ISVTX) == 0) return;
+  const uid_t own = ::geteuid();
+  if (own == 0 || own == owner || own == found.st_uid) return;
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot replace ", shown, ": it belongs to another user, and the folder ", folder.string(),
+                         " lets nobody else replace it (its sticky bit is set); choose another name or folder"),
+              EPERM);
+}
+
 /// A new file under `path`, locked.  Nothing where the name is taken: one that could not be removed, or that another
 /// process took for a stale one before it was locked.
 std::optional<Descriptor> make_locked(const std::string& path, const std::string& shown) {
@@ -156,6 +169,8 @@ void reserve(int file, std::int64_t bytes, const std::string& shown) {
 
 void sync_folder(const std::string& folder) {
   const std::string path = folder.empty() ? "." : folder;
+  // Files may be made in folders that may not be listed.
+  if (::access(path.c_str(), R_OK) != 0 && errno == EACCES) return ::sync();
   sync_open(open_file(path, O_RDONLY | O_DIRECTORY).number(), path);
 }
 
@@ -179,6 +194,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   if (existed_) attributes_ = Attributes::of_old(target_, path);
 
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (existed_) check_sticky(folder, old.st_uid, path);
   const std::string prefix = temporary_prefix(target, folder);
   remove_stale(target, folder, prefix, marks);
   std::optional<Descriptor> made_file;
@@ -226,10 +242,11 @@ void Replacement::commit() {
   attributes_.finish(file_.number(), path_);
   sync_open(file_.number(), temporary_);
   if (existed_) {
+    // A folder may have taken the name meanwhile, or its owner the permission.
     if (::rename(temporary_.c_str(), target_.c_str()) != 0)
-      throw system_error(base::text("rename to ", target_), errno);
+      keep_beside("the one that is there cannot be replaced", errno);
   } else if (!rename_to_free(temporary_, target_)) {
-    keep_beside();
+    keep_beside("a file of that name has appeared since it was opened", EEXIST);
   }
   open_ = false;
   in_place_ = true;
@@ -238,7 +255,7 @@ void Replacement::commit() {
 }
 
 /// Both are whole, and neither is this program's to remove.
-void Replacement::keep_beside() {
+void Replacement::keep_beside(const char* why, int code) {
   const fs::path target(target_);
   const std::string name = shortened(target.filename().string(), 24, most_name_bytes(target.parent_path()));
   std::string kept;
@@ -249,11 +266,11 @@ void Replacement::keep_beside() {
   open_ = false;
   file_.close();
   sync_folder(target.parent_path().string());
-  throw Error(ErrorKind::kSystem,
-              base::text("cannot finish ", path_,
-                         ": a file of that name has appeared since it was opened, and stays; what was written is in ",
-                         kept, "; keep the one that you want"),
-              EEXIST);
+  throw Error(
+      ErrorKind::kSystem,
+      base::text("cannot finish ", path_, ": ", why, code == EEXIST ? "" : base::text(" (", std::strerror(code), ')'),
+                 ", and stays; what was written is in ", kept, "; keep the one that you want"),
+      code);
 }
 
 void Replacement::discard() noexcept {

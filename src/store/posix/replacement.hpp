@@ -58,7 +58,8 @@ class Replacement {
   void write_head(std::span<const std::byte> bytes);
   /// Syncs the temporary file, renames it to `path` and syncs the folder.
   /// errors  kSystem: where it is in_place() the file has been replaced, but may not be durable; EEXIST: a file has
-  ///         appeared under a name that was free, and the new one is kept under the name that the error says.
+  ///         appeared under a name that was free.  There, and where the old file cannot be replaced any more, the new
+  ///         one is kept under the name that the error says.
   void commit();
   /// Removes the temporary file; not in a forked child, whose it is not.
   void discard() noexcept;
@@ -74,7 +75,7 @@ class Replacement {
   bool open_ = false;
   bool in_place_ = false;
 
-  void keep_beside();
+  [[noreturn]] void keep_beside(const char* why, int code);
 };
 
 /// The absolute path of the file that a name stands for, also where the last of its links leads to nothing yet.

@@ -22,7 +22,8 @@ Leaders::Leaders(MPI_Comm everyone, std::vector<int> ranks, int place, Notices& 
 
 Leaders::~Leaders() {
   int ended = 0;
-  if (own_ != MPI_COMM_NULL && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) MPI_Comm_free(&own_);
+  if (own_ != MPI_COMM_NULL && !notices_.given_up() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0)
+    MPI_Comm_free(&own_);
 }
 
 /// In each step everyone hears of twice as many as before; hearing of one twice does a minimum no harm.
@@ -50,6 +51,9 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
 
 void Leaders::broadcast(std::span<std::byte> bytes) {
   if (own_ == MPI_COMM_NULL) {
+    // Whoever has left is noticed here: what follows waits for all of them without a look.
+    std::array<std::int64_t, 1> nothing{};
+    reduce_min(nothing);
     MPI_Group all = MPI_GROUP_NULL;
     MPI_Group some = MPI_GROUP_NULL;
     check(MPI_Comm_group(everyone_, &all), "MPI_Comm_group");
@@ -61,7 +65,9 @@ void Leaders::broadcast(std::span<std::byte> bytes) {
   }
   for (std::size_t done = 0; done < bytes.size(); done += kMostBytesAMessage) {
     const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
-    check(MPI_Bcast(bytes.data() + done, static_cast<int>(part), MPI_BYTE, 0, own_), "MPI_Bcast");
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibcast(bytes.data() + done, static_cast<int>(part), MPI_BYTE, 0, own_, &request), "MPI_Ibcast");
+    notices_.wait_for_messages(std::span(&request, 1), "MPI_Ibcast");
   }
 }
 

@@ -47,15 +47,29 @@ Transports& transports() {
 class MpiTicket : public Ticket {
  public:
   /// Its memory comes first: what is started has to be completed.
-  explicit MpiTicket(std::size_t bytes) { requests_.reserve(bytes / kMostBytesAMessage + 1); }
+  MpiTicket(std::size_t bytes, Notices* notices) : notices_(notices) {
+    requests_.reserve(bytes / kMostBytesAMessage + 1);
+  }
+  ~MpiTicket() override {
+    if (notices_ != nullptr && !complete_ && !requests_.empty()) notices_->abandon();
+  }
+  MpiTicket(const MpiTicket&) = delete;
+  MpiTicket& operator=(const MpiTicket&) = delete;
   /// Of the next call that moves a part of it.
   MPI_Request& next() { return requests_.emplace_back(MPI_REQUEST_NULL); }
   void complete() override {
-    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    if (notices_ != nullptr) {
+      notices_->wait_for_messages(requests_, "a message between nodes");
+    } else {
+      check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    }
+    complete_ = true;
   }
 
  private:
+  Notices* notices_;
   std::vector<MPI_Request> requests_;
+  bool complete_ = false;
 };
 
 class NodeWindows : public SharedWindows {
@@ -122,6 +136,7 @@ class MpiTransport : public Transport, public Meeting {
     }
     leave();
     if (notices_ && (is_leaving() || notices_->given_up())) everyone_.keep();
+    if (messages_abandoned()) base::keep(windows_.release());
   }
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
@@ -163,7 +178,7 @@ class MpiTransport : public Transport, public Meeting {
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
     losses_->check();
-    auto ticket = std::make_unique<MpiTicket>(bytes.size());
+    auto ticket = std::make_unique<MpiTicket>(bytes.size(), notices_ ? &*notices_ : nullptr);
     for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
       const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
       check(MPI_Isend(bytes.data() + done, static_cast<int>(part), MPI_BYTE, to, kDataTag, everyone_.get(),
@@ -175,7 +190,7 @@ class MpiTransport : public Transport, public Meeting {
 
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
     losses_->check();
-    auto ticket = std::make_unique<MpiTicket>(bytes.size());
+    auto ticket = std::make_unique<MpiTicket>(bytes.size(), notices_ ? &*notices_ : nullptr);
     for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
       const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
       check(MPI_Irecv(bytes.data() + done, static_cast<int>(part), MPI_BYTE, from, kDataTag, everyone_.get(),
@@ -184,6 +199,8 @@ class MpiTransport : public Transport, public Meeting {
     }
     return ticket;
   }
+
+  bool messages_abandoned() const override { return notices_ && notices_->given_up(); }
 
   void reduce_min(std::span<std::int64_t> values) override {
     const Inside inside(progress_);

@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBusy{250};
 /// ... longer ones look so often for those that have left, and after a second for those that were lost as well.
 constexpr std::chrono::milliseconds kNap{1};
+constexpr std::chrono::microseconds kMessageNap{50};
 constexpr std::chrono::seconds kPatience{1};
 /// So many nodes tell each other directly; more tell some, who tell others.
 constexpr int kMostTold = 64;
@@ -76,14 +77,20 @@ void Notices::look() {
   send_on();
 }
 
-void Notices::wait(std::span<MPI_Request> requests, const char* what) {
+void Notices::wait(std::span<MPI_Request> requests, const char* what) { wait(requests, what, kNap); }
+
+void Notices::wait_for_messages(std::span<MPI_Request> requests, const char* what) {
+  wait(requests, what, kMessageNap);
+}
+
+void Notices::wait(std::span<MPI_Request> requests, const char* what, std::chrono::microseconds nap) {
   const auto begin = Clock::now();
   while (true) {
     int there = 0;
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &there, MPI_STATUSES_IGNORE), what);
     if (there != 0) return;
     const auto waited = Clock::now() - begin;
-    if (waited < kBusy) {
+    if (waited < kBusy && !given_up_) {
       ::sched_yield();
       continue;
     }
@@ -95,7 +102,7 @@ void Notices::wait(std::span<MPI_Request> requests, const char* what) {
       given_up_ = true;
       throw;
     }
-    std::this_thread::sleep_for(kNap);
+    std::this_thread::sleep_for(nap);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -27,6 +28,10 @@ class Notices {
   /// Waits for operations that all processes take part in.
   /// errors  kSystem: they do not end, and a process has left or been lost.  MPI keeps them and their memory then.
   void wait(std::span<MPI_Request> requests, const char* what);
+  /// The same for messages, which move only while somebody waits for them.
+  void wait_for_messages(std::span<MPI_Request> requests, const char* what);
+  /// Operations stay on their way that nobody waits for any more.
+  void abandon() { given_up_ = true; }
   /// Whether one of these waits has failed, so that messages stay on their way.
   bool given_up() const { return given_up_; }
 
@@ -35,6 +40,7 @@ class Notices {
     std::int64_t cookie = 0;
     node::Departed departed;
   };
+  void wait(std::span<MPI_Request> requests, const char* what, std::chrono::microseconds nap);
   void take();
   void send_on();
 

@@ -27,7 +27,7 @@ def find(name: str) -> Format | None:
     for format in FORMATS:
         if format.name == name:
             return format
-    if name not in read_names():
+    if name not in read_names() + written_names():
         raise ArgumentError(
             f"there is no trace format '{name}'; read are {', '.join(read_names())}; "
             f"written are {', '.join(written_names())}"

@@ -1,0 +1,59 @@
+"""One conclusion: what it is about costs seconds, which decide how severe it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plait.trace import words
+
+Document = dict[str, Any]
+
+# Severity follows what something costs: these shares of the processes' time, from MUCH_SECONDS on.
+HIGH_COST = 0.25
+MEDIUM_COST = 0.05
+# What is less than this is no matter, whatever its share is: of low severity, and below the trifles not worth saying.
+MUCH_BYTES = 64 << 20
+MUCH_SECONDS = 1.0
+TRIFLING_BYTES = 1 << 20
+TRIFLING_SECONDS = 0.01
+
+
+def conclusion(
+    severity: str, title: str, text: str, evidence: str, advice: str | None = None, seconds: float | None = None
+) -> Document:
+    """A conclusion as reports hold it."""
+    text = text[:1].upper() + text[1:]
+    known = {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
+    return {**known, "seconds": seconds}
+
+
+def trifling(one: Document) -> bool:
+    """Whether what it is about takes so little that it is not worth saying."""
+    return one["seconds"] is not None and one["seconds"] < TRIFLING_SECONDS
+
+
+def process_seconds(report: Document) -> float:
+    """The time of all processes, added up."""
+    known: float = report["overlap"]["io_seconds"] + report["overlap"]["compute_seconds"]
+    return known
+
+
+def cost(seconds: float, whole: float) -> str:
+    """The seconds in words, and their share of the time of all processes."""
+    share = f", {words.share(min(seconds / whole, 1.0))} of the processes' time" if whole else ""
+    return f"In all {words.seconds(seconds)}{share}."
+
+
+def by_cost(report: Document, totals: Document, seconds: float, otherwise: str) -> str:
+    """The severity of what takes that long; `otherwise` where the trace does not tell how long requests take."""
+    whole = process_seconds(report)
+    if not totals["data_seconds"] or not whole:
+        return otherwise
+    if seconds < MUCH_SECONDS or seconds < MEDIUM_COST * whole:
+        return "low"
+    return "high" if seconds >= HIGH_COST * whole else "medium"
+
+
+def if_timed(seconds: float, totals: Document) -> float | None:
+    """The seconds, unless the trace does not tell how long requests take."""
+    return seconds if totals["data_seconds"] else None

@@ -1,0 +1,57 @@
+// Rank 1 leaves the program where the others wait for a message of it, or for a broadcast between nodes.
+// argv[1]: "message" or "broadcast"; argv[2]: "exit", "return" or "finalize", how it leaves.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "plait/error.hpp"
+#include "plait/mpi.hpp"
+#include "transport/transport.hpp"
+
+namespace {
+
+void wait(plait::transport::Transport& transport, const std::string& what) {
+  std::array<std::byte, 8> bytes{};
+  if (what == "message")
+    transport.receive(1, bytes)->complete();
+  else
+    transport.broadcast_to_nodes(bytes);
+  // Where this rank was not concerned, or heard before it was.
+  std::array<std::int64_t, 1> value{};
+  transport.reduce_min(value);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 3) return 2;
+  MPI_Init(&count, &words);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string what = words[1];
+  const std::string way = words[2];
+  try {
+    const plait::Comm comm = plait::make_comm(MPI_COMM_WORLD);
+    plait::transport::Transport& transport = *comm.transport();
+    std::array<std::int64_t, 1> value{};
+    transport.reduce_min(value);
+    std::array<std::byte, 8> bytes{};
+    transport.broadcast_to_nodes(bytes);  // all ranks are there
+    transport.reduce_min(value);
+    if (rank == 1) {
+      if (way == "exit") std::exit(3);
+      if (way == "finalize") MPI_Finalize();
+      return 0;
+    }
+    wait(transport, what);
+    std::printf("nothing was told\n");
+  } catch (const plait::Error& error) {
+    std::printf("told: %s\n", error.what());
+  }
+  std::fflush(stdout);
+  MPI_Finalize();
+  return 0;
+}
