@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "engine/collective.hpp"
 #include "file/source.hpp"
 #include "plait/comm.hpp"
 #include "plait/file.hpp"
 #include "store/new_file.hpp"
-#include "transport/transport.hpp"
 
 namespace plait::driver {
 
@@ -29,7 +29,8 @@ class Opening {
   virtual const std::string& name() const = 0;
   virtual Mode mode() const = 0;
   virtual const Comm& comm() const = 0;
-  virtual transport::Transport& transport() const = 0;
+  /// The call that opens it.
+  virtual engine::Collective& call() const = 0;
   /// What a new store is to be.  The bytes of its head stay while this does.  errors  kArgument.
   virtual store::NewFileOptions make() = 0;
   /// Looks at what an existing one holds.  errors  kArgument: not what the caller says.  kSystem: damaged.

@@ -4,7 +4,6 @@
 #include <sstream>
 #include <utility>
 
-#include "engine/agree.hpp"
 #include "engine/broadcast.hpp"
 #include "plait/error.hpp"
 
@@ -31,8 +30,8 @@ class FileSource : public file::Source {
   explicit FileSource(const FileDriver& driver) : driver_(driver) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
-  void resize(transport::Transport& transport, std::int64_t bytes) override;
-  void finish(transport::Transport& transport, bool written) override;
+  void resize(engine::Collective& call, std::int64_t bytes) override;
+  void finish(engine::Collective& call, bool written) override;
   void discard() noexcept override {
     if (made_) made_->discard();
   }
@@ -50,52 +49,53 @@ class FileSource : public file::Source {
 };
 
 Findings FileSource::look(Opening& opening) {
-  transport::Transport& transport = opening.transport();
+  engine::Collective& call = opening.call();
+  const bool alone = call.transport().size() == 1;
   Findings found;
   std::string packed;
-  engine::agree(transport, engine::caught([&] {
-                  if (transport.rank() != 0) return;
-                  if (opening.mode() == Mode::kWrite) {
-                    made_ = driver_.create(opening.name(), opening.make());
-                    found.location = made_->location();
-                  } else {
-                    store::Found there = driver_.find(opening.name(), opening.mode() == Mode::kReadWrite);
-                    found.location = std::move(there.location);
-                    store_ = std::move(there.store);
-                    opening.inspect(store_);
-                  }
-                  found.told = opening.told();
-                  if (transport.size() > 1) packed = found.packed();
-                }));
-  return transport.size() > 1 ? Findings::unpacked(engine::broadcast_text(transport, packed)) : found;
+  call.step([&] {
+    if (call.transport().rank() != 0) return;
+    if (opening.mode() == Mode::kWrite) {
+      made_ = driver_.create(opening.name(), opening.make());
+      found.location = made_->location();
+    } else {
+      store::Found there = driver_.find(opening.name(), opening.mode() == Mode::kReadWrite);
+      found.location = std::move(there.location);
+      store_ = std::move(there.store);
+      opening.inspect(store_);
+    }
+    found.told = opening.told();
+    if (!alone) packed = found.packed();
+  });
+  return alone ? found : Findings::unpacked(engine::broadcast_text(call.transport(), packed));
 }
 
 void FileSource::open(const Findings& found, Opening& opening) {
-  engine::agree(opening.transport(), engine::caught([&] {
-                  if (!store_) store_ = driver_.open(found.location, opening.mode() != Mode::kRead);
-                  opening.adopt(found.told, *this);
-                }));
+  opening.call().step([&] {
+    if (!store_) store_ = driver_.open(found.location, opening.mode() != Mode::kRead);
+    opening.adopt(found.told, *this);
+  });
 }
 
-void FileSource::resize(transport::Transport& transport, std::int64_t bytes) {
+void FileSource::resize(engine::Collective& call, std::int64_t bytes) {
   store::Location location;
-  engine::agree(transport, engine::caught([&] {
-                  if (!made_) return;
-                  made_->resize(bytes);
-                  location = made_->location();
-                }));
-  location = store::Location::unpacked(engine::broadcast_text(transport, location.packed()));
+  call.step([&] {
+    if (!made_) return;
+    made_->resize(bytes);
+    location = made_->location();
+  });
+  location = store::Location::unpacked(engine::broadcast_text(call.transport(), location.packed()));
   // A store that is open does not see that its file has grown.
-  engine::agree(transport, engine::caught([&] { store_ = driver_.open(location, true); }));
+  call.step([&] { store_ = driver_.open(location, true); });
 }
 
-void FileSource::finish(transport::Transport& transport, bool written) {
-  engine::agree(transport, engine::caught([&] {
-                  if (written) store_->sync();
-                }));
-  engine::agree(transport, engine::caught([&] {
-                  if (made_) made_->commit();
-                }));
+void FileSource::finish(engine::Collective& call, bool written) {
+  call.step([&] {
+    if (written) store_->sync();
+  });
+  call.step([&] {
+    if (made_) made_->commit();
+  });
 }
 
 }  // namespace

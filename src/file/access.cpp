@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "engine/agree.hpp"
+#include "engine/collective.hpp"
 #include "engine/stopwatch.hpp"
 #include "file/apart.hpp"
 #include "file/giving_up.hpp"
@@ -20,19 +21,13 @@ namespace file {
 
 void refuse(const Comm& comm, const std::string& message) {
   const std::exception_ptr error = engine::caught([&] { throw Error(ErrorKind::kArgument, message); });
-  if (!comm.alone()) {
-    engine::prepare(*comm.transport());
-    engine::agree(*comm.transport(), error);
-  }
+  if (!comm.alone()) engine::Collective::refuse(*comm.transport(), error);
   std::rethrow_exception(error);
 }
 
 void refuse(const Comm& comm, const std::exception_ptr& error) {
   if (comm.alone()) engine::agree(*transport::thread::make_alone(), error);
-  comm.worker()->run([&] {
-    engine::prepare(*comm.transport());
-    engine::agree(*comm.transport(), error);
-  });
+  comm.worker()->run([&] { engine::Collective::refuse(*comm.transport(), error); });
   std::rethrow_exception(error);  // not reached: an error of one's own is thrown by agree()
 }
 
@@ -199,10 +194,21 @@ void File::Impl::after_failure(const Error& error, bool write) {
   if ((write && mode == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
 }
 
-std::unique_ptr<engine::Move> File::Impl::make_move(transport::Transport& transport, const Planned& planned,
-                                                    std::span<const engine::LocalArray> arrays, engine::Times& spent) {
-  const engine::Access access{planned.plan, *store, data_offset, transport, arrays, comm.alone(), spent};
-  return planned.action == Action::kWrite ? engine::make_write(access) : engine::make_read(access);
+File::Impl::Ready File::Impl::make_ready(const Layout& layout, const std::vector<MutablePart>& parts,
+                                         const Region& region, Action action, int workers, bool nodes_apart) {
+  const bool write = action == Action::kWrite;
+  check_mode(write);
+  Ready ready;
+  ready.planned = &planned(layout, region, workers, nodes_apart, action);
+  ready.arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
+  if (!write) file::check_filled(layout, ready.arrays, action == Action::kFill, type.element_bytes);
+  return ready;
+}
+
+std::unique_ptr<engine::Move> File::Impl::make_move(transport::Transport& transport, const Ready& ready,
+                                                    engine::Times& spent) {
+  const engine::Access access{ready.planned->plan, *store, data_offset, transport, ready.arrays, comm.alone(), spent};
+  return ready.planned->action == Action::kWrite ? engine::make_write(access) : engine::make_read(access);
 }
 
 void File::Impl::run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
@@ -212,32 +218,28 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
   transport::Transport& transport = *comm.transport();
   engine::together(transport, [&] {
     const engine::Stopwatch watch(spent.total);
-    engine::prepare(transport);
     if (needs_room(write)) {
-      engine::agree(
-          transport, [&] { return call_text(layout, region, action); }, engine::caught([&] { check_mode(write); }));
+      engine::Collective growing(
+          transport, [&] { return call_text(layout, region, action); }, [&] { check_mode(write); });
       begun = write;
-      make_room(transport);
-      engine::prepare(transport);
+      make_room(growing);
     }
-    const Planned* ready = nullptr;
-    std::vector<engine::LocalArray> arrays;
+    Ready ready;
     std::unique_ptr<engine::Move> move;
     auto mine = engine::caught([&] {
-      check_mode(write);
-      ready = &planned(layout, region, transport.size(), transport.nodes_apart(), action);
-      arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
-      if (!write) file::check_filled(layout, arrays, action == Action::kFill, type.element_bytes);
-      move = make_move(transport, *ready, arrays, spent);
+      ready = make_ready(layout, parts, region, action, transport.size(), transport.nodes_apart());
+      move = make_move(transport, ready, spent);
     });
     // A direct read waits for nobody and changes nothing but its own arrays: one agreement at its end serves for both.
-    const bool independent = !mine && !write && ready->plan.strategy() == plan::Strategy::kDirect;
+    const bool independent = !mine && !write && ready.planned->plan.strategy() == plan::Strategy::kDirect;
     if (independent) mine = engine::caught([&] { move->run(); });
-    if (mine) engine::agree(transport, [&] { return call_text(layout, region, action); }, mine);
-    engine::agree(transport, ready->call, mine);
+    engine::Collective call =
+        mine ? engine::Collective(
+                   transport, [&] { return call_text(layout, region, action); }, [&] { std::rethrow_exception(mine); })
+             : engine::Collective(transport, ready.planned->call, nullptr);
     begun = write;
     dirty = dirty || write;
-    if (!independent) engine::agree(transport, engine::caught([&] { move->run(); }));
+    if (!independent) call.step([&] { move->run(); });
   });
   times = {spent.io, spent.copy, spent.wait, spent.total};
 }
@@ -245,21 +247,24 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
 void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
                            Action action, bool& begun, const base::Asked& asked) {
   const bool write = action == Action::kWrite;
-  check_mode(write);
   const int threads = useful_threads(layout);
   std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
-  const Planned& ready = planned(layout, region, threads, false, action);
-  const std::vector<engine::LocalArray> arrays = file::local_arrays(layout, parts, type.element_bytes, comm);
-  if (!write) file::check_filled(layout, arrays, action == Action::kFill, type.element_bytes);
+  const Ready ready = make_ready(layout, parts, region, action, threads, false);
   begun = write;
   dirty = dirty || write;
-  if (needs_room(write)) make_room(*transport::thread::make_alone());
+  if (needs_room(write)) {
+    const auto alone = transport::thread::make_alone();
+    engine::Collective growing(*alone, std::string(), nullptr);
+    make_room(growing);
+  }
   const auto work = [&](transport::Transport& transport) {
     const base::During during(asked);
     engine::Times& own = spent[static_cast<std::size_t>(transport.rank())];
     const engine::Stopwatch watch(own.total);
-    engine::prepare(transport);
-    engine::agree(transport, engine::caught([&] { make_move(transport, ready, arrays, own)->run(); }));
+    std::unique_ptr<engine::Move> move;
+    engine::Collective call(transport, ready.planned->call,
+                            engine::caught([&] { move = make_move(transport, ready, own); }));
+    call.step([&] { move->run(); });
   };
   if (threads == 1) {
     work(*transport::thread::make_alone());
@@ -324,13 +329,12 @@ void File::Impl::close() {
   bool lost = false;  // the file, on all ranks alike
   try {
     with_transport([&](transport::Transport& transport) {
-      engine::prepare(transport);
-      engine::agree(transport, [this] { return "close() of " + name(); }, nullptr);
+      engine::Collective call(transport, [this] { return "close() of " + name(); }, [] {});
       // Only now is it sure that all ranks hear of a write that failed: an error in another call does not swallow it.
       lost = mode == Mode::kWrite;
-      engine::agree(transport, untold_error());
+      call.step_done(untold_error());
       lost = true;
-      source->finish(transport, dirty || mode == Mode::kWrite);
+      source->finish(call, dirty || mode == Mode::kWrite);
     });
   } catch (const Error& error) {
     // Ranks that made another call have kept the file open, so this one does as well.

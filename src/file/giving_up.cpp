@@ -1,7 +1,7 @@
 #include "file/giving_up.hpp"
 
-#include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "engine/collective.hpp"
 #include "file/worker.hpp"
 #include "transport/transport.hpp"
 
@@ -12,8 +12,7 @@ void give_up(const Comm& comm, std::int64_t number, const Error& error) {
   // The transport outlives the worker's tasks; a Comm that a task held might end on the worker's own thread.
   comm.worker()->tell([transport = comm.transport(), number, error] {
     if (transport->given_up().contains(number)) return;  // once only: the others may be waiting in another call
-    engine::prepare(*transport);
-    engine::caught([&] { engine::give_up(*transport, number, std::make_exception_ptr(error)); });
+    engine::caught([&] { engine::Collective::give_up(*transport, number, std::make_exception_ptr(error)); });
   });
 }
 

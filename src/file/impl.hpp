@@ -15,6 +15,7 @@
 #include "base/recorder.hpp"
 #include "base/text.hpp"
 #include "engine/access.hpp"
+#include "engine/collective.hpp"
 #include "file/source.hpp"
 #include "file/unclosed.hpp"
 #include "file/worker.hpp"
@@ -125,8 +126,16 @@ class File::Impl {
   /// Whether later collectives on this File are pointless: a rank has gone, or has given the File up.
   bool is_lost(const Error& error) const;
   bool given_up() const;
-  std::unique_ptr<engine::Move> make_move(transport::Transport& transport, const Planned& planned,
-                                          std::span<const engine::LocalArray> arrays, engine::Times& spent);
+  /// What a worker's part of an access is made of.
+  struct Ready {
+    const Planned* planned = nullptr;
+    std::vector<engine::LocalArray> arrays;
+  };
+  /// errors  kArgument: the mode, the layout, the region and the parts do not fit.
+  Ready make_ready(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
+                   int workers, bool nodes_apart);
+  /// `ready` must outlive it.
+  std::unique_ptr<engine::Move> make_move(transport::Transport& transport, const Ready& ready, engine::Times& spent);
   /// `begun` tells whether all ranks have agreed on this write, so that the store may have changed.
   void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
                     bool& begun);
@@ -139,7 +148,7 @@ class File::Impl {
   /// grow by being written.
   bool needs_room(bool write) const;
   /// Makes that longer.  Collective.
-  void make_room(transport::Transport& transport);
+  void make_room(engine::Collective& call);
 
   std::mutex writes_mutex_;  // independent streams may write on other threads
   std::vector<std::shared_ptr<Request::Impl>> writes_;

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "engine/collective.hpp"
 #include "engine/redistribute.hpp"
 #include "file/apart.hpp"
 #include "file/guard.hpp"
@@ -66,15 +67,14 @@ const engine::LocalArray* held(const std::vector<engine::LocalArray>& arrays, co
 void run_together(transport::Transport& transport, engine::Exchange* exchange,
                   const std::vector<engine::LocalArray>& from, const std::vector<engine::LocalArray>& to,
                   const std::string& call, const std::exception_ptr& checked) {
-  engine::prepare(transport);
   std::exception_ptr mine = checked;
   if (!mine)
     mine = engine::caught(
         [&] { exchange->announce(held(from, exchange->pairs().source()), held(to, exchange->pairs().target())); });
-  engine::agree(transport, call, mine);
-  engine::agree(transport, engine::caught([&] {
-                  if (exchange->pairs().elements() > 0) exchange->run();
-                }));
+  engine::Collective together(transport, call, mine);
+  together.step([&] {
+    if (exchange->pairs().elements() > 0) exchange->run();
+  });
 }
 
 void redistribute_now(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
@@ -153,9 +153,11 @@ class Redistribution::Impl {
     worker_ = comm.worker();
     worker_->run([&] {
       const auto planned = engine::caught(plan);
-      engine::prepare(*comm.transport());
-      engine::agree(
-          *comm.transport(), [&] { return "plan " + call_text(source, target, element_bytes, options); }, planned);
+      const engine::Collective planning(
+          *comm.transport(), [&] { return "plan " + call_text(source, target, element_bytes, options); },
+          [&] {
+            if (planned) std::rethrow_exception(planned);
+          });
       number_ = comm.transport()->next_number();
     });
   }

@@ -42,8 +42,8 @@ bool File::Impl::needs_room(bool write) const {
   return write && several && mode == Mode::kWrite && !store->grows() && data_offset + bytes_of(type) > store->size();
 }
 
-void File::Impl::make_room(transport::Transport& transport) {
-  source->resize(transport, data_offset + bytes_of(type));
+void File::Impl::make_room(engine::Collective& call) {
+  source->resize(call, data_offset + bytes_of(type));
   store = source->store();
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "engine/collective.hpp"
 #include "file/guard.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
@@ -32,10 +33,9 @@ class SharedMemory::Impl {
       comm.worker()->run([&] {
         // First, so that a rank that comes with an error instead is heard.
         transport::Transport& transport = *comm.transport();
-        engine::prepare(transport);
         engine::together(transport, [&] {
-          engine::agree(transport, [] { return "make arrays in shared memory"; }, checked);
-          engine::agree(transport, engine::caught([&] { part = transport.share(bytes); }));
+          engine::Collective call(transport, "make arrays in shared memory", checked);
+          call.step([&] { part = transport.share(bytes); });
         });
       });
     }
@@ -56,11 +56,11 @@ std::string tell(const std::string& call, const std::string& text, int root, con
   std::array<char, transport::Transport::kMostBroadcast> words{};
   comm.worker()->run([&] {
     transport::Transport& transport = *comm.transport();
-    engine::prepare(transport);
-    engine::agree(transport, call, engine::caught([&] {
-                    if (text.size() >= words.size()) throw Error(ErrorKind::kArgument, "a text is too long to be told");
-                    text.copy(words.data(), words.size() - 1);
-                  }));
+    const engine::Collective telling(transport, call, engine::caught([&] {
+                                       if (text.size() >= words.size())
+                                         throw Error(ErrorKind::kArgument, "a text is too long to be told");
+                                       text.copy(words.data(), words.size() - 1);
+                                     }));
     transport.broadcast(std::as_writable_bytes(std::span(words)), root);
   });
   return words.data();

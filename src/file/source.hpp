@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/collective.hpp"
 #include "store/store.hpp"
-#include "transport/transport.hpp"
 
 namespace plait::file {
 
@@ -18,10 +18,10 @@ class Source {
   virtual std::shared_ptr<store::Store> store() const = 0;
   /// Makes a new store longer that does not grow by being written.  Collective.  errors  kSystem, the same on every
   /// rank.
-  virtual void resize(transport::Transport& transport, std::int64_t bytes) = 0;
+  virtual void resize(engine::Collective& call, std::int64_t bytes) = 0;
   /// Ends it: lets a new one appear under its name, durably.  Collective, once no rank has anything under way.
   /// written: whether this rank may have written to it.  errors  kSystem, the same on every rank.
-  virtual void finish(transport::Transport& transport, bool written) = 0;
+  virtual void finish(engine::Collective& call, bool written) = 0;
   /// Removes what was made of a new one.
   virtual void discard() noexcept {}
 };

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
+#include "engine/collective.hpp"
 #include "file/guard.hpp"
 #include "file/stream_impl.hpp"
 
@@ -83,29 +84,27 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
   file.check_open();
   std::shared_ptr<Stream::Impl> stream;
   const auto open = [&](transport::Transport& transport) {
-    engine::prepare(transport);
-    engine::agree(
+    engine::Collective call(
         transport, [&] { return text("open a stream in mode ", static_cast<int>(mode), " on ", file.name()); },
-        engine::caught([&] {
+        [&] {
           if (static_cast<int>(mode) > static_cast<int>(StreamMode::kSame))
             throw Error(ErrorKind::kArgument,
                         text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
-        }));
+        });
     const std::int64_t number = ++file.streams_opened;
     // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.
-    engine::agree(transport, engine::caught([&] {
-                    if (mode == StreamMode::kShared) {
-                      stream = base::make_owned<IndependentStream>(file, mode, number, transport.counter(),
-                                                                   transport.size());
-                    } else if (mode == StreamMode::kOwn) {
-                      auto place = std::make_shared<std::atomic<std::int64_t>>(0);
-                      stream = base::make_owned<IndependentStream>(
-                          file, mode, number, std::make_unique<transport::MemoryCounter>(*place, place), 1);
-                    } else {
-                      stream = base::make_owned<CollectiveStream>(file, mode, number);
-                    }
-                    file.add_stream(stream);
-                  }));
+    call.step([&] {
+      if (mode == StreamMode::kShared) {
+        stream = base::make_owned<IndependentStream>(file, mode, number, transport.counter(), transport.size());
+      } else if (mode == StreamMode::kOwn) {
+        auto place = std::make_shared<std::atomic<std::int64_t>>(0);
+        stream = base::make_owned<IndependentStream>(file, mode, number,
+                                                     std::make_unique<transport::MemoryCounter>(*place, place), 1);
+      } else {
+        stream = base::make_owned<CollectiveStream>(file, mode, number);
+      }
+      file.add_stream(stream);
+    });
   };
   try {
     file.with_transport(open);

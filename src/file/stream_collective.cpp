@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "engine/agree.hpp"
+#include "engine/collective.hpp"
 #include "engine/same.hpp"
 #include "engine/scan.hpp"
 #include "file/guard.hpp"
@@ -15,17 +16,13 @@
 namespace plait::file {
 
 using base::text;
-using engine::agree;
 using engine::caught;
 
 void CollectiveStream::together(const std::function<void(transport::Transport&, bool& begun)>& body) {
   file().check_open();
   bool begun = false;
   try {
-    file().with_transport([&](transport::Transport& transport) {
-      engine::prepare(transport);
-      body(transport, begun);
-    });
+    file().with_transport([&](transport::Transport& transport) { body(transport, begun); });
   } catch (const Error& error) {
     // An error that another rank brings from another call than this write has let nothing be written.
     file().after_failure(error, begun);
@@ -40,14 +37,14 @@ std::string CollectiveStream::words(const Call& call) const {
               mode() == StreamMode::kOrdered ? "" : ": equal lengths", ") of ", file().name());
 }
 
-void CollectiveStream::agree_on(transport::Transport& transport, const Call& call,
-                                const std::function<void()>& look) const {
+engine::Collective CollectiveStream::begin(transport::Transport& transport, const Call& call,
+                                           const std::function<void()>& look) const {
   std::string spoken;
   const std::exception_ptr mine = caught([&] {
     spoken = words(call);
     look();
   });
-  agree(transport, spoken, mine);
+  return {transport, spoken, mine};
 }
 
 std::int64_t CollectiveStream::run(const Call& call, const base::Asked& asked, unsigned flags) {
@@ -85,7 +82,7 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
   });
   const std::int64_t wanted = mine ? 0 : call.write ? call.elements : std::min(call.elements, left());
   if (scan) scan->announce(wanted);
-  agree_on(transport, call, [&] {
+  engine::Collective together = begin(transport, call, [&] {
     if (mine) std::rethrow_exception(mine);
   });
   begun = call.write;
@@ -93,14 +90,14 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
   const engine::Sums sums = scan->sum(lacking);
   if (call.write && sums.all > left())
     // Agreed on although all find it: nobody may announce anew while others still add up.
-    agree(transport, caught([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); }));
+    together.step([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
   const std::int64_t first = position_ + std::min(sums.before, left());
   const std::int64_t elements = std::min(wanted, end_ - first);
   if (call.write) file().dirty = true;
-  agree(transport, caught([&] {
-          lacking.rethrow();
-          store_stretch(call, first, elements);
-        }));
+  together.step([&] {
+    lacking.rethrow();
+    store_stretch(call, first, elements);
+  });
   position_ += std::min(sums.all, left());
   return elements;
 }
@@ -115,7 +112,7 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
     elements = std::min(each, left() - before);
     store_stretch(call, position_ + before, elements);
   };
-  agree_on(transport, call, [&] {
+  engine::Collective together = begin(transport, call, [&] {
     check(call, true);
     // A read waits for nobody and changes nothing but its own memory: one agreement at its end serves for both.
     if (!call.write) move();
@@ -125,29 +122,29 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
   if (call.write) {
     if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
     file().dirty = true;
-    agree(transport, caught(move));
+    together.step(move);
   }
   position_ += call.elements > most ? left() : call.elements * transport.size();
   return elements;
 }
 
 std::int64_t CollectiveStream::same(transport::Transport& transport, const Call& call, bool& begun) {
-  agree_on(transport, call, [&] { check(call, !call.write || transport.rank() == 0); });
+  engine::Collective together = begin(transport, call, [&] { check(call, !call.write || transport.rank() == 0); });
   begun = call.write;
   if (call.write && call.elements > left()) throw beyond_the_end(text(call.elements), position_);
   const std::int64_t elements = std::min(call.elements, left());
   if (call.write) {
-    agree(transport, caught([&] {
-            if (transport.rank() != 0) return;
-            file().dirty = true;
-            write_store(position_, call.data, elements);
-          }));
+    together.step([&] {
+      if (transport.rank() != 0) return;
+      file().dirty = true;
+      write_store(position_, call.data, elements);
+    });
   } else {
     const std::int64_t memory = file().access_options.memory_bytes;
-    agree(transport, caught([&] {
-            engine::read_same(transport, *store_, offset_of(position_), call.data, elements * element_bytes_,
-                              memory == 0 ? plan::kDefaultMemory : memory);
-          }));
+    together.step([&] {
+      engine::read_same(transport, *store_, offset_of(position_), call.data, elements * element_bytes_,
+                        memory == 0 ? plan::kDefaultMemory : memory);
+    });
   }
   position_ += elements;
   return elements;
@@ -188,7 +185,7 @@ void CollectiveStream::seek(std::int64_t element) {
         spoken = text("seek(", element, ") on stream ", number_, " of ", file().name());
         check_position(element);
       });
-      agree(transport, spoken, mine);
+      const engine::Collective seeking(transport, spoken, mine);
     });
     position_ = element;
   };

@@ -140,7 +140,7 @@ class CollectiveStream : public Stream::Impl {
   std::string words(const Call& call) const;
   std::int64_t left() const { return end_ - position_; }
   /// Brings this rank's call, and what `look` finds wrong with it, to the first agreement of a request.
-  void agree_on(transport::Transport& transport, const Call& call, const std::function<void()>& look) const;
+  engine::Collective begin(transport::Transport& transport, const Call& call, const std::function<void()>& look) const;
   /// Runs `body` with the transport and tells the File of its errors.  `begun`, which `body` sets, tells whether all
   /// ranks have agreed on a write, so that the store may have changed.
   void together(const std::function<void(transport::Transport&, bool& begun)>& body);

@@ -5,8 +5,7 @@
 
 #include "base/text.hpp"
 #include "driver/registry.hpp"
-#include "engine/access.hpp"
-#include "engine/agree.hpp"
+#include "engine/collective.hpp"
 #include "file/guard.hpp"
 #include "file/impl.hpp"
 #include "file/recorded.hpp"
@@ -62,20 +61,20 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
 /// Collective.
 void open_source(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   plan::AccessOptions access;
-  engine::prepare(transport);
-  engine::agree(
-      transport, [&] { return call_text(file, options); }, engine::caught([&] {
+  engine::Collective call(
+      transport, [&] { return call_text(file, options); },
+      [&] {
         // The system would take what stands in front of it for the name.
         if (file.path.find('\0') != std::string::npos)
           refuse(text("the name of the file, which begins with \"", file.path.c_str(),
                       "\", has a character of code 0; leave that out"));
         open::check_name(file.path, file.mode == Mode::kWrite);
         if (transport.rank() == 0) access = access_options(options);
-      }));
+      });
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.
   file.number = transport.next_number();
   const driver::Driver& driver = driver::driver_of(file.path);
-  open::FileOpening opening(file, options, transport, driver.contents(), access);
+  open::FileOpening opening(file, options, call, driver.contents(), access);
   file.source = driver.open(opening);
   file.open = true;
 }

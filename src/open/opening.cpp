@@ -18,9 +18,9 @@ using base::text;
 using container::Container;
 using driver::Contents;
 
-FileOpening::FileOpening(File::Impl& file, const FileOptions& options, transport::Transport& transport,
-                         Contents contents, plan::AccessOptions access)
-    : file_(file), options_(options), transport_(transport), contents_(contents), access_(std::move(access)) {}
+FileOpening::FileOpening(File::Impl& file, const FileOptions& options, engine::Collective& call, Contents contents,
+                         plan::AccessOptions access)
+    : file_(file), options_(options), call_(call), contents_(contents), access_(std::move(access)) {}
 
 const Container& FileOpening::container_of_new() const {
   if (contents_ == Contents::kRaw || (contents_ == Contents::kHeader && options_.several))
@@ -91,7 +91,7 @@ std::string FileOpening::told() const {
 }
 
 void FileOpening::adopt(const std::string& told, const file::Source& source) {
-  if (transport_.rank() != 0) {
+  if (call_.transport().rank() != 0) {
     std::istringstream in(told);
     std::size_t number = 0;
     int order = 0;

@@ -14,13 +14,13 @@ namespace plait::open {
 class FileOpening : public driver::Opening {
  public:
   /// access: how the File will be accessed, as rank 0 says.
-  FileOpening(File::Impl& file, const FileOptions& options, transport::Transport& transport, driver::Contents contents,
+  FileOpening(File::Impl& file, const FileOptions& options, engine::Collective& call, driver::Contents contents,
               plan::AccessOptions access);
 
   const std::string& name() const override { return file_.path; }
   Mode mode() const override { return file_.mode; }
   const Comm& comm() const override { return file_.comm; }
-  transport::Transport& transport() const override { return transport_; }
+  engine::Collective& call() const override { return call_; }
   store::NewFileOptions make() override;
   void inspect(const std::shared_ptr<store::Store>& store) override;
   std::string told() const override;
@@ -36,7 +36,7 @@ class FileOpening : public driver::Opening {
 
   File::Impl& file_;
   const FileOptions& options_;
-  transport::Transport& transport_;
+  engine::Collective& call_;
   driver::Contents contents_;
   plan::AccessOptions access_;
   const container::Container* container_ = nullptr;

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "engine/access.hpp"
 #include "engine/agree.hpp"
 #include "engine/broadcast.hpp"
+#include "engine/collective.hpp"
 #include "file/impl.hpp"
 #include "file/worker.hpp"
 #include "plait/error.hpp"
@@ -125,11 +125,7 @@ Runtime& started() {
 }
 
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine) {
-  state.comm.worker()->run([&] {
-    transport::Transport& transport = *state.comm.transport();
-    engine::prepare(transport);
-    engine::agree(transport, call, mine);
-  });
+  state.comm.worker()->run([&] { const engine::Collective together(*state.comm.transport(), call, mine); });
 }
 
 void refuse_together(Runtime& state, const std::exception_ptr& mine) {

@@ -41,12 +41,12 @@ class ArraySource : public file::Source {
   ArraySource(std::shared_ptr<ArrayStore> store, bool writable) : store_(std::move(store)), writable_(writable) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
-  void resize(transport::Transport& /*transport*/, std::int64_t /*bytes*/) override {}  // it grows by being written
-  void finish(transport::Transport& transport, bool /*written*/) override {
-    engine::agree(transport, engine::caught([&] {
-                    // Once for all of them.
-                    if (writable_ && transport.rank() == 0) store_->sync();
-                  }));
+  void resize(engine::Collective& /*call*/, std::int64_t /*bytes*/) override {}  // it grows by being written
+  void finish(engine::Collective& call, bool /*written*/) override {
+    call.step([&] {
+      // Once for all of them.
+      if (writable_ && call.transport().rank() == 0) store_->sync();
+    });
     store_->close();
   }
 
@@ -65,6 +65,7 @@ class DistantDriver : public CollectiveDriver {
 };
 
 std::unique_ptr<file::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
+  // Shared files need one, also where a process is alone.
   transport::Transport& transport = plait::distant::transport_of(opening.comm());
   Name name;
   std::string path;

@@ -9,7 +9,6 @@
 
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "engine/agree.hpp"
 #include "engine/broadcast.hpp"
 #include "plait/error.hpp"
 
@@ -30,25 +29,25 @@ Names& names() {
 
 }  // namespace
 
-std::shared_ptr<SharedBytes> make_bytes(transport::Transport& transport, std::int64_t bytes, const std::string& shown) {
-  engine::agree(transport, engine::caught([&] {
-                  if (!transport.nodes_apart()) return;
-                  throw Error(ErrorKind::kArgument,
-                              base::text(shown,
-                                         " is in the memory of one node, but these ranks are on several; use "
-                                         "distant:NAME, or a file that all of them see"));
-                }));
+std::shared_ptr<SharedBytes> make_bytes(engine::Collective& call, std::int64_t bytes, const std::string& shown) {
+  transport::Transport& transport = call.transport();
+  call.step([&] {
+    if (!transport.nodes_apart()) return;
+    throw Error(ErrorKind::kArgument, base::text(shown,
+                                                 " is in the memory of one node, but these ranks are on several; use "
+                                                 "distant:NAME, or a file that all of them see"));
+  });
   std::shared_ptr<SharedBytes> made;
   std::unique_ptr<transport::SharedPart> part =
       transport.share(transport.rank() == 0 ? std::max<std::int64_t>(bytes, 1) : 0);
   std::ostringstream where;
-  engine::agree(transport, engine::caught([&] {
-                  made = std::make_shared<SharedBytes>();
-                  if (transport.rank() != 0) return;
-                  const auto place = transport::find_shared(part->data());
-                  if (!place) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
-                  where << place->area << ' ' << place->offset;
-                }));
+  call.step([&] {
+    made = std::make_shared<SharedBytes>();
+    if (transport.rank() != 0) return;
+    const auto place = transport::find_shared(part->data());
+    if (!place) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
+    where << place->area << ' ' << place->offset;
+  });
   std::istringstream told(engine::broadcast_text(transport, where.str()));
   transport::SharedPlace place;
   told >> place.area >> place.offset;

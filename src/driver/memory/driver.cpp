@@ -8,8 +8,6 @@
 #include "base/text.hpp"
 #include "driver/memory/bytes.hpp"
 #include "driver/memory/store.hpp"
-#include "engine/access.hpp"
-#include "engine/agree.hpp"
 #include "engine/broadcast.hpp"
 #include "plait/error.hpp"
 
@@ -27,20 +25,20 @@ class MemorySource : public file::Source {
 
   std::shared_ptr<store::Store> store() const override { return store_; }
 
-  void resize(transport::Transport& transport, std::int64_t bytes) override {
-    std::shared_ptr<SharedBytes> more = make_bytes(transport, bytes, name_);
-    engine::agree(transport, engine::caught([&] {
-                    if (transport.rank() == 0)
-                      std::memcpy(more->data, bytes_->data, static_cast<std::size_t>(std::min(bytes, bytes_->bytes)));
-                    take(std::move(more));
-                  }));
+  void resize(engine::Collective& call, std::int64_t bytes) override {
+    std::shared_ptr<SharedBytes> more = make_bytes(call, bytes, name_);
+    call.step([&] {
+      if (call.transport().rank() == 0)
+        std::memcpy(more->data, bytes_->data, static_cast<std::size_t>(std::min(bytes, bytes_->bytes)));
+      take(std::move(more));
+    });
   }
 
-  void finish(transport::Transport& transport, bool /*written*/) override {
-    engine::agree(transport, engine::caught([&] {
-                    // Ranks that are threads of one process have one name for it.
-                    if (is_new_ && (transport.rank() == 0 || !transport.one_process())) name_bytes(name_, bytes_);
-                  }));
+  void finish(engine::Collective& call, bool /*written*/) override {
+    call.step([&] {
+      // Ranks that are threads of one process have one name for it.
+      if (is_new_ && (call.transport().rank() == 0 || !call.transport().one_process())) name_bytes(name_, bytes_);
+    });
   }
 
  private:
@@ -65,42 +63,40 @@ class MemoryDriver : public CollectiveDriver {
 };
 
 std::unique_ptr<file::Source> MemoryDriver::open_together(const Opening& opening, std::int64_t bytes) const {
-  transport::Transport& transport = opening.transport();
+  engine::Collective& call = opening.call();
   const std::string& name = opening.name();
   const bool is_new = opening.mode() == Mode::kWrite;
-  engine::agree(transport, engine::caught([&] {
-                  if (name.size() == prefix().size())
-                    throw Error(ErrorKind::kArgument, "memory: has no name behind it; write memory:field");
-                }));
+  call.step([&] {
+    if (name.size() == prefix().size())
+      throw Error(ErrorKind::kArgument, "memory: has no name behind it; write memory:field");
+  });
   std::shared_ptr<SharedBytes> found;
   if (is_new) {
-    found = make_bytes(transport, bytes, name);
+    found = make_bytes(call, bytes, name);
   } else {
     std::string number;
-    engine::agree(transport, engine::caught([&] {
-                    found = find_bytes(name);
-                    if (!found)
-                      throw Error(ErrorKind::kSystem,
-                                  base::text("cannot open ", name,
-                                             ": this process has made no array of that name, or "
-                                             "has not closed it yet; make it with mode \"w\""),
-                                  ENOENT);
-                    number = std::to_string(found->number);
-                  }));
-    const std::string of_rank_0 = engine::broadcast_text(transport, number);
-    engine::agree(transport, engine::caught([&] {
-                    if (number != of_rank_0)
-                      throw Error(ErrorKind::kSystem,
-                                  base::text("cannot open ", name,
-                                             ": ranks have made different arrays of that name; let "
-                                             "those open it that have made it together"),
-                                  ESTALE);
-                  }));
+    call.step([&] {
+      found = find_bytes(name);
+      if (!found)
+        throw Error(ErrorKind::kSystem,
+                    base::text("cannot open ", name,
+                               ": this process has made no array of that name, or has not closed "
+                               "it yet; make it with mode \"w\""),
+                    ENOENT);
+      number = std::to_string(found->number);
+    });
+    const std::string of_rank_0 = engine::broadcast_text(call.transport(), number);
+    call.step([&] {
+      if (number != of_rank_0)
+        throw Error(ErrorKind::kSystem,
+                    base::text("cannot open ", name,
+                               ": ranks have made different arrays of that name; let those open it "
+                               "that have made it together"),
+                    ESTALE);
+    });
   }
   std::unique_ptr<file::Source> source;
-  engine::prepare(transport);
-  engine::agree(transport,
-                engine::caught([&] { source = std::make_unique<MemorySource>(std::move(found), name, is_new); }));
+  call.step([&] { source = std::make_unique<MemorySource>(std::move(found), name, is_new); });
   return source;
 }
 

@@ -35,6 +35,7 @@ class Region(NamedTuple):
 
     @property
     def end(self) -> int:
+        """Where the next one begins."""
         return self.begin + self.size
 
 
