@@ -34,7 +34,7 @@ def test_each_step_is_there(file: str, symbol: str) -> None:
     *scopes, function = re.split(r"::|\.", symbol)
     missing = [scope for scope in scopes if not re.search(rf"\b{scope}\b", text)]
     assert not missing, f"{file} does not mention {missing}"
-    # A definition: `def read(`, `void run(`, `void Dealer::window_to_array(`.
+    # A definition: `def read(`, `void run(`, `void WindowCopier::window_to_array(`.
     assert re.search(rf"^ *[\w:<>&*~ ]+\b{function}\(", text, re.MULTILINE), f"{file} does not define {function}"
 
 
