@@ -17,7 +17,7 @@
 namespace plait {
 
 namespace layout {
-class Deal;
+class OwnerMap;
 struct Resolved;
 }  // namespace layout
 
@@ -140,7 +140,7 @@ class Layout {
   /// The coordinates that own at least one index of [begin, end), ascending; perhaps a few that own none where the
   /// dimension is aligned by strides.  cost  as many as are returned.
   std::vector<std::int64_t> owners_in(int dimension, std::int64_t begin, std::int64_t end) const;
-  const layout::Deal& deal(int dimension) const;
+  const layout::OwnerMap& owner_map(int dimension) const;
 
   /// The ranks that own an element, ascending: one for each replica.  errors  kArgument: an index outside the array.
   std::vector<std::int64_t> owners(std::span<const std::int64_t> index) const;

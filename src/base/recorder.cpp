@@ -71,7 +71,7 @@ void keep(std::int64_t start, std::uint64_t operation, plait_event_interface int
 
 }  // namespace
 
-thread_local std::uint64_t During::current_ = 0;
+thread_local std::uint64_t OperationScope::current_ = 0;
 
 void begin_recording(int rank) {
   static std::once_flag once;
@@ -80,30 +80,31 @@ void begin_recording(int rank) {
 
 std::uint32_t recorded_name(const std::string& name) { return recording() ? plait_events_name(name.c_str()) : 0; }
 
-void Asked::begin() {
+void RecordedCall::begin() {
   start_ = plait_events_now();
   operation_ = plait_events_operation();
 }
 
-void Asked::end(plait_event_kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length,
-                std::int64_t result, unsigned flags) const {
+void RecordedCall::end(plait_event_kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length,
+                       std::int64_t result, unsigned flags) const {
   if (!kept()) return;
   keep(start_, operation_, PLAIT_INTERFACE_PLAIT, kind, file, offset, length, result, flags | PLAIT_EVENT_LOGICAL);
 }
 
-void Reaching::begin() noexcept {
+void RecordedRequest::begin() noexcept {
   if (plait_events_pause != nullptr) plait_events_pause(1);
   start_ = plait_events_now();
 }
 
-void Reaching::resume() const noexcept {
+void RecordedRequest::resume() const noexcept {
   if (plait_events_pause != nullptr) plait_events_pause(0);
 }
 
-void Reaching::end(std::uint32_t file, std::int64_t offset, std::int64_t length, std::int64_t result) const noexcept {
+void RecordedRequest::end(std::uint32_t file, std::int64_t offset, std::int64_t length,
+                          std::int64_t result) const noexcept {
   if (start_ == 0) return;
   const int kept = errno;
-  keep(start_, During::operation(), PLAIT_INTERFACE_POSIX, kind_, file, offset, length, result, 0);
+  keep(start_, OperationScope::operation(), PLAIT_INTERFACE_POSIX, kind_, file, offset, length, result, 0);
   errno = kept;
 }
 

@@ -20,10 +20,10 @@ inline bool recording() noexcept { return plait_events_active() != 0; }
 std::uint32_t recorded_name(const std::string& name);
 
 /// A request of the program, from when it was made.
-class Asked {
+class RecordedCall {
  public:
   /// Begins now.
-  Asked() {
+  RecordedCall() {
     if (recording()) begin();
   }
   bool kept() const noexcept { return operation_ != 0; }
@@ -40,12 +40,12 @@ class Asked {
 };
 
 /// As long as it lives, requests of this thread belong to an operation.
-class During {
+class OperationScope {
  public:
-  explicit During(const Asked& asked) noexcept : before_(current_) { current_ = asked.operation(); }
-  ~During() { current_ = before_; }
-  During(const During&) = delete;
-  During& operator=(const During&) = delete;
+  explicit OperationScope(const RecordedCall& asked) noexcept : before_(current_) { current_ = asked.operation(); }
+  ~OperationScope() { current_ = before_; }
+  OperationScope(const OperationScope&) = delete;
+  OperationScope& operator=(const OperationScope&) = delete;
 
   static std::uint64_t operation() noexcept { return current_; }
 
@@ -55,16 +55,16 @@ class During {
 };
 
 /// One request to the system.  A recording library that was preloaded leaves out what happens while it lives.
-class Reaching {
+class RecordedRequest {
  public:
-  explicit Reaching(plait_event_kind kind) noexcept : kind_(kind) {
+  explicit RecordedRequest(plait_event_kind kind) noexcept : kind_(kind) {
     if (recording()) begin();
   }
-  ~Reaching() {
+  ~RecordedRequest() {
     if (start_ != 0) resume();
   }
-  Reaching(const Reaching&) = delete;
-  Reaching& operator=(const Reaching&) = delete;
+  RecordedRequest(const RecordedRequest&) = delete;
+  RecordedRequest& operator=(const RecordedRequest&) = delete;
 
   bool kept() const noexcept { return start_ != 0; }
   /// The call has returned.  result: bytes, or -errno.  Leaves errno alone.

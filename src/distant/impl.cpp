@@ -21,7 +21,7 @@ namespace {
 
 using base::text;
 using distant::LocalFile;
-using distant::Wish;
+using distant::RequestKind;
 
 /// Pieces under way of one request: enough for a disk and a network to work at once.
 constexpr int kAhead = 16;
@@ -251,7 +251,7 @@ DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, 
   request->start(bytes, distant::kPieceBytes, kAhead,
                  [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
                    distant::Head mine = head;
-                   if (head.wish == Wish::kRead || head.wish == Wish::kWrite) {
+                   if (head.kind == RequestKind::kRead || head.kind == RequestKind::kWrite) {
                      mine.offset += at;
                      mine.bytes = part;
                    }
@@ -268,7 +268,7 @@ DistantRequest DistantFile::Impl::start_read(std::int64_t offset, std::byte* buf
   check_registered(rank);
   if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto file = direct(rank);
-  if (!file) return remotely({Wish::kRead, number_, offset, bytes}, rank, buffer, nullptr);
+  if (!file) return remotely({RequestKind::kRead, number_, offset, bytes}, rank, buffer, nullptr);
   // What is in memory is copied on the spot: to hand a small access over would take longer.
   if (bytes <= kLocalPiece && file->read_cached(offset, {buffer, static_cast<std::size_t>(bytes)}))
     return DistantRequest(base::make_owned<DistantRequest::Impl>());
@@ -284,7 +284,7 @@ DistantRequest DistantFile::Impl::start_write(std::int64_t offset, const std::by
   check_registered(rank);
   if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto file = direct(rank);
-  if (!file) return remotely({Wish::kWrite, number_, offset, bytes}, rank, nullptr, buffer);
+  if (!file) return remotely({RequestKind::kWrite, number_, offset, bytes}, rank, nullptr, buffer);
   return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
     file->write(offset + at, {buffer + at, static_cast<std::size_t>(part)});
   });
@@ -294,7 +294,7 @@ DistantRequest DistantFile::Impl::start_sync(int rank) {
   check(rank, 0, 0, nullptr);
   check_registered(rank);
   const auto file = direct(rank);
-  if (!file) return remotely({Wish::kSync, number_, 0, 0}, rank, nullptr, nullptr);
+  if (!file) return remotely({RequestKind::kSync, number_, 0, 0}, rank, nullptr, nullptr);
   return locally(0, [file](std::int64_t, std::int64_t) { file->sync(); });
 }
 
@@ -316,7 +316,8 @@ std::int64_t DistantFile::Impl::size(int rank) {
   check_registered(rank);
   if (const auto file = direct(rank)) return file->size();
   std::int64_t result = 0;
-  remotely({Wish::kSize, number_, 0, sizeof result}, rank, reinterpret_cast<std::byte*>(&result), nullptr).wait();
+  remotely({RequestKind::kSize, number_, 0, sizeof result}, rank, reinterpret_cast<std::byte*>(&result), nullptr)
+      .wait();
   return result;
 }
 
@@ -326,21 +327,22 @@ void DistantFile::Impl::resize(std::int64_t bytes, int rank) {
   check_registered(rank);
   if (bytes < 0) throw Error(ErrorKind::kArgument, text("a file cannot have ", bytes, " bytes; pass 0 or more"));
   if (const auto file = direct(rank)) return file->resize(bytes);
-  remotely({Wish::kResize, number_, 0, bytes}, rank, nullptr, nullptr).wait();
+  remotely({RequestKind::kResize, number_, 0, bytes}, rank, nullptr, nullptr).wait();
 }
 
 /// Asks the rank that holds this part of the directory.
-distant::Entry DistantFile::Impl::ask_directory(Wish wish, const std::string& name, const distant::Entry& entry) {
+distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::string& name,
+                                                const distant::Entry& entry) {
   if (name.empty() || name.size() > distant::kMostNameBytes)
     throw Error(ErrorKind::kArgument,
                 text("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMostNameBytes));
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));
-  distant::Home& home = *service_->home;
+  distant::Server& home = *service_->home;
   if (keeper == rank_) {
-    if (wish == Wish::kRegister) return home.register_name(name, entry);
-    if (wish == Wish::kFind) return home.find_name(name);
+    if (kind == RequestKind::kRegister) return home.register_name(name, entry);
+    if (kind == RequestKind::kFind) return home.find_name(name);
     home.forget_name(name, entry);
     return {};
   }
@@ -349,9 +351,9 @@ distant::Entry DistantFile::Impl::ask_directory(Wish wish, const std::string& na
   request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
     transport::Call call;
     call.to = keeper;
-    call.head = distant::packed({wish, entry.file, entry.home, 0});
+    call.head = distant::packed({kind, entry.file, entry.home, 0});
     call.payload = std::as_bytes(std::span(name));
-    if (wish != Wish::kForget) call.room = std::as_writable_bytes(std::span(&found, 1));
+    if (kind != RequestKind::kForget) call.room = std::as_writable_bytes(std::span(&found, 1));
     call.done = std::move(done);
     service_->active->call(std::move(call));
   });
@@ -365,20 +367,20 @@ void DistantFile::Impl::refuse_taken(const std::string& name, int by) {
 }
 
 void DistantFile::Impl::check_free(const std::string& name) {
-  const distant::Entry now = ask_directory(Wish::kFind, name, {});
+  const distant::Entry now = ask_directory(RequestKind::kFind, name, {});
   if (now.home >= 0) refuse_taken(name, static_cast<int>(now.home));
 }
 
 void DistantFile::Impl::offer_as(const std::string& name) {
   const distant::Entry mine{rank_, number_};
-  const distant::Entry now = ask_directory(Wish::kRegister, name, mine);
+  const distant::Entry now = ask_directory(RequestKind::kRegister, name, mine);
   if (now != mine) refuse_taken(name, static_cast<int>(now.home));
   name_ = name;
   home_ = rank_;
 }
 
 void DistantFile::Impl::find_by(const std::string& name) {
-  const distant::Entry found = ask_directory(Wish::kFind, name, {});
+  const distant::Entry found = ask_directory(RequestKind::kFind, name, {});
   if (found.home < 0)
     throw Error(ErrorKind::kArgument,
                 text("nobody offers a file as \"", name, "\"; offer it first, and wait for that"));
@@ -391,7 +393,7 @@ void DistantFile::Impl::find_by(const std::string& name) {
 }
 
 void DistantFile::Impl::forget_name() {
-  engine::caught([this] { ask_directory(Wish::kForget, name_, {rank_, number_}); });
+  engine::caught([this] { ask_directory(RequestKind::kForget, name_, {rank_, number_}); });
 }
 
 }  // namespace plait

@@ -94,7 +94,7 @@ class DistantFile::Impl {
   void check_registered(int rank) const;
   DistantRequest locally(std::int64_t bytes, LocalWork work);
   DistantRequest remotely(const distant::Head& head, int rank, std::byte* into, const std::byte* from);
-  distant::Entry ask_directory(distant::Wish wish, const std::string& name, const distant::Entry& entry);
+  distant::Entry ask_directory(distant::RequestKind kind, const std::string& name, const distant::Entry& entry);
   void forget_name();
   [[noreturn]] static void refuse_taken(const std::string& name, int by);
 

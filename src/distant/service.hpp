@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "base/function_ref.hpp"
-#include "distant/home.hpp"
+#include "distant/server.hpp"
 #include "plait/comm.hpp"
 #include "transport/transport.hpp"
 
@@ -17,7 +17,7 @@ namespace plait::distant {
 class Service {
  public:
   explicit Service(transport::Transport& transport)
-      : home(std::make_shared<Home>(transport.rank(), transport.size())), active(transport.active(home)) {}
+      : home(std::make_shared<Server>(transport.rank(), transport.size())), active(transport.active(home)) {}
   ~Service() {
     active->stop();
     home->finish();
@@ -32,7 +32,7 @@ class Service {
   /// A number for what one rank registers alone: below zero, where those of collective calls are not.
   std::int64_t own_number() { return -++own_numbers_; }
 
-  std::shared_ptr<Home> home;
+  std::shared_ptr<Server> home;
   std::shared_ptr<transport::Active> active;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace plait::distant {
 
-enum class Wish : std::int32_t {
+enum class RequestKind : std::int32_t {
   kRead,
   kReadPart,  ///< zeros stand for what is behind the end of the file
   kWrite,
@@ -21,7 +21,7 @@ enum class Wish : std::int32_t {
 };
 
 struct Head {
-  Wish wish = Wish::kRead;
+  RequestKind kind = RequestKind::kRead;
   std::int64_t file = 0;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;

@@ -35,7 +35,7 @@ std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t s
   for (const std::int64_t rank : access_.plan.owners(range)) {
     const int worker = static_cast<int>(rank);
     if (access_.transport.place_on_node(worker) >= 0) continue;
-    const std::int64_t elements = Dealer(access_.plan, rank).elements(range);
+    const std::int64_t elements = WindowCopier(access_.plan, rank).elements(range);
     if (elements > 0) result.push_back(peer(worker, elements, behind));
   }
   return result;
@@ -110,7 +110,7 @@ void NodeExchange::deliver(std::int64_t step, const std::byte* window, FirstErro
   exchange(
       reserve_.again(error, [&] { return owners_of_my_window(step, true); }),
       reserve_.again(error, [&] { return readers_of_my_part(step, false); }), error,
-      [&](int worker, std::byte* packed) { Dealer(plan, worker).pack_from_window(own, window, packed); },
+      [&](int worker, std::byte* packed) { WindowCopier(plan, worker).pack_from_window(own, window, packed); },
       [&](int worker, const std::byte* packed) {
         mine_[0].unpack_to_array(plan.window(worker, step), packed, access_.arrays[0]);
       });
@@ -126,7 +126,7 @@ void NodeExchange::collect(std::int64_t step, std::byte* window, FirstError& err
       [&](int worker, std::byte* packed) {
         mine_[0].pack_from_array(plan.window(worker, step), access_.arrays[0], packed);
       },
-      [&](int worker, const std::byte* packed) { Dealer(plan, worker).unpack_to_window(own, packed, window); });
+      [&](int worker, const std::byte* packed) { WindowCopier(plan, worker).unpack_to_window(own, packed, window); });
 }
 
 }  // namespace plait::engine

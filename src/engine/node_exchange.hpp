@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "engine/access.hpp"
-#include "engine/dealer.hpp"
 #include "engine/message_buffer.hpp"
 #include "engine/reserve.hpp"
+#include "engine/window_copier.hpp"
 
 namespace plait::engine {
 
@@ -38,7 +38,7 @@ class NodeExchange {
   void exchange(std::vector<Peer> to, std::vector<Peer> from, FirstError& error, Pack&& pack, Unpack&& unpack);
 
   const Access& access_;
-  std::vector<Dealer> mine_;
+  std::vector<WindowCopier> mine_;
   MessageBuffer outgoing_;
   MessageBuffer incoming_;
   Reserve reserve_;

@@ -5,10 +5,10 @@
 
 #include "engine/access.hpp"
 #include "engine/agree.hpp"
-#include "engine/dealer.hpp"
 #include "engine/first_error.hpp"
 #include "engine/node_exchange.hpp"
 #include "engine/stopwatch.hpp"
+#include "engine/window_copier.hpp"
 #include "engine/window_io.hpp"
 #include "transport/gates.hpp"
 
@@ -73,7 +73,7 @@ class WindowMove : public Move {
   std::int64_t slot_bytes_;
   WindowIo io_;
   NodeExchange remote_;
-  std::vector<Dealer> dealers_;
+  std::vector<WindowCopier> dealers_;
   FirstError error_;
 
  private:

@@ -165,7 +165,7 @@ void File::Impl::check_mode(bool write) const {
 }
 
 void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                        Action action, const base::Asked& asked, unsigned flags) {
+                        Action action, const base::RecordedCall& asked, unsigned flags) {
   const auto extent = [&] {
     return file::asked_extent(plan::Section(type.shape, type.order, region), layout, comm.alone() ? -1 : comm.rank(),
                               type.element_bytes, data_offset);
@@ -245,7 +245,7 @@ void File::Impl::run_together(const Layout& layout, const std::vector<MutablePar
 }
 
 void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
-                           Action action, bool& begun, const base::Asked& asked) {
+                           Action action, bool& begun, const base::RecordedCall& asked) {
   const bool write = action == Action::kWrite;
   const int threads = useful_threads(layout);
   std::vector<engine::Times> spent(static_cast<std::size_t>(threads));
@@ -258,7 +258,7 @@ void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>&
     make_room(growing);
   }
   const auto work = [&](transport::Transport& transport) {
-    const base::During during(asked);
+    const base::OperationScope during(asked);
     engine::Times& own = spent[static_cast<std::size_t>(transport.rank())];
     const engine::Stopwatch watch(own.total);
     std::unique_ptr<engine::Move> move;

@@ -95,7 +95,7 @@ AccessTimes File::last_times() const {
 
 void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
-  const base::Asked asked;
+  const base::RecordedCall asked;
   file::guarded(impl_->comm, [&] {
     const std::vector<MutablePart> arrays(parts.begin(), parts.end());
     impl_->turn().run([&] { impl_->access(layout, arrays, region, action, asked); });
@@ -103,7 +103,7 @@ void File::read(const Layout& layout, std::span<const MutablePart> parts, const 
 }
 
 void File::write(const Layout& layout, std::span<const ConstPart> parts, const Region& region) {
-  const base::Asked asked;
+  const base::RecordedCall asked;
   file::guarded(impl_->comm, [&] {
     const std::vector<MutablePart> arrays = file::as_mutable(parts);
     impl_->turn().run([&] { impl_->access(layout, arrays, region, Action::kWrite, asked); });
@@ -112,7 +112,7 @@ void File::write(const Layout& layout, std::span<const ConstPart> parts, const R
 
 Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
-  const base::Asked asked;
+  const base::RecordedCall asked;
   return file::guarded(impl_->comm, [&] {
     return Request(impl_->turn().start([file = impl_.get(), layout, parts = std::move(parts), region, action, asked] {
       file->access(layout, parts, region, action, asked, PLAIT_EVENT_ASYNCHRONOUS);
@@ -121,7 +121,7 @@ Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, c
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
-  const base::Asked asked;
+  const base::RecordedCall asked;
   return file::guarded(impl_->comm, [&] {
     impl_->room_for_write();
     auto write = impl_->turn().start([file = impl_.get(), layout, parts = file::as_mutable(parts), region, asked] {
@@ -149,7 +149,7 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
 void File::close() {
   impl_->owner.check(impl_->path);
   impl_->settle_streams();
-  const base::Asked asked;
+  const base::RecordedCall asked;
   impl_->worker->settle();
   const std::exception_ptr failure = engine::caught([&] {
     if (!impl_->open) return impl_->close();  // again: no event, and nobody to wait for

@@ -80,7 +80,7 @@ class File::Impl {
 
   /// Carries out a read or a write; `asked` is when the program asked for it.  flags: of its event.
   void access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
-              const base::Asked& asked, unsigned flags = 0);
+              const base::RecordedCall& asked, unsigned flags = 0);
   plan::AccessPlan plan(const Layout& layout, const Region& region, int workers, bool nodes_apart, Action action) const;
   /// Threads that a process which is alone moves a layout with.
   int useful_threads(const Layout& layout) const;
@@ -140,7 +140,7 @@ class File::Impl {
   void run_together(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
                     bool& begun);
   void run_alone(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region, Action action,
-                 bool& begun, const base::Asked& asked);
+                 bool& begun, const base::RecordedCall& asked);
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
   void fail() noexcept;

@@ -32,9 +32,9 @@ inline std::int64_t failure_of(const Error& error) {
 /// Runs `body`, which returns the bytes that it moved, and ends what was asked with them or with its error.
 /// place() gives the Extent, and is asked behind `body`.
 template <typename Place, typename Body>
-void keep(const base::Asked& asked, plait_event_kind kind, std::uint32_t file, unsigned flags, Place&& place,
+void keep(const base::RecordedCall& asked, plait_event_kind kind, std::uint32_t file, unsigned flags, Place&& place,
           Body&& body) {
-  const base::During during(asked);
+  const base::OperationScope during(asked);
   if (!asked.kept()) {
     body();
     return;

@@ -47,7 +47,7 @@ engine::Collective CollectiveStream::begin(transport::Transport& transport, cons
   return {transport, spoken, mine};
 }
 
-std::int64_t CollectiveStream::run(const Call& call, const base::Asked& asked, unsigned flags) {
+std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& asked, unsigned flags) {
   std::int64_t elements = 0;
   first_ = position_;
   keep(
@@ -152,13 +152,13 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
 
 std::int64_t CollectiveStream::transfer(const Call& call) {
   std::int64_t elements = 0;
-  const base::Asked asked;
+  const base::RecordedCall asked;
   guarded(file().comm, [&] { file().turn().run([&] { elements = run(call, asked, 0); }); });
   return elements;
 }
 
 StreamRequest CollectiveStream::start(const Call& call) {
-  const base::Asked asked;
+  const base::RecordedCall asked;
   return guarded(file().comm, [&] {
     auto elements = std::make_shared<std::int64_t>(0);
     if (call.write) file().room_for_write();

@@ -109,7 +109,8 @@ class IndependentStream : public Stream::Impl {
  private:
   void check_usable() const;
   SharedPosition::Stretch claim(const Call& call);
-  void carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::Asked& asked, unsigned flags);
+  void carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::RecordedCall& asked,
+                 unsigned flags);
   /// Runs what follows the claim of a stretch: where it fails, a new file has lost that part.
   template <typename Body>
   void claimed(const Call& call, Body&& body);
@@ -131,7 +132,7 @@ class CollectiveStream : public Stream::Impl {
 
  private:
   /// The steps of one request, on the thread of the Comm.
-  std::int64_t run(const Call& call, const base::Asked& asked, unsigned flags);
+  std::int64_t run(const Call& call, const base::RecordedCall& asked, unsigned flags);
   std::int64_t ordered(transport::Transport& transport, const Call& call, bool& begun);
   std::int64_t equal(transport::Transport& transport, const Call& call, bool& begun);
   std::int64_t same(transport::Transport& transport, const Call& call, bool& begun);

@@ -39,8 +39,8 @@ void IndependentStream::claimed(const Call& call, Body&& body) {
   }
 }
 
-void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::Asked& asked,
-                                  unsigned flags) {
+void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch,
+                                  const base::RecordedCall& asked, unsigned flags) {
   keep(
       asked, call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION,
       [&] { return Extent{offset_of(stretch.first), asked_bytes(call)}; },
@@ -55,14 +55,14 @@ void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretc
 }
 
 std::int64_t IndependentStream::transfer(const Call& call) {
-  const base::Asked asked;
+  const base::RecordedCall asked;
   const SharedPosition::Stretch stretch = claim(call);
   claimed(call, [&] { worker_.run([&] { carry_out(call, stretch, asked, 0); }); });
   return stretch.elements;
 }
 
 StreamRequest IndependentStream::start(const Call& call) {
-  const base::Asked asked;
+  const base::RecordedCall asked;
   const SharedPosition::Stretch stretch = claim(call);
   std::shared_ptr<Request::Impl> request;
   std::shared_ptr<const std::int64_t> elements;

@@ -37,9 +37,9 @@ bool Layout::has_rank(std::int64_t rank) const { return resolved_->map.has(rank)
 std::vector<std::int64_t> Layout::rank_numbers() const { return resolved_->map.ranks(); }
 std::int64_t Layout::elements() const { return resolved_->elements; }
 std::int64_t Layout::replicas() const { return resolved_->replicas; }
-const layout::Deal& Layout::deal(int dimension) const { return *resolved_->deals[at(dimension)]; }
-std::int64_t Layout::coordinates_in(int dimension) const { return deal(dimension).extent(); }
-std::int64_t Layout::longest_local(int dimension) const { return deal(dimension).longest(); }
+const layout::OwnerMap& Layout::owner_map(int dimension) const { return *resolved_->owner_maps[at(dimension)]; }
+std::int64_t Layout::coordinates_in(int dimension) const { return owner_map(dimension).extent(); }
+std::int64_t Layout::longest_local(int dimension) const { return owner_map(dimension).longest(); }
 Halo Layout::halo(int dimension) const { return resolved_->halo[at(dimension)]; }
 bool Layout::periodic(int dimension) const { return resolved_->periodic[at(dimension)]; }
 
@@ -105,7 +105,9 @@ std::int64_t Layout::replica_of(std::int64_t rank) const {
   return replica;
 }
 
-IndexSet Layout::index_set(int dimension, std::int64_t coordinate) const { return deal(dimension).set(coordinate); }
+IndexSet Layout::index_set(int dimension, std::int64_t coordinate) const {
+  return owner_map(dimension).set(coordinate);
+}
 
 std::vector<IndexSet> Layout::index_sets(std::int64_t rank) const {
   const Extents place = coordinates(rank);
@@ -139,10 +141,10 @@ std::int64_t Layout::largest_run(std::int64_t rank, Order order) const {
   return layout::linear_runs(index_sets(rank), shape(), layout::dimensions_in(order, dimensions())).longest;
 }
 
-std::int64_t Layout::owner(int dimension, std::int64_t index) const { return deal(dimension).owner(index); }
+std::int64_t Layout::owner(int dimension, std::int64_t index) const { return owner_map(dimension).owner(index); }
 
 std::vector<std::int64_t> Layout::owners_in(int dimension, std::int64_t begin, std::int64_t end) const {
-  return deal(dimension).owners_in(begin, end);
+  return owner_map(dimension).owners_in(begin, end);
 }
 
 namespace {

@@ -26,13 +26,13 @@ Pattern consecutive(Extents sizes, std::int64_t size, std::int64_t extent) {
   return UnequalBlocks{std::move(sizes)};
 }
 
-Pattern pattern_of_blocks(const BlockDeal& deal) {
-  const std::int64_t size = deal.size();
-  const std::int64_t extent = deal.extent();
+Pattern pattern_of_blocks(const BlockOwnerMap& owner_map) {
+  const std::int64_t size = owner_map.size();
+  const std::int64_t extent = owner_map.extent();
   if (extent == 1) return UniformBlocks{size, size, 1};
-  if (deal.kind() == Kind::kBlock || deal.kind() == Kind::kCyclic) {
-    const std::int64_t block = deal.block();
-    const std::int64_t phase = deal.offset() % block;
+  if (owner_map.kind() == Kind::kBlock || owner_map.kind() == Kind::kCyclic) {
+    const std::int64_t block = owner_map.block();
+    const std::int64_t phase = owner_map.offset() % block;
     const std::int64_t first = std::min(block - phase, size);
     const std::int64_t count = (phase + size - 1) / block + 1;
     if (count > extent) return RoundRobin{first, block};
@@ -41,7 +41,7 @@ Pattern pattern_of_blocks(const BlockDeal& deal) {
     if (count == 2) return UniformBlocks{first, std::max(first, size - first), 2};
     return UniformBlocks{first, block, count};
   }
-  if (deal.kind() == Kind::kBalanced && deal.offset() == 0) {
+  if (owner_map.kind() == Kind::kBalanced && owner_map.offset() == 0) {
     const std::int64_t most = (size - 1) / extent + 1;
     if (size <= extent) return UniformBlocks{1, 1, size};
     if (size % extent == 0 || size % extent == extent - 1) return UniformBlocks{most, most, extent};
@@ -49,17 +49,18 @@ Pattern pattern_of_blocks(const BlockDeal& deal) {
     return BalancedBlocks{};
   }
   Extents sizes;
-  for (const std::int64_t coordinate : labelled_coordinates(deal)) sizes.push_back(deal.set(coordinate).size());
+  for (const std::int64_t coordinate : labelled_coordinates(owner_map))
+    sizes.push_back(owner_map.set(coordinate).size());
   return consecutive(std::move(sizes), size, extent);
 }
 
 /// Runs of owners from index 0 on, below `end`; nothing where there are too many.
-std::optional<std::vector<OwnerRun>> runs_below(const Deal& deal, std::int64_t end) {
+std::optional<std::vector<OwnerRun>> runs_below(const OwnerMap& owner_map, std::int64_t end) {
   std::vector<OwnerRun> runs;
   for (std::int64_t x = 0; x < end;) {
     if (static_cast<std::int64_t>(runs.size()) == kMostRuns) return std::nullopt;
-    const std::int64_t owner = deal.owner(x);
-    const std::int64_t stop = std::min(deal.set(owner).run_end(x), end);
+    const std::int64_t owner = owner_map.owner(x);
+    const std::int64_t stop = std::min(owner_map.set(owner).run_end(x), end);
     runs.push_back({owner, stop - x});
     x = stop;
   }
@@ -67,22 +68,22 @@ std::optional<std::vector<OwnerRun>> runs_below(const Deal& deal, std::int64_t e
 }
 
 /// A period of all index sets, or the size where there is no shorter one to see.
-std::int64_t common_period(const Deal& deal) {
+std::int64_t common_period(const OwnerMap& owner_map) {
   std::int64_t period = 1;
-  for (std::int64_t c = 0; c < deal.extent(); ++c) {
-    const IndexSet set = deal.set(c);
+  for (std::int64_t c = 0; c < owner_map.extent(); ++c) {
+    const IndexSet set = owner_map.set(c);
     if (set.empty()) continue;
     // The set must be all of its endless pattern between 0 and the size.
     IndexSet endless = set;
     endless.begin = 0;
-    endless.end = deal.size();
+    endless.end = owner_map.size();
     if (endless.origin > 0) endless.origin -= (endless.origin / set.stride + 1) * set.stride;
     if (set.contiguous() || endless.size() != set.size()) {
-      if (set.size() != deal.size()) return deal.size();
+      if (set.size() != owner_map.size()) return owner_map.size();
       continue;
     }
     const std::int64_t factor = set.stride / std::gcd(period, set.stride);
-    if (__builtin_mul_overflow(period, factor, &period) || period >= deal.size()) return deal.size();
+    if (__builtin_mul_overflow(period, factor, &period) || period >= owner_map.size()) return owner_map.size();
   }
   return period;
 }
@@ -113,16 +114,16 @@ std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t siz
   return size;
 }
 
-std::optional<Pattern> pattern_of_runs(const Deal& deal) {
-  const std::int64_t size = deal.size();
-  std::int64_t period = common_period(deal);
+std::optional<Pattern> pattern_of_runs(const OwnerMap& owner_map) {
+  const std::int64_t size = owner_map.size();
+  std::int64_t period = common_period(owner_map);
   // Two periods, so that a repeated word shows where its blocks are cut.
   const std::int64_t seen = period == 1 || period > size / 2 ? size : 2 * period;
-  std::optional<std::vector<OwnerRun>> found = runs_below(deal, seen);
+  std::optional<std::vector<OwnerRun>> found = runs_below(owner_map, seen);
   if (!found) return std::nullopt;
   std::vector<OwnerRun> runs = std::move(*found);
 
-  std::vector<std::int64_t> label(static_cast<std::size_t>(deal.extent()), -1);
+  std::vector<std::int64_t> label(static_cast<std::size_t>(owner_map.extent()), -1);
   std::int64_t labels = 0;
   for (OwnerRun& run : runs) {
     std::int64_t& known = label[static_cast<std::size_t>(run.owner)];
@@ -132,9 +133,9 @@ std::optional<Pattern> pattern_of_runs(const Deal& deal) {
   if (static_cast<std::int64_t>(runs.size()) == labels && seen == size) {
     Extents sizes;
     for (const OwnerRun& run : runs) sizes.push_back(run.count);
-    return consecutive(std::move(sizes), size, deal.extent());
+    return consecutive(std::move(sizes), size, owner_map.extent());
   }
-  if (labels == deal.extent() && runs.size() >= 3) {
+  if (labels == owner_map.extent() && runs.size() >= 3) {
     const std::int64_t block = runs[1].count;
     bool round = runs[0].count <= block && runs.back().count <= block;
     for (std::size_t j = 0; round && j < runs.size(); ++j)
@@ -160,15 +161,15 @@ Distribution block_or(const UniformBlocks& blocks, std::int64_t size, std::int64
 
 }  // namespace
 
-std::optional<Pattern> pattern_of(const Deal& deal) {
-  if (const auto* blocks = dynamic_cast<const BlockDeal*>(&deal)) return pattern_of_blocks(*blocks);
-  return pattern_of_runs(deal);
+std::optional<Pattern> pattern_of(const OwnerMap& owner_map) {
+  if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map)) return pattern_of_blocks(*blocks);
+  return pattern_of_runs(owner_map);
 }
 
-std::vector<std::int64_t> labelled_coordinates(const Deal& deal) {
+std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map) {
   std::vector<std::pair<std::int64_t, std::int64_t>> found;
-  for (std::int64_t c = 0; c < deal.extent(); ++c) {
-    const IndexSet set = deal.set(c);
+  for (std::int64_t c = 0; c < owner_map.extent(); ++c) {
+    const IndexSet set = owner_map.set(c);
     if (!set.empty()) found.emplace_back(set.at(0), c);
   }
   std::sort(found.begin(), found.end());
@@ -177,10 +178,10 @@ std::vector<std::int64_t> labelled_coordinates(const Deal& deal) {
   return result;
 }
 
-Turn turn_of(const BlockDeal& deal) {
-  const std::int64_t first = deal.owner(0);
-  const bool one = deal.set(first).size() == deal.size();
-  return {first, deal.turn().reverse && deal.extent() > 2 && !one};
+Turn turn_of(const BlockOwnerMap& owner_map) {
+  const std::int64_t first = owner_map.owner(0);
+  const bool one = owner_map.set(first).size() == owner_map.size();
+  return {first, owner_map.turn().reverse && owner_map.extent() > 2 && !one};
 }
 
 namespace {

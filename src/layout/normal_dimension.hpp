@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 
 namespace plait::layout {
 
@@ -38,13 +38,13 @@ using Pattern = std::variant<UniformBlocks, BalancedBlocks, UnequalBlocks, Round
 
 /// The pattern of a deal of at least one index; nothing where it is irregular and needs more than a million runs.
 /// cost  O(1) for the plain distributions, O(coordinates) for gen_block, else O(runs of one period).
-std::optional<Pattern> pattern_of(const Deal& deal);
+std::optional<Pattern> pattern_of(const OwnerMap& owner_map);
 
 /// The coordinate of each label.  cost  O(coordinates).
-std::vector<std::int64_t> labelled_coordinates(const Deal& deal);
+std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map);
 /// Where the labels lie for a plain distribution other than gen_block: label l is coordinate source + l or source - l,
 /// modulo their number.
-Turn turn_of(const BlockDeal& deal);
+Turn turn_of(const BlockOwnerMap& owner_map);
 
 /// One dimension as a layout says it.
 struct Spelled {

@@ -29,7 +29,9 @@ struct Dimension {
   Spelled spelled;
 };
 
-const layout::BlockDeal* plain_deal(const layout::Deal& deal) { return dynamic_cast<const layout::BlockDeal*>(&deal); }
+const layout::BlockOwnerMap* plain_deal(const layout::OwnerMap& owner_map) {
+  return dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
+}
 
 /// How the ranks are said: by digits, or one by one on a grid of all dimensions and copies.
 struct Ranks {
@@ -43,14 +45,14 @@ bool spell_by_axes(const Layout& layout, const Resolved& resolved, std::vector<D
   if (!grid) return false;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (resolved.shape[d] == 0) continue;
-    const layout::Deal& deal = layout.deal(static_cast<int>(d));
-    const auto* plain = plain_deal(deal);
-    if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && deal.extent() > layout::kMostGaps) {
-      dimensions[d].spelled = spell(dimensions[d].pattern, deal.size(), deal.extent(), turn_of(*plain));
+    const layout::OwnerMap& owner_map = layout.owner_map(static_cast<int>(d));
+    const auto* plain = plain_deal(owner_map);
+    if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMostGaps) {
+      dimensions[d].spelled = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), turn_of(*plain));
       continue;
     }
-    const std::vector<std::int64_t> labels = labelled_coordinates(deal);
-    const auto spelled = spell_labels(dimensions[d].pattern, deal.size(), deal.extent(), labels);
+    const std::vector<std::int64_t> labels = labelled_coordinates(owner_map);
+    const auto spelled = spell_labels(dimensions[d].pattern, owner_map.size(), owner_map.extent(), labels);
     if (!spelled) return false;
     dimensions[d].spelled = *spelled;
   }
@@ -61,8 +63,9 @@ bool spell_by_axes(const Layout& layout, const Resolved& resolved, std::vector<D
 void spell_by_ranks(const Layout& layout, const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
   std::vector<Labels> labels;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
-    const layout::Deal& deal = layout.deal(static_cast<int>(d));
-    labels.push_back(deal.size() == 0 ? Labels{1, {0}} : Labels{deal.extent(), labelled_coordinates(deal)});
+    const layout::OwnerMap& owner_map = layout.owner_map(static_cast<int>(d));
+    labels.push_back(owner_map.size() == 0 ? Labels{1, {0}}
+                                           : Labels{owner_map.extent(), labelled_coordinates(owner_map)});
     dimensions[d].labels = labels.back();
   }
   const RankTable table(layout, resolved, std::move(labels));
@@ -194,7 +197,7 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
 /// Whether a dimension is too irregular to be told in a text.
 bool irregular(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
-    if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !pattern_of(layout.deal(d))) return true;
+    if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !pattern_of(layout.owner_map(d))) return true;
   return false;
 }
 
@@ -217,7 +220,7 @@ Layout Layout::normal_form() const {
   bool plain = true;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (shape()[d] == 0) continue;
-    const layout::Deal& dealt = deal(static_cast<int>(d));
+    const layout::OwnerMap& dealt = owner_map(static_cast<int>(d));
     const std::optional<Pattern> pattern = pattern_of(dealt);
     if (!pattern) return *this;
     dimensions[d].pattern = *pattern;

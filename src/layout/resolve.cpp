@@ -124,20 +124,20 @@ Extents spread(const Extents& given, const std::vector<Distribution>& distributi
 }
 
 /// The deal of the array dimension that is aligned with a template dimension.
-DealPtr aligned_deal(const Distribution& distribution, const Extents& extents, Turn turn, std::int64_t size,
-                     std::int64_t template_size, const Alignment& alignment, int dimension) {
+OwnerMapPtr aligned_deal(const Distribution& distribution, const Extents& extents, Turn turn, std::int64_t size,
+                         std::int64_t template_size, const Alignment& alignment, int dimension) {
   const bool blocks = distribution.inner.empty() && (distribution.kind == Distribution::Kind::kBlock ||
                                                      distribution.kind == Distribution::Kind::kCyclic);
   // Blocks of a fixed length need not know where the template ends.
   if (alignment.scale == 1 && blocks) {
-    make_deal(distribution, template_size, extents, turn, 0, dimension);  // for its checks
+    make_owner_map(distribution, template_size, extents, turn, 0, dimension);  // for its checks
     Distribution fixed = distribution;
     if (fixed.block == 0) fixed.block = std::max<std::int64_t>(base::ceil_divide(template_size, extents[0]), 1);
-    return make_deal(fixed, size, extents, turn, alignment.offset, dimension);
+    return make_owner_map(fixed, size, extents, turn, alignment.offset, dimension);
   }
-  DealPtr base = make_deal(distribution, template_size, extents, turn, 0, dimension);
+  OwnerMapPtr base = make_owner_map(distribution, template_size, extents, turn, 0, dimension);
   if (alignment.scale == 1 && alignment.offset == 0 && size == template_size) return base;
-  return std::make_shared<AlignedDeal>(std::move(base), size, alignment.scale, alignment.offset);
+  return std::make_shared<AlignedOwnerMap>(std::move(base), size, alignment.scale, alignment.offset);
 }
 
 void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, std::int64_t extent) {
@@ -163,11 +163,11 @@ std::vector<int> checked_order(const std::vector<int>& order, std::size_t dimens
 }
 
 /// Whether the indices of each coordinate follow each other.
-bool consecutive(const Deal& deal) {
-  if (const auto* blocks = dynamic_cast<const BlockDeal*>(&deal))
+bool consecutive(const OwnerMap& owner_map) {
+  if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map))
     return blocks->kind() != Distribution::Kind::kCyclic || blocks->set(blocks->owner(0)).contiguous();
-  for (std::int64_t c = 0; c < deal.extent(); ++c)
-    if (deal.set(c).runs() > 1) return false;
+  for (std::int64_t c = 0; c < owner_map.extent(); ++c)
+    if (owner_map.set(c).runs() > 1) return false;
   return true;
 }
 
@@ -175,12 +175,12 @@ void check_halo(const Resolved& layout, std::size_t d) {
   const Halo halo = layout.halo[d];
   if (halo.lo < 0 || halo.hi < 0) refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is negative"));
   if (halo == Halo{} || layout.shape[d] == 0) return;
-  const Deal& deal = *layout.deals[d];
-  if (!consecutive(deal))
+  const OwnerMap& owner_map = *layout.owner_maps[d];
+  if (!consecutive(owner_map))
     refuse(text("dimension ", d,
                 ": a halo needs blocks of consecutive indices, but it is dealt in turns; use block, "
                 "balanced or gen_block"));
-  const std::int64_t longest = deal.longest();
+  const std::int64_t longest = owner_map.longest();
   if (halo.lo > longest || halo.hi > longest)
     refuse(text("dimension ", d, ": the halo ", halo.lo, ':', halo.hi, " is wider than the largest block, which has ",
                 longest, " indices"));
@@ -192,9 +192,9 @@ void deal_plainly(Resolved& layout, const std::vector<AxesOfLevels>& axes, const
                   const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
     if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative"));
-    layout.deals.push_back(make_deal(layout.distributions[d], layout.shape[d], extents_of(axes[d], layout.map.grid()),
-                                     turns[d], is_dealt(layout.distributions[d]) ? offsets[d] : 0,
-                                     static_cast<int>(d)));
+    layout.owner_maps.push_back(
+        make_owner_map(layout.distributions[d], layout.shape[d], extents_of(axes[d], layout.map.grid()), turns[d],
+                       is_dealt(layout.distributions[d]) ? offsets[d] : 0, static_cast<int>(d)));
     for (const std::vector<int>& level : axes[d])
       layout.axes[d].insert(layout.axes[d].end(), level.begin(), level.end());
   }
@@ -205,7 +205,7 @@ Extents deal_aligned(Resolved& layout, const std::vector<AxesOfLevels>& axes, co
                      std::vector<bool>& replicated, const Extents& grid) {
   const LayoutOptions& options = layout.options;
   Extents pinned(grid.size(), -1);
-  layout.deals.assign(layout.shape.size(), nullptr);
+  layout.owner_maps.assign(layout.shape.size(), nullptr);
   for (std::size_t t = 0; t < options.align.size(); ++t) {
     const Alignment& alignment = options.align[t];
     const Distribution& distribution = layout.distributions[t];
@@ -216,23 +216,24 @@ Extents deal_aligned(Resolved& layout, const std::vector<AxesOfLevels>& axes, co
       if (alignment.dimension < 0 || at(alignment.dimension) >= layout.shape.size())
         refuse(text("alignment, template dimension ", t, ": there is no dimension d", alignment.dimension));
       if (alignment.scale == 0) refuse(text("alignment, template dimension ", t, ": the factor is 0"));
-      DealPtr& deal = layout.deals[at(alignment.dimension)];
-      if (deal) refuse(text("alignment: dimension ", alignment.dimension, " is aligned with two template dimensions"));
+      OwnerMapPtr& owner_map = layout.owner_maps[at(alignment.dimension)];
+      if (owner_map)
+        refuse(text("alignment: dimension ", alignment.dimension, " is aligned with two template dimensions"));
       const std::int64_t size = layout.shape[at(alignment.dimension)];
       check_inside(alignment, t, size, extent);
-      deal = aligned_deal(distribution, extents, turns[t], size, extent, alignment, dimension);
+      owner_map = aligned_deal(distribution, extents, turns[t], size, extent, alignment, dimension);
       for (const std::vector<int>& level : axes[t])
         layout.axes[at(alignment.dimension)].insert(layout.axes[at(alignment.dimension)].end(), level.begin(),
                                                     level.end());
       continue;
     }
-    const DealPtr deal = make_deal(distribution, extent, extents, turns[t], 0, dimension);
+    const OwnerMapPtr owner_map = make_owner_map(distribution, extent, extents, turns[t], 0, dimension);
     std::int64_t coordinate = 0;
     if (alignment.kind == Alignment::Kind::kConstant) {
       if (alignment.offset < 0 || alignment.offset >= extent)
         refuse(text("alignment, template dimension ", t, ": the index ", alignment.offset,
                     " lies outside the template's 0 to ", extent - 1));
-      coordinate = deal->owner(alignment.offset);
+      coordinate = owner_map->owner(alignment.offset);
     }
     // The axes of a dimension are digits of its coordinate, the last one the least significant.
     for (auto level = axes[t].rbegin(); level != axes[t].rend(); ++level)
@@ -246,8 +247,9 @@ Extents deal_aligned(Resolved& layout, const std::vector<AxesOfLevels>& axes, co
       }
   }
   for (std::size_t d = 0; d < layout.shape.size(); ++d)
-    if (!layout.deals[d])
-      layout.deals[d] = make_deal(Distribution::collapsed(), layout.shape[d], {1}, {}, 0, static_cast<int>(d));
+    if (!layout.owner_maps[d])
+      layout.owner_maps[d] =
+          make_owner_map(Distribution::collapsed(), layout.shape[d], {1}, {}, 0, static_cast<int>(d));
   return pinned;
 }
 

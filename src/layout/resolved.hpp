@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 #include "layout/rank_map.hpp"
 #include "plait/layout.hpp"
 
@@ -19,9 +19,9 @@ struct Resolved {
   // What follows.
   std::int64_t elements = 1;
   RankMap map;
-  std::vector<DealPtr> deals;          // one for each array dimension
-  std::vector<std::vector<int>> axes;  // the grid axes of each array dimension, major first
-  std::vector<int> copied;             // the axes whose positions hold copies, slowest first
+  std::vector<OwnerMapPtr> owner_maps;  // one for each array dimension
+  std::vector<std::vector<int>> axes;   // the grid axes of each array dimension, major first
+  std::vector<int> copied;              // the axes whose positions hold copies, slowest first
   std::int64_t replicas = 1;
   std::vector<int> order;  // slowest dimension first
   std::vector<Halo> halo;

@@ -84,7 +84,7 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
 File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
   return file::guarded(comm, [&] {
     base::begin_recording(comm.alone() ? -1 : comm.rank());
-    const base::Asked asked;
+    const base::RecordedCall asked;
     auto impl = std::make_unique<Impl>();
     impl->recorded = base::recorded_name(path);
     impl->path = path;

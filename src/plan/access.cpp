@@ -6,7 +6,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "base/wide.hpp"
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 #include "plait/error.hpp"
 #include "plan/partners.hpp"
 #include "plan/runs.hpp"
@@ -224,13 +224,13 @@ std::vector<std::int64_t> AccessPlan::owners(Range range) const {
 
 namespace {
 
-std::int64_t coordinate_of_longest(const layout::Deal& deal) {
-  const auto* blocks = dynamic_cast<const layout::BlockDeal*>(&deal);
+std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
   if (blocks != nullptr && blocks->kind() != Distribution::Kind::kGenBlock && blocks->offset() == 0)
     return blocks->coordinate_of(0);
-  const std::int64_t longest = deal.longest();
+  const std::int64_t longest = owner_map.longest();
   std::int64_t coordinate = 0;
-  while (coordinate + 1 < deal.extent() && deal.set(coordinate).size() < longest) ++coordinate;
+  while (coordinate + 1 < owner_map.extent() && owner_map.set(coordinate).size() < longest) ++coordinate;
   return coordinate;
 }
 
@@ -239,7 +239,7 @@ std::int64_t coordinate_of_longest(const layout::Deal& deal) {
 std::int64_t AccessPlan::largest_rank() const {
   Extents coordinates(layout_.shape().size(), 0);
   for (int d = 0; d < layout_.dimensions(); ++d)
-    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout_.deal(d));
+    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout_.owner_map(d));
   return layout_.rank_at(coordinates);
 }
 

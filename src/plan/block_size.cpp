@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 #include "plan/partners.hpp"
 #include "plan/pieces.hpp"
 #include "plan/spans.hpp"
@@ -170,7 +170,7 @@ Shortest shortest_runs(const Layout& a, const Layout& b, int d) {
 
 /// Whether a dimension of a normal form is one of those whose blocks can be compared by arithmetic.
 bool regular(const Layout& normal, int d) {
-  const auto* blocks = dynamic_cast<const layout::BlockDeal*>(&normal.deal(d));
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&normal.owner_map(d));
   return blocks != nullptr && blocks->turn().plain() && blocks->offset() == 0 && normal.halo(d) == Halo{};
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 #include "plait/index_set.hpp"
 
 namespace plait::plan {
@@ -13,6 +13,6 @@ namespace plait::plan {
 /// the set denser.
 /// cost  O(coordinates found), or O(runs of the set) where that is less; a nested deal costs all inner coordinates of
 /// the outer ones found.
-std::vector<std::int64_t> meeting(const IndexSet& set, const layout::Deal& deal);
+std::vector<std::int64_t> meeting(const IndexSet& set, const layout::OwnerMap& owner_map);
 
 }  // namespace plait::plan

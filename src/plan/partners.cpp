@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <numeric>
 
-#include "plan/deal_out.hpp"
 #include "plan/meeting.hpp"
+#include "plan/owned_pieces.hpp"
 #include "plan/spans.hpp"
 
 namespace plait::plan {
 
 std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, int dimension) {
-  return meeting(set, layout.deal(dimension));
+  return meeting(set, layout.owner_map(dimension));
 }
 
 namespace {
@@ -42,7 +42,7 @@ namespace {
 std::vector<Partner> partners_of_walk(const Span& own, const Layout& mine, std::int64_t place, const Layout& other,
                                       int d) {
   std::vector<Partner> found;
-  for (Dealt& dealt : deal_out(own.set, other.deal(d))) {
+  for (OwnedPieces& dealt : owned_pieces(own.set, other.owner_map(d))) {
     shift(dealt.pieces, own.place, other.halo(d).lo);
     found.push_back(
         {dealt.coordinate, {overlap_of(dealt.pieces, padded(mine, d, place), padded(other, d, dealt.coordinate))}});
@@ -86,7 +86,7 @@ std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std:
   for (int d = 0; d < mine.dimensions(); ++d) {
     const std::int64_t coordinate = place[static_cast<std::size_t>(d)];
     const std::vector<Span> own = spans(mine, d, coordinate, fill_mine);
-    const bool walks = own.size() == 1 && dealing_out_is_cheaper(own[0].set, other.deal(d));
+    const bool walks = own.size() == 1 && owner_walk_is_cheaper(own[0].set, other.owner_map(d));
     result.push_back(walks ? partners_of_walk(own[0], mine, coordinate, other, d)
                            : partners_of_pairs(own, mine, coordinate, other, d, fill_other));
   }

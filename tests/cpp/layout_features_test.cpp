@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 #include "oracle.hpp"
 #include "plait/conversion.hpp"
 #include "plan/products.hpp"

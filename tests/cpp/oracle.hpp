@@ -49,36 +49,36 @@ inline Extents list_of(const IndexSet& set) {
 /// The coordinate that owns each index of a dimension, dealt out one block after the other.
 inline Extents owner_map(const Distribution& distribution, std::int64_t size, std::int64_t extent) {
   Extents owners;
-  const auto deal = [&](std::int64_t coordinate, std::int64_t count) {
+  const auto owner_map = [&](std::int64_t coordinate, std::int64_t count) {
     for (std::int64_t i = 0; i < count && static_cast<std::int64_t>(owners.size()) < size; ++i)
       owners.push_back(coordinate);
   };
   switch (distribution.kind) {
-    case Distribution::Kind::kCollapsed: deal(0, size); break;
+    case Distribution::Kind::kCollapsed: owner_map(0, size); break;
     case Distribution::Kind::kBlock: {
       std::int64_t block = distribution.block;
       if (block == 0)
         while (block * extent < size) ++block;
-      for (std::int64_t c = 0; c < extent; ++c) deal(c, block);
+      for (std::int64_t c = 0; c < extent; ++c) owner_map(c, block);
       break;
     }
     case Distribution::Kind::kIndirect:
-      for (const plait::OwnerRun& run : distribution.owners) deal(run.owner, run.count);
+      for (const plait::OwnerRun& run : distribution.owners) owner_map(run.owner, run.count);
       break;
     case Distribution::Kind::kCyclic:
       for (std::int64_t c = 0; static_cast<std::int64_t>(owners.size()) < size; c = (c + 1) % extent)
-        deal(c, distribution.block);
+        owner_map(c, distribution.block);
       break;
     case Distribution::Kind::kBalanced:
       for (std::int64_t c = 0, left = size; c < extent; ++c) {
         std::int64_t share = 0;  // the remaining indices over the remaining coordinates, rounded up
         while (share * (extent - c) < left) ++share;
-        deal(c, share);
+        owner_map(c, share);
         left -= share;
       }
       break;
     case Distribution::Kind::kGenBlock:
-      for (std::int64_t c = 0; c < extent; ++c) deal(c, distribution.sizes[at(c)]);
+      for (std::int64_t c = 0; c < extent; ++c) owner_map(c, distribution.sizes[at(c)]);
       break;
   }
   return owners;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 #include "plait/conversion.hpp"
-#include "plan/deal_out.hpp"
+#include "plan/owned_pieces.hpp"
 
 namespace {
 
@@ -70,10 +70,10 @@ TEST(Partners, OneWalkFindsWhatPairsDo) {
   const Extents shape{700000};
   const Layout source = Layout::parse("(cyclic(97)) onto (101)", shape);
   const Layout target = Layout::parse("(cyclic(103)) onto (107) source=(3)", shape);
-  ASSERT_TRUE(plait::plan::dealing_out_is_cheaper(source.index_set(0, 5), target.deal(0)));
+  ASSERT_TRUE(plait::plan::owner_walk_is_cheaper(source.index_set(0, 5), target.owner_map(0)));
   for (const std::int64_t rank : {0, 50, 100}) {
     const plait::IndexSet own = source.index_set(0, rank);
-    for (const auto& dealt : plait::plan::deal_out(own, target.deal(0)))
+    for (const auto& dealt : plait::plan::owned_pieces(own, target.owner_map(0)))
       ASSERT_EQ(dealt.pieces, plait::plan::intersect(own, target.index_set(0, dealt.coordinate)));
     ASSERT_EQ(plait::Conversion(source, target).sends(rank), counted(source, target, rank));
   }

@@ -40,7 +40,7 @@ SharedFile::Impl::~Impl() {
 }
 
 int SharedFile::Impl::home(int component) const {
-  const int components = parts_.deal().components();
+  const int components = parts_.stripes().components();
   if (component < 0 || component >= components)
     reject(text("component ", component, " was named, but the shared file has 0 to ", components - 1));
   return parts_.home(component);
@@ -135,7 +135,8 @@ void SharedFile::Impl::sync() {
     // Every host holds back its own writes.
     for (const int rank : syncing_) requests.push_back(parts_.file(0).start_sync(rank));
   } else {
-    for (int i = 0; i < parts_.deal().components(); ++i) requests.push_back(parts_.file(i).start_sync(parts_.home(i)));
+    for (int i = 0; i < parts_.stripes().components(); ++i)
+      requests.push_back(parts_.file(i).start_sync(parts_.home(i)));
   }
   wait_all(requests);
 }
@@ -156,7 +157,7 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
       return;
     }
     for (const int component : parts_.of(rank_))
-      parts_.direct(component)->resize(parts_.deal().length(component, bytes));
+      parts_.direct(component)->resize(parts_.stripes().length(component, bytes));
   }));
   known_.raise(bytes);
 }

@@ -76,7 +76,7 @@ std::string SharedFile::Impl::call_text() const {
 
 std::string SharedFile::Impl::component_path(int component) const {
   const bool stays = options_.mode != SharedFileMode::kWrite || options_.persistent;
-  return options_.path + shared::component_suffix(component, parts_.deal().components(), id_, stays ? 'c' : 's');
+  return options_.path + shared::component_suffix(component, parts_.stripes().components(), id_, stays ? 'c' : 's');
 }
 
 void SharedFile::Impl::open() {
@@ -205,7 +205,7 @@ void SharedFile::Impl::make_striped() {
   engine::agree(*transport_, engine::caught([&] {
     std::vector<int> homes(static_cast<std::size_t>(transport_->size()));
     for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = static_cast<int>(i);
-    parts_ = shared::Parts(shared::Deal(unit_, transport_->size()), std::move(homes));
+    parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(homes));
     paths.push_back(component_path(rank_));
     const std::string& own = paths[0];
     store::posix::open_file(own, O_RDWR | O_CREAT | O_EXCL, 0666,
@@ -274,7 +274,7 @@ void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
     std::vector<std::string> own;
     engine::agree(*transport_, engine::caught([&] {
       const auto components = static_cast<int>(choice.homes.size());
-      parts_ = shared::Parts(shared::Deal(unit_, components), std::move(choice.homes));
+      parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.homes));
       for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
     }));
     open_rounds(own, true);
@@ -300,7 +300,7 @@ void SharedFile::Impl::look_at_end() {
   std::int64_t end = 0;
   engine::agree(*transport_, engine::caught([&] {
     for (const int component : parts_.of(rank_))
-      end = std::max(end, parts_.deal().end(component, parts_.direct(component)->size()));
+      end = std::max(end, parts_.stripes().end(component, parts_.direct(component)->size()));
   }));
   std::int64_t least = -end;
   transport_->reduce_min({&least, 1});
@@ -320,7 +320,7 @@ void SharedFile::Impl::warn_of_lacking_room() {
     } else {
       for (const int component : parts_.of(rank_))
         lacking += std::max<std::int64_t>(
-            0, parts_.deal().length(component, options_.expected) - parts_.direct(component)->size());
+            0, parts_.stripes().length(component, options_.expected) - parts_.direct(component)->size());
     }
     out << lacking << ' ' << room.f_bavail * room.f_frsize << ' ' << disk.st_dev << ' ' << distant::host_name();
   });

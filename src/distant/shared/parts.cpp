@@ -5,12 +5,12 @@
 #include <optional>
 #include <span>
 
-#include "distant/home.hpp"
+#include "distant/server.hpp"
 #include "engine/agree.hpp"
 
 namespace plait::distant::shared {
 
-Parts::Parts(const Deal& deal, std::vector<int> homes) : deal_(deal), homes_(std::move(homes)) {
+Parts::Parts(const StripeMap& stripes, std::vector<int> homes) : stripes_(stripes), homes_(std::move(homes)) {
   std::vector<std::size_t> load(static_cast<std::size_t>(std::ranges::max(homes_)) + 1, 0);
   for (const int home : homes_) rounds_of_.push_back(load[static_cast<std::size_t>(home)]++);
   rounds_ = static_cast<int>(std::ranges::max(load));
@@ -25,7 +25,7 @@ std::vector<int> Parts::of(int rank) const {
 
 void Parts::opened() {
   all_direct_ = true;
-  for (int i = 0; i < deal_.components(); ++i) all_direct_ = all_direct_ && direct(i) != nullptr;
+  for (int i = 0; i < stripes_.components(); ++i) all_direct_ = all_direct_ && direct(i) != nullptr;
 }
 
 void Parts::close() {
@@ -47,11 +47,11 @@ struct Question {
 
 void ask_end(const Parts& parts, EndKnown done) {
   const auto question = std::make_shared<Question>();
-  const int components = parts.deal().components();
+  const int components = parts.stripes().components();
   question->lengths.resize(static_cast<std::size_t>(components));
   question->left = question->lengths.size();
   question->done = std::move(done);
-  const auto answered = [question, deal = parts.deal()](const transport::CallFailure* failure) {
+  const auto answered = [question, stripes = parts.stripes()](const transport::CallFailure* failure) {
     {
       const std::scoped_lock lock(question->mutex);
       if (failure != nullptr && !question->failure) question->failure = *failure;
@@ -59,8 +59,8 @@ void ask_end(const Parts& parts, EndKnown done) {
     }
     if (question->failure) return question->done(&*question->failure, 0);
     std::int64_t end = 0;
-    for (int i = 0; i < deal.components(); ++i)
-      end = std::max(end, deal.end(i, question->lengths[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < stripes.components(); ++i)
+      end = std::max(end, stripes.end(i, question->lengths[static_cast<std::size_t>(i)]));
     question->done(nullptr, end);
   };
   for (int i = 0; i < components; ++i) {
@@ -74,7 +74,7 @@ void ask_end(const Parts& parts, EndKnown done) {
       const transport::CallFailure failure = failure_of(error);
       answered(&failure);
     } else {
-      parts.file(i).begin_call({Wish::kSize, 0, 0, sizeof length}, parts.home(i),
+      parts.file(i).begin_call({RequestKind::kSize, 0, 0, sizeof length}, parts.home(i),
                                std::as_writable_bytes(std::span(&length, 1)), {}, answered);
     }
   }

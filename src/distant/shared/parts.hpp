@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "distant/impl.hpp"
-#include "distant/shared/deal.hpp"
+#include "distant/shared/stripe_map.hpp"
 
 namespace plait::distant::shared {
 
@@ -21,9 +21,9 @@ class Parts {
   Parts() = default;
   /// One file: each rank has it open itself, and nobody asks another for bytes of it.
   explicit Parts(int rank) : homes_{rank}, rounds_of_{0} {}
-  Parts(const Deal& deal, std::vector<int> homes);
+  Parts(const StripeMap& stripes, std::vector<int> homes);
 
-  const Deal& deal() const { return deal_; }
+  const StripeMap& stripes() const { return stripes_; }
   int home(int component) const { return homes_[static_cast<std::size_t>(component)]; }
   DistantFile::Impl& file(int component) const { return *open_[round_of(component)]; }
   std::shared_ptr<const LocalFile> direct(int component) const { return file(component).direct(home(component)); }
@@ -41,7 +41,7 @@ class Parts {
  private:
   std::size_t round_of(int component) const { return rounds_of_[static_cast<std::size_t>(component)]; }
 
-  Deal deal_;
+  StripeMap stripes_;
   std::vector<int> homes_;
   std::vector<std::size_t> rounds_of_;
   std::vector<std::unique_ptr<DistantFile::Impl>> open_;

@@ -37,7 +37,7 @@ void SharedFile::refuse_open(const std::string& message, const Comm& comm) {
 
 bool SharedFile::is_open() const { return impl_->is_open(); }
 bool SharedFile::one() const { return impl_->one(); }
-int SharedFile::components() const { return impl_->parts().deal().components(); }
+int SharedFile::components() const { return impl_->parts().stripes().components(); }
 std::int64_t SharedFile::unit() const { return impl_->unit(); }
 int SharedFile::home(int component) const { return impl_->home(component); }
 

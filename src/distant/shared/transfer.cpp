@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "distant/home.hpp"
+#include "distant/server.hpp"
 #include "engine/agree.hpp"
 #include "plait/error.hpp"
 
@@ -33,13 +33,13 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
       path_(path),
       extent_(extent),
       end_(extent.offset + extent.bytes),
-      batches_(parts.deal().batches(extent.offset, extent.bytes, parts.all_direct() ? kMostHere : kPieceBytes)),
+      batches_(parts.stripes().batches(extent.offset, extent.bytes, parts.all_direct() ? kMostHere : kPieceBytes)),
       demanding_(batches_.size()),
       left_(batches_.size()) {
   if (extent_.into == nullptr || end_ <= known_.get()) return;
-  const Deal& deal = parts_.deal();
-  const int component = deal.component_of(end_ - 1);
-  const std::int64_t place = deal.place_of(end_ - 1);
+  const StripeMap& stripes = parts_.stripes();
+  const int component = stripes.component_of(end_ - 1);
+  const std::int64_t place = stripes.place_of(end_ - 1);
   demanding_ = static_cast<std::size_t>(std::ranges::find_if(batches_,
                                                              [&](const Batch& batch) {
                                                                return batch.component == component &&
@@ -53,7 +53,7 @@ bool Transfer::fits_here() const {
 }
 
 void Transfer::access(const LocalFile& file, const Batch& batch, bool demanding) const {
-  parts_.deal().each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
+  parts_.stripes().each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
     if (extent_.from != nullptr) {
       file.write(place, span_of(extent_.from + at, bytes));
     } else if (demanding) {
@@ -81,7 +81,7 @@ bool Transfer::read_cached() {
   bool all = true;
   for (const Batch& batch : batches_) {
     const auto file = parts_.direct(batch.component);
-    parts_.deal().each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
+    parts_.stripes().each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
       all = all && file->read_cached(place, span_of(extent_.into + at, bytes));
     });
     if (!all) return false;
@@ -124,20 +124,21 @@ void Transfer::begin(std::size_t index, bool demanding, Done done) {
 
 /// Stripes that lie together at the home go in one message, through a buffer here where they lie apart.
 void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
-  const Deal& deal = parts_.deal();
+  const StripeMap& stripes = parts_.stripes();
   const bool reads = extent_.into != nullptr;
-  const Head head{reads ? (demanding ? Wish::kRead : Wish::kReadPart) : Wish::kWrite, 0, batch.place, batch.bytes};
+  const Head head{reads ? (demanding ? RequestKind::kRead : RequestKind::kReadPart) : RequestKind::kWrite, 0,
+                  batch.place, batch.bytes};
   const auto call = [&](std::span<std::byte> room, std::span<const std::byte> payload, Done then) {
     parts_.file(batch.component).begin_call(head, parts_.home(batch.component), room, payload, std::move(then));
   };
-  if (deal.together(batch.place) >= batch.bytes) {
+  if (stripes.together(batch.place) >= batch.bytes) {
     const std::int64_t at = offset_of(batch) - extent_.offset;
     if (reads) return call(span_of(extent_.into + at, batch.bytes), {}, std::move(done));
     return call({}, span_of(extent_.from + at, batch.bytes), std::move(done));
   }
   const std::shared_ptr<std::byte[]> buffer(new std::byte[static_cast<std::size_t>(batch.bytes)]);
   if (!reads) {
-    deal.each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
+    stripes.each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
       std::memcpy(&buffer[place - batch.place], extent_.from + at, static_cast<std::size_t>(bytes));
     });
     return call({}, span_of(std::as_const(buffer).get(), batch.bytes),
@@ -146,7 +147,7 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
   call(span_of(buffer.get(), batch.bytes), {},
        [self = shared_from_this(), &batch, buffer, done = std::move(done)](const transport::CallFailure* failure) {
          if (failure == nullptr)
-           self->parts_.deal().each_part(
+           self->parts_.stripes().each_part(
                batch, self->extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
                  std::memcpy(self->extent_.into + at, &buffer[place - batch.place], static_cast<std::size_t>(bytes));
                });

@@ -80,7 +80,7 @@ ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t 
 template <typename Call>
 ssize_t recorded(plait_event_kind kind, RecordedFile& file, std::int64_t offset, std::int64_t bytes, bool look,
                  Call&& call) {
-  const base::Reaching reaching(kind);
+  const base::RecordedRequest reaching(kind);
   const ssize_t result = call();
   if (reaching.kept() && !(look && result <= 0))
     reaching.end(file.number(), offset, look ? result : std::min(bytes, kMostBytesACall), result < 0 ? -errno : result);
@@ -215,7 +215,7 @@ std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segm
 void PosixStore::start_sync() noexcept { ::sync_file_range(file_.number(), 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 void PosixStore::sync() {
-  const base::Reaching reaching(PLAIT_EVENT_SYNC);
+  const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
   const int result = ::fsync(file_.number());
   if (reaching.kept()) reaching.end(recorded_.number(), -1, 0, result < 0 ? -errno : 0);
   if (result != 0) throw system_error(base::text("sync ", path_), errno);

@@ -88,7 +88,7 @@ void remove_stale(const fs::path& target, const fs::path& folder, const std::str
 }
 
 void sync_open(int file, const std::string& path) {
-  const base::Reaching reaching(PLAIT_EVENT_SYNC);
+  const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
   const int result = ::fsync(file);
   if (reaching.kept()) reaching.end(base::recorded_name(path), -1, 0, result < 0 ? -errno : 0);
   if (result != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
@@ -227,7 +227,7 @@ void Replacement::resize(std::int64_t bytes) {
 
 void Replacement::write_head(std::span<const std::byte> bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
-    const base::Reaching reaching(PLAIT_EVENT_WRITE);
+    const base::RecordedRequest reaching(PLAIT_EVENT_WRITE);
     const ssize_t put = ::pwrite(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
     if (reaching.kept())
       reaching.end(base::recorded_name(temporary_), static_cast<std::int64_t>(done),

@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "store/stripe/deal.hpp"
+#include "store/stripe/request_split.hpp"
 
 namespace plait::store::stripe {
 
@@ -27,7 +27,7 @@ std::unique_ptr<Pending> submit_to(posix::PosixStore& store, std::vector<WriteSe
 template <typename Segment>
 class PendingRounds : public Pending {
  public:
-  PendingRounds(Components& components, Dealing<Segment> dealing)
+  PendingRounds(Components& components, RequestSplit<Segment> dealing)
       : components_(components), dealing_(std::move(dealing)), first_(submit_round()) {}
 
   void complete() override {
@@ -65,7 +65,7 @@ class PendingRounds : public Pending {
   }
 
   Components& components_;
-  Dealing<Segment> dealing_;
+  RequestSplit<Segment> dealing_;
   Batch first_;
 };
 
@@ -115,8 +115,8 @@ std::unique_ptr<Pending> StripedStore::submit(std::vector<Segment> segments) {
                 base::text("cannot reach ", segment.bytes, " bytes at offset ", segment.offset, " of ", shown_,
                            ": the file has ", bytes_, " bytes"),
                 EINVAL));
-  return std::make_unique<PendingRounds<Segment>>(components_,
-                                                  Dealing<Segment>(std::move(segments), unit_, components_.size()));
+  return std::make_unique<PendingRounds<Segment>>(
+      components_, RequestSplit<Segment>(std::move(segments), unit_, components_.size()));
 }
 
 std::unique_ptr<Pending> StripedStore::submit_read(std::vector<ReadSegment> segments) {

@@ -28,7 +28,7 @@ constexpr microseconds kAwake{50};
 constexpr microseconds kFirstNap{50};
 constexpr microseconds kMovingNap{400};
 constexpr microseconds kLongestNap{20000};
-/// Bells that announce what does not come are forgotten after so long.
+/// Wake-ups that announce what does not come are forgotten after so long.
 constexpr milliseconds kOwedFor{20};
 /// Large messages need both sides to look before they get on, so both do for so long after one was last heard of: one
 /// that takes longer goes over a link that the longest naps keep busy.
@@ -87,13 +87,13 @@ MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, st
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   // What many callers together send to one worker unasked stays bounded.
   most_places_ = std::clamp(1024 / size_, 2, kMostPlaces);
-  lanes_.resize(static_cast<std::size_t>(size_));
-  bells_ = std::make_unique<Doorbells>(comm_);
-  bells_->gone = [this](int peer, bool took_leave) { peer_gone(peer, took_leave); };
-  bells_->reached = [this](int peer) { peer_reached(peer); };
-  bells_->heard = [this](int peer) {
+  queues_.resize(static_cast<std::size_t>(size_));
+  wake_ups_ = std::make_unique<WakeUps>(comm_);
+  wake_ups_->gone = [this](int peer, bool took_leave) { peer_gone(peer, took_leave); };
+  wake_ups_->reached = [this](int peer) { peer_reached(peer); };
+  wake_ups_->heard = [this](int peer) {
     const std::scoped_lock lock(mutex_);
-    return lanes_[static_cast<std::size_t>(peer)].heard;
+    return queues_[static_cast<std::size_t>(peer)].heard;
   };
   thread_ = std::thread([this] { run(); });
   losses_->begin([this] { watch_others(); });
@@ -113,7 +113,7 @@ void MpiActive::take_heads(std::vector<Operations::Done>& ended) {
     WireHead wire;
     const bool good = MPI_Mrecv(&wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     if (!good) continue;
-    lanes_[static_cast<std::size_t>(wire.place >> 16)].heard = true;
+    queues_[static_cast<std::size_t>(wire.place >> 16)].heard = true;
     const auto arrived = [this, wire](const Ended&) {
       heard(false);
       Arrival arrival;
@@ -157,7 +157,7 @@ void MpiActive::dispatch(std::vector<Operations::Done> ended, bool handler) {
       left = true;
     }
   }
-  if (left) bells_->ring_self();
+  if (left) wake_ups_->wake_self();
 }
 
 bool MpiActive::run_tasks() {
@@ -173,16 +173,16 @@ bool MpiActive::run_tasks() {
 /// All others, where they are few; else as many as find, together, whoever is lost.
 void MpiActive::watch_others() {
   for (int other = 0; other < size_ && size_ <= kMostWatched; ++other)
-    if (other != rank_) bells_->connect(other);
+    if (other != rank_) wake_ups_->connect(other);
   for (int bit = 1; bit < size_ && size_ > kMostWatched; bit *= 2)
-    if ((rank_ ^ bit) < size_) bells_->connect(rank_ ^ bit);
+    if ((rank_ ^ bit) < size_) wake_ups_->connect(rank_ ^ bit);
 }
 
 void MpiActive::peer_reached(int peer) {
-  std::vector<std::shared_ptr<Flight>> failed;
+  std::vector<std::shared_ptr<PendingCall>> failed;
   {
     const std::scoped_lock lock(mutex_);
-    if (!stopped_ && !lanes_[static_cast<std::size_t>(peer)].gone) start_waiting(peer, failed);
+    if (!stopped_ && !queues_[static_cast<std::size_t>(peer)].gone) start_waiting(peer, failed);
   }
   for (const auto& one : failed) one->call.done(&one->why);
 }
@@ -191,10 +191,10 @@ void MpiActive::peer_gone(int peer, bool took_leave) {
   if (!took_leave) losses_->record(peer);
   leaving_.insert(peer);
   const std::scoped_lock lock(mutex_);
-  Lane& lane = lanes_[static_cast<std::size_t>(peer)];
-  if (lane.gone) return;
-  lane.gone = true;
-  lane.since = Clock::now();
+  PeerQueue& queue = queues_[static_cast<std::size_t>(peer)];
+  if (queue.gone) return;
+  queue.gone = true;
+  queue.since = Clock::now();
 }
 
 /// Ends what has to do with workers that have left, in two steps: what they sent may come, and what is cancelled ends
@@ -202,24 +202,24 @@ void MpiActive::peer_gone(int peer, bool took_leave) {
 void MpiActive::give_up_gone() {
   for (auto peer = leaving_.begin(); peer != leaving_.end();) {
     std::vector<Operations::Done> ended;
-    std::deque<std::shared_ptr<Flight>> waiting;
+    std::deque<std::shared_ptr<PendingCall>> waiting;
     bool over = false;
     {
       const std::scoped_lock lock(mutex_);
-      Lane& lane = lanes_[static_cast<std::size_t>(*peer)];
-      const auto passed = Clock::now() - lane.since;
-      if (lane.stage == 0 && passed > kGrace) {
-        lane.stage = 1;
-        waiting.swap(lane.waiting);
+      PeerQueue& queue = queues_[static_cast<std::size_t>(*peer)];
+      const auto passed = Clock::now() - queue.since;
+      if (queue.stage == 0 && passed > kGrace) {
+        queue.stage = 1;
+        waiting.swap(queue.waiting);
         ended = operations_.give_up(*peer, false);
-      } else if (lane.stage == 1 && passed > kGrace + kCancelling) {
+      } else if (queue.stage == 1 && passed > kGrace + kCancelling) {
         ended = operations_.give_up(*peer, true);
         over = true;
       }
     }
     const CallFailure why = gone(*peer);
     dispatch(std::move(ended), true);
-    for (const auto& flight : waiting) flight->call.done(&why);
+    for (const auto& pending : waiting) pending->call.done(&why);
     if (over) service_->left(*peer);
     peer = over ? leaving_.erase(peer) : std::next(peer);
   }
@@ -260,11 +260,11 @@ void MpiActive::run() {
       nap = kFirstNap;
       continue;
     }
-    const Doorbells::Rings rings = bells_->wait(moving ? std::min(nap, kMovingNap) : nap);
+    const WakeUps::Woken woken = wake_ups_->wait(moving ? std::min(nap, kMovingNap) : nap);
     nap = std::min(2 * nap, kLongestNap);
-    if (rings.all > 0) {
-      owed_ += rings.all;
-      if (rings.large) moved();
+    if (woken.all > 0) {
+      owed_ += woken.all;
+      if (woken.large) moved();
       last = Clock::now();
       nap = kFirstNap;
     }
@@ -279,26 +279,26 @@ void MpiActive::stop() noexcept {
   }
   losses_->end();
   ending_ = true;
-  bells_->ring_self();
+  wake_ups_->wake_self();
   thread_.join();
   int ended = 0;
   const bool alive = MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0;
   std::vector<Operations::Done> left;
-  std::vector<std::shared_ptr<Flight>> waiting;
+  std::vector<std::shared_ptr<PendingCall>> waiting;
   {
     const std::scoped_lock lock(mutex_);
     stopped_ = true;
     if (alive) left = operations_.finish();
-    for (Lane& lane : lanes_) {
-      waiting.insert(waiting.end(), lane.waiting.begin(), lane.waiting.end());
-      lane.waiting.clear();
+    for (PeerQueue& queue : queues_) {
+      waiting.insert(waiting.end(), queue.waiting.begin(), queue.waiting.end());
+      queue.waiting.clear();
     }
   }
   for (const Operations::Done& one : left) one.operation.done(one.how);
   run_tasks();
   const CallFailure why = stopped();
-  for (const auto& flight : waiting) flight->call.done(&why);
-  bells_->close();
+  for (const auto& pending : waiting) pending->call.done(&why);
+  wake_ups_->close();
   const std::scoped_lock lock(registry().mutex);
   --registry().stopping;
   registry().changed.notify_all();

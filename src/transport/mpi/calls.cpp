@@ -18,58 +18,58 @@ int place_of(const Arrival& arrival) { return static_cast<int>(arrival.id); }
 
 void MpiActive::call(Call call) {
   const int to = call.to;
-  auto flight = std::make_shared<Flight>(std::move(call));
-  std::vector<std::shared_ptr<Flight>> failed;
+  auto pending = std::make_shared<PendingCall>(std::move(call));
+  std::vector<std::shared_ptr<PendingCall>> failed;
   {
     const std::scoped_lock lock(mutex_);
-    Lane& lane = lanes_[static_cast<std::size_t>(to)];
-    const auto reach = stopped_ ? Doorbells::Reach::kGone : bells_->connect(to);
-    if (stopped_ || lane.gone || reach == Doorbells::Reach::kGone) {
-      flight->failed = true;
-      flight->why = stopped_ ? stopped() : gone(to);
-      failed.push_back(flight);
+    PeerQueue& queue = queues_[static_cast<std::size_t>(to)];
+    const auto reach = stopped_ ? WakeUps::Reach::kGone : wake_ups_->connect(to);
+    if (stopped_ || queue.gone || reach == WakeUps::Reach::kGone) {
+      pending->failed = true;
+      pending->why = stopped_ ? stopped() : gone(to);
+      failed.push_back(pending);
     } else {
-      lane.waiting.push_back(flight);
-      if (reach == Doorbells::Reach::kReady) start_waiting(to, failed);
+      queue.waiting.push_back(pending);
+      if (reach == WakeUps::Reach::kReady) start_waiting(to, failed);
     }
   }
   for (const auto& one : failed) one->call.done(&one->why);
 }
 
 /// Under the lock.  What waits for a worker that has just gone is failed by the handler.
-void MpiActive::start_waiting(int to, std::vector<std::shared_ptr<Flight>>& failed) {
-  Lane& lane = lanes_[static_cast<std::size_t>(to)];
-  while (!lane.waiting.empty()) {
-    const int place = std::countr_one(lane.places);
-    if (place >= most_places_ || !bells_->there(to)) return;
-    const auto flight = lane.waiting.front();
-    lane.waiting.pop_front();
-    begin(flight, place);
-    if (flight->parts > 0) continue;
-    flight->failed = true;
-    flight->why = {ErrorKind::kSystem, EIO, base::text("MPI cannot send to rank ", to)};
-    failed.push_back(flight);
+void MpiActive::start_waiting(int to, std::vector<std::shared_ptr<PendingCall>>& failed) {
+  PeerQueue& queue = queues_[static_cast<std::size_t>(to)];
+  while (!queue.waiting.empty()) {
+    const int place = std::countr_one(queue.places);
+    if (place >= most_places_ || !wake_ups_->there(to)) return;
+    const auto pending = queue.waiting.front();
+    queue.waiting.pop_front();
+    begin(pending, place);
+    if (pending->parts > 0) continue;
+    pending->failed = true;
+    pending->why = {ErrorKind::kSystem, EIO, base::text("MPI cannot send to rank ", to)};
+    failed.push_back(pending);
   }
 }
 
 /// Under the lock.
-void MpiActive::begin(const std::shared_ptr<Flight>& flight, int place) {
-  const int to = flight->call.to;
-  const auto payload = flight->call.payload;
-  const auto room = flight->call.room;
-  flight->wire = {(std::int64_t{rank_} << 16) + place, static_cast<std::int64_t>(payload.size()),
-                  static_cast<std::int64_t>(room.size()), flight->call.head};
-  void* const into = room.empty() ? static_cast<void*>(&flight->answered) : room.data();
+void MpiActive::begin(const std::shared_ptr<PendingCall>& pending, int place) {
+  const int to = pending->call.to;
+  const auto payload = pending->call.payload;
+  const auto room = pending->call.room;
+  pending->wire = {(std::int64_t{rank_} << 16) + place, static_cast<std::int64_t>(payload.size()),
+                   static_cast<std::int64_t>(room.size()), pending->call.head};
+  void* const into = room.empty() ? static_cast<void*>(&pending->answered) : room.data();
   const int length = room.empty() ? 1 : static_cast<int>(room.size());
   const bool received = operations_.add(
       [&](MPI_Request* request) { return MPI_Irecv(into, length, MPI_BYTE, to, kAnswerTag + place, comm_, request); },
-      {.done = [this, flight](const Ended& how) { end_part(flight, how, true); },
+      {.done = [this, pending](const Ended& how) { end_part(pending, how, true); },
        .peer = to,
        .receives = true,
        .large = room.size() > kLarge});
   if (!received) return;
-  lanes_[static_cast<std::size_t>(to)].places |= 1U << static_cast<unsigned>(place);
-  ++flight->parts;
+  queues_[static_cast<std::size_t>(to)].places |= 1U << static_cast<unsigned>(place);
+  ++pending->parts;
   const auto send = [&](const void* data, std::size_t bytes, int tag) {
     const bool large = bytes > kLarge;
     const bool sent = operations_.add(
@@ -77,63 +77,63 @@ void MpiActive::begin(const std::shared_ptr<Flight>& flight, int place) {
           return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_, request);
         },
         {.done =
-             [this, flight, large](const Ended& how) {
+             [this, pending, large](const Ended& how) {
                if (large) heard(large);
-               end_part(flight, how, false);
+               end_part(pending, how, false);
              },
          .peer = to,
          .large = large});
-    if (sent) ++flight->parts;
+    if (sent) ++pending->parts;
   };
-  send(&flight->wire, sizeof(WireHead), kHeadTag);
+  send(&pending->wire, sizeof(WireHead), kHeadTag);
   if (!payload.empty()) send(payload.data(), payload.size(), kPayloadTag + place);
-  bells_->ring(to, false);
+  wake_ups_->wake(to, false);
 }
 
-void MpiActive::end_part(const std::shared_ptr<Flight>& flight, const Ended& how, bool is_answer) {
-  const int to = flight->call.to;
-  const int place = static_cast<int>(flight->wire.place & 0xffff);
-  std::vector<std::shared_ptr<Flight>> failed;
+void MpiActive::end_part(const std::shared_ptr<PendingCall>& pending, const Ended& how, bool is_answer) {
+  const int to = pending->call.to;
+  const int place = static_cast<int>(pending->wire.place & 0xffff);
+  std::vector<std::shared_ptr<PendingCall>> failed;
   {
     const std::scoped_lock lock(mutex_);
-    --flight->parts;
+    --pending->parts;
     if (is_answer) {
-      heard(flight->call.room.size() > kLarge);
-      if (how.good) lanes_[static_cast<std::size_t>(to)].heard = true;
-      const std::size_t expected = std::max<std::size_t>(flight->call.room.size(), 1);
+      heard(pending->call.room.size() > kLarge);
+      if (how.good) queues_[static_cast<std::size_t>(to)].heard = true;
+      const std::size_t expected = std::max<std::size_t>(pending->call.room.size(), 1);
       if (how.good && static_cast<std::size_t>(how.bytes) != expected && !stopped_) {
         // Refused; the reason follows.
         const bool posted = operations_.add(
             [&](MPI_Request* request) {
-              return MPI_Irecv(&flight->failure, sizeof(WireFailure), MPI_BYTE, to, kFailureTag + place, comm_,
+              return MPI_Irecv(&pending->failure, sizeof(WireFailure), MPI_BYTE, to, kFailureTag + place, comm_,
                                request);
             },
             {.done =
-                 [this, flight](const Ended& told) {
+                 [this, pending](const Ended& told) {
                    if (told.good) {
-                     const WireFailure& wire = flight->failure;
-                     flight->why = {static_cast<ErrorKind>(wire.kind), wire.code,
-                                    std::string(wire.text.data(), static_cast<std::size_t>(wire.length))};
+                     const WireFailure& wire = pending->failure;
+                     pending->why = {static_cast<ErrorKind>(wire.kind), wire.code,
+                                     std::string(wire.text.data(), static_cast<std::size_t>(wire.length))};
                    }
-                   end_part(flight, told, false);
+                   end_part(pending, told, false);
                  },
              .peer = to,
              .receives = true});
-        flight->failed = true;
-        flight->why = {ErrorKind::kSystem, EIO, base::text("rank ", to, " could not say why")};
-        if (posted) ++flight->parts;
+        pending->failed = true;
+        pending->why = {ErrorKind::kSystem, EIO, base::text("rank ", to, " could not say why")};
+        if (posted) ++pending->parts;
       }
     }
-    if (!how.good && !flight->failed) {
-      flight->failed = true;
-      flight->why = stopped_ ? stopped() : gone(to);
+    if (!how.good && !pending->failed) {
+      pending->failed = true;
+      pending->why = stopped_ ? stopped() : gone(to);
     }
-    if (flight->parts > 0) return;
-    Lane& lane = lanes_[static_cast<std::size_t>(to)];
-    lane.places &= ~(1U << static_cast<unsigned>(place));
-    if (!stopped_ && !lane.gone) start_waiting(to, failed);
+    if (pending->parts > 0) return;
+    PeerQueue& queue = queues_[static_cast<std::size_t>(to)];
+    queue.places &= ~(1U << static_cast<unsigned>(place));
+    if (!stopped_ && !queue.gone) start_waiting(to, failed);
   }
-  flight->call.done(flight->failed ? &flight->why : nullptr);
+  pending->call.done(pending->failed ? &pending->why : nullptr);
   for (const auto& one : failed) one->call.done(&one->why);
 }
 
@@ -160,7 +160,7 @@ void MpiActive::take(const Arrival& arrival, std::span<std::byte> into, std::fun
                                .large = large});
     if (posted && large) {
       moved();
-      bells_->ring(from, true);
+      wake_ups_->wake(from, true);
     }
   }
   if (!posted) done(false);
@@ -190,13 +190,13 @@ void MpiActive::answer(const Arrival& arrival, std::span<const std::byte> data, 
                   .moves = large,
                   .large = large});
     if (posted && large) moved();
-    if (posted) bells_->ring(to, large);
+    if (posted) wake_ups_->wake(to, large);
   }
   if (!posted) return sent();
   if (std::this_thread::get_id() == thread_.get_id()) return;
   // From another thread: small ones have gone already, others need the handler.
   if (large) {
-    bells_->ring_self();
+    wake_ups_->wake_self();
   } else {
     look(false);
   }
@@ -220,7 +220,7 @@ void MpiActive::refuse(const Arrival& arrival, const CallFailure& failure) {
   // An answer of no bytes, which none that serves the call has.
   send(nullptr, 0, kAnswerTag);
   send(wire.get(), sizeof(WireFailure), kFailureTag);
-  bells_->ring(arrival.from, false);
+  wake_ups_->wake(arrival.from, false);
 }
 
 }  // namespace plait::transport::mpi

@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/mpi/doorbells.hpp"
+#include "transport/mpi/wake_ups.hpp"
 
 namespace plait::transport::mpi {
 
@@ -42,9 +42,9 @@ void check_not_forked() {
                            ", a forked child of it; work without a communicator in this process"));
 }
 
-struct Doorbells::Forks {
+struct WakeUps::Forks {
   std::mutex mutex;
-  std::set<Doorbells*> all;
+  std::set<WakeUps*> all;
 
   static Forks& instance() {
     static auto* const kept = new Forks;
@@ -52,19 +52,19 @@ struct Doorbells::Forks {
   }
   static void before() {
     instance().mutex.lock();
-    for (Doorbells* one : instance().all) one->mutex_.lock();
+    for (WakeUps* one : instance().all) one->mutex_.lock();
   }
   static void in_parent() {
-    for (Doorbells* one : instance().all) one->mutex_.unlock();
+    for (WakeUps* one : instance().all) one->mutex_.unlock();
     instance().mutex.unlock();
   }
   static void in_child() {
-    for (Doorbells* one : instance().all) {
+    for (WakeUps* one : instance().all) {
       for (const int own : {one->set_, one->self_, one->local_, one->network_})
         if (own >= 0) ::close(own);
       for (const auto& [peer, socket] : one->outgoing_) ::close(socket);
-      for (const auto& [socket, guest] : one->guests_) ::close(socket);
-      one->approaches_.clear();
+      for (const auto& [socket, connection] : one->accepted_) ::close(socket);
+      one->attempts_.clear();
       one->mutex_.unlock();
     }
     instance().all.clear();
@@ -72,14 +72,14 @@ struct Doorbells::Forks {
   }
 };
 
-void Doorbells::watch_forks() {
+void WakeUps::watch_forks() {
   [[maybe_unused]] static const bool registered =
       ::pthread_atfork(Forks::before, Forks::in_parent, Forks::in_child) == 0;
   const std::scoped_lock lock(Forks::instance().mutex);
   Forks::instance().all.insert(this);
 }
 
-void Doorbells::forget_forks() {
+void WakeUps::forget_forks() {
   const std::scoped_lock lock(Forks::instance().mutex);
   Forks::instance().all.erase(this);
 }

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "transport/active.hpp"
-#include "transport/mpi/doorbells.hpp"
 #include "transport/mpi/losses.hpp"
 #include "transport/mpi/operations.hpp"
 #include "transport/mpi/tags.hpp"
+#include "transport/mpi/wake_ups.hpp"
 
 namespace plait::transport::mpi {
 
@@ -44,8 +44,8 @@ struct WireFailure {
 };
 
 /// A call under way.
-struct Flight {
-  explicit Flight(Call of) : call(std::move(of)) {}
+struct PendingCall {
+  explicit PendingCall(Call of) : call(std::move(of)) {}
   Call call;
   WireHead wire;
   WireFailure failure;
@@ -56,9 +56,9 @@ struct Flight {
 };
 
 /// The calls to one worker.
-struct Lane {
+struct PeerQueue {
   std::uint32_t places = 0;  // that are taken, a bit each
-  std::deque<std::shared_ptr<Flight>> waiting;
+  std::deque<std::shared_ptr<PendingCall>> waiting;
   bool heard = false;  // whether anything has come of it
   bool gone = false;
   int stage = 0;  // of giving up
@@ -88,14 +88,14 @@ class MpiActive : public Active {
   };
 
   /// Under the lock.
-  bool can_send(int to) const { return !lanes_[static_cast<std::size_t>(to)].gone && bells_->there(to); }
+  bool can_send(int to) const { return !queues_[static_cast<std::size_t>(to)].gone && wake_ups_->there(to); }
   static CallFailure gone(int worker);
   static CallFailure stopped();
   void take_heads(std::vector<Operations::Done>& ended);
-  void start_waiting(int to, std::vector<std::shared_ptr<Flight>>& failed);
-  void begin(const std::shared_ptr<Flight>& flight, int place);
-  void end_part(const std::shared_ptr<Flight>& flight, const Ended& how, bool is_answer);
-  void finish(const std::shared_ptr<Flight>& flight);
+  void start_waiting(int to, std::vector<std::shared_ptr<PendingCall>>& failed);
+  void begin(const std::shared_ptr<PendingCall>& pending, int place);
+  void end_part(const std::shared_ptr<PendingCall>& pending, const Ended& how, bool is_answer);
+  void finish(const std::shared_ptr<PendingCall>& pending);
   bool look(bool handler);
   bool run_tasks();
   bool has_tasks();
@@ -122,11 +122,11 @@ class MpiActive : public Active {
   int most_places_ = kMostPlaces;
   std::shared_ptr<CallService> service_;
   std::shared_ptr<Losses> losses_;
-  std::unique_ptr<Doorbells> bells_;
+  std::unique_ptr<WakeUps> wake_ups_;
 
   std::mutex mutex_;  // of all calls of MPI, and of what follows
   Operations operations_;
-  std::vector<Lane> lanes_;
+  std::vector<PeerQueue> queues_;
   bool stopped_ = false;
   bool resting_ = false;  // nobody looks
   std::condition_variable rested_;
@@ -134,7 +134,7 @@ class MpiActive : public Active {
   std::mutex tasks_mutex_;
   std::deque<Task> tasks_;  // for the handler
 
-  std::atomic<int> owed_{0};  // bells less messages: what is known to be on its way
+  std::atomic<int> owed_{0};  // wake-ups less messages: what is known to be on its way
   std::atomic<Clock::rep> last_large_{0};
   std::atomic<bool> ending_{false};
   std::atomic<bool> idle_{true};  // whether it is to rest

@@ -13,9 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// So long the bells of messages that have been found already may be on their way.
-constexpr milliseconds kLateBells{20};
-/// Between two looks for calls of peers whose bells may not be heard here.
+/// So long the wake-ups of messages that have been found already may be on their way.
+constexpr milliseconds kLateWakeUps{20};
+/// Between two looks for calls of peers whose wake-ups may not be heard here.
 constexpr milliseconds kUnsureNap{400};
 constexpr milliseconds kResting{20};
 constexpr std::chrono::seconds kPatience{1};
@@ -36,17 +36,18 @@ bool MpiActive::begin_rest() {
 
 void MpiActive::keep_resting() {
   const auto begin = Clock::now();
-  auto doubted = Clock::time_point::max();  // since when a bell may have been for a message that is still to be found
+  auto doubted =
+      Clock::time_point::max();  // since when a wake-up may have been for a message that is still to be found
   while (!ending_ && idle_) {
-    const Doorbells::Rings rings = bells_->wait(kResting);
+    const WakeUps::Woken woken = wake_ups_->wait(kResting);
     const auto now = Clock::now();
     if (!leaving_.empty()) give_up_gone();
-    const int owed = owed_ += rings.all;
+    const int owed = owed_ += woken.all;
     if (owed > 0 || has_tasks()) break;
-    if (rings.all > 0) doubted = std::min(doubted, now);
-    if (doubted < now - kLateBells) break;
-    if (owed < 0 && now - begin > kLateBells) owed_ = 0;
-    if (!bells_->sure() && now - begin > kUnsureNap) break;
+    if (woken.all > 0) doubted = std::min(doubted, now);
+    if (doubted < now - kLateWakeUps) break;
+    if (owed < 0 && now - begin > kLateWakeUps) owed_ = 0;
+    if (!wake_ups_->sure() && now - begin > kUnsureNap) break;
   }
   const std::scoped_lock lock(mutex_);
   resting_ = false;
@@ -55,14 +56,14 @@ void MpiActive::keep_resting() {
 void MpiActive::rest() noexcept {
   idle_ = true;
   if (std::this_thread::get_id() == thread_.get_id()) return;
-  bells_->ring_self();
+  wake_ups_->wake_self();
   std::unique_lock lock(mutex_);
   rested_.wait_for(lock, kPatience, [this] { return resting_ || stopped_ || ending_; });
 }
 
 void MpiActive::wake() noexcept {
   idle_ = false;
-  bells_->ring_self();
+  wake_ups_->wake_self();
   const std::scoped_lock lock(mutex_);
   resting_ = false;
 }

@@ -56,13 +56,14 @@ class ThreadActive : public Active {
 
   void call(Call call) override {
     const int to = call.to;
-    auto flight = std::make_shared<Call>(std::move(call));
-    Arrival arrival{rank_, reinterpret_cast<std::uintptr_t>(flight.get()), flight->head,
-                    static_cast<std::int64_t>(flight->payload.size()), static_cast<std::int64_t>(flight->room.size())};
+    auto pending = std::make_shared<Call>(std::move(call));
+    Arrival arrival{rank_, reinterpret_cast<std::uintptr_t>(pending.get()), pending->head,
+                    static_cast<std::int64_t>(pending->payload.size()),
+                    static_cast<std::int64_t>(pending->room.size())};
     auto& open = open_calls();
     {
       const std::scoped_lock lock(open.mutex);
-      open.flights.emplace(arrival.id, flight);
+      open.pending_calls.emplace(arrival.id, pending);
     }
     const auto target = static_cast<std::size_t>(to);
     CallBoard& board = *board_;
@@ -73,14 +74,14 @@ class ThreadActive : public Active {
   bool poll() override { return false; }
 
   void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override {
-    const auto flight = find(arrival.id);
-    if (flight && !into.empty()) std::memcpy(into.data(), flight->payload.data(), into.size());
-    if (!own_box().put([done, there = flight != nullptr] { done(there); })) done(false);
+    const auto pending = find(arrival.id);
+    if (pending && !into.empty()) std::memcpy(into.data(), pending->payload.data(), into.size());
+    if (!own_box().put([done, there = pending != nullptr] { done(there); })) done(false);
   }
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override {
-    if (const auto flight = extract(arrival.id)) {
-      if (!data.empty()) std::memcpy(flight->room.data(), data.data(), data.size());
-      flight->done(nullptr);
+    if (const auto pending = extract(arrival.id)) {
+      if (!data.empty()) std::memcpy(pending->room.data(), data.data(), data.size());
+      pending->done(nullptr);
     }
     sent();
   }
@@ -94,8 +95,8 @@ class ThreadActive : public Active {
     std::vector<std::pair<std::uint64_t, int>> left;
     {
       const std::scoped_lock lock(open.mutex);
-      for (const auto& [id, flight] : open.flights)
-        if (flight->to == rank_) left.emplace_back(id, flight->to);
+      for (const auto& [id, pending] : open.pending_calls)
+        if (pending->to == rank_) left.emplace_back(id, pending->to);
     }
     for (const auto& [id, to] : left) fail(id, gone(to));
   }
@@ -104,19 +105,19 @@ class ThreadActive : public Active {
   OpenCalls& open_calls() { return board_->open; }
   std::shared_ptr<Call> find(std::uint64_t id) {
     const std::scoped_lock lock(open_calls().mutex);
-    const auto found = open_calls().flights.find(id);
-    return found == open_calls().flights.end() ? nullptr : found->second;
+    const auto found = open_calls().pending_calls.find(id);
+    return found == open_calls().pending_calls.end() ? nullptr : found->second;
   }
   std::shared_ptr<Call> extract(std::uint64_t id) {
     const std::scoped_lock lock(open_calls().mutex);
-    const auto found = open_calls().flights.extract(id);
+    const auto found = open_calls().pending_calls.extract(id);
     return found.empty() ? nullptr : found.mapped();
   }
   static CallFailure gone(int worker) {
     return {ErrorKind::kSystem, EOWNERDEAD, base::text("rank ", worker, " has left; nothing of it can be reached")};
   }
   void fail(std::uint64_t id, const CallFailure& failure) {
-    if (const auto flight = extract(id)) flight->done(&failure);
+    if (const auto pending = extract(id)) pending->done(&failure);
   }
   CallBox& own_box() { return board_->boxes[static_cast<std::size_t>(rank_)]; }
 

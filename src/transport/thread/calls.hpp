@@ -33,7 +33,7 @@ class CallBox {
 /// The calls under way of all workers: whoever takes one out ends it.
 struct OpenCalls {
   std::mutex mutex;
-  std::map<std::uint64_t, std::shared_ptr<Call>> flights;
+  std::map<std::uint64_t, std::shared_ptr<Call>> pending_calls;
 };
 
 struct CallBoard {

@@ -1,4 +1,4 @@
-#include "transport/mpi/approach.hpp"
+#include "transport/mpi/connection_attempt.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -73,7 +73,7 @@ int open_local(const std::string& name, int& code) {
   return -1;
 }
 
-Approach::State Approach::go_on(Clock::time_point now) {
+ConnectionAttempt::State ConnectionAttempt::go_on(Clock::time_point now) {
   while (true) {
     if (socket_ < 0 && now - first_ > kLostAfter)
       return refused_ ? State::kRefused : tried_ ? State::kLost : State::kUnable;
@@ -90,7 +90,7 @@ Approach::State Approach::go_on(Clock::time_point now) {
   }
 }
 
-Approach::Step Approach::begin(Clock::time_point now) {
+ConnectionAttempt::Step ConnectionAttempt::begin(Clock::time_point now) {
   begun_ = now;
   socket_ = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (socket_ < 0) return failed(errno);
@@ -100,7 +100,7 @@ Approach::Step Approach::begin(Clock::time_point now) {
   return errno == EINPROGRESS ? Step::kWait : failed(errno);
 }
 
-Approach::Step Approach::look(Clock::time_point now) {
+ConnectionAttempt::Step ConnectionAttempt::look(Clock::time_point now) {
   pollfd ready{socket_, POLLOUT, 0};
   if (::poll(&ready, 1, 0) <= 0) return now - begun_ < kPatience ? Step::kWait : failed(ETIMEDOUT);
   int error = 0;
@@ -109,16 +109,16 @@ Approach::Step Approach::look(Clock::time_point now) {
   return error == 0 ? Step::kThere : failed(error);
 }
 
-Approach::Step Approach::failed(int code) {
+ConnectionAttempt::Step ConnectionAttempt::failed(int code) {
   refused_ = refused_ || code == ECONNREFUSED;
   drop();
   ++at_;
   return Step::kNext;
 }
 
-int Approach::release() { return std::exchange(socket_, -1); }
+int ConnectionAttempt::release() { return std::exchange(socket_, -1); }
 
-void Approach::drop() {
+void ConnectionAttempt::drop() {
   if (socket_ >= 0) ::close(socket_);
   socket_ = -1;
 }

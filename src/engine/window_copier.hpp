@@ -15,9 +15,9 @@ namespace plait::engine {
 /// exists anywhere.
 /// cost    24 bytes an index set; a call costs O(boxes * products of pieces) besides the bytes.
 /// threads Const calls from any thread.
-class Dealer {
+class WindowCopier {
  public:
-  Dealer(const plan::AccessPlan& plan, std::int64_t rank);
+  WindowCopier(const plan::AccessPlan& plan, std::int64_t rank);
 
   /// Elements of the rank in the range.
   std::int64_t elements(plan::AccessPlan::Range range) const;

@@ -1,4 +1,4 @@
-/// Reaching a process on another host.
+/// RecordedRequest a process on another host.
 #pragma once
 
 #include <netinet/in.h>
@@ -25,7 +25,7 @@ int open_local(const std::string& name, int& code);
 
 /// A TCP connection being made, without waiting for it: to one address of a host after the other, and again, for a host
 /// that does not answer may be back soon.
-class Approach {
+class ConnectionAttempt {
  public:
   using Clock = std::chrono::steady_clock;
   /// After so long without any answer a host counts as lost.
@@ -39,10 +39,10 @@ class Approach {
     kUnable,   ///< this process could make no socket
   };
 
-  explicit Approach(std::vector<sockaddr_in6> addresses) : addresses_(std::move(addresses)) {}
-  ~Approach() { drop(); }
-  Approach(const Approach&) = delete;
-  Approach& operator=(const Approach&) = delete;
+  explicit ConnectionAttempt(std::vector<sockaddr_in6> addresses) : addresses_(std::move(addresses)) {}
+  ~ConnectionAttempt() { drop(); }
+  ConnectionAttempt(const ConnectionAttempt&) = delete;
+  ConnectionAttempt& operator=(const ConnectionAttempt&) = delete;
 
   /// To be called from time to time, and when the socket can be written to.
   State go_on(Clock::time_point now);

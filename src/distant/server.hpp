@@ -26,11 +26,11 @@ transport::CallFailure failure_of(const std::exception_ptr& error);
 /// Memory is bounded by kBuffers pieces, whoever calls: what finds no buffer waits as a head of some bytes, and callers
 /// take turns, a piece each.
 /// threads  Any number at once.
-class Home : public transport::CallService {
+class Server : public transport::CallService {
  public:
   static constexpr int kBuffers = 16;
 
-  Home(int rank, int ranks) : rank_(rank), queues_(static_cast<std::size_t>(ranks)) {}
+  Server(int rank, int ranks) : rank_(rank), queues_(static_cast<std::size_t>(ranks)) {}
 
   void add(std::int64_t number, std::shared_ptr<const LocalFile> file);
   /// The file is gone for all calls that are served later.

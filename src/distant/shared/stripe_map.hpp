@@ -15,11 +15,11 @@ struct Batch {
 };
 
 /// Stripe s of `unit` bytes is in component s mod P, at (s div P) * unit.  Values up to 2^63 - 1 everywhere.
-class Deal {
+class StripeMap {
  public:
   /// All in one component.
-  Deal() : Deal(1, 1) {}
-  Deal(std::int64_t unit, int components);
+  StripeMap() : StripeMap(1, 1) {}
+  StripeMap(std::int64_t unit, int components);
 
   int components() const { return components_; }
   /// The component of the byte at an offset of the file, and its place there.

@@ -1,5 +1,5 @@
 // How the bytes of a shared file are dealt to its components: against the stripes, one byte at a time.
-#include "distant/shared/deal.hpp"
+#include "distant/shared/stripe_map.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,34 +11,34 @@
 namespace {
 
 using plait::distant::shared::Batch;
-using plait::distant::shared::Deal;
+using plait::distant::shared::StripeMap;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 TEST(SharedDeal, EachByteHasOnePlace) {
   for (const int components : {1, 2, 3, 5})
     for (const std::int64_t unit : {1, 2, 3, 7}) {
-      const Deal deal(unit, components);
+      const StripeMap stripes(unit, components);
       std::vector<std::int64_t> lengths(static_cast<std::size_t>(components), 0);
       for (std::int64_t offset = 0; offset < 120; ++offset) {
         const auto component = static_cast<int>(offset / unit % components);
         std::int64_t& length = lengths[static_cast<std::size_t>(component)];
-        ASSERT_EQ(deal.component_of(offset), component);
+        ASSERT_EQ(stripes.component_of(offset), component);
         // Bytes of a component come without gaps, in order.
-        ASSERT_EQ(deal.place_of(offset), length);
-        ASSERT_EQ(deal.offset_of(component, length), offset);
+        ASSERT_EQ(stripes.place_of(offset), length);
+        ASSERT_EQ(stripes.offset_of(component, length), offset);
         ++length;
         std::int64_t end = 0;
         for (int i = 0; i < components; ++i) {
           const std::int64_t own = lengths[static_cast<std::size_t>(i)];
-          ASSERT_EQ(deal.length(i, offset + 1), own);
-          end = std::max(end, deal.end(i, own));
+          ASSERT_EQ(stripes.length(i, offset + 1), own);
+          end = std::max(end, stripes.end(i, own));
         }
         ASSERT_EQ(end, offset + 1);
       }
       for (int i = 0; i < components; ++i) {
-        EXPECT_EQ(deal.length(i, 0), 0);
-        EXPECT_EQ(deal.end(i, 0), 0);
+        EXPECT_EQ(stripes.length(i, 0), 0);
+        EXPECT_EQ(stripes.end(i, 0), 0);
       }
     }
 }
@@ -50,22 +50,22 @@ TEST(SharedDeal, BatchesCoverARequest) {
       for (const std::int64_t most : {4, 10, 1000})
         for (std::int64_t offset = 0; offset < 45; offset += 1 + offset / 7)
           for (std::int64_t bytes = 0; bytes < 160; bytes += 1 + bytes / 5) {
-            const Deal deal(unit, components);
+            const StripeMap stripes(unit, components);
             std::vector<int> seen(static_cast<std::size_t>(bytes), 0);
-            const std::vector<Batch> batches = deal.batches(offset, bytes, most);
+            const std::vector<Batch> batches = stripes.batches(offset, bytes, most);
             for (const Batch& batch : batches) {
               ASSERT_GT(batch.bytes, 0);
               ASSERT_LE(batch.bytes, most);
               std::int64_t at_place = batch.place;
-              deal.each_part(batch, offset, [&](std::int64_t place, std::int64_t at, std::int64_t part) {
+              stripes.each_part(batch, offset, [&](std::int64_t place, std::int64_t at, std::int64_t part) {
                 ASSERT_EQ(place, at_place);
                 at_place += part;
                 for (std::int64_t i = 0; i < part; ++i) {
                   ASSERT_GE(at + i, 0);
                   ASSERT_LT(at + i, bytes);
                   ++seen[static_cast<std::size_t>(at + i)];
-                  ASSERT_EQ(deal.component_of(offset + at + i), batch.component);
-                  ASSERT_EQ(deal.place_of(offset + at + i), place + i);
+                  ASSERT_EQ(stripes.component_of(offset + at + i), batch.component);
+                  ASSERT_EQ(stripes.place_of(offset + at + i), place + i);
                 }
               });
               ASSERT_EQ(at_place, batch.place + batch.bytes);
@@ -77,29 +77,29 @@ TEST(SharedDeal, BatchesCoverARequest) {
 }
 
 TEST(SharedDeal, TheFirstBatchesGoToAllComponents) {
-  const Deal deal(1 << 20, 4);
-  const std::vector<Batch> batches = deal.batches(5, 16 << 20, 1 << 18);
+  const StripeMap stripes(1 << 20, 4);
+  const std::vector<Batch> batches = stripes.batches(5, 16 << 20, 1 << 18);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(batches[i].component, static_cast<int>(i));
   // Stripes that are small go together.
-  EXPECT_EQ(Deal(1 << 10, 4).batches(0, 1 << 20, 1 << 18).size(), 4U);
-  EXPECT_EQ(Deal(1000, 1).batches(0, 1 << 20, 1 << 18).size(), 4U);
+  EXPECT_EQ(StripeMap(1 << 10, 4).batches(0, 1 << 20, 1 << 18).size(), 4U);
+  EXPECT_EQ(StripeMap(1000, 1).batches(0, 1 << 20, 1 << 18).size(), 4U);
 }
 
 TEST(SharedDeal, OffsetsGoUpToTheLargest) {
   for (const int components : {1, 2, 3, 1000})
     for (const std::int64_t unit : {std::int64_t{1}, std::int64_t{4096}, std::int64_t{12345}, std::int64_t{1} << 40}) {
-      const Deal deal(unit, components);
+      const StripeMap stripes(unit, components);
       for (const std::int64_t offset : {kMost - 1, kMost - 2, kMost - unit, kMost / 2, kMost / 3}) {
-        const int component = deal.component_of(offset);
-        EXPECT_EQ(deal.offset_of(component, deal.place_of(offset)), offset);
-        EXPECT_EQ(deal.length(component, offset + 1), deal.place_of(offset) + 1);
-        EXPECT_EQ(deal.end(component, deal.place_of(offset) + 1), offset + 1);
+        const int component = stripes.component_of(offset);
+        EXPECT_EQ(stripes.offset_of(component, stripes.place_of(offset)), offset);
+        EXPECT_EQ(stripes.length(component, offset + 1), stripes.place_of(offset) + 1);
+        EXPECT_EQ(stripes.end(component, stripes.place_of(offset) + 1), offset + 1);
       }
       std::int64_t all = 0;
-      for (const Batch& batch : deal.batches(kMost - 100000, 100000, 262144)) all += batch.bytes;
+      for (const Batch& batch : stripes.batches(kMost - 100000, 100000, 262144)) all += batch.bytes;
       EXPECT_EQ(all, 100000);
       // What no file can have is told as the largest end.
-      EXPECT_EQ(deal.end(components - 1, kMost), kMost);
+      EXPECT_EQ(stripes.end(components - 1, kMost), kMost);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "transport/mpi/doorbells.hpp"
+#include "transport/mpi/wake_ups.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -24,11 +24,11 @@ namespace {
 
 /// MPI is not used so long for a peer that has not been connected to, where no socket has led to another host yet.
 constexpr std::chrono::seconds kHeld{1};
-constexpr char kBell = 1;
-constexpr char kLargeBell = 2;
+constexpr char kMessage = 1;
+constexpr char kLargeMessage = 2;
 constexpr char kLeave = 3;
 
-char bell_of(bool large) { return large ? kLargeBell : kBell; }
+char wake_up_of(bool large) { return large ? kLargeMessage : kMessage; }
 
 void close_if_open(int& descriptor) {
   if (descriptor >= 0) ::close(descriptor);
@@ -37,8 +37,8 @@ void close_if_open(int& descriptor) {
 
 }  // namespace
 
-Doorbells::Doorbells(MPI_Comm comm) : directory_(comm) {
-  ways_.assign(static_cast<std::size_t>(directory_.size()), Way::kUntried);
+WakeUps::WakeUps(MPI_Comm comm) : directory_(comm) {
+  states_.assign(static_cast<std::size_t>(directory_.size()), ConnectionState::kUntried);
   listen();
   directory_.exchange();
   sure_ = set_ >= 0 && directory_.mine().local != 0;
@@ -46,16 +46,16 @@ Doorbells::Doorbells(MPI_Comm comm) : directory_(comm) {
   watch_forks();
   // Whether sockets lead to other hosts is found out while all are there.
   trial_ = directory_.first_far();
-  if (trial_ >= 0) begin_connecting(trial_, ways_[static_cast<std::size_t>(trial_)]);
+  if (trial_ >= 0) begin_connecting(trial_, states_[static_cast<std::size_t>(trial_)]);
 }
 
-Doorbells::~Doorbells() {
+WakeUps::~WakeUps() {
   forget_forks();
   close();
   close_if_open(self_);
 }
 
-void Doorbells::close() {
+void WakeUps::close() {
   // Who has connected just now is told as well, rather than find this process ended.
   for (int* listener : {&local_, &network_}) {
     if (*listener >= 0) accept(*listener);
@@ -63,22 +63,22 @@ void Doorbells::close() {
   }
   const std::scoped_lock lock(mutex_);
   for (auto& [peer, socket] : outgoing_) {
-    send_bell(socket, kLeave);
+    send_wake_up(socket, kLeave);
     close_if_open(socket);
   }
-  for (auto& [socket, guest] : guests_) {
-    send_bell(socket, kLeave);
+  for (auto& [socket, connection] : accepted_) {
+    send_wake_up(socket, kLeave);
     ::close(socket);
   }
   close_if_open(set_);
-  approaches_.clear();
+  attempts_.clear();
   outgoing_.clear();
   incoming_.clear();
-  guests_.clear();
-  std::fill(ways_.begin(), ways_.end(), Way::kGone);
+  accepted_.clear();
+  std::fill(states_.begin(), states_.end(), ConnectionState::kGone);
 }
 
-void Doorbells::listen() {
+void WakeUps::listen() {
   Directory::Address& mine = directory_.mine();
   set_ = ::epoll_create1(EPOLL_CLOEXEC);
   self_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -113,26 +113,26 @@ void Doorbells::listen() {
   watch(network_);
 }
 
-void Doorbells::watch(int socket) {
+void WakeUps::watch(int socket) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.fd = socket;
   ::epoll_ctl(set_, EPOLL_CTL_ADD, socket, &event);
 }
 
-Doorbells::Reach Doorbells::connect(int peer) {
+WakeUps::Reach WakeUps::connect(int peer) {
   const std::scoped_lock lock(mutex_);
-  Way& way = ways_[static_cast<std::size_t>(peer)];
+  ConnectionState& state = states_[static_cast<std::size_t>(peer)];
   const bool has_called = incoming_.count(peer) > 0;
-  const bool begins = way == Way::kUntried && !has_called;
-  if (begins) begin_connecting(peer, way);
-  if ((begins || peer == trial_) && way == Way::kTrying && !has_called) held_.insert(peer);
+  const bool begins = state == ConnectionState::kUntried && !has_called;
+  if (begins) begin_connecting(peer, state);
+  if ((begins || peer == trial_) && state == ConnectionState::kTrying && !has_called) held_.insert(peer);
   if (peer == trial_) trial_ = -1;  // it is asked for now
-  if (way == Way::kGone) return Reach::kGone;
+  if (state == ConnectionState::kGone) return Reach::kGone;
   return held_.count(peer) > 0 ? Reach::kNotYet : Reach::kReady;
 }
 
-bool Doorbells::there(int peer) {
+bool WakeUps::there(int peer) {
   if (directory_.near(peer)) return true;
   const std::scoped_lock lock(mutex_);
   for (const auto& sockets : {std::cref(outgoing_), std::cref(incoming_)}) {
@@ -141,12 +141,12 @@ bool Doorbells::there(int peer) {
     pollfd state{found->second, POLLRDHUP, 0};
     return ::poll(&state, 1, 0) <= 0;
   }
-  return ways_[static_cast<std::size_t>(peer)] != Way::kGone;
+  return states_[static_cast<std::size_t>(peer)] != ConnectionState::kGone;
 }
 
 /// Under the lock.
-void Doorbells::begin_connecting(int peer, Way& way) {
-  way = Way::kSilent;
+void WakeUps::begin_connecting(int peer, ConnectionState& state) {
+  state = ConnectionState::kSilent;
   if (set_ < 0) return;
   if (directory_.near(peer)) {
     int code = 0;
@@ -154,43 +154,43 @@ void Doorbells::begin_connecting(int peer, Way& way) {
     if (socket >= 0) {
       connected(peer, socket);
     } else if (code == ECONNREFUSED) {
-      way = Way::kGone;  // somebody listened there: nobody does any more
+      state = ConnectionState::kGone;  // somebody listened there: nobody does any more
     }
   } else if (auto names = directory_.network_names(peer); !names.empty()) {
-    way = Way::kTrying;
-    auto& approach = approaches_[peer] = std::make_unique<Approach>(std::move(names));
-    go_on(peer, *approach);  // the handler does the rest
-    ring_self();
+    state = ConnectionState::kTrying;
+    auto& attempt = attempts_[peer] = std::make_unique<ConnectionAttempt>(std::move(names));
+    go_on(peer, *attempt);  // the handler does the rest
+    wake_self();
   }
 }
 
-bool Doorbells::connected(int peer, int socket) {
-  Way& way = ways_[static_cast<std::size_t>(peer)];
+bool WakeUps::connected(int peer, int socket) {
+  ConnectionState& state = states_[static_cast<std::size_t>(peer)];
   const Hello hello{directory_.of(peer).cookie, directory_.rank()};
   if (::send(socket, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) {
     ::close(socket);
-    way = Way::kGone;
+    state = ConnectionState::kGone;
     return false;
   }
-  way = Way::kBelled;
+  state = ConnectionState::kConnected;
   outgoing_[peer] = socket;
   peers_[socket] = peer;
   watch(socket);
-  if (const auto missed = missed_.extract(peer)) send_bell(socket, bell_of(missed.mapped()));
+  if (const auto missed = missed_.extract(peer)) send_wake_up(socket, wake_up_of(missed.mapped()));
   return true;
 }
 
 /// Under the lock.
-Approach::State Doorbells::go_on(int peer, Approach& approach) {
-  const Approach::State state = approach.go_on(Approach::Clock::now());
-  if (state == Approach::State::kTrying && approach.socket() >= 0) {  // this or another one
+ConnectionAttempt::State WakeUps::go_on(int peer, ConnectionAttempt& attempt) {
+  const ConnectionAttempt::State state = attempt.go_on(ConnectionAttempt::Clock::now());
+  if (state == ConnectionAttempt::State::kTrying && attempt.socket() >= 0) {  // this or another one
     epoll_event event{};
     event.events = EPOLLOUT;
-    event.data.fd = approach.socket();
-    ::epoll_ctl(set_, EPOLL_CTL_ADD, approach.socket(), &event);
+    event.data.fd = attempt.socket();
+    ::epoll_ctl(set_, EPOLL_CTL_ADD, attempt.socket(), &event);
   }
-  if (state == Approach::State::kThere) {
-    const int socket = approach.release();
+  if (state == ConnectionAttempt::State::kThere) {
+    const int socket = attempt.release();
     ::epoll_ctl(set_, EPOLL_CTL_DEL, socket, nullptr);
     keep_alive(socket);
     if (connected(peer, socket)) led_away_ = true;
@@ -198,52 +198,53 @@ Approach::State Doorbells::go_on(int peer, Approach& approach) {
   return state;
 }
 
-bool Doorbells::approaches(int socket) {
+bool WakeUps::attempts(int socket) {
   const std::scoped_lock lock(mutex_);
-  return std::any_of(approaches_.begin(), approaches_.end(),
+  return std::any_of(attempts_.begin(), attempts_.end(),
                      [socket](const auto& one) { return one.second->socket() == socket; });
 }
 
-void Doorbells::approach() {
+void WakeUps::go_on_connecting() {
   std::vector<int> lost;
   std::vector<int> left;
   std::vector<int> ready;
-  const auto early = Approach::Clock::now() - kHeld;
+  const auto early = ConnectionAttempt::Clock::now() - kHeld;
   {
     const std::scoped_lock lock(mutex_);
-    for (auto one = approaches_.begin(); one != approaches_.end();) {
-      const auto& [peer, approach] = *one;
+    for (auto one = attempts_.begin(); one != attempts_.end();) {
+      const auto& [peer, attempt] = *one;
       // One that has connected, or whose peer has hung up in the other direction, is over.
-      Way& way = ways_[static_cast<std::size_t>(peer)];
-      const bool open = way == Way::kTrying;
-      const Approach::State state = open ? go_on(peer, *approach) : Approach::State::kThere;
-      const bool over = state != Approach::State::kTrying;
-      const bool unconnected = over && (state != Approach::State::kThere || (open && way == Way::kGone));
+      ConnectionState& state = states_[static_cast<std::size_t>(peer)];
+      const bool open = state == ConnectionState::kTrying;
+      const ConnectionAttempt::State outcome = open ? go_on(peer, *attempt) : ConnectionAttempt::State::kThere;
+      const bool over = outcome != ConnectionAttempt::State::kTrying;
+      const bool unconnected =
+          over && (outcome != ConnectionAttempt::State::kThere || (open && state == ConnectionState::kGone));
       const bool has_called = incoming_.count(peer) > 0;  // so it is there, whatever keeps this process from calling it
       bool undecided = false;
       if (unconnected && peer == trial_) {
-        way = Way::kUntried;
-      } else if (unconnected && (has_called || !led_away_ || state == Approach::State::kUnable)) {
-        way = Way::kSilent;  // what keeps sockets off may let MPI through
-      } else if (state == Approach::State::kLost) {
+        state = ConnectionState::kUntried;
+      } else if (unconnected && (has_called || !led_away_ || outcome == ConnectionAttempt::State::kUnable)) {
+        state = ConnectionState::kSilent;  // what keeps sockets off may let MPI through
+      } else if (outcome == ConnectionAttempt::State::kLost) {
         undecided = true;
         lost.push_back(peer);
       } else if (unconnected) {
-        way = Way::kGone;
+        state = ConnectionState::kGone;
         left.push_back(peer);
       }
       if (over && peer == trial_) trial_ = -1;
       // Where sockets lead to other hosts, one that they do not lead to may be lost: MPICH 5.0.2 crashes in the next
       // send to it once it has noticed that.
-      const bool released = over || has_called || (approach->since() < early && !led_away_);
+      const bool released = over || has_called || (attempt->since() < early && !led_away_);
       if (released && !undecided && held_.erase(peer) > 0) ready.push_back(peer);
-      one = over ? approaches_.erase(one) : std::next(one);
+      one = over ? attempts_.erase(one) : std::next(one);
     }
   }
   for (const int peer : lost) {
     const bool alive = heard && heard(peer);
     const std::scoped_lock lock(mutex_);
-    ways_[static_cast<std::size_t>(peer)] = alive ? Way::kSilent : Way::kGone;
+    states_[static_cast<std::size_t>(peer)] = alive ? ConnectionState::kSilent : ConnectionState::kGone;
     if (!alive) left.push_back(peer);
     if (held_.erase(peer) > 0) ready.push_back(peer);
   }
@@ -253,74 +254,74 @@ void Doorbells::approach() {
     if (reached) reached(peer);
 }
 
-void Doorbells::send_bell(int socket, char bell) {
-  // A bell that finds no room is one of hundreds that have not been heard.
-  ::send(socket, &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+void WakeUps::send_wake_up(int socket, char wake_up) {
+  // One that finds no room is one of hundreds that have not been heard.
+  ::send(socket, &wake_up, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void Doorbells::ring(int peer, bool large) {
+void WakeUps::wake(int peer, bool large) {
   const std::scoped_lock lock(mutex_);
   if (const auto found = outgoing_.find(peer); found != outgoing_.end())
-    return send_bell(found->second, bell_of(large));
+    return send_wake_up(found->second, wake_up_of(large));
   if (const auto found = incoming_.find(peer); found != incoming_.end())
-    return send_bell(found->second, bell_of(large));
+    return send_wake_up(found->second, wake_up_of(large));
   missed_[peer] |= large;
 }
 
-void Doorbells::ring_self() {
-  if (self_ < 0 || rung_.exchange(true)) return;
+void WakeUps::wake_self() {
+  if (self_ < 0 || woken_.exchange(true)) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto put = ::write(self_, &one, sizeof one);
 }
 
-void Doorbells::accept(int listener) {
+void WakeUps::accept(int listener) {
   while (true) {
     const int socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket < 0 && (errno == ECONNABORTED || errno == EINTR)) continue;
     if (socket < 0) return;
     if (listener == network_) keep_alive(socket);
     const std::scoped_lock lock(mutex_);
-    guests_[socket] = {};
+    accepted_[socket] = {};
     watch(socket);
   }
 }
 
-bool Doorbells::greet(int socket, Guest& guest) {
-  auto* const place = reinterpret_cast<char*>(&guest.hello) + guest.heard;
-  const ssize_t got = ::recv(socket, place, sizeof(Hello) - guest.heard, MSG_DONTWAIT);
+bool WakeUps::greet(int socket, IncomingConnection& connection) {
+  auto* const place = reinterpret_cast<char*>(&connection.hello) + connection.heard;
+  const ssize_t got = ::recv(socket, place, sizeof(Hello) - connection.heard, MSG_DONTWAIT);
   if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
-  guest.heard += static_cast<std::size_t>(got);
-  if (guest.heard < sizeof(Hello)) return true;
-  const bool known = guest.hello.cookie == directory_.mine().cookie && guest.hello.rank >= 0 &&
-                     guest.hello.rank < static_cast<std::int64_t>(ways_.size());
+  connection.heard += static_cast<std::size_t>(got);
+  if (connection.heard < sizeof(Hello)) return true;
+  const bool known = connection.hello.cookie == directory_.mine().cookie && connection.hello.rank >= 0 &&
+                     connection.hello.rank < static_cast<std::int64_t>(states_.size());
   if (!known) {
-    guest.heard = 0;
+    connection.heard = 0;
     return false;
   }
-  incoming_[guest.peer()] = socket;
-  if (const auto missed = missed_.extract(guest.peer())) send_bell(socket, bell_of(missed.mapped()));
+  incoming_[connection.peer()] = socket;
+  if (const auto missed = missed_.extract(connection.peer())) send_wake_up(socket, wake_up_of(missed.mapped()));
   return true;
 }
 
-bool Doorbells::drain(int socket, Rings& rings) {
+bool WakeUps::drain(int socket, Woken& woken) {
   const std::scoped_lock lock(mutex_);
-  const auto guest = guests_.find(socket);
-  if (guest != guests_.end() && guest->second.peer() < 0) return greet(socket, guest->second);
-  std::array<char, 256> bells;
+  const auto connection = accepted_.find(socket);
+  if (connection != accepted_.end() && connection->second.peer() < 0) return greet(socket, connection->second);
+  std::array<char, 256> came;
   while (true) {
-    const ssize_t got = ::recv(socket, bells.data(), bells.size(), MSG_DONTWAIT);
+    const ssize_t got = ::recv(socket, came.data(), came.size(), MSG_DONTWAIT);
     if (got > 0) {
-      const auto leaving = std::count(bells.begin(), bells.begin() + got, kLeave);
+      const auto leaving = std::count(came.begin(), came.begin() + got, kLeave);
       if (leaving > 0) leaving_.insert(socket);
-      rings.all += static_cast<int>(got - leaving);
-      rings.large |= std::memchr(bells.data(), kLargeBell, static_cast<std::size_t>(got)) != nullptr;
+      woken.all += static_cast<int>(got - leaving);
+      woken.large |= std::memchr(came.data(), kLargeMessage, static_cast<std::size_t>(got)) != nullptr;
     }
-    if (got == static_cast<ssize_t>(bells.size()) || (got < 0 && errno == EINTR)) continue;
+    if (got == static_cast<ssize_t>(came.size()) || (got < 0 && errno == EINTR)) continue;
     return got > 0 || (got < 0 && errno == EAGAIN);
   }
 }
 
-Doorbells::Rings Doorbells::wait(std::chrono::microseconds longest) {
+WakeUps::Woken WakeUps::wait(std::chrono::microseconds longest) {
   if (set_ < 0) {  // nothing to sleep on
     ::poll(nullptr, 0, std::max(1, static_cast<int>(longest.count() / 1000)));
     return {};
@@ -336,21 +337,21 @@ Doorbells::Rings Doorbells::wait(std::chrono::microseconds longest) {
   int found = ::ppoll(&ready, 1, &limit, nullptr);
   if (found > 0) found = ::epoll_wait(set_, events.data(), static_cast<int>(events.size()), 0);
 #endif
-  Rings rings;
+  Woken woken;
   for (int i = 0; i < found; ++i) {
     const int socket = events[static_cast<std::size_t>(i)].data.fd;
-    if (approaches(socket)) continue;
+    if (attempts(socket)) continue;
     if (socket == self_) {
       std::uint64_t count = 0;
       [[maybe_unused]] const auto got = ::read(self_, &count, sizeof count);
-      rung_ = false;  // a ring in between finds this thread awake
+      woken_ = false;  // a ring in between finds this thread awake
       continue;
     }
     if (socket == local_ || socket == network_) {
       accept(socket);
       continue;
     }
-    if (drain(socket, rings)) continue;
+    if (drain(socket, woken)) continue;
     int peer = -1;
     bool took_leave = false;
     {
@@ -360,19 +361,19 @@ Doorbells::Rings Doorbells::wait(std::chrono::microseconds longest) {
         peer = called->second;
         peers_.erase(called);
         outgoing_.erase(peer);
-        ways_[static_cast<std::size_t>(peer)] = Way::kGone;
-      } else if (const auto guest = guests_.find(socket); guest != guests_.end()) {
-        peer = guest->second.peer();
+        states_[static_cast<std::size_t>(peer)] = ConnectionState::kGone;
+      } else if (const auto connection = accepted_.find(socket); connection != accepted_.end()) {
+        peer = connection->second.peer();
         if (peer >= 0) incoming_.erase(peer);
-        if (peer >= 0) ways_[static_cast<std::size_t>(peer)] = Way::kGone;
-        guests_.erase(guest);
+        if (peer >= 0) states_[static_cast<std::size_t>(peer)] = ConnectionState::kGone;
+        accepted_.erase(connection);
       }
       ::close(socket);
     }
     if (peer >= 0 && gone) gone(peer, took_leave);
   }
-  approach();
-  return rings;
+  go_on_connecting();
+  return woken;
 }
 
 }  // namespace plait::transport::mpi

@@ -4,24 +4,24 @@
 #include <cstdint>
 #include <vector>
 
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 #include "plait/index_set.hpp"
 #include "plan/pieces.hpp"
 
 namespace plait::plan {
 
 /// One coordinate and its pieces: `a` is the place in the set, `b` that in the coordinate's own index set.
-struct Dealt {
+struct OwnedPieces {
   std::int64_t coordinate = 0;
   Pieces pieces;
 };
 
 /// Whether the walk takes fewer steps than intersecting the set with each coordinate that it meets: where periods are
 /// so long that every pair has a few pieces of its own only.
-bool dealing_out_is_cheaper(const IndexSet& set, const layout::Deal& deal);
+bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_map);
 
 /// Ascending by coordinate.
 /// cost  O(stretches of the set that have one owner, times log of them).
-std::vector<Dealt> deal_out(const IndexSet& set, const layout::Deal& deal);
+std::vector<OwnedPieces> owned_pieces(const IndexSet& set, const layout::OwnerMap& owner_map);
 
 }  // namespace plait::plan

@@ -1,4 +1,4 @@
-#include "distant/shared/deal.hpp"
+#include "distant/shared/stripe_map.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,31 +8,33 @@
 namespace plait::distant::shared {
 
 /// A single component is one stripe, whatever the unit.
-Deal::Deal(std::int64_t unit, int components)
+StripeMap::StripeMap(std::int64_t unit, int components)
     : unit_(components == 1 ? std::numeric_limits<std::int64_t>::max() : unit), components_(components) {}
 
-int Deal::component_of(std::int64_t offset) const { return static_cast<int>(offset / unit_ % components_); }
+int StripeMap::component_of(std::int64_t offset) const { return static_cast<int>(offset / unit_ % components_); }
 
-std::int64_t Deal::place_of(std::int64_t offset) const { return offset / unit_ / components_ * unit_ + offset % unit_; }
+std::int64_t StripeMap::place_of(std::int64_t offset) const {
+  return offset / unit_ / components_ * unit_ + offset % unit_;
+}
 
-std::int64_t Deal::offset_of(int component, std::int64_t place) const {
+std::int64_t StripeMap::offset_of(int component, std::int64_t place) const {
   const base::Wide stripe = base::Wide(place / unit_) * components_ + component;
   return base::saturate(stripe * unit_ + place % unit_);
 }
 
-std::int64_t Deal::length(int component, std::int64_t size) const {
+std::int64_t StripeMap::length(int component, std::int64_t size) const {
   const std::int64_t whole = size / unit_;
   const std::int64_t stripes = whole / components_ + (component < whole % components_ ? 1 : 0);
   return stripes * unit_ + (component == whole % components_ ? size % unit_ : 0);
 }
 
-std::int64_t Deal::end(int component, std::int64_t length) const {
+std::int64_t StripeMap::end(int component, std::int64_t length) const {
   if (length == 0) return 0;
   const std::int64_t last = offset_of(component, length - 1);
   return last == std::numeric_limits<std::int64_t>::max() ? last : last + 1;
 }
 
-std::vector<Batch> Deal::batches(std::int64_t offset, std::int64_t bytes, std::int64_t most) const {
+std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, std::int64_t most) const {
   if (bytes == 0) return {};
   const std::int64_t last = offset + (bytes - 1);
   const std::int64_t first_stripe = offset / unit_;

@@ -1,4 +1,4 @@
-#include "layout/deal.hpp"
+#include "layout/owner_map.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -76,15 +76,15 @@ void check(const Distribution& distribution, std::int64_t size, std::int64_t ext
 
 }  // namespace
 
-std::int64_t Deal::longest() const {
+std::int64_t OwnerMap::longest() const {
   std::int64_t most = 0;
   for (std::int64_t c = 0; c < extent(); ++c) most = std::max(most, set(c).size());
   return most;
 }
 
-BlockDeal::BlockDeal(const Distribution& distribution, std::int64_t size, std::int64_t extent, Turn turn,
-                     std::int64_t offset)
-    : Deal(size, extent), kind_(distribution.kind), turn_(turn), offset_(offset) {
+BlockOwnerMap::BlockOwnerMap(const Distribution& distribution, std::int64_t size, std::int64_t extent, Turn turn,
+                             std::int64_t offset)
+    : OwnerMap(size, extent), kind_(distribution.kind), turn_(turn), offset_(offset) {
   if (kind_ == Kind::kBlock)
     block_ = distribution.block != 0 ? distribution.block
                                      : std::max<std::int64_t>(base::ceil_divide(template_size(), extent), 1);
@@ -97,7 +97,7 @@ BlockDeal::BlockDeal(const Distribution& distribution, std::int64_t size, std::i
 }
 
 /// The template indices of every p-th block from block `first` < p on.
-IndexSet BlockDeal::blocks_from(std::int64_t first) const {
+IndexSet BlockOwnerMap::blocks_from(std::int64_t first) const {
   const std::int64_t size = template_size();
   switch (kind_) {
     case Kind::kBalanced: {
@@ -120,13 +120,13 @@ IndexSet BlockDeal::blocks_from(std::int64_t first) const {
   return IndexSet::range(start, block_ < size - start ? start + block_ : size);
 }
 
-IndexSet BlockDeal::set(std::int64_t coordinate) const {
+IndexSet BlockOwnerMap::set(std::int64_t coordinate) const {
   const std::int64_t ahead = turn_.reverse ? turn_.source - coordinate : coordinate - turn_.source;
   const IndexSet blocks = blocks_from(ahead < 0 ? ahead + extent() : ahead);
   return offset_ == 0 ? blocks : blocks.translate(-offset_).clip(0, size());
 }
 
-std::int64_t BlockDeal::block_of(std::int64_t place) const {
+std::int64_t BlockOwnerMap::block_of(std::int64_t place) const {
   switch (kind_) {
     case Kind::kBlock: return place / block_;
     case Kind::kCyclic: return place / block_ % extent();
@@ -141,14 +141,14 @@ std::int64_t BlockDeal::block_of(std::int64_t place) const {
   }
 }
 
-std::int64_t BlockDeal::coordinate_of(std::int64_t block) const {
+std::int64_t BlockOwnerMap::coordinate_of(std::int64_t block) const {
   const std::int64_t c = turn_.reverse ? turn_.source - block : turn_.source - extent() + block;
   return c < 0 ? c + extent() : c;
 }
 
-std::int64_t BlockDeal::owner(std::int64_t index) const { return coordinate_of(block_of(index + offset_)); }
+std::int64_t BlockOwnerMap::owner(std::int64_t index) const { return coordinate_of(block_of(index + offset_)); }
 
-std::vector<std::int64_t> BlockDeal::owners_in(std::int64_t begin, std::int64_t end) const {
+std::vector<std::int64_t> BlockOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> result;
   if (begin >= end) return result;
   const std::int64_t lo = begin + offset_;
@@ -173,16 +173,16 @@ std::vector<std::int64_t> BlockDeal::owners_in(std::int64_t begin, std::int64_t 
   return result;
 }
 
-std::int64_t BlockDeal::longest() const {
-  if (offset_ > 0) return Deal::longest();
+std::int64_t BlockOwnerMap::longest() const {
+  if (offset_ > 0) return OwnerMap::longest();
   if (!starts_) return blocks_from(0).size();  // no block is longer than the first one
   std::int64_t most = 0;
   for (std::size_t b = 1; b < starts_->size(); ++b) most = std::max(most, (*starts_)[b] - (*starts_)[b - 1]);
   return most;
 }
 
-IndirectDeal::IndirectDeal(const Distribution& distribution, std::int64_t size, std::int64_t extent)
-    : Deal(size, extent) {
+IndirectOwnerMap::IndirectOwnerMap(const Distribution& distribution, std::int64_t size, std::int64_t extent)
+    : OwnerMap(size, extent) {
   std::int64_t begin = 0;
   for (const OwnerRun& run : distribution.owners) {
     if (run.count == 0 || begin >= size) continue;
@@ -203,12 +203,12 @@ IndirectDeal::IndirectDeal(const Distribution& distribution, std::int64_t size, 
                                  : IndexSet::periodic(0, period_, std::move(runs), 0, size));
 }
 
-std::int64_t IndirectDeal::owner(std::int64_t index) const {
+std::int64_t IndirectOwnerMap::owner(std::int64_t index) const {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), index % period_);
   return runs_[static_cast<std::size_t>(next - starts_.begin()) - 1].owner;
 }
 
-std::vector<std::int64_t> IndirectDeal::owners_in(std::int64_t begin, std::int64_t end) const {
+std::vector<std::int64_t> IndirectOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> result;
   if (begin >= end) return result;
   if (end - begin >= period_) {
@@ -228,30 +228,30 @@ std::vector<std::int64_t> IndirectDeal::owners_in(std::int64_t begin, std::int64
   return result;
 }
 
-NestedDeal::NestedDeal(DealPtr outer, Distribution inner, std::int64_t inner_extent)
-    : Deal(outer->size(), base::checked_multiply(outer->extent(), inner_extent, "coordinates of a dimension")),
+NestedOwnerMap::NestedOwnerMap(OwnerMapPtr outer, Distribution inner, std::int64_t inner_extent)
+    : OwnerMap(outer->size(), base::checked_multiply(outer->extent(), inner_extent, "coordinates of a dimension")),
       outer_(std::move(outer)),
       inner_(std::move(inner)),
       inner_extent_(inner_extent) {}
 
-DealPtr NestedDeal::inner_deal(std::int64_t places) const {
+OwnerMapPtr NestedOwnerMap::inner_deal(std::int64_t places) const {
   if (inner_.kind == Distribution::Kind::kIndirect)
-    return std::make_shared<IndirectDeal>(inner_, places, inner_extent_);
-  return std::make_shared<BlockDeal>(inner_, places, inner_extent_, Turn{}, 0);
+    return std::make_shared<IndirectOwnerMap>(inner_, places, inner_extent_);
+  return std::make_shared<BlockOwnerMap>(inner_, places, inner_extent_, Turn{}, 0);
 }
 
-IndexSet NestedDeal::set(std::int64_t coordinate) const {
+IndexSet NestedOwnerMap::set(std::int64_t coordinate) const {
   const IndexSet whole = outer_->set(coordinate / inner_extent_);
   return nest(whole, inner_deal(whole.size())->set(coordinate % inner_extent_));
 }
 
-std::int64_t NestedDeal::owner(std::int64_t index) const {
+std::int64_t NestedOwnerMap::owner(std::int64_t index) const {
   const std::int64_t c = outer_->owner(index);
   const IndexSet whole = outer_->set(c);
   return c * inner_extent_ + inner_deal(whole.size())->owner(whole.rank_of(index));
 }
 
-std::vector<std::int64_t> NestedDeal::owners_in(std::int64_t begin, std::int64_t end) const {
+std::vector<std::int64_t> NestedOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> result;
   for (const std::int64_t c : outer_->owners_in(begin, end)) {
     const IndexSet whole = outer_->set(c);
@@ -264,16 +264,16 @@ std::vector<std::int64_t> NestedDeal::owners_in(std::int64_t begin, std::int64_t
   return result;
 }
 
-AlignedDeal::AlignedDeal(DealPtr base, std::int64_t size, std::int64_t scale, std::int64_t offset)
-    : Deal(size, base->extent()), base_(std::move(base)), scale_(scale), offset_(offset) {}
+AlignedOwnerMap::AlignedOwnerMap(OwnerMapPtr base, std::int64_t size, std::int64_t scale, std::int64_t offset)
+    : OwnerMap(size, base->extent()), base_(std::move(base)), scale_(scale), offset_(offset) {}
 
-IndexSet AlignedDeal::set(std::int64_t coordinate) const {
+IndexSet AlignedOwnerMap::set(std::int64_t coordinate) const {
   return preimage(base_->set(coordinate), scale_, offset_, size());
 }
 
-std::int64_t AlignedDeal::owner(std::int64_t index) const { return base_->owner(scale_ * index + offset_); }
+std::int64_t AlignedOwnerMap::owner(std::int64_t index) const { return base_->owner(scale_ * index + offset_); }
 
-std::vector<std::int64_t> AlignedDeal::owners_in(std::int64_t begin, std::int64_t end) const {
+std::vector<std::int64_t> AlignedOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
   if (begin >= end) return {};
   std::vector<std::int64_t> result;
   if (end - begin <= extent()) {
@@ -286,8 +286,8 @@ std::vector<std::int64_t> AlignedDeal::owners_in(std::int64_t begin, std::int64_
   return base_->owners_in(std::min(a, b), std::max(a, b) + 1);
 }
 
-DealPtr make_deal(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
-                  std::int64_t offset, int dimension) {
+OwnerMapPtr make_owner_map(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
+                           std::int64_t offset, int dimension) {
   using Kind = Distribution::Kind;
   const bool indirect = distribution.kind == Kind::kIndirect;
   if (indirect && !turn.plain())
@@ -298,23 +298,23 @@ DealPtr make_deal(const Distribution& distribution, std::int64_t size, const Ext
   const std::int64_t template_size = base::checked_add(size, offset, "indices of a template");
   check(distribution, template_size, extents[0], dimension);
   const bool plain = distribution.inner.empty() && !indirect;
-  if (plain) return std::make_shared<BlockDeal>(distribution, size, extents[0], turn, offset);
-  DealPtr deal;
+  if (plain) return std::make_shared<BlockOwnerMap>(distribution, size, extents[0], turn, offset);
+  OwnerMapPtr owner_map;
   if (indirect) {
-    deal = std::make_shared<IndirectDeal>(distribution, template_size, extents[0]);
+    owner_map = std::make_shared<IndirectOwnerMap>(distribution, template_size, extents[0]);
   } else {
-    deal = std::make_shared<BlockDeal>(distribution, template_size, extents[0], turn, 0);
+    owner_map = std::make_shared<BlockOwnerMap>(distribution, template_size, extents[0], turn, 0);
   }
   for (std::size_t level = 0; level < distribution.inner.size(); ++level) {
     const Distribution& inner = distribution.inner[level];
     // Only these depend on the number of places, which differs from coordinate to coordinate.
     const bool depends = inner.kind == Kind::kGenBlock || inner.kind == Kind::kIndirect || inner.block != 0;
-    for (std::int64_t c = 0; c < (depends ? deal->extent() : 1); ++c)
-      check(inner, deal->set(c).size(), extents[level + 1], dimension);
-    deal = std::make_shared<NestedDeal>(std::move(deal), inner, extents[level + 1]);
+    for (std::int64_t c = 0; c < (depends ? owner_map->extent() : 1); ++c)
+      check(inner, owner_map->set(c).size(), extents[level + 1], dimension);
+    owner_map = std::make_shared<NestedOwnerMap>(std::move(owner_map), inner, extents[level + 1]);
   }
-  if (offset != 0) deal = std::make_shared<AlignedDeal>(std::move(deal), size, 1, offset);
-  return deal;
+  if (offset != 0) owner_map = std::make_shared<AlignedOwnerMap>(std::move(owner_map), size, 1, offset);
+  return owner_map;
 }
 
 }  // namespace plait::layout

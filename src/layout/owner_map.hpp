@@ -11,10 +11,10 @@
 namespace plait::layout {
 
 /// A partition of the indices [0, n) among coordinates.  Values without state of their own to change; any thread.
-class Deal {
+class OwnerMap {
  public:
-  Deal(std::int64_t size, std::int64_t extent) : size_(size), extent_(extent) {}
-  virtual ~Deal() = default;
+  OwnerMap(std::int64_t size, std::int64_t extent) : size_(size), extent_(extent) {}
+  virtual ~OwnerMap() = default;
 
   std::int64_t size() const { return size_; }
   /// Number of coordinates.
@@ -33,7 +33,7 @@ class Deal {
   std::int64_t extent_;
 };
 
-using DealPtr = std::shared_ptr<const Deal>;
+using OwnerMapPtr = std::shared_ptr<const OwnerMap>;
 
 /// Where dealing begins and which way it goes on: block b goes to coordinate (source + b) mod p, or (source - b) mod p.
 struct Turn {
@@ -44,11 +44,12 @@ struct Turn {
 
 /// `block`, `block(m)`, `balanced`, `cyclic(k)`, `gen_block(sizes)` and `*`, whose index i is index i + offset of the
 /// template [0, n + offset).
-class BlockDeal : public Deal {
+class BlockOwnerMap : public OwnerMap {
  public:
   using Kind = Distribution::Kind;
   /// pre  check_blocks() has passed for the template.
-  BlockDeal(const Distribution& distribution, std::int64_t size, std::int64_t extent, Turn turn, std::int64_t offset);
+  BlockOwnerMap(const Distribution& distribution, std::int64_t size, std::int64_t extent, Turn turn,
+                std::int64_t offset);
 
   Kind kind() const { return kind_; }
   const Turn& turn() const { return turn_; }
@@ -76,10 +77,10 @@ class BlockDeal : public Deal {
 };
 
 /// `indirect(map)`.
-class IndirectDeal : public Deal {
+class IndirectOwnerMap : public OwnerMap {
  public:
   /// pre  check_owners() has passed.
-  IndirectDeal(const Distribution& distribution, std::int64_t size, std::int64_t extent);
+  IndirectOwnerMap(const Distribution& distribution, std::int64_t size, std::int64_t extent);
   IndexSet set(std::int64_t coordinate) const override { return sets_[static_cast<std::size_t>(coordinate)]; }
   std::int64_t owner(std::int64_t index) const override;
   std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
@@ -92,27 +93,27 @@ class IndirectDeal : public Deal {
 };
 
 /// `outer/inner`: inner deals the local places that outer gives to a coordinate; coordinate = outer*p_inner + inner.
-class NestedDeal : public Deal {
+class NestedOwnerMap : public OwnerMap {
  public:
-  NestedDeal(DealPtr outer, Distribution inner, std::int64_t inner_extent);
-  const Deal& outer() const { return *outer_; }
+  NestedOwnerMap(OwnerMapPtr outer, Distribution inner, std::int64_t inner_extent);
+  const OwnerMap& outer() const { return *outer_; }
   std::int64_t inner_extent() const { return inner_extent_; }
   IndexSet set(std::int64_t coordinate) const override;
   std::int64_t owner(std::int64_t index) const override;
   std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
 
  private:
-  DealPtr inner_deal(std::int64_t places) const;
-  DealPtr outer_;
+  OwnerMapPtr inner_deal(std::int64_t places) const;
+  OwnerMapPtr outer_;
   Distribution inner_;
   std::int64_t inner_extent_;
 };
 
 /// Index i of [0, n) is index scale*i + offset of another deal (HPF ALIGN).
-class AlignedDeal : public Deal {
+class AlignedOwnerMap : public OwnerMap {
  public:
-  AlignedDeal(DealPtr base, std::int64_t size, std::int64_t scale, std::int64_t offset);
-  const Deal& base() const { return *base_; }
+  AlignedOwnerMap(OwnerMapPtr base, std::int64_t size, std::int64_t scale, std::int64_t offset);
+  const OwnerMap& base() const { return *base_; }
   std::int64_t scale() const { return scale_; }
   std::int64_t offset() const { return offset_; }
   IndexSet set(std::int64_t coordinate) const override;
@@ -120,14 +121,14 @@ class AlignedDeal : public Deal {
   std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
 
  private:
-  DealPtr base_;
+  OwnerMapPtr base_;
   std::int64_t scale_;
   std::int64_t offset_;
 };
 
 /// Makes the deal of a distribution, its nested ones included; `extents` has the coordinates of each level.
 /// errors  kArgument, naming the dimension: what does not fit, such as block(m) too small.
-DealPtr make_deal(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
-                  std::int64_t offset, int dimension);
+OwnerMapPtr make_owner_map(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
+                           std::int64_t offset, int dimension);
 
 }  // namespace plait::layout

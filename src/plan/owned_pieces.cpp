@@ -1,15 +1,15 @@
-#include "plan/deal_out.hpp"
+#include "plan/owned_pieces.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 namespace plait::plan {
 
-bool dealing_out_is_cheaper(const IndexSet& set, const layout::Deal& deal) {
-  const auto* blocks = dynamic_cast<const layout::BlockDeal*>(&deal);
+bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_map) {
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
   if (blocks == nullptr || blocks->kind() != Distribution::Kind::kCyclic || set.pattern || set.contiguous())
     return false;
-  const auto extent = static_cast<double>(deal.extent());
+  const auto extent = static_cast<double>(owner_map.extent());
   const auto block = static_cast<double>(blocks->block());
   const auto length = static_cast<double>(set.length);
   const auto runs = static_cast<double>(set.runs());
@@ -17,13 +17,13 @@ bool dealing_out_is_cheaper(const IndexSet& set, const layout::Deal& deal) {
   // Each pair is walked or solved for, whichever is less; see CommonRuns.
   const double round = extent * block;
   if (round >= static_cast<double>(INT64_MAX)) return false;
-  const auto divisor = static_cast<double>(std::gcd(set.stride, blocks->block() * deal.extent()));
+  const auto divisor = static_cast<double>(std::gcd(set.stride, blocks->block() * owner_map.extent()));
   const double pair = std::min(runs, (length + block) / divisor + 1);
   constexpr double kStepsOfStretch = 4;  // finding its owner and its places, in steps of a walk
   return stretches * kStepsOfStretch < std::min(extent, stretches) * pair;
 }
 
-std::vector<Dealt> deal_out(const IndexSet& set, const layout::Deal& deal) {
+std::vector<OwnedPieces> owned_pieces(const IndexSet& set, const layout::OwnerMap& owner_map) {
   struct Stretch {
     std::int64_t coordinate;
     Piece piece;
@@ -33,8 +33,8 @@ std::vector<Dealt> deal_out(const IndexSet& set, const layout::Deal& deal) {
   for (std::int64_t x = set.next(set.begin); x < set.end;) {
     const std::int64_t stop = set.run_end(x);
     while (x < stop) {
-      const std::int64_t coordinate = deal.owner(x);
-      const IndexSet owners = deal.set(coordinate);
+      const std::int64_t coordinate = owner_map.owner(x);
+      const IndexSet owners = owner_map.set(coordinate);
       const std::int64_t length = std::min(owners.run_end(x), stop) - x;
       found.push_back({coordinate, {length, 1, place, 0, owners.rank_of(x), 0, 0, 0}});
       place += length;
@@ -44,7 +44,7 @@ std::vector<Dealt> deal_out(const IndexSet& set, const layout::Deal& deal) {
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Stretch& s, const Stretch& t) { return s.coordinate < t.coordinate; });
-  std::vector<Dealt> result;
+  std::vector<OwnedPieces> result;
   for (const Stretch& stretch : found) {
     if (result.empty() || result.back().coordinate != stretch.coordinate) result.push_back({stretch.coordinate, {}});
     Pieces& pieces = result.back().pieces;

@@ -1,4 +1,4 @@
-#include "distant/home.hpp"
+#include "distant/server.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -28,40 +28,40 @@ transport::CallFailure failure_of(const std::exception_ptr& error) {
   }
 }
 
-void Home::add(std::int64_t number, std::shared_ptr<const LocalFile> file) {
+void Server::add(std::int64_t number, std::shared_ptr<const LocalFile> file) {
   const std::scoped_lock lock(mutex_);
   files_[number] = std::move(file);
 }
 
-void Home::remove(std::int64_t number) {
+void Server::remove(std::int64_t number) {
   const std::scoped_lock lock(mutex_);
   files_.erase(number);
 }
 
-std::shared_ptr<const LocalFile> Home::find_file(std::int64_t number) const {
+std::shared_ptr<const LocalFile> Server::find_file(std::int64_t number) const {
   const std::scoped_lock lock(mutex_);
   const auto found = files_.find(number);
   return found == files_.end() ? nullptr : found->second;
 }
 
-Entry Home::register_name(const std::string& name, const Entry& entry) {
+Entry Server::register_name(const std::string& name, const Entry& entry) {
   const std::scoped_lock lock(mutex_);
   return names_.try_emplace(name, entry).first->second;
 }
 
-Entry Home::find_name(const std::string& name) const {
+Entry Server::find_name(const std::string& name) const {
   const std::scoped_lock lock(mutex_);
   const auto found = names_.find(name);
   return found == names_.end() ? Entry{} : found->second;
 }
 
-void Home::forget_name(const std::string& name, const Entry& entry) {
+void Server::forget_name(const std::string& name, const Entry& entry) {
   const std::scoped_lock lock(mutex_);
   const auto found = names_.find(name);
   if (found != names_.end() && found->second == entry) names_.erase(found);
 }
 
-void Home::arrived(transport::Active& active, const transport::Arrival& arrival) {
+void Server::arrived(transport::Active& active, const transport::Arrival& arrival) {
   {
     const std::scoped_lock lock(mutex_);
     queues_[static_cast<std::size_t>(arrival.from)].push_back({&active, arrival, unpacked(arrival.head), nullptr});
@@ -70,7 +70,7 @@ void Home::arrived(transport::Active& active, const transport::Arrival& arrival)
   serve_waiting();
 }
 
-void Home::left(int worker) {
+void Server::left(int worker) {
   const std::scoped_lock lock(mutex_);
   auto& queue = queues_[static_cast<std::size_t>(worker)];
   waiting_ -= queue.size();
@@ -78,7 +78,7 @@ void Home::left(int worker) {
   std::erase_if(names_, [worker](const auto& known) { return known.second.home == worker; });
 }
 
-void Home::serve_waiting() {
+void Server::serve_waiting() {
   {
     const std::scoped_lock lock(mutex_);
     if (std::exchange(serving_, true)) return;
@@ -88,7 +88,7 @@ void Home::serve_waiting() {
 
 /// The next caller's next job, with a buffer.  Where there is none, nobody serves any more: under the lock, so that
 /// what comes later is seen by whoever brings it.
-std::optional<Home::Job> Home::next() {
+std::optional<Server::Job> Server::next() {
   const std::scoped_lock lock(mutex_);
   std::byte* const buffer = waiting_ > 0 ? new_buffer() : nullptr;
   if (buffer == nullptr) {
@@ -104,7 +104,7 @@ std::optional<Home::Job> Home::next() {
   return job;
 }
 
-std::byte* Home::new_buffer() {
+std::byte* Server::new_buffer() {
   if (free_.empty() && buffers_.size() < static_cast<std::size_t>(kBuffers)) {
     auto* const made = new (std::nothrow) std::byte[static_cast<std::size_t>(kPieceBytes)];
     if (made != nullptr) {
@@ -118,7 +118,7 @@ std::byte* Home::new_buffer() {
   return buffer;
 }
 
-void Home::release(std::byte* buffer) {
+void Server::release(std::byte* buffer) {
   {
     const std::scoped_lock lock(mutex_);
     free_.push_back(buffer);
@@ -127,7 +127,7 @@ void Home::release(std::byte* buffer) {
   serve_waiting();
 }
 
-void Home::serve(const Job& job) {
+void Server::serve(const Job& job) {
   if (job.arrival.payload_bytes == 0) return serve_with_payload(job);
   const std::span<std::byte> into(job.buffer, static_cast<std::size_t>(job.arrival.payload_bytes));
   job.active->take(job.arrival, into, [this, job](bool there) {
@@ -139,15 +139,15 @@ void Home::serve(const Job& job) {
   });
 }
 
-void Home::serve_with_payload(const Job& job) {
-  if (job.head.wish >= Wish::kRegister) {
+void Server::serve_with_payload(const Job& job) {
+  if (job.head.kind >= RequestKind::kRegister) {
     serve_name(job);
   } else {
     serve_file(job);
   }
 }
 
-std::shared_ptr<const LocalFile> Home::file_of(const Job& job) const {
+std::shared_ptr<const LocalFile> Server::file_of(const Job& job) const {
   if (auto found = find_file(job.head.file)) return found;
   throw Error(ErrorKind::kSystem,
               base::text("rank ", rank_, " (host ", host_name(),
@@ -155,7 +155,7 @@ std::shared_ptr<const LocalFile> Home::file_of(const Job& job) const {
               EBADF);
 }
 
-void Home::serve_file(const Job& job) {
+void Server::serve_file(const Job& job) {
   std::shared_ptr<const LocalFile> file;
   try {
     file = file_of(job);
@@ -164,13 +164,13 @@ void Home::serve_file(const Job& job) {
   }
   const Head& head = job.head;
   const std::span<std::byte> bytes(job.buffer, static_cast<std::size_t>(head.bytes));
-  switch (head.wish) {
-    case Wish::kRead:
-    case Wish::kReadPart:
+  switch (head.kind) {
+    case RequestKind::kRead:
+    case RequestKind::kReadPart:
       if (file->read_cached(head.offset, bytes)) return answer(job, bytes.size());
       return disks_->run([this, job, file, bytes] {
         carry_out(job, [&] {
-          if (job.head.wish == Wish::kRead) {
+          if (job.head.kind == RequestKind::kRead) {
             file->read(job.head.offset, bytes);
           } else {
             file->read_part(job.head.offset, bytes);
@@ -178,7 +178,7 @@ void Home::serve_file(const Job& job) {
           return bytes.size();
         });
       });
-    case Wish::kWrite: {
+    case RequestKind::kWrite: {
       auto work = [this, job, file, bytes] {
         carry_out(job, [&] {
           file->write(job.head.offset, bytes);
@@ -188,18 +188,18 @@ void Home::serve_file(const Job& job) {
       if (head.bytes <= kMostAtOnce && !disks_->busy()) return work();
       return disks_->run(std::move(work));
     }
-    case Wish::kSize:
+    case RequestKind::kSize:
       return carry_out(job, [&] {
         const std::int64_t size = file->size();
         std::memcpy(job.buffer, &size, sizeof size);
         return sizeof size;
       });
-    case Wish::kSync:
-    case Wish::kResize:
+    case RequestKind::kSync:
+    case RequestKind::kResize:
     default:
       return disks_->run([this, job, file] {
         carry_out(job, [&] {
-          if (job.head.wish == Wish::kSync) {
+          if (job.head.kind == RequestKind::kSync) {
             file->sync();
           } else {
             file->resize(job.head.bytes);
@@ -210,22 +210,22 @@ void Home::serve_file(const Job& job) {
   }
 }
 
-void Home::serve_name(const Job& job) {
+void Server::serve_name(const Job& job) {
   carry_out(job, [&] {
     const std::string name(reinterpret_cast<const char*>(job.buffer),
                            static_cast<std::size_t>(job.arrival.payload_bytes));
     Entry entry{job.head.offset, job.head.file};
-    if (job.head.wish == Wish::kForget) {
+    if (job.head.kind == RequestKind::kForget) {
       forget_name(name, entry);
       return std::size_t{0};
     }
-    entry = job.head.wish == Wish::kRegister ? register_name(name, entry) : find_name(name);
+    entry = job.head.kind == RequestKind::kRegister ? register_name(name, entry) : find_name(name);
     std::memcpy(job.buffer, &entry, sizeof entry);
     return sizeof entry;
   });
 }
 
-void Home::carry_out(const Job& job, const std::function<std::size_t()>& work) {
+void Server::carry_out(const Job& job, const std::function<std::size_t()>& work) {
   std::size_t bytes = 0;
   try {
     bytes = work();
@@ -235,11 +235,11 @@ void Home::carry_out(const Job& job, const std::function<std::size_t()>& work) {
   answer(job, bytes);
 }
 
-void Home::answer(const Job& job, std::size_t bytes) {
+void Server::answer(const Job& job, std::size_t bytes) {
   job.active->answer(job.arrival, {job.buffer, bytes}, [this, buffer = job.buffer] { release(buffer); });
 }
 
-void Home::refuse(const Job& job, const std::exception_ptr& error) {
+void Server::refuse(const Job& job, const std::exception_ptr& error) {
   job.active->refuse(job.arrival, failure_of(error));
   release(job.buffer);
 }

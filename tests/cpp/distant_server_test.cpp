@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "distant/home.hpp"
+#include "distant/server.hpp"
 #include "distant_case.hpp"
 #include "transport/active.hpp"
 
 namespace {
 
 using plait::distant::Head;
-using plait::distant::Home;
 using plait::distant::LocalFile;
-using plait::distant::Wish;
+using plait::distant::RequestKind;
+using plait::distant::Server;
 using plait::transport::Active;
 using plait::transport::Arrival;
 using plait::transport::Call;
@@ -63,30 +63,30 @@ class DistantHome : public plait_test::DistantTest {
     Arrival arrival;
     arrival.from = from;
     arrival.head = plait::distant::packed(head);
-    (head.wish == Wish::kWrite ? arrival.payload_bytes : arrival.room_bytes) = head.bytes;
+    (head.kind == RequestKind::kWrite ? arrival.payload_bytes : arrival.room_bytes) = head.bytes;
     home_.arrived(active_, arrival);
   }
 
   Held active_;
-  Home home_;
+  Server home_;
 };
 
 TEST_F(DistantHome, NoMoreIsServedAtATimeThanThereAreBuffers) {
-  for (int i = 0; i < 100; ++i) ask(0, {Wish::kRead, 1, 0, 4096});
-  ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Home::kBuffers));
+  for (int i = 0; i < 100; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
+  ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Server::kBuffers));
   // Each answer that has gone makes room for one.
   for (std::size_t i = 0; i < 84; ++i) {
     active_.answers[i].sent();
-    ASSERT_EQ(active_.answers.size(), i + 1 + Home::kBuffers);
+    ASSERT_EQ(active_.answers.size(), i + 1 + Server::kBuffers);
   }
   for (std::size_t i = 84; i < 100; ++i) active_.answers[i].sent();
   EXPECT_EQ(active_.answers.size(), 100U);
 }
 
 TEST_F(DistantHome, CallersTakeTurns) {
-  for (int i = 0; i < 50; ++i) ask(0, {Wish::kRead, 1, 0, 4096});
-  for (int i = 0; i < 3; ++i) ask(1, {Wish::kRead, 1, 0, 4096});
-  for (int i = 0; i < 3; ++i) ask(2, {Wish::kRead, 1, 0, 4096});
+  for (int i = 0; i < 50; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
+  for (int i = 0; i < 3; ++i) ask(1, {RequestKind::kRead, 1, 0, 4096});
+  for (int i = 0; i < 3; ++i) ask(2, {RequestKind::kRead, 1, 0, 4096});
   const auto before = active_.answers.size();
   for (std::size_t i = 0; i < 9; ++i) active_.answers[i].sent();
   // However many the first caller has asked for, the others' are among the next nine.
@@ -96,30 +96,30 @@ TEST_F(DistantHome, CallersTakeTurns) {
 }
 
 TEST_F(DistantHome, WhatACallerThatHasLeftAskedForIsForgotten) {
-  for (int i = 0; i < 40; ++i) ask(0, {Wish::kRead, 1, 0, 4096});
-  ask(1, {Wish::kRead, 1, 0, 4096});
+  for (int i = 0; i < 40; ++i) ask(0, {RequestKind::kRead, 1, 0, 4096});
+  ask(1, {RequestKind::kRead, 1, 0, 4096});
   home_.left(0);
   active_.answers[0].sent();
-  ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Home::kBuffers) + 1);
+  ASSERT_EQ(active_.answers.size(), static_cast<std::size_t>(Server::kBuffers) + 1);
   EXPECT_EQ(active_.answers.back().to, 1);
 }
 
 TEST_F(DistantHome, WritesAndSizesAreServedAndMistakesRefused) {
-  ask(0, {Wish::kWrite, 1, 4096, 10});
+  ask(0, {RequestKind::kWrite, 1, 4096, 10});
   ASSERT_EQ(active_.answers.size(), 1U);
   EXPECT_EQ(active_.answers[0].bytes, 0U);
   active_.answers[0].sent();
-  ask(1, {Wish::kSize, 1, 0, 8});
+  ask(1, {RequestKind::kSize, 1, 0, 8});
   ASSERT_EQ(active_.answers.size(), 2U);
   std::int64_t size = 0;
   std::memcpy(&size, active_.answers[1].data, sizeof size);
   EXPECT_EQ(size, 4106);
-  ask(2, {Wish::kRead, 2, 0, 10});
+  ask(2, {RequestKind::kRead, 2, 0, 10});
   ASSERT_EQ(active_.refused.size(), 1U);
   EXPECT_EQ(active_.refused[0].first, 2);
   EXPECT_NE(active_.refused[0].second.text.find("has no file under this handle"), std::string::npos);
   // A refusal gives its buffer back.
-  for (int i = 0; i < 100; ++i) ask(2, {Wish::kRead, 2, 0, 10});
+  for (int i = 0; i < 100; ++i) ask(2, {RequestKind::kRead, 2, 0, 10});
   EXPECT_EQ(active_.refused.size(), 101U);
 }
 

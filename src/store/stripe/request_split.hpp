@@ -13,9 +13,9 @@ namespace plait::store::stripe {
 ///
 /// Pieces of a component follow each other there as their stripes do, so that its store makes one request of them.
 template <typename Segment>
-class Dealing {
+class RequestSplit {
  public:
-  Dealing(std::vector<Segment> segments, std::int64_t unit, std::size_t components)
+  RequestSplit(std::vector<Segment> segments, std::int64_t unit, std::size_t components)
       : segments_(std::move(segments)), unit_(unit), components_(components) {}
 
   bool done() const { return at_ == segments_.size(); }

@@ -1,4 +1,4 @@
-#include "engine/dealer.hpp"
+#include "engine/window_copier.hpp"
 
 #include <array>
 
@@ -47,7 +47,7 @@ void swap_sides(plan::Nest& nest) {
 
 }  // namespace
 
-Dealer::Dealer(const plan::AccessPlan& plan, std::int64_t rank)
+WindowCopier::WindowCopier(const plan::AccessPlan& plan, std::int64_t rank)
     : plan_(plan),
       holdings_(plan.holdings(rank)),
       window_steps_(plan::dense_strides(plan.section().shape)),
@@ -59,7 +59,7 @@ Dealer::Dealer(const plan::AccessPlan& plan, std::int64_t rank)
 
 /// Calls visit(offset of the box in the window, nest of window and array) for each product of pieces in the range.
 template <typename Visit>
-void Dealer::for_each_product(Range range, const Extents& array_steps, Visit&& visit) const {
+void WindowCopier::for_each_product(Range range, const Extents& array_steps, Visit&& visit) const {
   std::vector<plan::Pieces> pieces(plan_.section().shape.size());
   const std::vector<plan::Box> boxes = plan::boxes_of(plan_.section().shape, range.begin, range.end);
   for (const plan::Holding& own : holdings_) {
@@ -81,7 +81,7 @@ void Dealer::for_each_product(Range range, const Extents& array_steps, Visit&& v
   }
 }
 
-std::int64_t Dealer::elements(Range range) const {
+std::int64_t WindowCopier::elements(Range range) const {
   std::int64_t sum = 0;
   const std::vector<plan::Box> boxes = plan::boxes_of(plan_.section().shape, range.begin, range.end);
   for (const plan::Holding& own : holdings_)
@@ -93,7 +93,7 @@ std::int64_t Dealer::elements(Range range) const {
   return sum;
 }
 
-void Dealer::window_to_array(Range range, const std::byte* window, const LocalArray& array) const {
+void WindowCopier::window_to_array(Range range, const std::byte* window, const LocalArray& array) const {
   Loops loops;
   for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
     copy::strided_copy(array.data + nest.b, window + offset + nest.a, plan_.element_bytes(), a_to_b(nest, loops),
@@ -101,14 +101,14 @@ void Dealer::window_to_array(Range range, const std::byte* window, const LocalAr
   });
 }
 
-void Dealer::array_to_window(Range range, const LocalArray& array, std::byte* window) const {
+void WindowCopier::array_to_window(Range range, const LocalArray& array, std::byte* window) const {
   Loops loops;
   for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
     copy::strided_copy(window + offset + nest.a, array.data + nest.b, plan_.element_bytes(), b_to_a(nest, loops));
   });
 }
 
-std::int64_t Dealer::pack_from_window(Range range, const std::byte* window, std::byte* packed) const {
+std::int64_t WindowCopier::pack_from_window(Range range, const std::byte* window, std::byte* packed) const {
   Loops loops;
   std::int64_t done = 0;
   for_each_product(range, no_steps_, [&](std::int64_t offset, plan::Nest nest) {
@@ -119,7 +119,7 @@ std::int64_t Dealer::pack_from_window(Range range, const std::byte* window, std:
   return done;
 }
 
-std::int64_t Dealer::unpack_to_window(Range range, const std::byte* packed, std::byte* window) const {
+std::int64_t WindowCopier::unpack_to_window(Range range, const std::byte* packed, std::byte* window) const {
   Loops loops;
   std::int64_t done = 0;
   for_each_product(range, no_steps_, [&](std::int64_t offset, plan::Nest nest) {
@@ -130,7 +130,7 @@ std::int64_t Dealer::unpack_to_window(Range range, const std::byte* packed, std:
   return done;
 }
 
-std::int64_t Dealer::unpack_to_array(Range range, const std::byte* packed, const LocalArray& array) const {
+std::int64_t WindowCopier::unpack_to_array(Range range, const std::byte* packed, const LocalArray& array) const {
   Loops loops;
   std::int64_t done = 0;
   for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t, plan::Nest nest) {
@@ -142,7 +142,7 @@ std::int64_t Dealer::unpack_to_array(Range range, const std::byte* packed, const
   return done;
 }
 
-std::int64_t Dealer::pack_from_array(Range range, const LocalArray& array, std::byte* packed) const {
+std::int64_t WindowCopier::pack_from_array(Range range, const LocalArray& array, std::byte* packed) const {
   Loops loops;
   std::int64_t done = 0;
   for_each_product(range, plan_.local_steps(array.steps), [&](std::int64_t, plan::Nest nest) {
