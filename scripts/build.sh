@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds libraries and extension modules and installs the package plait into .plait/env.
+# Builds libraries and extension modules and installs the packages plait and plait-bench into .plait/env.
 #
 # usage: scripts/build.sh [--checks]     --checks also builds the C++ tests and makes warnings errors
 # The build tree under .plait/build stays, so a second run compiles only what changed.
@@ -18,8 +18,10 @@ take_lock
 export CMAKE_BUILD_PARALLEL_LEVEL="$plait_jobs"
 say "compiling and installing plait (log: .plait/log/build.log)"
 begin=$SECONDS
-"$plait_env/bin/python" -m pip install -v --no-build-isolation --no-deps --no-cache-dir --force-reinstall \
-  "${settings[@]}" . >"$plait_log/build.log" 2>&1 || {
+install() {
+  "$plait_env/bin/python" -m pip install -v --no-build-isolation --no-deps --no-cache-dir --force-reinstall "$@"
+}
+{ install "${settings[@]}" . && install ./bench; } >"$plait_log/build.log" 2>&1 || {
   grep -E -A 6 'error:|Error' "$plait_log/build.log" | head -n 80 >&2 || tail -n 20 "$plait_log/build.log" >&2
   say "failed; the whole log is .plait/log/build.log" >&2
   exit 1

@@ -107,8 +107,8 @@ def check_format(log: Path) -> Outcome:
 
 
 def check_types(log: Path) -> Outcome:
-    """Type check of the package and of the scripts."""
-    return check("mypy", run([sys.executable, "-m", "mypy", "python/plait", "scripts"], log))
+    """Type check of the packages and of the scripts."""
+    return check("mypy", run([sys.executable, "-m", "mypy", "python/plait", "bench/plait_bench", "scripts"], log))
 
 
 def check_style(log: Path) -> Outcome:

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from plait.bench.launch import LaunchError, find_mpiexec
 from plait.cli import main
+from plait.launch import LaunchError, find_mpiexec
 
 # What Open MPI asks for before it starts more ranks than cores, or for the superuser.
 WELCOME = {

@@ -11,11 +11,11 @@ from launching import needs_mpi, run
 from rich.console import Console
 from several_hosts_here import needs_hosts_and_mpi, said
 
-from plait.bench.columbus import ColumbusResults, ColumbusWay
-from plait.bench.columbus_table import columbus_table
-from plait.bench.machine import file_system
-from plait.bench.page_cache import Allowance, drop_files
-from plait.bench.records import (
+from plait_bench.columbus import ColumbusResults, ColumbusWay
+from plait_bench.columbus_table import columbus_table
+from plait_bench.machine import file_system
+from plait_bench.page_cache import Allowance, drop_files
+from plait_bench.records import (
     DamagedError,
     count_for,
     first_values,
@@ -26,7 +26,7 @@ from plait.bench.records import (
     values_of,
 )
 
-directory = pytest.importorskip("plait.bench.directory", reason="mpi4py is not installed")
+directory = pytest.importorskip("plait_bench.directory", reason="mpi4py is not installed")
 
 
 def test_records_come_back_and_change_size():

@@ -9,13 +9,13 @@ from launching import needs_mpi, run
 from rich.console import Console
 
 import plait
-from plait.bench.patterns import CellResult, PatternsResults, PatternsSettings
-from plait.bench.patterns_content import ReadCheck, content, fill, make_file, places_of, tile, written
-from plait.bench.patterns_job import BURST, Cell, PatternsJob
-from plait.bench.patterns_table import patterns_table
-from plait.bench.text import counted, rate, short_bytes
 from plait.cli.lists import Several, parse_bytes, parse_count
 from plait.patterns import GSI, GSO, GSSA, PATTERNS, Access
+from plait_bench.patterns import CellResult, PatternsResults, PatternsSettings
+from plait_bench.patterns_content import ReadCheck, content, fill, make_file, places_of, tile, written
+from plait_bench.patterns_job import BURST, Cell, PatternsJob
+from plait_bench.patterns_table import patterns_table
+from plait_bench.text import counted, rate, short_bytes
 
 
 @needs_mpi

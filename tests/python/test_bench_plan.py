@@ -8,13 +8,13 @@ from click.testing import CliRunner
 from rich.console import Console
 
 import plait
-from plait.bench import plan as module
-from plait.bench.plan import PlanResult, PlanResults, PlanSettings, plan
-from plait.bench.plan_cases import TITLES, Deal, PlanCase, cases, pieces_of_period
-from plait.bench.plan_naive import by_blocks, by_elements
-from plait.bench.plan_table import plan_table
-from plait.bench.text import kibibytes, microseconds, power
 from plait.cli import main
+from plait_bench import plan as module
+from plait_bench.plan import PlanResult, PlanResults, PlanSettings, plan
+from plait_bench.plan_cases import TITLES, Deal, PlanCase, cases, pieces_of_period
+from plait_bench.plan_naive import by_blocks, by_elements
+from plait_bench.plan_table import plan_table
+from plait_bench.text import kibibytes, microseconds, power
 
 PAIRS = [
     ((3, 8), (5, 12)),
@@ -112,7 +112,7 @@ def test_a_wrong_plan_ends_with_an_error(monkeypatch):
     wrong = PlanResult(case, [1e-6], 1e-6, 7, 126, 58, 7, 100, 0, False)
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "plait": "1", "python": "3"}
     results = PlanResults(machine, {"rounds": 1}, [wrong])
-    monkeypatch.setattr("plait.cli.bench_plan.run_plan", lambda settings, progress: results)
+    monkeypatch.setattr("plait_bench.commands.plan.run_plan", lambda settings, progress: results)
     result = run("bench", "plan")
     assert result.exit_code == 1
     assert "WRONG: 1000 (cyclic(3)) onto (8) to 1000 (cyclic(5)) onto (12)" in result.output

@@ -7,10 +7,10 @@ import pytest
 from launching import needs_mpi, run
 from several_hosts_here import needs_hosts_and_mpi, said
 
-from plait.bench.shared import SharedCell, SharedResults
+from plait_bench.shared import SharedCell, SharedResults
 
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
-from plait.bench.shared_ranks import doubled
+from plait_bench.shared_ranks import doubled
 
 
 def made_up_results():

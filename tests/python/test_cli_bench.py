@@ -10,20 +10,20 @@ from rich.console import Console
 
 import plait
 import plait.trace
-from plait.bench.cells import CELLS, near_square
-from plait.bench.distant_job import LATENCIES
-from plait.bench.io import IoSettings, run_io
-from plait.bench.job import MPI_IO, TOTAL, Case, Job
-from plait.bench.launch import LaunchError, RankProgram, StalledError
-from plait.bench.overlap import OverlapResult
-from plait.bench.overlap_job import ACCESSES
-from plait.bench.pattern import pattern, same_bytes
-from plait.bench.primitives import fortran_library
-from plait.bench.redistribute import RedistributeCell, RedistributeResults
-from plait.bench.redistribute_table import redistribute_table
-from plait.bench.results import CaseResult, CellResult, IoResults
-from plait.bench.table import results_table
-from plait.bench.text import factor, milliseconds
+from plait.launch import LaunchError, RankProgram, StalledError
+from plait_bench.cells import CELLS, near_square
+from plait_bench.distant_job import LATENCIES
+from plait_bench.io import IoSettings, run_io
+from plait_bench.job import MPI_IO, TOTAL, Case, Job
+from plait_bench.overlap import OverlapResult
+from plait_bench.overlap_job import ACCESSES
+from plait_bench.pattern import pattern, same_bytes
+from plait_bench.primitives import fortran_library
+from plait_bench.redistribute import RedistributeCell, RedistributeResults
+from plait_bench.redistribute_table import redistribute_table
+from plait_bench.results import CaseResult, CellResult, IoResults
+from plait_bench.table import results_table
+from plait_bench.text import factor, milliseconds
 
 
 @needs_mpi
@@ -105,7 +105,7 @@ def test_demo_shows_everything_but_the_benchmark(tmp_path):
 
 @needs_mpi
 def test_ranks_that_fail_are_reported_in_one_line():
-    with pytest.raises(LaunchError, match="No such file"), RankProgram(2, "plait.bench.io_ranks", ["missing"]) as ranks:
+    with pytest.raises(LaunchError, match="No such file"), RankProgram(2, "plait_bench.io_ranks", ["missing"]) as ranks:
         list(ranks.events(30))
 
 

@@ -14,8 +14,8 @@ import pytest
 from launching import WELCOME, needs_mpi, run
 
 import plait
-from plait.bench.launch import find_mpiexec
 from plait.cli.copying import StoppedError, copy_by_ranks
+from plait.launch import find_mpiexec
 
 SHAPE = (301, 77)
 

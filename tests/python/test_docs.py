@@ -31,8 +31,8 @@ import plait
 import plait.shared
 import plait.trace
 from plait import patterns
-from plait.bench.launch import LaunchError, find_mpiexec
 from plait.cli import main
+from plait.launch import LaunchError, find_mpiexec
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -174,7 +174,10 @@ def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def commands(group: click.Group = main, name: str = "plait") -> Iterator[tuple[str, click.Command]]:
     """Every command with its whole name."""
-    for part, command in group.commands.items():
+    context = click.Context(group)
+    for part in group.list_commands(context):
+        command = group.get_command(context, part)
+        assert command is not None
         if isinstance(command, click.Group):
             yield from commands(command, f"{name} {part}")
         else:
@@ -272,7 +275,7 @@ def test_every_c_name_is_told_of() -> None:
 def test_every_setting_is_told_of() -> None:
     text = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
     names: set[str] = set()
-    for path in [*(ROOT / "src").rglob("*.cpp"), *(ROOT / "python").rglob("*.py")]:
+    for path in [*(ROOT / "src").rglob("*.cpp"), *(ROOT / "python").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]:
         for line in path.read_text(encoding="utf-8").splitlines():
             names |= set(re.findall(r"""(?:getenv\(|environ\.get\(|environ\[)["'](PLAIT_\w+)["']""", line))
     assert names, "no setting was found in the sources"

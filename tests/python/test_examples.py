@@ -11,7 +11,7 @@ import pytest
 from launching import WELCOME, needs_mpi
 
 import plait
-from plait.bench.launch import find_mpiexec
+from plait.launch import find_mpiexec
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = Path(plait.__file__).parent

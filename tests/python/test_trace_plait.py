@@ -10,7 +10,7 @@ import pytest
 from launching import WELCOME, needs_mpi
 
 from plait import trace
-from plait.bench.launch import find_mpiexec
+from plait.launch import find_mpiexec
 
 ONE = """
 import os

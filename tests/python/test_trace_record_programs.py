@@ -15,7 +15,7 @@ import pytest
 from launching import WELCOME
 from recording import PLAIT, SOURCES, Recorded, check_exact, compiled, kernel_count, load, need
 
-from plait.bench.launch import LaunchError, find_mpiexec
+from plait.launch import LaunchError, find_mpiexec
 from plait.trace import Interface, Kind
 
 Capture = pytest.CaptureFixture[str]

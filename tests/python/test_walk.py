@@ -58,7 +58,7 @@ def test_every_layer_and_kind_is_named() -> None:
 def test_named_symbols_exist() -> None:
     sources = "\n".join(
         path.read_text(encoding="utf-8")
-        for folder in ("src", "include", "python")
+        for folder in ("src", "include", "python", "bench")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in {".cpp", ".hpp", ".py"}
     )

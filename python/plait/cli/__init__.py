@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from plait.cli.bench import bench_command
+from plait.cli.bench import find_bench, missing_bench
 from plait.cli.completion import completion_command
 from plait.cli.copy import copy_command
 from plait.cli.demo import demo_command
@@ -15,7 +15,19 @@ from plait.cli.trace import trace_command
 __all__ = ["main"]
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Main(Commands):
+    """The commands of this package, and `bench`, which is looked for only when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted([*super().list_commands(ctx), "bench"])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name, or None."""
+        return (find_bench() or missing_bench) if cmd_name == "bench" else super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="plait", prog_name="plait")
 def main() -> None:
     """Plait moves distributed arrays between programs, disks and machines.
@@ -24,7 +36,6 @@ def main() -> None:
     """
 
 
-main.add_command(bench_command)
 main.add_command(completion_command)
 main.add_command(copy_command)
 main.add_command(demo_command)

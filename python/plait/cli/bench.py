@@ -1,114 +1,39 @@
-"""`plait bench`: measures Plait beside MPI on this machine."""
+"""`plait bench`: where its commands come from.
+
+They are the package plait-bench, which is installed on its own. This is the only place that knows its module.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+import importlib
 
 import click
 
-from plait.bench.chart import draw_chart
-from plait.bench.io import IoSettings, run_io
-from plait.bench.job import Operation
-from plait.bench.table import results_table
-from plait.cli.bench_columbus import columbus_command
-from plait.cli.bench_distant import distant_command
-from plait.cli.bench_overlap import overlap_command
-from plait.cli.bench_patterns import patterns_command
-from plait.cli.bench_plan import plan_command
-from plait.cli.bench_redistribute import redistribute_command
-from plait.cli.bench_shared import shared_command
-from plait.cli.bench_trace import trace_command
-from plait.cli.benchmark import deliver, result_options, run_with_bar
-from plait.cli.support import Commands, UserError
+from plait.cli.support import UserError
 
-_OPERATIONS: dict[str, tuple[Operation, ...]] = {"read": ("read",), "write": ("write",), "both": ("read", "write")}
-
-_EXAMPLES = """
-\b
-Examples:
-  plait bench io
-  plait bench io --size 1000 --rounds 3 --both
-  plait bench io --doubles 3000 --ranks 4 --json results.json --png results.png
-  plait bench io --bytes 5000 --no-mpiio --dir /scratch
-  plait bench io --doubles 5000 --fortran
-"""
+_PACKAGE = "plait_bench"
 
 
-@click.group("bench", cls=Commands)
-def bench_command() -> None:
-    """Measure Plait on this machine, beside MPI where that does the same."""
+def find_bench() -> click.Command | None:
+    """Return the commands of plait-bench, or None where it is not installed."""
+    try:
+        found = importlib.import_module(f"{_PACKAGE}.commands")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != _PACKAGE:
+            raise
+        return None
+    command: click.Command = found.bench_command
+    return command
 
 
-bench_command.add_command(columbus_command)
-bench_command.add_command(distant_command)
-bench_command.add_command(overlap_command)
-bench_command.add_command(patterns_command)
-bench_command.add_command(plan_command)
-bench_command.add_command(redistribute_command)
-bench_command.add_command(shared_command)
-bench_command.add_command(trace_command)
-
-
-@bench_command.command("io", epilog=_EXAMPLES)
-@click.option("--size", type=click.IntRange(min=1), help="Rows and columns of both arrays, doubles and bytes.")
-@click.option(
-    "--doubles", type=click.IntRange(min=1), help="Measure an array of doubles of this many rows and columns."
+# It takes every option, --help too: nothing that stands behind `bench` can be told apart without the package.
+@click.command(
+    "bench",
+    short_help="Measure Plait on this machine; needs plait[bench].",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
 )
-@click.option("--bytes", "bytes_", type=click.IntRange(min=1), help="The same for an array of bytes.")
-@click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each access.")
-@click.option(
-    "--cut",
-    type=click.FloatRange(min=0.1),
-    default=5.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Give up an access by MPI-IO, or a direct one, that takes longer.",
-)
-@click.option("--read", "operation", flag_value="read", help="Measure reading (the default).")
-@click.option("--write", "operation", flag_value="write", help="Measure writing into an existing file.")
-@click.option("--both", "operation", flag_value="both", help="Measure reading and writing.")
-@result_options("--png", "Draw a chart to this file.")
-@click.option(
-    "--dir", "directory", type=click.Path(file_okay=False), help="Folder for the files.  [default: a temporary one]"
-)
-@click.option("--no-mpiio", is_flag=True, help="Leave MPI-IO out.")
-@click.option("--fortran", is_flag=True, help="Measure the Fortran primitives as well.")
-def io_command(
-    size: int | None,
-    doubles: int | None,
-    bytes_: int | None,
-    ranks: int,
-    rounds: int,
-    cut: float,
-    operation: str | None,
-    json_: str | None,
-    chart: Path | None,
-    directory: str | None,
-    no_mpiio: bool,
-    fortran: bool,
-) -> None:
-    """Read or write a file under eight distributions, by Plait and by MPI-IO, side by side.
-
-    The file holds a square array column by column.  Without a size, 3000 x 3000 doubles and 5000 x 5000 bytes are
-    measured.  Every byte of every access is checked.  Exit code 1 tells of wrong data.
-    """
-    if size is not None and (doubles is not None or bytes_ is not None):
-        raise UserError("--size sets both arrays; give either --size, or --doubles and --bytes")
-    if size is None and doubles is None and bytes_ is None:
-        doubles, bytes_ = IoSettings.doubles, IoSettings.bytes
-    settings = IoSettings(
-        doubles=size or doubles or 0,
-        bytes=size or bytes_ or 0,
-        ranks=ranks,
-        rounds=rounds,
-        cut=cut,
-        operations=_OPERATIONS[operation or "read"],
-        mpiio=not no_mpiio,
-        fortran=fortran,
-        directory=directory,
-    )
-    results = run_with_bar(lambda progress: run_io(settings, progress))
-    deliver(results, results_table, draw_chart, json_, chart)
-    if any(results.wrong()):
-        raise SystemExit(1)
+@click.argument("rest", nargs=-1, type=click.UNPROCESSED)
+def missing_bench(rest: tuple[str, ...]) -> None:
+    """Say what to install."""
+    raise UserError("the benchmarks are not installed; install them with: pip install 'plait[bench]'")

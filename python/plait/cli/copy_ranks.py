@@ -14,8 +14,8 @@ from typing import Any
 from mpi4py import MPI
 
 import plait
-from plait.bench.job import report
 from plait.cli.copying import StoppedError, result_of
+from plait.launch.ranks import report
 
 
 def main() -> None:

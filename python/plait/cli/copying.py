@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 import plait
-from plait.bench.launch import LaunchError, RankProgram, require_mpi
+from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
 

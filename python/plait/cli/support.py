@@ -7,14 +7,16 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import plait
+
+Found = TypeVar("Found")
 
 
 class UserError(click.ClickException):
@@ -85,3 +87,10 @@ def progress_bar(*, remaining: bool = False) -> Progress:
         transient=True,
         disable=not console.is_terminal,
     )
+
+
+def run_with_bar(work: Callable[[Callable[[str, float], None]], Found], start: str = "starting the ranks") -> Found:
+    """Return what the work returns; it tells a bar on standard error what is going on and the share done, 0 to 1."""
+    with progress_bar() as bar:
+        task = bar.add_task(start, total=1.0)
+        return work(lambda text, share: bar.update(task, description=text, completed=share))

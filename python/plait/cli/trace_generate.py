@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 from rich.table import Table
 
-from plait.cli.benchmark import run_with_bar
-from plait.cli.support import UserError, output, writing_to
+from plait.cli.support import UserError, output, run_with_bar, writing_to
 from plait.cli.trace_summary import print_summary
 from plait.trace import generate, workloads
 

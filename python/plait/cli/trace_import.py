@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from plait.cli.benchmark import run_with_bar
-from plait.cli.support import writing_to
+from plait.cli.support import run_with_bar, writing_to
 from plait.cli.trace_summary import print_summary
 from plait.trace import IMPORTS, import_trace
 

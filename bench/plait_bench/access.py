@@ -1,0 +1,163 @@
+"""One distribution's accesses to one file on one rank: Plait's own ways and MPI-IO, reading or writing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait_bench.cells import CONFORMING, Cell
+from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case
+from plait_bench.mpiio import MpiIoFile
+from plait_bench.pattern import pattern, same_bytes
+from plait_bench.primitives import PrimitivesFile
+
+_POISON = 0xA5
+_CHECKED = 1 << 24  # bytes of the file compared at a time
+
+
+class Access:
+    """Everything one rank needs for one distribution.
+
+    The local arrays are allocated once and used by all accesses alike.
+    """
+
+    def __init__(self, comm: MPI.Intracomm, path: Path, case: Case, cell: Cell, accesses: list[str]) -> None:
+        """Open the file in all ways that `accesses` name."""
+        self._comm, self._path, self._case = comm, path, case
+        self._dtype = np.dtype(case.dtype)
+        shape = (case.extent, case.extent)
+        self.layout = cell.layout(shape, comm.size)
+        self._conforming = CONFORMING.layout(shape, comm.size)
+        self._indices = self.layout.indices(comm.rank)
+        self._conforming_indices = self._conforming.indices(comm.rank)
+        self._round = 0
+        self._cleanup = ExitStack()
+        needed = {TOTAL, OPTIMAL, REDISTRIBUTION}.intersection(accesses)
+        self._file = self._open_plait(None) if needed else None
+        self._direct = self._open_plait("direct") if DIRECT in accesses else None
+        self._unit: PrimitivesFile | None = None
+        if FORTRAN in accesses:
+            self._unit = PrimitivesFile(path, 3, cell, case.extent, comm.size, self._dtype)
+            self._cleanup.callback(self._unit.close)
+        self._mpi_file: MpiIoFile | None = None
+        if MPI_IO in accesses:
+            self._mpi_file = MpiIoFile(comm, path, cell, case.extent, self._dtype, case.operation == "write")
+            self._cleanup.callback(self._mpi_file.close)
+        self._local = self._pattern(self._indices, 0)
+        self._outer = self._pattern(self._conforming_indices, 0)
+        self._expected = (self._local.copy(order="F"), self._outer.copy(order="F"))
+        self._converted: npt.NDArray[Any] | None = None
+
+    def _open_plait(self, strategy: Literal["direct"] | None) -> plait.File:
+        file = plait.open(
+            str(self._path),
+            "r" if self._case.operation == "read" else "r+",
+            comm=self._comm,
+            shape=(self._case.extent, self._case.extent),
+            dtype=self._dtype,
+            order="F",
+            strategy=strategy,
+        )
+        self._cleanup.callback(file.close)
+        return file
+
+    def _pattern(self, indices: tuple[npt.NDArray[np.int64], ...], round_: int) -> npt.NDArray[Any]:
+        return pattern(indices[0], indices[1], self._case.extent, self._dtype, round_)
+
+    def prepare(self, round_: int) -> None:
+        """Spoil what the last access left, so that it cannot pass for the next one's data."""
+        if self._case.operation == "read":
+            for array in (self._local, self._outer):
+                array.ravel(order="K").view(np.uint8).fill(_POISON)
+        else:
+            self._round = round_
+            self._local[...] = self._pattern(self._indices, round_)
+            self._outer[...] = self._pattern(self._conforming_indices, round_)
+        self._converted = None
+        self._comm.Barrier()
+
+    def set_view(self) -> None:
+        """Set the MPI-IO view."""
+        assert self._mpi_file is not None
+        self._mpi_file.set_view()
+
+    def run(self, access: str) -> None:
+        """Do one access, together with all other ranks."""
+        actions: dict[str, Callable[[], None]] = {
+            OPTIMAL: lambda: self._transfer(self._file, self._outer, self._conforming),
+            REDISTRIBUTION: self._redistribute,
+            TOTAL: lambda: self._transfer(self._file, self._local, self.layout),
+            DIRECT: lambda: self._transfer(self._direct, self._local, self.layout),
+            FORTRAN: self._transfer_by_fortran,
+            MPI_IO: self._transfer_by_mpi,
+        }
+        actions[access]()
+
+    def _transfer(self, file: plait.File | None, local: npt.NDArray[Any], layout: plait.Layout) -> None:
+        assert file is not None
+        if self._case.operation == "read":
+            file.read(layout, out=local)
+        else:
+            file.write(local, layout)
+
+    def _transfer_by_fortran(self) -> None:
+        assert self._unit is not None
+        self._unit.move(self._local, self._case.operation == "write")
+
+    def _transfer_by_mpi(self) -> None:
+        assert self._mpi_file is not None
+        if self._case.operation == "read":
+            self._mpi_file.read(self._local)
+        else:
+            self._mpi_file.write(self._local)
+
+    def _redistribute(self) -> None:
+        if self._case.operation == "read":
+            self._converted = plait.redistribute(self._expected[1], self._conforming, self.layout, self._comm)
+        else:
+            self._converted = plait.redistribute(self._local, self.layout, self._conforming, self._comm)
+
+    def correct(self, access: str) -> bool:
+        """Return whether this rank sees what the access should have brought: each byte of it."""
+        if access == REDISTRIBUTION:
+            assert self._converted is not None
+            expected = self._expected[0] if self._case.operation == "read" else self._outer
+            return same_bytes(self._converted, expected)
+        if self._case.operation == "read":
+            if access == OPTIMAL:
+                return same_bytes(self._outer, self._expected[1])
+            return same_bytes(self._local, self._expected[0])
+        return self._file_is_correct()
+
+    def _file_is_correct(self) -> bool:
+        """Compare the whole file with the pattern of this round, on rank 0."""
+        self._comm.Barrier()
+        correct = True
+        if self._comm.rank == 0:
+            extent = self._case.extent
+            rows = np.arange(extent, dtype=np.int64)
+            step = max(1, _CHECKED // max(1, extent * self._dtype.itemsize))
+            with self._path.open("rb") as file:
+                for first in range(0, extent, step):
+                    columns = np.arange(first, min(first + step, extent), dtype=np.int64)
+                    expected = pattern(rows, columns, extent, self._dtype, self._round).T
+                    found = np.fromfile(file, self._dtype, expected.size)
+                    correct = correct and same_bytes(found, expected.ravel())
+                correct = correct and not file.read(1)
+        self._comm.Barrier()
+        return correct
+
+    def __enter__(self) -> Access:
+        """Return the accesses; leaving `with` closes the file."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file in all ways it was opened."""
+        self._cleanup.close()

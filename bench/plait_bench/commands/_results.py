@@ -1,0 +1,63 @@
+"""What the commands of `plait bench` share: options for results, and what happens to results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import click
+from rich.console import RenderableType
+
+from plait.cli.support import messages, output
+
+
+class Results(Protocol):
+    """What a benchmark found."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Found = TypeVar("Found", bound=Results)
+
+
+def result_options(chart: str = "--chart", chart_help: str = "Draw a chart to this PNG file.") -> Callable[..., Any]:
+    """Return the decorator that gives a command the options `json_` and `chart`."""
+
+    def decorate(command: Command) -> Command:
+        command = click.option(
+            chart, "chart", type=click.Path(dir_okay=False, path_type=Path), help=chart_help
+        )(command)  # fmt: skip
+        return click.option(
+            "--json",
+            "json_",
+            type=click.Path(dir_okay=False, allow_dash=True),
+            metavar="FILE",
+            help="Write all samples as JSON; - writes them to standard output instead of the table.",
+        )(command)
+
+    return decorate
+
+
+def deliver(
+    results: Found,
+    table: Callable[[Found], RenderableType],
+    draw: Callable[[Found, Path], None],
+    json_: str | None,
+    chart: Path | None,
+) -> None:
+    """Print the results as a table or as JSON, and write the files that were asked for."""
+    text = json.dumps(results.to_json(), indent=2)
+    if json_ == "-":
+        click.echo(text)
+    else:
+        output().print(table(results))
+    if json_ is not None and json_ != "-":
+        Path(json_).write_text(text + "\n", encoding="utf-8")
+        messages().print(f"samples written to {json_}", soft_wrap=True)
+    if chart is not None:
+        draw(results, chart)
+        messages().print(f"chart written to {chart}", soft_wrap=True)

@@ -1,0 +1,73 @@
+"""`plait bench columbus`: compressed records that change size, on Shared Files and on one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from plait.cli.support import run_with_bar
+from plait_bench.columbus import ColumbusSettings, run_columbus
+from plait_bench.columbus_table import columbus_table, draw_columbus_chart
+from plait_bench.commands._results import deliver, result_options
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench columbus
+  plait bench columbus --records 20000 --memory 64 --ranks 2 --chart columbus.png
+  scripts/hosts.py exec --hosts 2 --disk 40MB/s -- plait bench columbus --ranks 2 --dir /var/tmp
+"""
+
+
+@click.command("columbus", epilog=_EXAMPLES)
+@click.option(
+    "--ranks",
+    type=click.IntRange(min=1),
+    default=lambda: ColumbusSettings().ranks,
+    help="Number of MPI processes.  [default: the cores, at most 4]",
+)
+@click.option("--records", type=click.IntRange(min=1), default=2000, show_default=True, help="Number of records.")
+@click.option(
+    "--size",
+    type=click.IntRange(min=200),
+    default=30_000,
+    show_default=True,
+    metavar="BYTES",
+    help="Size of a record, on average.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(min=0),
+    default=16,
+    show_default=True,
+    metavar="MIB",
+    help="Page cache that the records may take on a node; 0: none.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Updates of each record.")
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False),
+    help="Folder for the records: each rank's own disk, or one that all see.  [default: a temporary one]",
+)
+@result_options()
+def columbus_command(
+    ranks: int,
+    records: int,
+    size: int,
+    memory: int,
+    rounds: int,
+    folder: str | None,
+    json_: str | None,
+    chart: Path | None,
+) -> None:
+    """Update compressed records that change size, drawn as tasks: on Shared Files, and on one file.
+
+    The program of section 5 of the paper on Distant I/O (1998), beside the rates that it gives in table 1. The one file
+    is read and written by pread and pwrite where all ranks see the folder; otherwise it is on the disk of rank 0, and
+    the other ranks reach it by Distant I/O.
+    """
+    settings = ColumbusSettings(ranks=ranks, records=records, size=size, memory=memory, rounds=rounds, folder=folder)
+    results = run_with_bar(lambda progress: run_columbus(settings, progress))
+    deliver(results, columbus_table, draw_columbus_chart, json_, chart)

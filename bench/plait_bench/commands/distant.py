@@ -1,0 +1,54 @@
+"""`plait bench distant`: local and remote disks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver, result_options
+from plait_bench.distant import DistantSettings, run_distant
+from plait_bench.distant_table import distant_table, draw_distant_chart
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench distant
+  plait bench distant --megabytes 1024 --ahead 1 --ahead 16
+  plait bench distant --disk /disk1 --disk /disk2 --chart distant.png
+"""
+
+
+@click.command("distant", epilog=_EXAMPLES)
+@click.option(
+    "--megabytes", type=click.IntRange(min=1), default=64, show_default=True, help="Moved by a measurement, in MiB."
+)
+@click.option(
+    "--ahead",
+    type=click.IntRange(min=1),
+    multiple=True,
+    default=(1, 8),
+    show_default=True,
+    help="Requests under way at a time; may be repeated.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each kind.")
+@click.option(
+    "--disk",
+    "disks",
+    type=click.Path(file_okay=False),
+    multiple=True,
+    help="Folder for the file of rank 0, and then of rank 1.  [default: a temporary one]",
+)
+@result_options()
+def distant_command(
+    megabytes: int, ahead: tuple[int, ...], rounds: int, disks: tuple[str, ...], json_: str | None, chart: Path | None
+) -> None:
+    """Read and write a local and a remote disk, in requests of 4 KiB to 1 MiB.
+
+    Figures 3 and 4 of the paper on Distant I/O (1998), for two ranks of this machine that exchange messages as those of
+    two nodes do; also the time of small accesses, what an idle handler takes, and what a computing rank loses.
+    """
+    settings = DistantSettings(megabytes=megabytes, ahead=ahead, rounds=rounds, folders=disks)
+    results = run_with_bar(lambda progress: run_distant(settings, progress))
+    deliver(results, distant_table, draw_distant_chart, json_, chart)

@@ -1,0 +1,91 @@
+"""`plait bench io`: reads and writes files under eight distributions, beside MPI-IO."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from plait.cli.support import UserError, run_with_bar
+from plait_bench.chart import draw_chart
+from plait_bench.commands._results import deliver, result_options
+from plait_bench.io import IoSettings, run_io
+from plait_bench.job import Operation
+from plait_bench.table import results_table
+
+_OPERATIONS: dict[str, tuple[Operation, ...]] = {"read": ("read",), "write": ("write",), "both": ("read", "write")}
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench io
+  plait bench io --size 1000 --rounds 3 --both
+  plait bench io --doubles 3000 --ranks 4 --json results.json --png results.png
+  plait bench io --bytes 5000 --no-mpiio --dir /scratch
+  plait bench io --doubles 5000 --fortran
+"""
+
+
+@click.command("io", epilog=_EXAMPLES)
+@click.option("--size", type=click.IntRange(min=1), help="Rows and columns of both arrays, doubles and bytes.")
+@click.option(
+    "--doubles", type=click.IntRange(min=1), help="Measure an array of doubles of this many rows and columns."
+)
+@click.option("--bytes", "bytes_", type=click.IntRange(min=1), help="The same for an array of bytes.")
+@click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each access.")
+@click.option(
+    "--cut",
+    type=click.FloatRange(min=0.1),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up an access by MPI-IO, or a direct one, that takes longer.",
+)
+@click.option("--read", "operation", flag_value="read", help="Measure reading (the default).")
+@click.option("--write", "operation", flag_value="write", help="Measure writing into an existing file.")
+@click.option("--both", "operation", flag_value="both", help="Measure reading and writing.")
+@result_options("--png", "Draw a chart to this file.")
+@click.option(
+    "--dir", "directory", type=click.Path(file_okay=False), help="Folder for the files.  [default: a temporary one]"
+)
+@click.option("--no-mpiio", is_flag=True, help="Leave MPI-IO out.")
+@click.option("--fortran", is_flag=True, help="Measure the Fortran primitives as well.")
+def io_command(
+    size: int | None,
+    doubles: int | None,
+    bytes_: int | None,
+    ranks: int,
+    rounds: int,
+    cut: float,
+    operation: str | None,
+    json_: str | None,
+    chart: Path | None,
+    directory: str | None,
+    no_mpiio: bool,
+    fortran: bool,
+) -> None:
+    """Read or write a file under eight distributions, by Plait and by MPI-IO, side by side.
+
+    The file holds a square array column by column.  Without a size, 3000 x 3000 doubles and 5000 x 5000 bytes are
+    measured.  Every byte of every access is checked.  Exit code 1 tells of wrong data.
+    """
+    if size is not None and (doubles is not None or bytes_ is not None):
+        raise UserError("--size sets both arrays; give either --size, or --doubles and --bytes")
+    if size is None and doubles is None and bytes_ is None:
+        doubles, bytes_ = IoSettings.doubles, IoSettings.bytes
+    settings = IoSettings(
+        doubles=size or doubles or 0,
+        bytes=size or bytes_ or 0,
+        ranks=ranks,
+        rounds=rounds,
+        cut=cut,
+        operations=_OPERATIONS[operation or "read"],
+        mpiio=not no_mpiio,
+        fortran=fortran,
+        directory=directory,
+    )
+    results = run_with_bar(lambda progress: run_io(settings, progress))
+    deliver(results, results_table, draw_chart, json_, chart)
+    if any(results.wrong()):
+        raise SystemExit(1)

@@ -1,0 +1,39 @@
+"""`plait bench plan`: what finding one rank's messages costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver, result_options
+from plait_bench.plan import PlanSettings, run_plan
+from plait_bench.plan_chart import draw_plan_chart
+from plait_bench.plan_table import plan_table
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench plan
+  plait bench plan --quick --chart plan.png
+  plait bench plan --rounds 15 --json results.json
+"""
+
+
+@click.command("plan", epilog=_EXAMPLES)
+@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Samples of each conversion.")
+@click.option("--quick", is_flag=True, help="Leave out what takes more than about a second.")
+@result_options()
+def plan_command(rounds: int, quick: bool, json_: str | None, chart: Path | None) -> None:
+    """Plan conversions of up to 10^15 elements between up to a million ranks; no element is moved.
+
+    Measured is how long one rank takes to find what it sends to whom, and with how much memory: while the array grows,
+    while the number of ranks grows, and where blocks and grids have no common divisor.  Small cases are also enumerated
+    block by block and element by element, and compared.  Exit code 1 tells of a wrong plan.
+    """
+    settings = PlanSettings(rounds=rounds, quick=quick)
+    results = run_with_bar(lambda progress: run_plan(settings, progress), "planning")
+    deliver(results, plan_table, draw_plan_chart, json_, chart)
+    if results.wrong():
+        raise SystemExit(1)

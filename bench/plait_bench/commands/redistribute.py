@@ -1,0 +1,48 @@
+"""`plait bench redistribute`: moves arrays in memory, beside a plain copy and beside MPI_Alltoallw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver, result_options
+from plait_bench.redistribute import RedistributeSettings, run_redistribute
+from plait_bench.redistribute_table import draw_redistribute_chart, redistribute_table
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench redistribute
+  plait bench redistribute --size 2000 --rounds 15 --chart redistribute.png
+  plait bench redistribute --ranks 8 --json results.json
+"""
+
+
+@click.command("redistribute", epilog=_EXAMPLES)
+@click.option(
+    "--size", type=click.IntRange(min=1), default=6000, show_default=True, help="Rows and columns of doubles."
+)
+@click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
+@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Measurements of each way.")
+@click.option(
+    "--cut",
+    type=click.FloatRange(min=0.1),
+    default=20.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up an MPI_Alltoallw that takes longer.",
+)
+@result_options()
+def redistribute_command(size: int, ranks: int, rounds: int, cut: float, json_: str | None, chart: Path | None) -> None:
+    """Move an array between layouts in memory, beside a plain copy of its bytes and beside MPI_Alltoallw.
+
+    Each rank holds its part in memory that the node shares, and for comparison in private arrays. Everything is
+    measured in the same rounds, and the first round's result is compared byte by byte.
+    """
+    settings = RedistributeSettings(size=size, ranks=ranks, rounds=rounds, cut=cut)
+    results = run_with_bar(lambda progress: run_redistribute(settings, progress))
+    deliver(results, redistribute_table, draw_redistribute_chart, json_, chart)
+    if results.wrong():
+        raise SystemExit(1)

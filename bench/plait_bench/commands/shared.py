@@ -1,0 +1,75 @@
+"""`plait bench shared`: bandwidth of Shared Files by the number of hosts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from plait.cli.lists import Bytes, Several, parse_count
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver, result_options
+from plait_bench.shared import SharedSettings, run_shared
+from plait_bench.shared_table import draw_shared_chart, shared_table
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench shared --ranks 8 --dir /var/tmp/mine
+  scripts/hosts.py exec --hosts 4 --disk 40MB/s --link 400mbit -- plait bench shared --dir /var/tmp
+"""
+
+
+@click.command("shared", epilog=_EXAMPLES)
+@click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True, help="Number of MPI processes.")
+@click.option(
+    "--hosts",
+    type=Several("a number of hosts", parse_count),
+    default=(),
+    metavar="LIST",
+    help="How many hosts take part.  [default: 1,2,4 … and all that the ranks are on]",
+)
+@click.option(
+    "--megabytes",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    help="Moved by each host in a measurement, in MiB.",
+)
+@click.option("--request", type=Bytes(), default="256K", show_default=True, help="Bytes of a request, and of a stripe.")
+@click.option(
+    "--ahead",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Requests of a rank that are under way at a time.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each kind.")
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False),
+    help="Folder on each host's own disk.  [default: a temporary one]",
+)
+@result_options()
+def shared_command(
+    ranks: int,
+    hosts: tuple[int, ...],
+    megabytes: int,
+    request: int,
+    ahead: int,
+    rounds: int,
+    folder: str | None,
+    json_: str | None,
+    chart: Path | None,
+) -> None:
+    """Measure how the bandwidth of Shared Files grows with the hosts, beside one disk that serves all.
+
+    All ranks write and read one file at once, each its own part: in stripes over the disks of the hosts, and on the
+    disk of the first host, which the others reach by Distant I/O as clients reach a server. Each host adds as much.
+    """
+    settings = SharedSettings(
+        ranks=ranks, hosts=hosts, megabytes=megabytes, request=request, ahead=ahead, rounds=rounds, folder=folder
+    )
+    results = run_with_bar(lambda progress: run_shared(settings, progress))
+    deliver(results, shared_table, draw_shared_chart, json_, chart)

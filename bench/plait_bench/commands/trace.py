@@ -1,0 +1,55 @@
+"""`plait bench trace`: what recording a program costs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from plait.cli.support import messages, output, run_with_bar
+from plait_bench.trace import TraceSettings, run_trace
+from plait_bench.trace_table import trace_table
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench trace
+  plait bench trace --rounds 501 --dir /scratch --json results.json
+"""
+
+
+@click.command("trace", epilog=_EXAMPLES)
+@click.option("--rounds", type=click.IntRange(min=1), default=101, show_default=True, help="Measurements of each kind.")
+@click.option(
+    "--calls", type=click.IntRange(min=1), default=1000, show_default=True, help="Calls of each kind in each round."
+)
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False, exists=True),
+    help="Folder for the file and the trace.  [default: a temporary one]",
+)
+@click.option(
+    "--json",
+    "json_",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Write all samples as JSON; - writes them to standard output instead of the table.",
+)
+def trace_command(rounds: int, calls: int, folder: str | None, json_: str | None) -> None:
+    """Measure what `plait trace record` adds to a call, and how large its traces are.
+
+    Two processes make the same calls on a file in the page cache by turns, one of them recorded. Says whether the
+    bounds hold: 200 ns and 15 % of a cached read of 4 KiB, and 8 bytes of trace an event.
+    """
+    settings = TraceSettings(rounds=rounds, calls=calls, folder=folder)
+    results = run_with_bar(lambda progress: run_trace(settings, progress), "starting")
+    text = json.dumps(results.to_json(), indent=2)
+    if json_ == "-":
+        click.echo(text)
+        return
+    output().print(trace_table(results))
+    if json_ is not None:
+        Path(json_).write_text(text + "\n", encoding="utf-8")
+        messages().print(f"samples written to {json_}", soft_wrap=True)

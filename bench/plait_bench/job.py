@@ -1,0 +1,80 @@
+"""What the benchmark's driver tells its ranks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+Operation = Literal["read", "write"]
+
+# The accesses that are measured.
+OPTIMAL = "optimal"  # the file's conforming layout
+REDISTRIBUTION = "redistribution"  # between the conforming layout and the wanted one, in memory
+TOTAL = "total"  # the wanted layout, strategy chosen by Plait
+DIRECT = "direct"  # the wanted layout, each rank its own runs
+FORTRAN = "fortran"  # as TOTAL, by pread and pwrite from Fortran
+MPI_IO = "mpi-io"  # the wanted layout, by darray file type and collective calls
+
+
+@dataclass(frozen=True)
+class Case:
+    """One array, read or written."""
+
+    dtype: str
+    extent: int
+    operation: Operation
+
+    @property
+    def title(self) -> str:
+        """The case in words."""
+        noun = {"float64": "doubles", "uint8": "bytes"}[self.dtype]
+        verb = "Reading" if self.operation == "read" else "Writing"
+        return f"{verb} {self.extent} x {self.extent} {noun}"
+
+
+AnyJob = TypeVar("AnyJob", bound="SavedJob")
+
+
+@dataclass(frozen=True)
+class SavedJob:
+    """What a driver leaves in a file for its ranks."""
+
+    def save(self, path: Path) -> None:
+        """Write the job where the ranks find it."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def load(cls: type[AnyJob], path: Path) -> AnyJob:
+        """Read a job that `save` wrote."""
+        return cls.from_fields(json.loads(path.read_text(encoding="utf-8")))
+
+    @classmethod
+    def from_fields(cls: type[AnyJob], fields: dict[str, Any]) -> AnyJob:
+        """Return the job of which these are the fields, as JSON holds them."""
+        return cls(**fields)
+
+
+@dataclass(frozen=True)
+class Job(SavedJob):
+    """The work of one run of the rank program."""
+
+    case: Case
+    path: str
+    cells: list[str]
+    rounds: int
+    trial: bool
+    """Measure each access just once, telling before each, so that the driver can end one that takes too long."""
+    accesses: list[str]
+    skip: list[tuple[str, str]]
+    """(cell, access) that are not measured, for they were tried already or take too long."""
+    limit: float
+    """Seconds after which a rank ends itself, should the driver be gone."""
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> Job:
+        """Return the job of which these are the fields."""
+        fields["case"] = Case(**fields["case"])
+        fields["skip"] = [(cell, access) for cell, access in fields["skip"]]
+        return cls(**fields)

@@ -1,0 +1,60 @@
+"""The baseline: the same access through MPI-IO, with a darray file type and collective calls."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from plait_bench.cells import Cell
+
+_TYPES = {"float64": MPI.DOUBLE, "uint8": MPI.BYTE}
+
+
+class MpiIoFile:
+    """A file that all ranks of a communicator access through MPI-IO by one distribution."""
+
+    def __init__(
+        self, comm: MPI.Intracomm, path: Path, cell: Cell, extent: int, dtype: np.dtype[Any], write: bool = False
+    ) -> None:
+        """Open the file and build the file type of this rank's part."""
+        self._element = _TYPES[dtype.name]
+        self._filetype = _darray(self._element, comm, cell, extent)
+        self._file = MPI.File.Open(comm, str(path), MPI.MODE_RDWR if write else MPI.MODE_RDONLY)
+
+    def set_view(self) -> None:
+        """Make the file appear to this rank as its own part, from the beginning."""
+        self._file.Set_view(0, self._element, self._filetype, "native")
+
+    def read(self, local: npt.NDArray[Any]) -> None:
+        """Read this rank's part into a contiguous array, together with all other ranks."""
+        self._file.Read_all([local.ravel(order="K"), local.size, self._element])
+
+    def write(self, local: npt.NDArray[Any]) -> None:
+        """Write this rank's part from a contiguous array, together with all other ranks."""
+        self._file.Write_all([local.ravel(order="K"), local.size, self._element])
+
+    def close(self) -> None:
+        """Close the file and free the file type."""
+        self._file.Close()
+        self._filetype.Free()
+
+
+def _darray(element: MPI.Datatype, comm: MPI.Intracomm, cell: Cell, extent: int) -> MPI.Datatype:
+    distributions, arguments = [], []
+    for text in cell.dist:
+        name = text.split("(")[0]
+        block = re.search(r"\((\d+)\)", text)
+        distributions.append(
+            {"*": MPI.DISTRIBUTE_NONE, "block": MPI.DISTRIBUTE_BLOCK, "cyclic": MPI.DISTRIBUTE_CYCLIC}[name]
+        )
+        arguments.append(int(block.group(1)) if block else MPI.DISTRIBUTE_DFLT_DARG)
+    grid = list(cell.grid(comm.size))
+    filetype = element.Create_darray(
+        comm.size, comm.rank, [extent, extent], distributions, arguments, grid, order=MPI.ORDER_F
+    )
+    return filetype.Commit()

@@ -1,0 +1,74 @@
+"""What `plait bench patterns` measures, and what its driver tells the ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from plait.patterns import PATTERNS, Kind, Pattern
+from plait_bench.job import SavedJob
+
+BURST = 0
+"""Stands for a buffer that holds all that a rank moves, as far as the pattern lets one request have it."""
+
+ELEMENT = 8  # bytes
+
+MODE_PATTERNS = {0: "GSA", 1: "GSSA", 2: "GSI", 3: "GSI", 4: "GSA"}
+"""The pattern by which a mode of a stream is measured: those of the thesis, 3.2.3 and 3.5."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One pattern in one mode, on one file."""
+
+    pattern: str
+    mode: int
+    ranks: int
+    disks: int
+    size: int
+    """Bytes of the file."""
+    buffer: int
+    """Bytes of a request, or BURST."""
+    kind: Kind
+
+    @property
+    def file(self) -> str:
+        """The name of the file that it uses: those that are read are never written."""
+        return f"{self.kind}-{self.disks}-{self.size}"
+
+    def make(self) -> Pattern:
+        """Return the pattern, for a file of elements of 8 bytes."""
+        elements = self.size // ELEMENT
+        if self.buffer != BURST:
+            request = max(1, self.buffer // ELEMENT)
+        elif self.pattern in ("GSA", "GSS"):
+            request = max(1, elements)
+        else:
+            parts = (self.ranks + 1) // 2 if self.pattern == "GSPS" else self.ranks
+            request = max(1, -(-elements // parts))
+        return PATTERNS[self.pattern](elements, self.ranks, request, kind=self.kind)
+
+    @property
+    def possible(self) -> bool:
+        """Whether the mode leads to the pattern."""
+        return self.mode in self.make().modes
+
+
+@dataclass(frozen=True)
+class PatternsJob(SavedJob):
+    """The work of one run of the rank program."""
+
+    cells: list[Cell]
+    files: dict[str, str]
+    """Name of a file → what to open."""
+    rounds: int
+    cut: float
+    """Seconds after which a cell gets no more rounds."""
+    limit: float
+    """Seconds after which a rank ends itself, should the driver be gone."""
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> PatternsJob:
+        """Return the job of which these are the fields."""
+        fields["cells"] = [Cell(**cell) for cell in fields["cells"]]
+        return cls(**fields)

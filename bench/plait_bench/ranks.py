@@ -1,0 +1,74 @@
+"""What the rank programs of the benchmarks share: ``mpiexec -n P python -m plait_bench.NAME_ranks JOB``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from mpi4py import MPI
+
+from plait.launch.ranks import end_all_on_error, report
+
+
+class Limited(Protocol):
+    """A job that says how long it may take."""
+
+    @property
+    def limit(self) -> float:
+        """Seconds after which a rank ends itself, should the driver be gone."""
+
+
+AnyJob = TypeVar("AnyJob", bound=Limited)
+
+
+class Ranks(ABC):
+    """All ranks together, seen from one of them."""
+
+    def __init__(self) -> None:
+        """Take all processes that were started."""
+        self._comm = MPI.COMM_WORLD
+
+    @abstractmethod
+    def run(self) -> None:
+        """Do the whole job."""
+
+    def _tell(self, event: str, **fields: Any) -> None:
+        if self._comm.rank == 0:
+            report(event, **fields)
+
+    def _greet(self) -> None:
+        self._tell("hello", mpi=MPI.Get_library_version().rstrip("\0\n"), ranks=self._comm.size)
+
+    def _span(self, action: Callable[[], None]) -> float:
+        """Return the seconds from the first rank's start to the last rank's end.
+
+        With more ranks than cores some ranks start late, and their own durations would hide what they wait for. The
+        ranks are processes of one machine, so that they read the same monotonic clock.
+        """
+        self._comm.Barrier()
+        begin = time.clock_gettime(time.CLOCK_MONOTONIC)
+        action()
+        mine = np.array([time.clock_gettime(time.CLOCK_MONOTONIC), -begin])
+        latest = np.empty(2)
+        self._comm.Allreduce(mine, latest, op=MPI.MAX)
+        return float(latest.sum())
+
+    def _all(self, mine: bool) -> bool:
+        everyone = np.empty(1, dtype=np.int32)
+        self._comm.Allreduce(np.array([mine], dtype=np.int32), everyone, op=MPI.MIN)
+        return bool(everyone[0])
+
+
+def run_job(load: Callable[[Path], AnyJob], ranks: Callable[[AnyJob], Ranks]) -> None:
+    """Run the job that the command line names, as one of its ranks."""
+    job = load(Path(sys.argv[1]))
+    # The default action ends the process even inside a system or MPI call, should the driver have died.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, job.limit)
+    end_all_on_error(lambda: ranks(job).run())

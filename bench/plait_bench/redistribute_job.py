@@ -1,0 +1,81 @@
+"""The cells of `plait bench redistribute`, and what its driver tells the ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import plait
+from plait_bench.cells import near_square
+from plait_bench.job import SavedJob
+
+# What is measured in a cell.
+SHARED = "shared"  # a reusable plan on arrays that the node shares
+PRIVATE = "private"  # a reusable plan on private NumPy arrays
+PLAIN = "plain"  # memcpy of each rank's own bytes, all ranks at once
+PAST = "past"  # the same with stores past the caches
+ALLTOALLW = "alltoallw"  # MPI_Alltoallw
+
+WAYS = (SHARED, PRIVATE, PLAIN, PAST, ALLTOALLW)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One redistribution: how each dimension is dealt before and after, and the local orders."""
+
+    name: str
+    source: tuple[str, str]
+    target: tuple[str, str]
+    source_column: bool = False
+    """Whether the grid of two dealt dimensions is a column of ranks, rather than near a square."""
+    target_column: bool = False
+    orders: tuple[str, str] = ("C", "C")
+
+    def layouts(self, extent: int, ranks: int) -> tuple[plait.Layout, plait.Layout]:
+        """Return the two layouts of a square array."""
+        pairs = ((self.source, self.source_column), (self.target, self.target_column))
+        made = [
+            plait.Layout((extent, extent), list(dist), grid=_grid(dist, column, ranks), order=order)
+            for (dist, column), order in zip(pairs, self.orders, strict=True)
+        ]
+        return made[0], made[1]
+
+
+def _grid(dist: tuple[str, str], column: bool, ranks: int) -> tuple[int, ...]:
+    if "*" in dist:
+        return (ranks,)
+    return (ranks, 1) if column else near_square(ranks)
+
+
+def _same(text: str) -> tuple[str, str]:
+    return text, text
+
+
+CELLS = (
+    Cell("cyclic(64) to itself", _same("cyclic(64)"), _same("cyclic(64)")),
+    Cell("cyclic(36) to cyclic(128)", _same("cyclic(36)"), _same("cyclic(128)")),
+    Cell("cyclic(8) to cyclic(128), square to column", _same("cyclic(8)"), _same("cyclic(128)"), target_column=True),
+    Cell("cyclic(1) to cyclic(128)", _same("cyclic"), _same("cyclic(128)")),
+    Cell("C order to F order", ("block", "*"), ("block", "*"), orders=("C", "F")),
+    Cell("rows to columns", ("block", "*"), ("*", "block")),
+    Cell("block to cyclic rows", ("block", "*"), ("cyclic", "*")),
+)
+
+
+def by_name(name: str) -> Cell:
+    """Return the cell of that name."""
+    return next(cell for cell in CELLS if cell.name == name)
+
+
+@dataclass(frozen=True)
+class RedistributeJob(SavedJob):
+    """The work of one run of the rank program."""
+
+    extent: int
+    rounds: int
+    cells: list[str]
+    trial: bool
+    """Try MPI_Alltoallw once in each cell, telling before, so that the driver can end one that takes too long."""
+    skip: list[str]
+    """Cells in which MPI_Alltoallw is left out."""
+    limit: float
+    """Seconds after which a rank ends itself, should the driver be gone."""

@@ -1,0 +1,108 @@
+"""The measured times, what follows from them, and their JSON form."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from plait_bench.job import MPI_IO, TOTAL, Case
+
+
+@dataclass
+class CellResult:
+    """One distribution of one case.  All times are in seconds, until the last rank is done."""
+
+    name: str
+    layout: str = ""
+    samples: dict[str, list[float]] = field(default_factory=dict)
+    """Access → one time a round."""
+    views: list[float] = field(default_factory=list)
+    """Times of MPI-IO's Set_view, which are not part of its samples."""
+    over: dict[str, float] = field(default_factory=dict)
+    """Access → the limit that it ran past."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Access → the error that it ended with."""
+    wrong: list[str] = field(default_factory=list)
+    """Accesses that brought wrong data."""
+
+    def median(self, access: str) -> float | None:
+        """Return the median of the rounds, or None where the access was not measured."""
+        times = self.samples.get(access)
+        return statistics.median(times) if times else None
+
+    @property
+    def speed_up(self) -> float | None:
+        """MPI-IO's time over Plait's; a lower bound where MPI-IO ran past the limit.  None where its data is wrong."""
+        mine, theirs = self.median(TOTAL), self.median(MPI_IO) or self.over.get(MPI_IO)
+        if not mine or not theirs or MPI_IO in self.wrong or TOTAL in self.wrong:
+            return None
+        return theirs / mine
+
+
+@dataclass
+class CaseResult:
+    """All distributions of one array, read or written."""
+
+    case: Case
+    cells: list[CellResult]
+
+    @property
+    def spread(self) -> float | None:
+        """Plait's slowest distribution over its fastest one."""
+        times = [time for cell in self.cells if (time := cell.median(TOTAL))]
+        return max(times) / min(times) if times else None
+
+    @property
+    def speed_ups(self) -> list[CellResult]:
+        """The cells that have a speed-up, the smallest one first."""
+        return sorted((cell for cell in self.cells if cell.speed_up), key=lambda cell: cell.speed_up or 0.0)
+
+
+@dataclass
+class IoResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    cases: list[CaseResult]
+
+    def wrong(self) -> Iterator[tuple[Case, CellResult, str]]:
+        """Yield each access that brought wrong data."""
+        for result in self.cases:
+            for cell in result.cells:
+                for access in cell.wrong:
+                    yield result.case, cell, access
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "cases": [_case_to_json(result) for result in self.cases],
+        }
+
+
+def _case_to_json(result: CaseResult) -> dict[str, Any]:
+    return {
+        "operation": result.case.operation,
+        "dtype": result.case.dtype,
+        "shape": [result.case.extent, result.case.extent],
+        "spread": result.spread,
+        "cells": [
+            {
+                "name": cell.name,
+                "layout": cell.layout,
+                "seconds": cell.samples,
+                "medians": {access: cell.median(access) for access in cell.samples},
+                "mpi_io_set_view_seconds": cell.views,
+                "ran_past_seconds": cell.over,
+                "failed": cell.failed,
+                "wrong": cell.wrong,
+                "speed_up": cell.speed_up,
+                "speed_up_is_lower_bound": MPI_IO in cell.over,
+            }
+            for cell in result.cells
+        ],
+    }

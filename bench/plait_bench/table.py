@@ -1,0 +1,118 @@
+"""The results as tables for the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL
+from plait_bench.results import CaseResult, CellResult, IoResults
+from plait_bench.text import NOTHING, factor, machine_line, milliseconds, titled_table, version_line
+
+_COLUMNS = (
+    (OPTIMAL, "Optimal"),
+    (REDISTRIBUTION, "Redistr."),
+    (TOTAL, "Total"),
+    (FORTRAN, "Fortran"),
+    (DIRECT, "Direct"),
+    (MPI_IO, "MPI-IO"),
+)
+
+
+def results_table(results: IoResults) -> RenderableType:
+    """Return everything for people: header, one table a case, footers."""
+    parts: list[RenderableType] = [header(results)]
+    for case in results.cases:
+        parts += [Text(), _case_table(case, results), *_footers(case)]
+    parts += [Text(), _notes(results)]
+    return Group(*parts)
+
+
+def header(results: IoResults) -> Text:
+    """Return on what, and how, was measured."""
+    machine, settings = results.machine, results.settings
+    return Text(
+        f"{machine_line(machine)}\n"
+        f"{settings['ranks']} ranks, {machine.get('MPI', 'MPI')}, file on {machine['file system']}, cached in memory; "
+        f"{version_line(machine)}"
+    )
+
+
+def _case_table(result: CaseResult, results: IoResults) -> Table:
+    megabytes = result.case.extent**2 * (8 if result.case.dtype == "float64" else 1) / 1e6
+    rounds = results.settings["rounds"]
+    table = titled_table(f"{result.case.title} ({megabytes:,.1f} MB), milliseconds, median of {rounds} rounds")
+    table.add_column("Distribution", no_wrap=True)
+    left_out = {
+        access for access, setting in ((MPI_IO, "mpiio"), (FORTRAN, "fortran")) if not results.settings[setting]
+    }
+    columns = [(access, title) for access, title in _COLUMNS if access not in left_out]
+    for _, title in columns:
+        table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "Total" else "")
+    if results.settings["mpiio"]:
+        table.add_column("Speed-up", justify="right", no_wrap=True)
+    for cell in result.cells:
+        row: list[RenderableType] = [cell.name, *(_time(cell, access) for access, _ in columns)]
+        if results.settings["mpiio"]:
+            row.append(_speed_up(cell))
+        table.add_row(*row)
+    return table
+
+
+def _time(cell: CellResult, access: str) -> Text:
+    if access in cell.wrong:
+        return Text("wrong", style="bold red")
+    if access in cell.over:
+        return Text(f"> {cell.over[access] * 1000:,.0f}", style="yellow")
+    if access in cell.failed:
+        return Text("failed", style="red")
+    median = cell.median(access)
+    if median is None:
+        return Text(NOTHING, style="dim")
+    return Text(milliseconds(median))
+
+
+def _speed_up(cell: CellResult) -> Text:
+    if cell.speed_up is None:
+        return Text(NOTHING, style="dim")
+    bound = "> " if MPI_IO in cell.over else ""
+    return Text(bound + factor(cell.speed_up), style="green" if cell.speed_up >= 1 else "red")
+
+
+def _footers(result: CaseResult) -> list[Text]:
+    lines = []
+    if result.spread is not None:
+        lines.append(Text(f"Plait, slowest distribution over fastest: {result.spread:.2f}"))
+    ranked = result.speed_ups
+    if ranked:
+        least, most = ranked[0], ranked[-1]
+        lines.append(
+            Text(
+                f"Speed-up over MPI-IO: smallest {_speed_up(least).plain} ({least.name}), "
+                f"largest {_speed_up(most).plain} ({most.name})"
+            )
+        )
+    return lines
+
+
+def _notes(results: IoResults) -> Text:
+    """Explain the columns, and whatever went wrong."""
+    lines = [
+        "Optimal: by the file's conforming layout.  Redistr.: between that and the wanted layout, in memory.",
+        "Total: by the wanted layout, as Plait chooses.  Direct: each rank its own runs.",
+    ]
+    if results.settings["fortran"]:
+        lines.append("Fortran: as Total, by pread or pwrite, the external procedures that Fortran programs call.")
+    if results.settings["mpiio"]:
+        lines.append("MPI-IO: darray file type, collective call, without Set_view.  Speed-up: MPI-IO over Total.")
+    bad = list(results.wrong())
+    if not bad:
+        lines.append("Every byte of every access was checked.")
+    lines += [f"WRONG DATA: {case.title}, {cell.name}, {access}." for case, cell, access in bad]
+    for result in results.cases:
+        for cell in result.cells:
+            lines += [
+                f"Failed: {result.case.title}, {cell.name}, {access}: {text}" for access, text in cell.failed.items()
+            ]
+    return Text("\n".join(lines), style="dim" if not bad else "")

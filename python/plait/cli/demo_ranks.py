@@ -1,0 +1,78 @@
+"""The ranks of `plait demo`, started as ``mpiexec -n P python -m plait.cli.demo_ranks REFERENCE FILE``.
+
+REFERENCE is a .npy file with the array; FILE is the .npy file that the ranks write together and read back.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait.launch.ranks import end_all_on_error, report
+
+Array = npt.NDArray[Any]
+
+_DISTRIBUTIONS = (
+    ("*", "block"),
+    ("*", "cyclic"),
+    ("block", "*"),
+    ("cyclic", "*"),
+    ("block", "block"),
+    ("block", "cyclic"),
+    ("cyclic(16)", "cyclic(16)"),
+    ("cyclic", "cyclic"),
+)
+
+
+def main() -> None:
+    """Write the array under one layout and read it back under each distribution."""
+    end_all_on_error(lambda: _run(MPI.COMM_WORLD, np.load(sys.argv[1]), sys.argv[2]))
+
+
+def _run(comm: MPI.Intracomm, whole: Array, path: str) -> None:
+    layout = plait.Layout(whole.shape, ["cyclic(5)", "block"], grid=MPI.Compute_dims(comm.size, 2))
+    part = _part(whole, layout, comm.rank)
+    comm.Barrier()
+    begin = time.perf_counter()
+    with plait.open(path, "w", comm=comm, shape=whole.shape, dtype=whole.dtype) as file:
+        file.write(part, layout)
+    seconds = _slowest(comm, time.perf_counter() - begin)
+    if comm.rank == 0:
+        report("written", layout=str(layout), seconds=seconds)
+    with plait.open(path, comm=comm) as file:
+        for distribution in _DISTRIBUTIONS:
+            grid = MPI.Compute_dims(comm.size, 2 - distribution.count("*"))
+            layout = plait.Layout(whole.shape, list(distribution), grid=grid)
+            comm.Barrier()
+            begin = time.perf_counter()
+            found = file.read(layout)
+            seconds = _slowest(comm, time.perf_counter() - begin)
+            correct = _slowest(comm, 0.0 if _same(found, _part(whole, layout, comm.rank)) else 1.0) == 0.0
+            if comm.rank == 0:
+                report("read", layout=str(layout), seconds=seconds, correct=correct)
+
+
+def _part(whole: Array, layout: plait.Layout, rank: int) -> Array:
+    """Return what NumPy's own indexing says that a rank holds."""
+    return np.ascontiguousarray(whole[np.ix_(*layout.indices(rank))])
+
+
+def _same(left: Array, right: Array) -> bool:
+    """Return whether two arrays agree in shape, type and every byte."""
+    return left.shape == right.shape and left.dtype == right.dtype and left.tobytes() == right.tobytes()
+
+
+def _slowest(comm: MPI.Intracomm, mine: float) -> float:
+    largest = np.empty(1)
+    comm.Allreduce(np.array([mine]), largest, op=MPI.MAX)
+    return float(largest[0])
+
+
+if __name__ == "__main__":
+    main()

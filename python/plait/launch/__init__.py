@@ -1,0 +1,8 @@
+"""Starts ranks under the MPI launcher of this environment, for the commands that need several.
+
+Here is what the command needs; what its ranks need is in plait.launch.ranks.
+"""
+
+from plait.launch._program import Event, LaunchError, RankProgram, StalledError, find_mpiexec, require_mpi
+
+__all__ = ["Event", "LaunchError", "RankProgram", "StalledError", "find_mpiexec", "require_mpi"]

@@ -1,0 +1,27 @@
+"""How the ranks of a RankProgram tell the process that started them what they do: lines of JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from mpi4py import MPI
+
+
+def report(event: str, **fields: Any) -> None:
+    """Tell something to who started the ranks.  Only one rank reports."""
+    print(json.dumps({"event": event, **fields}), flush=True)
+
+
+def end_all_on_error(work: Callable[[], None]) -> None:
+    """Do the work; an error is reported and ends all ranks."""
+    try:
+        work()
+    except Exception as error:
+        traceback.print_exc()
+        report("error", text=f"rank {MPI.COMM_WORLD.rank}: {type(error).__name__}: {error}")
+        sys.stdout.flush()
+        MPI.COMM_WORLD.Abort(1)

@@ -1,0 +1,88 @@
+"""Plait where the benchmarks, a package of their own, are not installed."""
+
+import os
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+from click.shell_completion import ShellComplete
+from launching import needs_mpi, run
+
+from plait.cli import main
+
+WHAT_TO_DO = "Error: the benchmarks are not installed; install them with: pip install 'plait[bench]'"
+
+
+@pytest.fixture
+def no_benchmarks(monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "plait_bench"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "plait_bench", None)
+
+
+@pytest.mark.parametrize("rest", [(), ("--help",), ("io",), ("io", "--size", "40"), ("nope",)], ids=" ".join)
+def test_bench_says_what_to_install(no_benchmarks, rest):
+    result = run("bench", *rest)
+    assert result.exit_code == 2
+    assert result.output.strip().splitlines() == [WHAT_TO_DO]
+
+
+def test_help_says_what_it_needs(no_benchmarks):
+    result = run("--help")
+    assert result.exit_code == 0
+    assert "needs plait[bench]" in result.output
+
+
+def test_an_error_inside_the_benchmarks_is_shown_as_it_is(tmp_path):
+    (tmp_path / "plait_bench").mkdir()
+    (tmp_path / "plait_bench" / "__init__.py").write_text("import no_such_module\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "plait.cli", "bench"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'no_such_module'"
+
+
+@needs_mpi
+def test_demo_leaves_the_benchmark_out(no_benchmarks, tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run("demo", "--ranks", "2", "--dir", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert "pip install 'plait[bench]'" in result.output
+
+
+def test_the_installed_package_holds_no_benchmark():
+    files = metadata.files("plait")
+    assert files
+    assert [str(file) for file in files if "bench" in str(file) and file.suffix == ".py"] == ["plait/cli/bench.py"]
+
+
+def test_import_and_other_commands_do_not_load_the_benchmarks():
+    program = """
+import sys
+from click.testing import CliRunner
+from plait.cli import main
+assert CliRunner().invoke(main, ["layout", "(block) onto (2)", "4"]).exit_code == 0
+print([name for name in sys.modules if "bench" in name])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['plait.cli.bench']"
+
+
+def completions(*words):
+    return [item.value for item in ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE").get_completions([*words], "")]
+
+
+def test_completion_knows_the_benchmarks_where_they_are():
+    pytest.importorskip("plait_bench")
+    assert "bench" in completions()
+    assert {"columbus", "io", "trace"} <= set(completions("bench"))
+
+
+def test_completion_without_them(no_benchmarks):
+    assert "bench" in completions()
+    assert completions("bench") == []

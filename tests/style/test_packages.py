@@ -1,0 +1,58 @@
+"""Two packages of Python: plait, and the benchmarks, which stand on it and which it does without."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sources import ROOT, files_with, read
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from pip._vendor import tomli as tomllib
+
+CORE = [path for path in files_with({".py", ".pyi"}, "python") if path.parts[1] == "plait"]
+FINDS_THEM = Path("python/plait/cli/bench.py")
+"""The one place that knows the name of the benchmarks' package."""
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules that a source imports, wherever it does."""
+    for node in ast.walk(ast.parse(read(path))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module or ""
+
+
+def project(folder: str) -> dict[str, Any]:
+    """What a package says of itself."""
+    settings: dict[str, Any] = tomllib.loads(read(Path(folder) / "pyproject.toml"))["project"]
+    return settings
+
+
+@pytest.mark.parametrize("path", CORE, ids=str)
+def test_the_core_does_without_the_benchmarks(path: Path) -> None:
+    strays = [name for name in imported(path) if name.split(".")[0] == "plait_bench"]
+    assert not strays, f"{path} imports {strays}; the package plait does not need the benchmarks"
+    if path != FINDS_THEM:
+        assert not re.search(r"\bplait_bench\b", read(path)), f"{path} names plait_bench; only {FINDS_THEM} may"
+
+
+def test_no_benchmark_lies_in_the_core() -> None:
+    found = [str(path) for path in CORE if path != FINDS_THEM and any("bench" in part for part in path.parts)]
+    assert not found, f"{found} belong into bench/plait_bench"
+
+
+def test_the_packages_are_released_together() -> None:
+    core, benchmarks = project("."), project("bench")
+    assert benchmarks["version"] == core["version"]
+    assert f"plait=={core['version']}" in benchmarks["dependencies"]
+    assert core["optional-dependencies"]["bench"] == [f"plait-bench=={core['version']}"]
+    shared = [name for name in benchmarks["dependencies"] if not name.startswith("plait==")]
+    assert set(shared) <= set(core["dependencies"])
+    assert (ROOT / "bench/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
