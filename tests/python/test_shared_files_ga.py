@@ -62,6 +62,16 @@ def test_c_program(tmp_path, ranks, place):
     run(compiled(tmp_path, "calls.c"), ranks, tmp_path, **place)
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_arguments_that_cannot_be_are_codes_for_everybody(tmp_path, ranks):
+    program = compiled(tmp_path, "mistakes.c")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    done = launch(program, ranks, scratch)
+    assert done.returncode == 0, done.stderr
+    assert list(scratch.iterdir()) == []
+
+
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 def test_nobody_calls_mpi_once_no_file_is_open(tmp_path, node):
     run(compiled(tmp_path, "rests.c"), 3, tmp_path, PLAIT_NODE_SIZE=node)

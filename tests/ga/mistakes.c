@@ -1,0 +1,139 @@
+/* Every function of Shared Files with arguments that cannot be, on all processes and on one: a code on all of them,
+ * within 5 s, and the next call works. */
+#include <limits.h>
+#include <math.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sf.h"
+
+void pbeginf_(void);
+void pend_(void);
+
+static int rank;
+static int ranks;
+static volatile int line;
+
+static void too_long(int number) {
+  (void)number;
+  fprintf(stderr, "rank %d: the call of line %d has not returned within 5 s\n", rank, line);
+  _exit(9);
+}
+
+#define CALL(call) (line = __LINE__, alarm(5), call)
+
+static void expect(int holds, const char* what, int at) {
+  if (holds) return;
+  fprintf(stderr, "rank %d, line %d: %s\n", rank, at, what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+#define EXPECT(condition) expect((condition), #condition, __LINE__)
+
+static const double numbers[] = {-1.0, -1e300, 0.5, 1e300, 9007199254740994.0, 0.0, 7.0};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+static double number(int i) {
+  return i < NUMBERS ? numbers[i] : i == NUMBERS ? NAN : i == NUMBERS + 1 ? INFINITY : -INFINITY;
+}
+enum { ALL_NUMBERS = NUMBERS + 3 };
+
+static const int handles[] = {-1, 0, 5, 2999, 3000, -2999, -3001, -3512, INT_MAX, INT_MIN};
+enum { HANDLES = sizeof handles / sizeof *handles };
+
+/* The code is the same everywhere. */
+static int agreed(int code) {
+  int least = 0;
+  int most = 0;
+  alarm(0);
+  MPI_Allreduce(&code, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&code, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  expect((least == 0) == (most == 0), "a collective call failed on some processes only", line);
+  return code;
+}
+
+static void create(const char* name, double hard, double soft, double request) {
+  int handle = 77;
+  if (agreed(CALL(SF_Create(name, hard, soft, request, &handle))) == 0) EXPECT(agreed(CALL(SF_Destroy(handle))) == 0);
+  if (agreed(CALL(SF_Create_suffix(name, hard, soft, request, &handle, -5))) == 0)
+    EXPECT(agreed(CALL(SF_Destroy(handle))) == 0);
+}
+
+static void odd_files(const char* longest) {
+  const char* const names[] = {NULL, "", "no/such/folder/x", "\xff\xfe", "a\nb", longest};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    create(names[i], 0, 0, 0);
+    if (ranks > 1) create(rank == 1 ? names[i] : "good", 0, 0, 0);
+  }
+  for (int i = 0; i < ALL_NUMBERS; ++i)
+    for (int which = 0; which < 3; ++which) {
+      const double odd = number(i);
+      create("odd", which == 0 ? odd : 0, which == 1 ? odd : 0, which == 2 ? odd : 0);
+      const double mine = rank == 1 ? odd : 0;
+      if (ranks > 1) create("odd", which == 0 ? mine : 0, which == 1 ? mine : 0, which == 2 ? mine : 0);
+    }
+  EXPECT(agreed(CALL(SF_Create("x", 0, 0, 0, NULL))) != 0);
+  for (int i = 0; i < HANDLES; ++i) {
+    EXPECT(agreed(CALL(SF_Destroy(handles[i]))) != 0);
+    EXPECT(CALL(SF_Close(handles[i])) != 0);
+    EXPECT(CALL(SF_Open(handles[i])) != 0);
+    EXPECT(CALL(SF_Rwtor(handles[i])) != 0);
+    EXPECT(CALL(SF_Fsync(handles[i])) != 0);
+  }
+}
+
+static void odd_accesses(void) {
+  char buffer[64] = {0};
+  int handle = 0;
+  int id = 0;
+  EXPECT(agreed(CALL(SF_Create("moved", 64, 0, 0, &handle))) == 0);
+  for (int i = 0; i < ALL_NUMBERS; ++i) {
+    const double odd = number(i);
+    const int fits = odd == 0 || odd == 7;
+    EXPECT(fits || CALL(SF_Write(handle, odd, 1, buffer, &id)) != 0);
+    EXPECT(fits || CALL(SF_Write(handle, 0, odd, buffer, &id)) != 0);
+    EXPECT(fits || odd > 64 || CALL(SF_Read(handle, odd, 1, buffer, &id)) != 0);
+    EXPECT(fits || odd > 64 || CALL(SF_Read(handle, 0, odd, buffer, &id)) != 0);
+  }
+  EXPECT(CALL(SF_Write(handle, 0, 8, NULL, &id)) != 0);
+  EXPECT(CALL(SF_Read(handle, 0, 8, NULL, &id)) != 0);
+  EXPECT(CALL(SF_Write(handle, 0, 8, buffer, NULL)) != 0);
+  EXPECT(CALL(SF_Wait(NULL)) != 0);
+  EXPECT(CALL(SF_Waitall(NULL, 3)) != 0);
+  EXPECT(CALL(SF_Waitall(&id, -1)) != 0);
+  for (int i = 0; i < HANDLES; ++i) {
+    int ids[2] = {handles[i], handles[i]};
+    if (handles[i] == handle) continue;
+    EXPECT(CALL(SF_Write(handles[i], 0, 8, buffer, &id)) != 0);
+    EXPECT(CALL(SF_Read(handles[i], 0, 8, buffer, &id)) != 0);
+    if (handles[i] == -1) continue; /* stands for nothing */
+    EXPECT(CALL(SF_Wait(ids)) != 0);
+    ids[0] = handles[i];
+    EXPECT(CALL(SF_Waitall(ids, 2)) != 0);
+  }
+  for (int code = -3; code < 200; code += 7) {
+    char text[SF_ERRMSG_SIZE];
+    SF_Errmsg(code, text);
+  }
+  /* And it works still. */
+  EXPECT(CALL(SF_Write(handle, 0, 8, buffer, &id)) == 0);
+  EXPECT(CALL(SF_Wait(&id)) == 0);
+  EXPECT(agreed(CALL(SF_Destroy(handle))) == 0);
+  EXPECT(CALL(SF_Write(handle, 0, 8, buffer, &id)) != 0);
+}
+
+int main(void) {
+  static char longest[6001];
+  signal(SIGALRM, too_long);
+  memset(longest, 'a', sizeof longest - 1);
+  pbeginf_();
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  odd_files(longest);
+  odd_accesses();
+  alarm(0);
+  pend_();
+  return 0;
+}
