@@ -239,8 +239,8 @@ def install_tests(log: Path) -> Outcome:
 
 
 def python_tests(log: Path) -> Outcome:
-    """The Python tests, dealt to more processes than cores: many wait for programs that they have started."""
-    return pytest("tests/python", log, limit=1800, processes=JOBS + 1)
+    """The Python tests, dealt to as many processes as there are jobs: many wait for programs that they have started."""
+    return pytest("tests/python", log, limit=1800, processes=JOBS)
 
 
 def mpi_environment() -> Environment:

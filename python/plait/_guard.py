@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import functools
+import inspect
 from collections.abc import Callable
 from types import TracebackType
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from ._errors import ArgumentError, ArgumentTypeError, Error, store_error
+from ._layouts import layout_of
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -102,6 +104,44 @@ def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
         raise wrong
 
     return guarded
+
+
+def entry(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Make a public function, which is not collective, refuse what it cannot use by a plait.Error.
+
+    A first parameter called ``layout`` takes the text of one as well. What a ``progress`` raises is the caller's.
+    """
+    takes_layout = next(iter(inspect.signature(function).parameters), "") == "layout"
+
+    @functools.wraps(function)
+    def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        wrong: ArgumentError
+        try:
+            given: Any = (layout_of(args[0]), *args[1:]) if takes_layout and args else args
+            return function(*given, **kwargs)
+        except Error:
+            raise
+        except ImportError as error:
+            wrong = ArgumentError(f"{function.__name__} needs the package {error.name}; install it")
+        except Exception as error:
+            if kwargs.get("progress") is not None:
+                raise
+            kind = ArgumentTypeError if isinstance(error, (TypeError, AttributeError)) else ArgumentError
+            given = ", ".join([*map(_shown, args), *(f"{name}={_shown(value)}" for name, value in kwargs.items())])
+            wrong = kind(
+                _plain(
+                    f"{function.__name__}({given}) has an argument that cannot be used; pass "
+                    f"{function.__name__}{_signature(function)}"
+                )
+            )
+        raise wrong
+
+    return guarded
+
+
+def _signature(function: Callable[..., object]) -> str:
+    """The parameters with their types as they are written, without the result."""
+    return str(inspect.signature(function).replace(return_annotation=inspect.Signature.empty)).replace("'", "")
 
 
 def refuse_here(message: str) -> NoReturn:

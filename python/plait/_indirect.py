@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import ArgumentError
+from ._guard import entry
 from ._words import array_kind
 
 
+@entry
 def indirect(
     owners: npt.ArrayLike | None = None, *, indices: Sequence[npt.ArrayLike] | None = None, size: int | None = None
 ) -> str:

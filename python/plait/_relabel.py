@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ._core import Layout, compose
 from ._errors import ArgumentError
+from ._guard import entry
 from ._layouts import LayoutLike, layout_of, layout_pair
 from .notations._table import Dimension, Table, table_of
 
@@ -17,6 +18,7 @@ from .notations._table import Dimension, Table, table_of
 DENSE = 2048
 
 
+@entry
 def relabel(src: LayoutLike, dst: LayoutLike) -> Layout:
     """Return `dst` with its ranks renamed so that the conversion from `src` moves the fewest elements between ranks.
 

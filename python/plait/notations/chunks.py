@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from plait._guard import entry
+
 from .._core import Layout
 from .._errors import ArgumentError
 from ._make import integers, make, refusal, same_length
@@ -16,6 +18,7 @@ from ._table import table_of
 _NAME = "a regular chunk grid"
 
 
+@entry
 def from_chunks(
     array: Any, chunks: Sequence[int] | None = None, *, grid: Sequence[int], deal: str = "cyclic", order: str = "C"
 ) -> Layout:
@@ -54,6 +57,7 @@ def from_chunks(
     return make(shape, dist, table, order=order)
 
 
+@entry
 def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
     """Return the largest chunk shape of which no chunk has two owners.
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from plait._guard import entry
+
 from .._core import Layout
 from .._errors import ArgumentError
 from ._make import gen_block, integers, make, refusal, same_length
@@ -16,6 +18,7 @@ from ._table import check_back, check_parts, table_of
 _NAME = "Dask"
 
 
+@entry
 def from_chunks(chunks: Any, shape: Sequence[int] | None = None, *, order: str = "C") -> Layout:
     """Return the layout in which rank r owns chunk r, chunks counted in C order of the chunk grid.
 
@@ -38,6 +41,7 @@ def from_chunks(chunks: Any, shape: Sequence[int] | None = None, *, order: str =
     return make(tuple(map(sum, sizes)), [gen_block(dimension) for dimension in sizes], table, order=order)
 
 
+@entry
 def to_chunks(layout: Layout) -> tuple[tuple[int, ...], ...]:
     """Return the sizes of the chunks of each dimension, for `dask.array.from_array(..., chunks=)` or `rechunk`.
 

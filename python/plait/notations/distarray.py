@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from plait._guard import entry
+
 from .._core import Layout
 from .._errors import ArgumentError
 from .._words import shape_text
@@ -20,6 +22,7 @@ VERSION = "0.9.0"
 Dict = Mapping[str, Any]
 
 
+@entry
 def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
     """Return the layout that all ranks' exports tell together; one rank's export tells its own part only.
 
@@ -80,6 +83,7 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
     )
 
 
+@entry
 def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any]:
     """Return what a rank's `__distarray__()` should return.
 

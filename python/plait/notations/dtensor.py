@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from plait._guard import entry
+
 from .._core import Layout
 from .._errors import ArgumentError
 from ._make import Ranks, indirect, integers, make_on_axes, rank_table, refusal, same_length
@@ -40,11 +42,13 @@ class Placements(NamedTuple):
     mesh: Ranks
 
 
+@entry
 def from_dtensor(tensor: Any) -> Layout:
     """Return the layout of a DTensor."""
     return from_placements(tensor.placements, tensor.device_mesh, tuple(tensor.shape))
 
 
+@entry
 def from_placements(
     placements: Sequence[Any], mesh: Any, shape: Sequence[int], *, ranks: Any = None, order: str = "C"
 ) -> Layout:
@@ -82,6 +86,7 @@ def from_placements(
     return make_on_axes(sizes, dimensions, table, order=order)
 
 
+@entry
 def to_placements(layout: Layout, mesh: Any = None, *, objects: bool = False) -> Placements:
     """Return the placements of a layout, and the ranks of the mesh.
 

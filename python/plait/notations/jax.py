@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plait._guard import entry
+
 from .._core import Layout
 from .._errors import ArgumentError
 from ._make import Ranks, integers, make_on_axes, rank_table, refusal
@@ -26,6 +28,7 @@ class Spec(NamedTuple):
     devices: Ranks
 
 
+@entry
 def from_sharding(sharding: Any, shape: Sequence[int], *, order: str = "C") -> Layout:
     """Return the layout of an array of a shape under a NamedSharding; ranks are the ids of the devices.
 
@@ -36,6 +39,7 @@ def from_sharding(sharding: Any, shape: Sequence[int], *, order: str = "C") -> L
     return from_spec(sharding.spec, shape, sharding.mesh, order=order)
 
 
+@entry
 def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any = None, *, order: str = "C") -> Layout:
     """Return the layout that a PartitionSpec means on a mesh.
 
@@ -76,6 +80,7 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
     return make_on_axes(sizes, dimensions, table, order=order)
 
 
+@entry
 def to_spec(layout: Layout, mesh: Any = None) -> Spec:
     """Return spec, mesh and device ids for a layout whose ranks are the ids of devices.
 
@@ -118,6 +123,7 @@ def _fitted(table: Table, names: tuple[str, ...] | None, ids: Ranks) -> Spec | N
     return result if from_spec(result.spec, table.shape, result.mesh, ids) == table.layout else None
 
 
+@entry
 def to_sharding(layout: Layout, mesh: Any = None) -> Any:
     """Return the NamedSharding of a layout, on a Mesh, or on one made of the devices whose ids are its ranks."""
     import jax

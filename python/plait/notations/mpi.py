@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plait._guard import entry
+
 from .._core import Layout
 from .._errors import ArgumentError
 from ._make import integers, make, refusal, same_length
@@ -43,6 +45,7 @@ class Subarray(NamedTuple):
     order: str
 
 
+@entry
 def from_darray(
     size: Any,
     rank: int = 0,
@@ -84,6 +87,7 @@ def from_darray(
     return make(shape, dist, table, order=_order(order))
 
 
+@entry
 def to_darray(layout: Layout, rank: int) -> Darray:
     """Return the arguments of a rank's darray.
 
@@ -119,6 +123,7 @@ def to_darray(layout: Layout, rank: int) -> Darray:
     return found
 
 
+@entry
 def to_darray_type(layout: Layout, rank: int, element: Any) -> Any:
     """Return a rank's darray datatype of mpi4py, of elements of a datatype; commit and free it yourself."""
     from mpi4py import MPI
@@ -136,6 +141,7 @@ def to_darray_type(layout: Layout, rank: int, element: Any) -> Any:
     )
 
 
+@entry
 def from_subarrays(parts: Sequence[Any] | Mapping[int, Any]) -> Layout:
     """Return the layout in which each rank owns the box that its subarray datatype tells.
 
@@ -163,6 +169,7 @@ def from_subarrays(parts: Sequence[Any] | Mapping[int, Any]) -> Layout:
     return tile(box.sizes, sets, box.order)
 
 
+@entry
 def to_subarray(layout: Layout, rank: int) -> Subarray:
     """Return the arguments of the subarray that a rank owns.
 
@@ -188,6 +195,7 @@ def to_subarray(layout: Layout, rank: int) -> Subarray:
     return Subarray(layout.shape, tuple(counts), tuple(starts), table.order)
 
 
+@entry
 def to_subarray_type(layout: Layout, rank: int, element: Any) -> Any:
     """Return a rank's subarray datatype of mpi4py, of elements of a datatype; commit and free it yourself."""
     from mpi4py import MPI

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plait._guard import entry
+
 from .._core import Layout
 from .._errors import ArgumentError
 from ._make import integers, make_on_axes, refusal, same_length
@@ -25,6 +27,7 @@ class Pencil(NamedTuple):
     axes: tuple[int, ...]
 
 
+@entry
 def from_pencil(
     pencil: Any,
     axis: int | None = None,
@@ -81,6 +84,7 @@ def from_pencil(
     return make_on_axes(shape, dimensions, table, order=order)
 
 
+@entry
 def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     """Return shape, aligned dimension, grid and the grid dimension of each array dimension.
 
@@ -125,6 +129,7 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     return found
 
 
+@entry
 def to_pencil_object(layout: Layout, comm: Any, axis: int | None = None) -> Any:
     """Return the mpi4py_fft.pencil.Pencil of a layout; all ranks of the communicator call it together."""
     from mpi4py_fft.pencil import Pencil as Real

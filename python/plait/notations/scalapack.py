@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from plait._guard import entry
+
 from .._core import Layout
 from .._errors import ArgumentError
 from ._make import Ranks, integers, make, rank_table, refusal, same_length, unless_zero
@@ -25,6 +27,7 @@ class Grid(NamedTuple):
     order: str | tuple[tuple[int, ...], ...]
 
 
+@entry
 def from_descriptor(
     desc: Sequence[int],
     grid: Sequence[int],
@@ -75,6 +78,7 @@ def from_descriptor(
     return make(size, dist, table, order="F", source=unless_zero(sources), offset=unless_zero(offsets))
 
 
+@entry
 def to_descriptor(layout: Layout, rank: int, *, context: int = 0) -> list[int]:
     """Return the nine integers of a rank, with the least leading dimension that its local array can have.
 
@@ -86,6 +90,7 @@ def to_descriptor(layout: Layout, rank: int, *, context: int = 0) -> list[int]:
     return [desc[0], context, *desc[2:8], leading]
 
 
+@entry
 def to_grid(layout: Layout) -> Grid:
     """Return the BLACS grid on which a layout's descriptors hold; refuses what to_descriptor refuses."""
     return _checked(layout)[0]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from plait import _core
 from plait._buffers import trace_name
 from plait._errors import ArgumentError
+from plait._guard import entry
 from plait.trace import formats
 from plait.trace._open import open as open_trace
 from plait.trace._reader import Description
@@ -42,6 +43,7 @@ def _same_file(source: str, target: str) -> bool:
         return False
 
 
+@entry
 def convert(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],

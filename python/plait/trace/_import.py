@@ -8,6 +8,7 @@ from typing import Any
 
 from plait._buffers import trace_name
 from plait._errors import ArgumentError, ArgumentTypeError
+from plait._guard import entry
 from plait._words import kind
 from plait.trace import formats
 from plait.trace._reader import Trace
@@ -21,6 +22,7 @@ IMPORTS = tuple(formats.foreign_names())
 """The formats of other tools."""
 
 
+@entry
 def import_trace(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     target: str | os.PathLike[str],

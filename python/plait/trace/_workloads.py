@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from plait import _core
 from plait._errors import ArgumentError
+from plait._guard import entry
 from plait.trace._reader import Trace
 from plait.trace._summary import Summary
 from plait.trace._transfer import transfer
@@ -49,6 +50,7 @@ def workloads() -> list[Workload]:
     return [Workload(**one) for one in _core.workloads()]
 
 
+@entry
 def workload_name(
     name: str, *, seed: int = 1, copies: int = 1, offset: float | None = None, burst: float | None = None
 ) -> str:
@@ -63,6 +65,7 @@ def workload_name(
     return text
 
 
+@entry
 def generate(
     name: str,
     target: str | os.PathLike[str],

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from plait import _core
 from plait._buffers import trace_name
+from plait._guard import entry
 from plait.trace._event import Counters, Missed, Process, TracedFile
 
 
@@ -119,6 +120,7 @@ class TraceWriter:
         self._open = False
 
 
+@entry
 def create(
     path: str | os.PathLike[str],
     format: str | None = None,

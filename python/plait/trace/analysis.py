@@ -16,6 +16,7 @@ from typing import Any, Literal
 from plait import _core
 from plait._buffers import trace_name
 from plait._errors import ArgumentError, Error
+from plait._guard import entry
 from plait.trace import words
 from plait.trace._choice import Choice, kept
 from plait.trace._compressed import Unpacked, opener_of
@@ -56,6 +57,7 @@ class Report(Document):
         return as_text(self, width, top)
 
 
+@entry
 def report(
     path: str | os.PathLike[str],
     *,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from plait._guard import entry
 from plait.trace import words
 from plait.trace.analysis import Document, Report, report
 
@@ -40,6 +41,7 @@ class Comparison(Document):
         return page.comparison_text(dict(self), self.reports)
 
 
+@entry
 def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Report, **options: Any) -> Comparison:
     """Compare two traces, given as paths or as reports made before.
 

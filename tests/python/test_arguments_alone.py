@@ -1,0 +1,136 @@
+"""Arguments that nobody should pass to functions that are not collective: a result or a plait.Error, within 5 s."""
+
+from __future__ import annotations
+
+import faulthandler
+import inspect
+import random
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plait
+from plait import notations, trace
+
+DRAWS = 60
+SECONDS = 5
+
+
+class Hostile:
+    """Raises whatever is asked of it."""
+
+    def __index__(self) -> int:
+        raise RuntimeError("no number today")
+
+    def __fspath__(self) -> str:
+        raise RuntimeError("no name today")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no words either")
+
+
+LAYOUT = plait.Layout((6, 4), "(cyclic(2), *)", grid=(3,))
+VALUES: list[Any] = [2**70, -(2**70), 2**63, -1, 0, 3, 1.5, float("nan"), 1j, True, None, np.float64(2)]
+VALUES += [
+    "4",
+    "",
+    "\udc80",
+    "(block, *)",
+    "x" * 5000,
+    b"1",
+    [],
+    [1],
+    [None],
+    {},
+    {"a": 1},
+    (),
+    (0,),
+    (-1, 2),
+    (2**70,),
+]
+VALUES += [object(), Hostile(), np.array([1, 2]), np.zeros((2, 2)), range(3), slice(1, 5, 2), lambda: 1, LAYOUT]
+VALUES += [plait.Layout((5,), "(block)", grid=(2,))]
+
+# What the core's functions take, which tell no signature: how many arguments at most.
+CORE: dict[str, tuple[Callable[..., Any], int]] = {
+    "Layout": (plait.Layout, 2),
+    "IndexSet": (plait.IndexSet, 2),
+    "BitPermutation": (plait.BitPermutation, 3),
+    "Conversion": (plait.Conversion, 2),
+    "compose": (plait.compose, 2),
+    "same_up_to_ranks": (plait.same_up_to_ranks, 2),
+    "bit_permutation": (LAYOUT.bit_permutation, 1),
+    **{
+        f"Layout.{name}": (getattr(LAYOUT, name), count)
+        for name, count in {
+            "coordinates": 1, "has_rank": 1, "index_set": 2, "indices": 1, "local_shape": 1, "owners": 1,
+            "padded_shape": 1, "parse": 2, "replica_of": 1, "runs": 1, "to_global": 2, "to_local": 2,
+        }.items()
+    },
+}  # fmt: skip
+TRACE = ("open", "create", "convert", "report", "compare", "import_trace", "generate", "workload_name")
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """Public functions in Python: those of notations, of traces, and of layouts."""
+    found: dict[str, Callable[..., Any]] = {"indirect": plait.indirect, "relabel": plait.relabel}
+    for module in notations.__all__:
+        inside: ModuleType = getattr(notations, module)
+        for name in dir(inside):
+            if name.startswith(("from_", "to_")):
+                found[f"notations.{module}.{name}"] = getattr(inside, name)
+    return {**found, **{f"trace.{name}": getattr(trace, name) for name in TRACE}}
+
+
+def tried(name: str, call: Callable[[], Any]) -> None:
+    """Makes a call, which may refuse its arguments; one that does not return ends the tests and shows where it is."""
+    faulthandler.dump_traceback_later(SECONDS, exit=True)
+    try:
+        call()
+    except plait.Error as error:
+        assert str(error), f"{name} says nothing"
+        assert "incompatible function arguments" not in str(error), f"{name}: {error}"
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.mark.parametrize("name", list(CORE))
+def test_functions_of_the_core(name: str) -> None:
+    draw = random.Random(name)
+    function, most = CORE[name]
+    for _ in range(DRAWS):
+        given = [draw.choice(VALUES) for _ in range(draw.randint(1, most))]
+        if most > 1 and draw.random() < 0.5:
+            given[0] = LAYOUT
+        if len(given) < most and name not in ("bit_permutation", "Layout", "IndexSet", "Layout.parse"):
+            given += [draw.choice(VALUES) for _ in range(most - len(given))]
+        tried(name, lambda given=given: function(*given))
+
+
+@pytest.mark.parametrize("name", list(functions()))
+def test_functions_in_python(name: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(name)
+    function = functions()[name]
+    parameters = inspect.signature(function).parameters.values()
+    positional = [one for one in parameters if one.kind == one.POSITIONAL_OR_KEYWORD]
+    needed = sum(one.default is one.empty for one in positional)
+    named = [one.name for one in parameters if one.kind == one.KEYWORD_ONLY and one.name != "progress"]
+    for _ in range(DRAWS):
+        given = [draw.choice(VALUES) for _ in range(draw.randint(needed, len(positional)))]
+        if given and draw.random() < 0.5:
+            given[0] = LAYOUT
+        options = {key: draw.choice(VALUES) for key in named if draw.random() < 0.3}
+        tried(name, lambda given=given, options=options: function(*given, **options))
+
+
+def test_what_is_said_names_what_the_function_takes() -> None:
+    with pytest.raises(plait.ArgumentError) as caught:
+        trace.compare({}, "run.plait")
+    assert "has an argument that cannot be used; pass compare(a: str | os.PathLike[str] | Report, b:" in str(
+        caught.value
+    )
+    assert notations.scalapack.to_grid("4x4 (block, block) onto (2, 2)")  # a text where a layout is expected
