@@ -129,7 +129,7 @@ def test_functions_in_python(name: str, tmp_path, monkeypatch) -> None:
 
 def test_what_is_said_names_what_the_function_takes() -> None:
     with pytest.raises(plait.ArgumentError) as caught:
-        trace.compare({}, "run.plait")
+        trace.compare({}, {})
     assert "has an argument that cannot be used; pass compare(a: str | os.PathLike[str] | Report, b:" in str(
         caught.value
     )
