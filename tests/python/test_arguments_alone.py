@@ -133,4 +133,4 @@ def test_what_is_said_names_what_the_function_takes() -> None:
     assert "has an argument that cannot be used; pass compare(a: str | os.PathLike[str] | Report, b:" in str(
         caught.value
     )
-    assert notations.scalapack.to_grid("4x4 (block, block) onto (2, 2)")  # a text where a layout is expected
+    assert notations.scalapack.to_grid("4x4 (block, block) onto (2, 2) order=F")  # a text where a layout is expected
