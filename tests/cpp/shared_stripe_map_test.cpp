@@ -15,7 +15,7 @@ using plait::distant::shared::StripeMap;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-TEST(SharedDeal, EachByteHasOnePlace) {
+TEST(SharedStripeMap, EachByteHasOnePlace) {
   for (const int components : {1, 2, 3, 5})
     for (const std::int64_t unit : {1, 2, 3, 7}) {
       const StripeMap stripes(unit, components);
@@ -44,7 +44,7 @@ TEST(SharedDeal, EachByteHasOnePlace) {
 }
 
 /// The batches move each byte once, whole stripes together, none more than allowed.
-TEST(SharedDeal, BatchesCoverARequest) {
+TEST(SharedStripeMap, BatchesCoverARequest) {
   for (const int components : {1, 2, 3, 5})
     for (const std::int64_t unit : {1, 3, 4, 10, 64})
       for (const std::int64_t most : {4, 10, 1000})
@@ -76,7 +76,7 @@ TEST(SharedDeal, BatchesCoverARequest) {
           }
 }
 
-TEST(SharedDeal, TheFirstBatchesGoToAllComponents) {
+TEST(SharedStripeMap, TheFirstBatchesGoToAllComponents) {
   const StripeMap stripes(1 << 20, 4);
   const std::vector<Batch> batches = stripes.batches(5, 16 << 20, 1 << 18);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(batches[i].component, static_cast<int>(i));
@@ -85,7 +85,7 @@ TEST(SharedDeal, TheFirstBatchesGoToAllComponents) {
   EXPECT_EQ(StripeMap(1000, 1).batches(0, 1 << 20, 1 << 18).size(), 4U);
 }
 
-TEST(SharedDeal, OffsetsGoUpToTheLargest) {
+TEST(SharedStripeMap, OffsetsGoUpToTheLargest) {
   for (const int components : {1, 2, 3, 1000})
     for (const std::int64_t unit : {std::int64_t{1}, std::int64_t{4096}, std::int64_t{12345}, std::int64_t{1} << 40}) {
       const StripeMap stripes(unit, components);

@@ -87,14 +87,16 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 def tried(name: str, call: Callable[[], Any]) -> None:
     """Makes a call, which may refuse its arguments; one that does not return ends the tests and shows where it is."""
+    said = "nothing is wrong"
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     try:
         call()
     except plait.Error as error:
-        assert str(error), f"{name} says nothing"
-        assert "incompatible function arguments" not in str(error), f"{name}: {error}"
+        said = str(error)
     finally:
         faulthandler.cancel_dump_traceback_later()
+    assert said, f"{name} does not say what is wrong"
+    assert "incompatible function arguments" not in said, f"{name}: {said}"
 
 
 @pytest.mark.parametrize("name", list(CORE))

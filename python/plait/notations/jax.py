@@ -58,10 +58,10 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
         raise ArgumentError(f"axes {sorted(pending)} are unreduced: sums are pending, which no layout says")
     dimensions: list[list[tuple[str, tuple[int, ...]]]] = []
     used: dict[str, int] = {}
-    for d, entry in enumerate(spec_of_dimensions(spec, len(sizes), "the spec")):
-        words = () if entry is None else (entry,) if isinstance(entry, str) else entry
+    for d, one in enumerate(spec_of_dimensions(spec, len(sizes), "the spec")):
+        words = () if one is None else (one,) if isinstance(one, str) else one
         if not isinstance(words, (tuple, list)) or not all(isinstance(word, str) for word in words):
-            raise ArgumentError(f"the spec of dimension {d} is {entry!r}; expected None, an axis or a tuple of axes")
+            raise ArgumentError(f"the spec of dimension {d} is {one!r}; expected None, an axis or a tuple of axes")
         for word in words:
             if word not in names:
                 raise ArgumentError(f"the spec of dimension {d} names axis {word!r}; the mesh has {list(names)}")
