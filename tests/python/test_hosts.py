@@ -138,7 +138,10 @@ def test_nothing_reaches_the_machines_own_network():
 
 
 @needs_hosts
-def test_what_is_each_hosts_own_and_what_is_shared(tmp_path):
+def test_what_is_each_hosts_own_and_what_is_shared(tmp_path, monkeypatch):
+    own = tmp_path / "own"  # other hosts may run at the same time
+    own.mkdir()
+    monkeypatch.setenv("TMPDIR", str(own))
     script = f"""
 for folder in /var/tmp /dev/shm {tmp_path}; do
   on-host host0 "echo mine >$folder/plait-seen-by"
