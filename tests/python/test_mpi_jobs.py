@@ -114,8 +114,11 @@ def _shared_memory_of_killed_jobs():
         assert time.monotonic() < limit
         time.sleep(0.1)
     for name in shared_memory("mpich_shm_") - theirs:
-        if name not in in_use():
-            Path("/dev/shm", name).unlink(missing_ok=True)
+        path = Path("/dev/shm", name)
+        with suppress(OSError):
+            settled = time.time() - path.stat().st_mtime > 5  # or another job is about to map it
+            if settled and name not in in_use():
+                path.unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("victim", [0, 2])
