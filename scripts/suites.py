@@ -7,7 +7,8 @@ from pathlib import Path
 
 # What a test that can meet a data race includes.
 THREADED = re.compile(
-    r'#include [<"](?:thread|atomic|store/|transport/|engine/|file/|plait/(?:file|redistribute|comm)\.)'
+    r'#include [<"](?:thread|atomic|(?:store|transport|collective|access|redistribution|core)/|'
+    r"plait/(?:file|redistribute|comm)\.)"
 )
 
 
@@ -15,9 +16,9 @@ def threaded_sources(folder: Path) -> tuple[list[Path], list[str]]:
     """The sources of tests that use threads, and the suites of the others."""
     threaded: list[Path] = []
     others: set[str] = set()
-    for source in sorted(folder.glob("*_test.cpp")):
+    for source in sorted(folder.rglob("*_test.cpp")):
         text = source.read_text(encoding="utf-8")
-        helpers = [folder / name for name in re.findall(r'#include "(\w+\.hpp)"', text)]
+        helpers = [folder / "support" / name for name in re.findall(r'#include "(\w+\.hpp)"', text)]
         whole = text + "".join(helper.read_text(encoding="utf-8") for helper in helpers if helper.exists())
         if THREADED.search(whole):
             threaded.append(source)
