@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "container/gzip/container.hpp"
 #include "container/npy/container.hpp"
 #include "container/raw/container.hpp"
 
@@ -11,6 +12,7 @@ namespace plait::container {
 std::span<const Container* const> containers() {
   static const Container* const kContainers[] = {
       &npy::container(),
+      &gzip::container(),
       &raw::container(),
   };
   return kContainers;
