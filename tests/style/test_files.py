@@ -19,7 +19,6 @@ FULLER = {
     "python/plait/trace/page": 36,
     "src/trace/capture": 28,
     "src/trace/report": 37,
-    "src/transport/mpi": 41,
 }
 
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")

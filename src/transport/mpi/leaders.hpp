@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/mpi/notices.hpp"
+#include "transport/mpi/liveness/notices.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::transport::mpi {

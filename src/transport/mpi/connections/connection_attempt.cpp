@@ -1,4 +1,4 @@
-#include "transport/mpi/connection_attempt.hpp"
+#include "transport/mpi/connections/connection_attempt.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -1,4 +1,4 @@
-#include "transport/mpi/wake_ups.hpp"
+#include "transport/mpi/connections/wake_ups.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

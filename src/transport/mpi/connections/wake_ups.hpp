@@ -13,8 +13,8 @@
 #include <set>
 #include <vector>
 
-#include "transport/mpi/connection_attempt.hpp"
-#include "transport/mpi/directory.hpp"
+#include "transport/mpi/connections/connection_attempt.hpp"
+#include "transport/mpi/connections/directory.hpp"
 
 namespace plait::transport::mpi {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "transport/mpi/mpi_active.hpp"
+#include "transport/mpi/active/mpi_active.hpp"
 
 namespace plait::transport::mpi {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/mpi/losses.hpp"
+#include "transport/mpi/liveness/losses.hpp"
 #include "transport/node/departure.hpp"
 
 namespace plait::transport::mpi {

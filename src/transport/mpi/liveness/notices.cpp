@@ -1,4 +1,4 @@
-#include "transport/mpi/notices.hpp"
+#include "transport/mpi/liveness/notices.hpp"
 
 #include <sched.h>
 

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "transport/active.hpp"
-#include "transport/mpi/losses.hpp"
-#include "transport/mpi/operations.hpp"
+#include "transport/mpi/active/operations.hpp"
+#include "transport/mpi/connections/wake_ups.hpp"
+#include "transport/mpi/liveness/losses.hpp"
 #include "transport/mpi/tags.hpp"
-#include "transport/mpi/wake_ups.hpp"
 
 namespace plait::transport::mpi {
 

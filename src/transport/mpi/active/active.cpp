@@ -1,4 +1,4 @@
-#include "transport/mpi/active.hpp"
+#include "transport/mpi/active/active.hpp"
 
 #include <pthread.h>
 
@@ -12,8 +12,8 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "transport/ending.hpp"
+#include "transport/mpi/active/mpi_active.hpp"
 #include "transport/mpi/check.hpp"
-#include "transport/mpi/mpi_active.hpp"
 
 namespace plait::transport::mpi {
 
