@@ -21,8 +21,8 @@
 
 #include "mutate.hpp"
 #include "target.hpp"
-#include "trace/formats.hpp"
-#include "trace_random.hpp"
+#include "trace/formats/registry.hpp"
+#include "trace/trace_random.hpp"
 
 namespace {
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from trace_page_browser import open_page, running_browser  # noqa: F401  (fixtures)
 
 settings.register_profile(
     "fixed",

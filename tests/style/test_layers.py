@@ -40,7 +40,7 @@ MPI_PLACES = (
     "tests/c/mpi_",
     "tests/c/together.h",
     "tests/ga/",
-    "tests/python/recorded/",
+    "tests/python/trace/recorded/",
     "examples/",
 )
 

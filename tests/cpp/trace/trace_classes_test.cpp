@@ -1,0 +1,156 @@
+// What a file's data are for.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "plait/workloads.hpp"
+#include "trace/report/tables/classes.hpp"
+#include "trace_report_case.hpp"
+
+namespace plait::trace::report {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+/// Moves the whole of a file of 10 records, a record every 10 ms.
+void pass(Case& made, Kind kind, std::int64_t start, std::uint32_t file = 1, std::uint32_t process = 1) {
+  for (std::int64_t i = 0; i < 10; ++i) made.add(kind, start + i * kSecond / 100, i * 100'000, 100'000, file, process);
+}
+
+Class class_in(const Case& made, const std::string& name) {
+  const Report report = made.report();
+  for (const FileRow& file : report.files)
+    if (file.name == name) return file.what;
+  ADD_FAILURE() << "no file " << name;
+  return Class::kOther;
+}
+
+Case named() {
+  Case made;
+  made.process(1);
+  made.file(1, 1, "data");
+  return made;
+}
+
+TEST(TraceClasses, ReadOnceIsRequired) {
+  Case made = named();
+  pass(made, Kind::kRead, 0);
+  EXPECT_EQ(class_in(made, "data"), Class::kRequired);
+  made.process(2);  // another process that reads it once does not change that
+  made.file(2, 1, "data");
+  pass(made, Kind::kRead, kSecond, 1, 2);
+  EXPECT_EQ(class_in(made, "data"), Class::kRequired);
+}
+
+TEST(TraceClasses, WrittenOnceIsRequired) {
+  Case made = named();
+  pass(made, Kind::kWrite, 100 * kSecond);
+  EXPECT_EQ(class_in(made, "data"), Class::kRequired);
+}
+
+TEST(TraceClasses, WrittenAgainAndAgainWithPausesIsACheckpoint) {
+  Case made = named();
+  pass(made, Kind::kRead, 0);  // the restart
+  for (int i = 1; i <= 5; ++i) pass(made, Kind::kWrite, i * 20 * kSecond);
+  EXPECT_EQ(class_in(made, "data"), Class::kCheckpoint);
+}
+
+TEST(TraceClasses, WrittenOnAndOnIsNoCheckpoint) {
+  Case made = named();
+  for (int i = 1; i <= 5; ++i) pass(made, Kind::kWrite, i * kSecond / 9);
+  EXPECT_EQ(class_in(made, "data"), Class::kOther);
+}
+
+TEST(TraceClasses, FilesOfOnePatternAreCheckpoints) {
+  Case made;
+  made.process(1);
+  for (std::uint32_t i = 1; i <= 4; ++i) {
+    made.file(1, i, "ckpt." + std::to_string(95 + i));
+    pass(made, Kind::kWrite, i * 30 * kSecond, i);
+  }
+  made.file(1, 9, "out.1");
+  pass(made, Kind::kWrite, 200 * kSecond, 9);
+  EXPECT_EQ(class_in(made, "ckpt.96"), Class::kCheckpoint);
+  EXPECT_EQ(class_in(made, "ckpt.99"), Class::kCheckpoint);
+  EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
+}
+
+TEST(TraceClasses, FilesOfSeveralProcessesAtOnceAreNoCheckpoints) {
+  Case made;
+  for (std::int64_t step = 0; step < 10; ++step)
+    for (std::uint32_t process = 1; process <= 4; ++process)
+      made.add(Kind::kWrite, step * kSecond + process, step * 1000, 1000, 1, process);
+  for (std::uint32_t process = 1; process <= 4; ++process) made.file(process, 1, "out." + std::to_string(process));
+  EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
+}
+
+TEST(TraceClasses, AFileOfEachProcessInTurnIsNoCheckpoint) {
+  Case made;
+  for (std::uint32_t process = 1; process <= 4; ++process) {
+    made.file(process, 1, "out." + std::to_string(process));
+    pass(made, Kind::kWrite, process * 30 * kSecond, 1, process);
+  }
+  EXPECT_EQ(class_in(made, "out.1"), Class::kRequired);
+}
+
+TEST(TraceClasses, ALittleReadAgainAndAgainIsNotSwapping) {
+  Case made = named();
+  for (int i = 0; i < 3; ++i) made.add(Kind::kRead, i * kSecond, 0, 642);
+  EXPECT_EQ(class_in(made, "data"), Class::kOther);
+}
+
+TEST(TraceClasses, ReadAndWrittenEachCycleIsSwapping) {
+  Case made = named();
+  for (int i = 0; i < 5; ++i) {
+    pass(made, Kind::kRead, 2 * i * kSecond);
+    pass(made, Kind::kWrite, (2 * i + 1) * kSecond);
+  }
+  EXPECT_EQ(class_in(made, "data"), Class::kSwapping);
+}
+
+TEST(TraceClasses, ReadAgainAndAgainIsSwapping) {
+  Case made = named();
+  for (int i = 0; i < 5; ++i) pass(made, Kind::kRead, i * kSecond);
+  EXPECT_EQ(class_in(made, "data"), Class::kSwapping);
+}
+
+TEST(TraceClasses, WrittenAndReadBackOnceIsOther) {
+  Case made = named();
+  pass(made, Kind::kWrite, 0);
+  pass(made, Kind::kRead, kSecond);
+  EXPECT_EQ(class_in(made, "data"), Class::kOther);
+}
+
+TEST(TraceClasses, SumsThatAreFullAreCompared) {
+  FileRow file;
+  file.data[kReads] = {1000, INT64_MAX};
+  file.extent = INT64_MAX;
+  file.processes = 1000;
+  EXPECT_EQ(class_of(file), Class::kRequired);
+  file.data[kWrites] = {1000, INT64_MAX};
+  file.write_rounds = file.write_pauses = file.read_back = INT64_MAX;
+  file.rewrites = file.alternations = 9;
+  EXPECT_EQ(class_of(file), Class::kOther);
+}
+
+TEST(TraceClasses, PatternsReplaceNumbers) {
+  EXPECT_EQ(pattern_of("run12/ckpt.0034"), "run#/ckpt.#");
+  EXPECT_EQ(pattern_of("none"), "none");
+}
+
+TEST(TraceClasses, OfTheWorkloads) {
+  for (const Workload& one : workloads()) {
+    if (one.requests > 1'000'000) continue;  // as the others, and long
+    const auto reader = workload(one.name);
+    const Report report = analyse(*reader);
+    const std::int64_t all = report.totals.data[kReads].bytes + report.totals.data[kWrites].bytes;
+    const Class expected = one.cycles > 0 ? Class::kSwapping : Class::kRequired;
+    EXPECT_GT(static_cast<double>(report.classes[static_cast<std::size_t>(expected)].bytes),
+              0.95 * static_cast<double>(all))
+        << one.name;
+  }
+}
+
+}  // namespace
+}  // namespace plait::trace::report

@@ -1,0 +1,144 @@
+"""What reports conclude and say: of all processes, of trifles, of odd numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from plait import trace
+from plait.cli import main
+from plait.trace import words
+from plait.trace.analysis.coverage import coverage
+from plait.trace.analysis.processes import shown_processes, stragglers
+from plait.trace.page import page_text
+
+
+def counted(wall: float = 1.0, **process: Any) -> dict[str, Any]:
+    """What one process did, as the counting tells it."""
+    row: dict[str, Any] = {"number": 1, "rank": -1, "read_bytes": 0, "write_bytes": 0, "reads": 0, "writes": 0}
+    return {**row, "io_seconds": wall, **process}
+
+
+def test_all_processes_are_compared() -> None:
+    rows = [counted(2.0 - i / 1e4, number=i, read_bytes=10, reads=1) for i in range(5000)]
+    rows.append(counted(0.1, number=6000, write_bytes=1 << 30, writes=9))
+    rows += [counted(3.0, number=7000 + i) for i in range(2000)]  # these open files and move nothing
+    shown = shown_processes(rows)
+    assert len(shown["processes"]) == 1000
+    assert shown["processes_left_out"]["processes"] == 6001
+    assert 6000 in [each["number"] for each in shown["processes"]]
+    known = stragglers(rows)
+    assert known["processes"] == 5001
+    assert known["median_seconds"] == pytest.approx(1.75, abs=1e-3)
+    assert known["heaviest"] == {"process": 6000, "rank": -1, "bytes": 1 << 30}
+
+
+@pytest.mark.parametrize(
+    ("missed", "complete", "text"),
+    [
+        (
+            [("odd", 0, 0, 0)],
+            True,
+            "the trace holds: it lacks an unknown amount (odd).",
+        ),
+        (
+            [("odd", -5, -7, 0)],
+            True,
+            "the trace holds: it lacks an unknown amount (odd).",
+        ),
+        ([("\x1b[2J", 1, 0, 0)], False, "it lacks 1 event of unknown size and it was cut off (\\x1b[2J)."),
+    ],
+)
+def test_odd_coverage_is_told(missed: list[tuple[str, int, int, int]], complete: bool, text: str) -> None:
+    names = ("reason", "events", "read_bytes", "written_bytes")
+    known = {"complete": complete, "missed": [dict(zip(names, one, strict=True)) for one in missed]}
+    told = coverage(known, 100, 1, False)
+    assert told["share"] is None
+    assert told["text"].endswith(text)
+
+
+def write(path: Path, sizes: list[int], gap: int = 10_000, duration: int = 9_000) -> Path:
+    """A trace of reads of the beginning of one file."""
+    events = np.zeros(len(sizes), trace.EVENT)
+    events["start"] = np.arange(len(sizes)) * gap
+    events["duration"] = duration
+    events["process"] = events["file"] = 1
+    events["flags"] = trace.Flag.LOGICAL
+    events["length"] = events["result"] = sizes
+    with trace.create(path) as writer:
+        writer.write(events)
+        writer.finish(notes=["from \x1b[31mhere"])
+    return path
+
+
+def test_trifles_are_no_matter(tmp_path: Path) -> None:
+    for sizes in ([400] * 3, [5, 5]):
+        titles = [each["title"] for each in trace.report(write(tmp_path / "few.plait", sizes))["conclusions"]]
+        assert not {"The program waits for I/O", "Data are swapped through files"} & set(titles)
+    some = trace.report(write(tmp_path / "some.plait", [1 << 20] * 4, 10**8, 9 * 10**7))["conclusions"]
+    found = {each["title"]: each["severity"] for each in some}
+    assert found["Data are swapped through files"] == "low"
+    assert found["The program waits for I/O"] == "low"
+    much = trace.report(write(tmp_path / "much.plait", [1 << 25] * 4, 10**9, 9 * 10**8))["conclusions"]
+    found = {each["title"]: each["severity"] for each in much}
+    assert found["Data are swapped through files"] == found["The program waits for I/O"] == "high"
+
+
+def test_cycles_are_told_where_somebody_can_act_on_them(tmp_path: Path) -> None:
+    for name, count, period, duration, told in (
+        ("long", 20, 10**9, 10**7, True),
+        ("brief", 20, 3 * 10**7, 5 * 10**5, False),  # over in less than a second
+        ("loop", 500, 6 * 10**6, 10**5, False),
+        ("light", 20, 10**9, 10**3, False),  # all of them together take no time
+    ):
+        each = np.arange(8 * count)
+        events = np.zeros(each.size, trace.EVENT)
+        events["start"] = each // 8 * period + each % 8 * max(period // 50, duration)
+        events["duration"] = duration
+        events["process"] = events["file"] = 1
+        events["flags"] = trace.Flag.LOGICAL
+        events["kind"] = trace.Kind.WRITE
+        events["length"] = events["result"] = 1 << 20
+        events["offset"] = each << 20
+        with trace.create(tmp_path / f"{name}.plait") as writer:
+            writer.write(events)
+        report = trace.report(tmp_path / f"{name}.plait")
+        assert report["cycles"], name
+        assert any(one["title"] == "I/O comes in cycles" for one in report["conclusions"]) == told, name
+
+
+def test_terminal_gets_no_escapes(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["trace", "report", str(write(tmp_path / "few.plait", [5]))])
+    assert "\x1b" not in done.output
+    assert "Note: from \\x1b[31mhere" in done.output
+
+
+def test_compare_with_nothing(tmp_path: Path) -> None:
+    none = trace.report(write(tmp_path / "none.plait", [0]))
+    much = trace.report(write(tmp_path / "much.plait", [1 << 30]))
+    titles = {each["title"]: each["text"] for each in trace.compare(none, much)["conclusions"]}
+    assert titles["More data moved"] == "B has some where A has none: 0 B in A, 1 GiB in B."
+    few = trace.report(write(tmp_path / "few.plait", [200]))
+    titles = {each["title"]: each["text"] for each in trace.compare(few, much)["conclusions"]}
+    assert titles["More data moved"].startswith("B has 5.37 million times as much: ")
+
+
+def test_numbers_in_words() -> None:
+    assert words.seconds(0.9996) == "1 s"
+    assert words.seconds(0.9994) == "999 ms"
+    assert words.seconds(0.0009996) == "1 ms"
+    assert words.seconds(0.9996e-6) == "1 µs"
+    assert words.seconds(0) == "0 s"
+    assert words.times(999.6) == "1,000 times"
+    assert words.times(5e6) == "5 million times"
+    assert words.size(1023.7) == "1 KiB"
+
+
+def test_page_counts_all_processes(tmp_path: Path) -> None:
+    report = trace.report(write(tmp_path / "few.plait", [5]))
+    report["processes_left_out"]["processes"] = 99_000
+    assert "99,001 processes read" in page_text(report)

@@ -1,0 +1,239 @@
+"""Reports are about the program's own files, by one clock, under the program's name; what it costs decides."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import plait
+from plait import trace
+from plait.cli import main
+from plait.trace import Interface, Kind, page
+from plait.trace.recording.record import record
+
+SECOND = 10**9
+
+
+class Made:
+    """A trace that is made by hand."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, ...]] = []
+        self.names: dict[str, int] = {}
+
+    def add(self, name: str, kind: Kind, start: float, duration: float, size: int = 0, **known: int) -> None:
+        """Add a call; times are in seconds."""
+        file = self.names.setdefault(name, len(self.names) + 1)
+        where = known.get("offset", 0)
+        row = (int(start * SECOND), int(duration * SECOND), -1, where, size, size, 0, known.get("process", 1), 1, file)
+        self.rows.append((*row, kind, known.get("interface", Interface.POSIX), trace.Flag.LOGICAL))
+
+    def report(self, path: Path, missed: int = 0, command: str = "./a.out", **options: Any) -> trace.Report:
+        with trace.create(path) as writer:
+            for process in sorted({row[7] for row in self.rows}):
+                writer.add_process(process, command=command)
+                for name, number in self.names.items():
+                    writer.add_file(process, number, name)
+            writer.write(np.array(sorted(self.rows), dtype=trace.EVENT))
+            writer.finish(missed=[trace.Missed("mapped", read_bytes=missed)] if missed else [])
+        return trace.report(path, **options)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A recorded run of a script that writes 800,128 bytes by NumPy."""
+    (tmp_path / "simulation.py").write_text(
+        "import os, numpy as np\n"
+        "segment = os.open('/dev/shm/ucx_shm_plait_test', os.O_RDWR | os.O_CREAT)\n"
+        "os.write(segment, bytes(1 << 20))\n"
+        "os.unlink('/dev/shm/ucx_shm_plait_test')\n"
+        "open('/proc/self/status').read()\n"
+        "np.save('out.npy', np.zeros(100_000))\n"
+    )
+    command = ["env", "-C", str(tmp_path), sys.executable, "-B", "simulation.py"]
+    assert record(command, tmp_path / "run.plait") == 0
+    return tmp_path / "run.plait"
+
+
+def test_only_the_programs_own_files_count(run: Path) -> None:
+    report, whole = trace.report(run), trace.report(run, all=True)
+    assert sum(each["write_bytes"] for each in report["processes"]) == 800_128
+    assert sum(each["write_bytes"] for each in whole["processes"]) == 800_128 + (1 << 20)
+    assert {Path(each["name"]).name for each in report["files"] if each["write_bytes"]} == {"out.npy"}
+    left = report["left_out"]
+    kinds = {each["what"]: each for each in left["kinds"]}
+    assert {"MPI's own files", "/proc and /sys", "interpreters' files", "libraries"} <= set(kinds)
+    assert kinds["MPI's own files"]["write_bytes"] == 1 << 20
+    for name in ("read_bytes", "write_bytes"):  # nothing is lost
+        assert left[name] + sum(each[name] for each in report["files"]) == sum(each[name] for each in whole["files"])
+    counted, all_ = (sum(each["count"] for each in one["calls"]) for one in (report, whole))
+    assert counted + left["calls"] == all_
+    assert not whole["left_out"]["calls"]
+    assert report["trace"]["coverage"]["share"] == 1.0
+    assert trace.report(run, include=["/proc/*"])["left_out"]["calls"] < left["calls"]
+    assert trace.report(run, exclude=["*.npy"])["table1"]["io_bytes"] < 10_000
+    with pytest.raises(plait.ArgumentError, match=r"expected a list of patterns such as \['\*\.py'\]"):
+        trace.report(run, exclude="*.py")
+
+
+def test_it_is_said_in_one_line_under_the_programs_name(run: Path) -> None:
+    done = CliRunner(env={"COLUMNS": "500"}).invoke(main, ["trace", "report", str(run)])
+    lines = done.output.splitlines()
+    assert lines[1].startswith(f"simulation.py ({run}): ")
+    (told,) = (line for line in lines if line.startswith("Left out: "))
+    assert "/proc and /sys: " in told
+    assert told.rstrip().endswith("--all counts them.")
+    page_ = page.page_text(trace.report(run))
+    assert "<h1>simulation.py</h1>" in page_
+    assert '<p class="left-out">Left out: ' in page_
+    everything = CliRunner().invoke(main, ["trace", "report", str(run), "--all", "--exclude", "*.npy"])
+    assert "(excluded files: " in " ".join(everything.output.split())
+    assert CliRunner().invoke(main, ["trace", "compare", str(run), str(run), "--include", "/proc/*"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("python3 -u -W ignore /data/a/simulation.py --steps 3", "simulation.py"),
+        ("/usr/bin/python3.11 -m mypackage.run x", "mypackage.run"),
+        ("python -c print(1)", "python"),
+        ("mpiexec -n 4 python x.py", "mpiexec"),
+        ("/bin/bash -e ./run.sh 1", "run.sh"),
+        ("sh -c 'sort a'", "sh"),
+        ("/opt/solver --quick", "solver"),
+        ("Rscript fit.R", "fit.R"),
+    ],
+)
+def test_a_program_is_called_by_its_script(tmp_path: Path, command: str, name: str) -> None:
+    made = Made()
+    made.add("data", Kind.READ, 0, 1, 10)
+    assert made.report(tmp_path / "a.plait", command=command)["trace"]["programs"] == [name]
+
+
+def test_wall_time_counts_and_agrees(tmp_path: Path) -> None:
+    made = Made()
+    for i in range(10):  # the first process waits for half of its 10 s, the second for a tenth
+        made.add("a", Kind.READ, i, 0.5, 10, offset=10 * i)
+        made.add("b", Kind.READ, i, 0.1, 10, offset=10 * i, process=2)
+    for process in (1, 2):
+        made.add("end", Kind.CLOSE, 10, 0, process=process)
+    report = made.report(tmp_path / "a.plait")
+    assert report["trace"]["clock"] == report["timeline"]["clock"] == "wall"
+    line, overlap = report["timeline"], report["overlap"]
+    busy = sum(share * seconds for share, seconds in zip(line["busy"], line["present"], strict=True))
+    waited = overlap["waiting_seconds"] / (overlap["io_seconds"] + overlap["compute_seconds"])
+    assert busy / sum(line["present"]) == pytest.approx(waited, rel=1e-6)
+    assert waited == pytest.approx(0.3, rel=1e-3)
+
+
+def test_severity_follows_the_seconds(tmp_path: Path) -> None:
+    made = Made()
+    for i in range(2000):
+        made.add("a", Kind.WRITE, i * 0.05, 1e-5, 4096, offset=4096 * i)
+    few = {each["title"]: each for each in made.report(tmp_path / "a.plait")["conclusions"]}
+    assert few["Small requests"]["severity"] == "low"
+    assert few["Small requests"]["seconds"] == pytest.approx(0.02)
+    assert "In all 20 ms, under 0.1 % of the processes' time." in few["Small requests"]["text"]
+    made.rows = [(start, 4 * 10**7, *rest) for start, _, *rest in made.rows]
+    much = {each["title"]: each for each in made.report(tmp_path / "b.plait")["conclusions"]}
+    assert much["Small requests"]["severity"] == "high"
+    assert all(each["seconds"] is not None for each in much.values())
+
+
+@pytest.mark.parametrize(("missed", "severity"), [(17, "low"), (500, "medium"), (5000, "high")])
+def test_little_that_is_missing_is_a_footnote(tmp_path: Path, missed: int, severity: str) -> None:
+    made = Made()
+    made.add("a", Kind.WRITE, 0, 2, 10_000 - missed)
+    found = made.report(tmp_path / "a.plait", missed=missed)["conclusions"]
+    (told,) = (each for each in found if each["evidence"] == "trace")
+    assert told["severity"] == severity
+    assert (told is found[0]) == (severity == "high")
+
+
+def test_advice_fits_the_call(tmp_path: Path) -> None:
+    made = Made()
+    for i in range(1500):
+        made.add(f"file{i % 7}", Kind.OPEN, i * 0.01, 0.002)
+    made.add("a", Kind.READ, 16, 0.1, 10)
+    (told,) = (each for each in made.report(tmp_path / "a.plait")["conclusions"] if "move no data" in each["title"])
+    assert told["advice"].startswith("Keep files open")
+    made.rows = [(*row[:-3], Kind.SEEK, *row[-2:]) if row[-3] == Kind.OPEN else row for row in made.rows]
+    (told,) = (each for each in made.report(tmp_path / "b.plait")["conclusions"] if "move no data" in each["title"])
+    assert "instead of seeking" in told["advice"]
+
+
+def test_durable_transactions_are_not_seeking(tmp_path: Path) -> None:
+    made = Made()
+    for i in range(84):
+        made.add("a.db", Kind.WRITE, i * 0.1, 1e-5, 4096, offset=4096 * i)
+        made.add("a.db", Kind.SEEK, i * 0.1 + 0.001, 1e-6)
+        made.add("a.db", Kind.SYNC, i * 0.1 + 0.002, 0.02)
+    found = made.report(tmp_path / "a.plait")["conclusions"]
+    (told,) = (each for each in found if each["title"] == "Calls wait until data are on the disk")
+    assert told["seconds"] == pytest.approx(84 * 0.02)
+    assert told["severity"] == "medium"
+    assert not any("seeking" in (each["advice"] or "") for each in found)
+    # One cause, one conclusion.
+    assert not any(each["title"] == "The program waits for I/O" for each in found)
+
+
+def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:
+    (tmp_path / "work.py").write_text(
+        "import sqlite3, numpy as np\n"
+        "for _ in range(3): open(__file__).read()\n"
+        "np.save('out.npy', np.zeros(300_000))\n"
+        "base = sqlite3.connect('a.db')\n"
+        "base.execute('create table t(x)')\n"
+        "for i in range(20):\n"
+        "    base.execute('insert into t values (?)', (i,)); base.commit()\n"
+    )
+    assert record(["env", "-C", str(tmp_path), sys.executable, "work.py"], tmp_path / "run.plait") == 0
+    report = trace.report(tmp_path / "run.plait")
+    assert report["classes"]["swapping"]["count"] == report["classes"]["checkpoint"]["count"] == 0
+    assert not any(word in each["title"] for each in report["conclusions"] for word in ("swapped", "Checkpoints"))
+    assert not any("seek" in (each["advice"] or "") for each in report["conclusions"])
+
+
+def test_data_under_names_of_libraries_are_not_passed_over(tmp_path: Path) -> None:
+    made = Made()
+    made.add("/data/a/model.so", Kind.WRITE, 0, 0.1, 2 << 20)
+    made.add("/data/a/out.npy", Kind.WRITE, 1, 0.1, 3 << 20)
+    found = made.report(tmp_path / "run.plait")
+    said = [one for one in found["conclusions"] if one["title"] == "Much is written to files that are left out"]
+    assert said[0]["text"].startswith("40 % of what is written (libraries: 2 MiB)")
+    assert "--include" in said[0]["advice"]
+    whole = trace.report(tmp_path / "run.plait", include=["*.so"])
+    assert "Much is written to files that are left out" not in [one["title"] for one in whole["conclusions"]]
+
+
+def test_what_was_said_when_it_was_recorded_counts(tmp_path: Path) -> None:
+    script = "import sys\nopen('data.log', 'w').write('x' * 1000)\nopen('data.out', 'w').write('y' * 2000)\n"
+    (tmp_path / "work.py").write_text(script)
+    target = str(tmp_path / "run.plait")
+    command = ["env", "-C", str(tmp_path), sys.executable, "work.py"]
+    said = ["trace", "record", "-o", target, "--exclude", "*.log", "--include", "*/lib/python*", "--", *command]
+    done = CliRunner().invoke(main, said)
+    assert done.exit_code == 0
+    assert "; reports leave out " in done.stderr
+    assert " and files that were excluded" in done.stderr
+    report = trace.report(target)
+    left = {each["what"]: each for each in report["left_out"]["kinds"]}
+    assert left["excluded files"]["write_bytes"] == 1000
+    assert any("/lib/python" in each["name"] for each in report["files"])
+    replaced = trace.report(target, exclude=["*.out"])
+    assert sum(each["write_bytes"] for each in replaced["files"]) == 1000
+    with trace.open(target) as known:  # the trace holds all
+        assert sum(batch[batch["kind"] == Kind.WRITE]["result"].sum() for batch in known) == 3000
+    assert CliRunner().invoke(main, ["trace", "record", "-o", target, "--all", "--", *command]).exit_code == 0
+    assert not trace.report(target)["left_out"]["calls"]
+    assert CliRunner().invoke(main, ["trace", "record", "-o", target, "--", *command]).exit_code == 0
+    assert trace.report(target)["left_out"]["calls"]
+    long = CliRunner().invoke(main, ["trace", "record", "-o", target, "--include", "x" * 4000, "--", *command])
+    assert "give them to plait trace report instead" in long.stderr
+    nowhere = CliRunner().invoke(main, ["trace", "record", "-o", str(tmp_path / "none/a.plait"), "--", *command])
+    assert nowhere.stderr == f"Error: {tmp_path}/none: there is no such folder\n"
