@@ -332,7 +332,7 @@ def hosts_tests(log: Path) -> Outcome:
     if missing:
         return Outcome(reasons=[f"the MPI tests on several hosts did not run: {missing[0]}"], may_be_empty=True)
     outcome = Outcome()
-    chosen = [f"tests/mpi/test_mpi_{name}.py" for name in BETWEEN_HOSTS]
+    chosen = [str(path) for name in BETWEEN_HOSTS for path in Path("tests/mpi").rglob(f"test_mpi_{name}.py")]
     for number, ranks, place, tests in ((2, 4, "block", ["tests/mpi"]), (3, 6, "cyclic", chosen)):
         prefix: Command = [*hosts, "exec", "--hosts", str(number), "--place", place, "--"]
         outcome.add(mpi_pytest(ranks, log, prefix, tests, f" on {number} hosts"))

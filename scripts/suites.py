@@ -7,7 +7,8 @@ from pathlib import Path
 
 # What a test that can meet a data race includes.
 THREADED = re.compile(
-    r'#include [<"](?:thread|atomic|store/|transport/|engine/|file/|plait/(?:file|redistribute|comm)\.)'
+    r'#include [<"](?:thread|atomic|(?:store|transport|collective|access|redistribution|core)/|'
+    r"plait/(?:file|redistribute|comm)\.)"
 )
 
 
@@ -18,7 +19,7 @@ def threaded_sources(folder: Path) -> tuple[list[Path], list[str]]:
     for source in sorted(folder.rglob("*_test.cpp")):
         text = source.read_text(encoding="utf-8")
         names = re.findall(r'#include "(\w+\.hpp)"', text)
-        helpers = [place / name for name in names for place in {source.parent, folder}]
+        helpers = [place / name for name in names for place in {source.parent, folder / "support"}]
         whole = text + "".join(helper.read_text(encoding="utf-8") for helper in helpers if helper.exists())
         if THREADED.search(whole):
             threaded.append(source)

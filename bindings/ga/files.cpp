@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "base/text.hpp"
-#include "engine/agree.hpp"
+#include "collective/agree.hpp"
 #include "numbers.hpp"
 #include "plait/error.hpp"
 #include "world.hpp"
@@ -71,7 +71,7 @@ SharedFileOptions options_of(const Wanted& wanted, std::int64_t place) {
 template <typename MakeText>
 void agree(const Comm& comm, MakeText&& call, const std::exception_ptr& mine) {
   if (!comm.alone())
-    engine::agree(*comm.transport(), call, mine);
+    collective::agree(*comm.transport(), call, mine);
   else if (mine)
     std::rethrow_exception(mine);
 }
@@ -96,7 +96,7 @@ int create(const Wanted& wanted) {
   const std::int64_t place = free_place();
   std::shared_ptr<SharedEntry> entry;
   SharedFileOptions options;
-  const std::exception_ptr wrong = engine::caught([&] {
+  const std::exception_ptr wrong = collective::caught([&] {
     options = options_of(wanted, place);
     entry = std::make_shared<SharedEntry>();
     entry->path = options.path;
@@ -115,7 +115,7 @@ int create(const Wanted& wanted) {
 
 void destroy(std::int64_t handle) {
   const std::shared_ptr<SharedEntry> entry = find(handle);
-  const std::exception_ptr wrong = engine::caught([&] { file_of(handle); });
+  const std::exception_ptr wrong = collective::caught([&] { file_of(handle); });
   agree(entry ? entry->comm : world(), [&] { return text("SF_Destroy of handle ", handle); }, wrong);
   {
     const std::lock_guard lock(table().mutex);

@@ -16,7 +16,7 @@
 
 #include "bind.hpp"
 #include "given.hpp"
-#include "layout/notation.hpp"
+#include "layout/notation/notation.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
 #include "string.hpp"

@@ -8,7 +8,7 @@ namespace plait {
 namespace transport {
 class Transport;
 }
-namespace file {
+namespace core {
 class Worker;
 }
 
@@ -26,7 +26,7 @@ class Comm {
   /// Internal.
   transport::Transport* transport() const;
   /// Internal: what carries out nonblocking calls; none where the process is alone.
-  std::shared_ptr<file::Worker> worker() const;
+  std::shared_ptr<core::Worker> worker() const;
 
  private:
   struct State;

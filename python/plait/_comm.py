@@ -8,8 +8,8 @@ import sys
 from typing import Any
 
 from . import _core
+from ._arguments.words import kind
 from ._errors import ArgumentError
-from ._words import kind
 
 #: What callers may pass as ``comm``: an mpi4py communicator, or None for one process alone.
 CommLike = Any

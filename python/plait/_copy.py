@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Array, new_arrays, ranks_held
-from ._buffers import path_of, whole
+from ._arguments.arrays import Array, new_arrays, ranks_held
+from ._arguments.buffers import path_of, whole
+from ._arguments.words import kind
 from ._comm import CommLike, comm_of
 from ._copy_windows import cut
 from ._core import Layout
 from ._errors import ArgumentError
 from ._file import File, open
 from ._guard import checks
-from ._place import same_components, same_place
-from ._words import kind
+from ._location import same_components, same_place
 
 MEMORY = 256 << 20
 """Bytes that all ranks together take for a copy, where nothing else is said."""

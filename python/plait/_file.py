@@ -16,19 +16,19 @@ import numpy.typing as npt
 
 from . import _core
 from ._abandon import abandon
-from ._arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
-from ._buffers import path_of, whole
+from ._arguments.arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
+from ._arguments.buffers import path_of, whole
+from ._arguments.dtypes import dtype_of
+from ._arguments.layouts import LayoutLike, layout_of
+from ._arguments.region import Region, Slices, region_shape, slices_of
+from ._arguments.words import shape_text, shown
 from ._comm import CommLike, comm_of
 from ._core import Layout
-from ._dtypes import dtype_of
 from ._errors import ArgumentError, naming
 from ._guard import call, checks, refuse_here
 from ._held import flag_of
-from ._layouts import LayoutLike, layout_of
-from ._region import Region, Slices, region_shape, slices_of
 from ._request import Request
 from ._stream import Stream, open_stream
-from ._words import shape_text, shown
 
 _LAYOUTS_KEPT = 16
 

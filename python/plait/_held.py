@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, in_order, ranks_held
+from ._arguments.arrays import Array, in_order, ranks_held
+from ._arguments.words import shown
 from ._core import Layout
 from ._errors import ArgumentError
 from ._guard import call
-from ._words import shown
 
 _MOST_BYTES = 1 << 62
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ._arguments.words import array_kind
 from ._errors import ArgumentError
 from ._guard import entry
-from ._words import array_kind
 
 
 @entry

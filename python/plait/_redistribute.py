@@ -11,10 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of, plain_array
+from ._arguments.arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of, plain_array
+from ._arguments.dtypes import dtype_of
+from ._arguments.layouts import LayoutLike, layout_of, layout_pair
+from ._arguments.region import Region, slices_of
+from ._arguments.words import shape_text
 from ._comm import CommLike, comm_of
 from ._core import Layout
-from ._dtypes import dtype_of
 from ._errors import ArgumentError
 from ._guard import Refuse, agreed_already, call, checks
 from ._held import (
@@ -27,10 +30,7 @@ from ._held import (
     ranks_taking_part,
     shared_arrays,
 )
-from ._layouts import LayoutLike, layout_of, layout_pair
-from ._region import Region, slices_of
 from ._request import Request
-from ._words import shape_text
 
 #: Shape of a section and its origins in the two arrays.
 _Section = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]

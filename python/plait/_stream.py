@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Array, plain_array
-from ._buffers import whole
+from ._arguments.arrays import Array, plain_array
+from ._arguments.buffers import whole
+from ._arguments.words import array_kind
 from ._errors import ArgumentError
 from ._guard import call, checks
 from ._request import Request
-from ._words import array_kind
 
 if TYPE_CHECKING:
     from ._file import File

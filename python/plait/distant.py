@@ -10,13 +10,13 @@ from typing import Any
 
 from . import _core
 from ._abandon import abandon
-from ._buffers import address, to_fill, to_write, whole
+from ._arguments.buffers import address, to_fill, to_write, whole
+from ._arguments.words import kind
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
 from ._guard import alone, call, checks, refuse_here
 from ._held import flag_of
 from ._request import Request
-from ._words import kind
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
 

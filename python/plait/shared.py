@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from . import _core
 from ._abandon import abandon
-from ._buffers import address, to_fill, to_write, whole
+from ._arguments.buffers import address, to_fill, to_write, whole
 from ._comm import CommLike, comm_of
 from ._errors import naming
 from ._guard import alone, call, checks, refuse_here

@@ -29,7 +29,7 @@ enum class Landing : std::uint8_t {
 ///          multiples of anything; a count of 0 copies nothing; no loops copy one element.
 /// touches  Writes bytes of target elements only, so other threads may write those in between at the same time.  May
 ///          read any byte between the first and the last one of the source, also those of no element.
-/// cost     O(loops) set-up, below a microsecond; no allocation.  tests/cpp/copy_bench.cpp prints the rates.
+/// cost     O(loops) set-up, below a microsecond; no allocation.  tests/cpp/copy/copy_bench.cpp prints the rates.
 /// threads  Any; no shared state.
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
                   Landing landing = Landing::kAutomatic);

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "collective/agree.hpp"
 #include "distant/impl.hpp"
 #include "distant/service.hpp"
-#include "engine/agree.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -48,7 +48,7 @@ void DistantFile::refuse_open(const std::string& message, const Comm& comm) {
     transport::Transport& transport = distant::transport_of(comm);
     distant::start_service(transport);
     transport.next_number();
-    engine::agree(transport, "open distant files", std::make_exception_ptr(error));
+    collective::agree(transport, "open distant files", std::make_exception_ptr(error));
   });
   throw error;
 }

@@ -9,10 +9,10 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "core/comm/giving_up.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
-#include "engine/agree.hpp"
-#include "file/giving_up.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -54,7 +54,7 @@ DistantFile::Impl::~Impl() {
   if (open_) {
     if (offered()) forget_name();
     withdraw();
-    if (own_ && temporary_) engine::caught([this] { own_->remove(); });
+    if (own_ && temporary_) collective::caught([this] { own_->remove(); });
   }
   end_use();
 }
@@ -65,15 +65,15 @@ void DistantFile::Impl::end_use() noexcept {
 
 void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions& options, const std::string& call,
                                       bool named, bool neighbours) {
-  const std::exception_ptr error = engine::caught([&] {
+  const std::exception_ptr error = collective::caught([&] {
     const bool keeps = named && !loses_name(options);
     open_own(options, keeps);
     publish(number);
     write_note(keeps);
   });
-  engine::agree(*transport_, call, error);
+  collective::agree(*transport_, call, error);
   if (neighbours) open_neighbours();
-  engine::agree(*transport_, nullptr);  // the notes may change
+  collective::agree(*transport_, nullptr);  // the notes may change
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
@@ -84,7 +84,7 @@ void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
 
 void DistantFile::Impl::make_temporary(const DistantOptions& options) {
   temporary_ = options.temporary;
-  if (own_ && loses_name(options)) temporary_ = engine::caught([this] { own_->remove(); }) != nullptr;
+  if (own_ && loses_name(options)) temporary_ = collective::caught([this] { own_->remove(); }) != nullptr;
 }
 
 void DistantFile::Impl::publish(std::int64_t number) {
@@ -136,27 +136,27 @@ void DistantFile::Impl::close() {
 
 void DistantFile::Impl::abandon() noexcept {
   if (!open_) return;
-  engine::caught([this] { together() ? give_up() : end(); });
+  collective::caught([this] { together() ? give_up() : end(); });
 }
 
 void DistantFile::Impl::end() {
   outstanding_->wait_for_all();
   std::exception_ptr failed;
   if (together()) {
-    failed = engine::caught([this] {
+    failed = collective::caught([this] {
       if (given_up())
         throw Error(ErrorKind::kSystem, "the distant file was given up by a rank; open it anew", ECANCELED);
       // Nobody has anything under way any more before a file goes.
-      engine::agree(*transport_, text("close the distant file of number ", number_), nullptr);
+      collective::agree(*transport_, text("close the distant file of number ", number_), nullptr);
     });
   } else if (offered()) {
     forget_name();
   }
   const std::exception_ptr error = drop();
-  const std::exception_ptr told = engine::caught([&] {
+  const std::exception_ptr told = collective::caught([&] {
     if (failed) std::rethrow_exception(failed);
     if (together()) {
-      engine::agree(*transport_, error);
+      collective::agree(*transport_, error);
     } else if (error) {
       std::rethrow_exception(error);
     }
@@ -168,7 +168,7 @@ void DistantFile::Impl::end() {
 void DistantFile::Impl::give_up() {
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
-  engine::caught([&] { file::give_up(comm_, number_, error); });
+  collective::caught([&] { core::give_up(comm_, number_, error); });
   drop();
   end_use();
 }
@@ -178,7 +178,7 @@ std::exception_ptr DistantFile::Impl::drop() {
   std::exception_ptr error;
   if (own_) {
     withdraw();
-    if (temporary_) error = engine::caught([this] { own_->remove(); });
+    if (temporary_) error = collective::caught([this] { own_->remove(); });
   }
   direct_.clear();
   own_ = nullptr;
@@ -216,7 +216,7 @@ void DistantFile::Impl::check_registered(int rank) const {
 
 void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Done done) {
   service_->home->disks().run([work = std::move(work), done = std::move(done)] {
-    const std::exception_ptr error = engine::caught(work);
+    const std::exception_ptr error = collective::caught(work);
     if (!error) return done(nullptr);
     const transport::CallFailure failure = distant::failure_of(error);
     done(&failure);
@@ -393,7 +393,7 @@ void DistantFile::Impl::find_by(const std::string& name) {
 }
 
 void DistantFile::Impl::forget_name() {
-  engine::caught([this] { ask_directory(RequestKind::kForget, name_, {rank_, number_}); });
+  collective::caught([this] { ask_directory(RequestKind::kForget, name_, {rank_, number_}); });
 }
 
 }  // namespace plait

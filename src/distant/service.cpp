@@ -3,9 +3,9 @@
 #include <mutex>
 
 #include "base/process.hpp"
-#include "engine/agree.hpp"
-#include "file/guard.hpp"
-#include "file/worker.hpp"
+#include "collective/agree.hpp"
+#include "core/comm/guard.hpp"
+#include "core/comm/worker.hpp"
 #include "plait/error.hpp"
 #include "transport/thread/team.hpp"
 
@@ -22,7 +22,7 @@ std::mutex& keeping() {
 /// What files of a process that is alone share.  It never ends, for they may live as long as the program.
 struct Alone {
   transport::Transport* transport = transport::thread::make_alone().release();
-  file::Worker worker;
+  core::Worker worker;
 };
 
 Alone& what_is_alone() {
@@ -52,8 +52,10 @@ transport::Transport& transport_of(const Comm& comm) {
 }
 
 void in_turn(const Comm& comm, base::FunctionRef<void()> call) {
-  file::guarded(comm, [&] {
-    (comm.alone() ? what_is_alone().worker : *comm.worker()).run([&] { engine::together(transport_of(comm), call); });
+  core::guarded(comm, [&] {
+    (comm.alone() ? what_is_alone().worker : *comm.worker()).run([&] {
+      collective::together(transport_of(comm), call);
+    });
   });
 }
 

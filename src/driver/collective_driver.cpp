@@ -1,18 +1,18 @@
 #include "driver/collective_driver.hpp"
 
-#include "engine/broadcast.hpp"
+#include "collective/broadcast.hpp"
 
 namespace plait::driver {
 
-std::unique_ptr<file::Source> CollectiveDriver::open(Opening& opening) const {
-  engine::Collective& call = opening.call();
+std::unique_ptr<core::Source> CollectiveDriver::open(Opening& opening) const {
+  collective::Collective& call = opening.call();
   const bool first = call.transport().rank() == 0;
   const bool is_new = opening.mode() == Mode::kWrite;
   store::NewFileOptions made;
   call.step([&] {
     if (is_new) made = opening.make();
   });
-  std::unique_ptr<file::Source> source = open_together(opening, made.bytes);
+  std::unique_ptr<core::Source> source = open_together(opening, made.bytes);
   std::string told;
   call.step([&] {
     if (!first) return;
@@ -21,7 +21,7 @@ std::unique_ptr<file::Source> CollectiveDriver::open(Opening& opening) const {
     if (made.head.empty()) return;
     source->store()->write({{0, made.head.data(), static_cast<std::int64_t>(made.head.size())}});
   });
-  told = engine::broadcast_text(call.transport(), told);
+  told = collective::broadcast_text(call.transport(), told);
   call.step([&] { opening.adopt(told, *source); });
   return source;
 }

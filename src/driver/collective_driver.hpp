@@ -10,11 +10,11 @@ namespace plait::driver {
 
 class CollectiveDriver : public Driver {
  public:
-  std::unique_ptr<file::Source> open(Opening& opening) const final;
+  std::unique_ptr<core::Source> open(Opening& opening) const final;
 
  protected:
   /// Opens or makes one; `bytes` of a new one, which read as zero.  Collective.  errors  The same on every rank.
-  virtual std::unique_ptr<file::Source> open_together(const Opening& opening, std::int64_t bytes) const = 0;
+  virtual std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const = 0;
 };
 
 }  // namespace plait::driver

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/collective.hpp"
-#include "file/source.hpp"
+#include "collective/collective.hpp"
+#include "core/file/source.hpp"
 #include "plait/comm.hpp"
 #include "plait/file.hpp"
 #include "store/new_file.hpp"
@@ -30,7 +30,7 @@ class Opening {
   virtual Mode mode() const = 0;
   virtual const Comm& comm() const = 0;
   /// The call that opens it.
-  virtual engine::Collective& call() const = 0;
+  virtual collective::Collective& call() const = 0;
   /// What a new store is to be.  The bytes of its head stay while this does.  errors  kArgument.
   virtual store::NewFileOptions make() = 0;
   /// Looks at what an existing one holds.  errors  kArgument: not what the caller says.  kSystem: damaged.
@@ -38,7 +38,7 @@ class Opening {
   /// What make() or inspect() came to, for the other ranks.
   virtual std::string told() const = 0;
   /// Takes what rank 0 told, with this rank's end of the store.
-  virtual void adopt(const std::string& told, const file::Source& source) = 0;
+  virtual void adopt(const std::string& told, const core::Source& source) = 0;
 };
 
 /// One for each kind.  Without state: any number of threads may use it.
@@ -49,7 +49,7 @@ class Driver {
   virtual std::string_view prefix() const = 0;
   virtual Contents contents() const = 0;
   /// Opens the store on every rank.  Collective.  errors  The same on every rank.
-  virtual std::unique_ptr<file::Source> open(Opening& opening) const = 0;
+  virtual std::unique_ptr<core::Source> open(Opening& opening) const = 0;
 };
 
 }  // namespace plait::driver

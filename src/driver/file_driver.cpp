@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "engine/broadcast.hpp"
+#include "collective/broadcast.hpp"
 #include "plait/error.hpp"
 
 namespace plait::driver {
@@ -25,13 +25,13 @@ struct Findings {
 };
 
 /// One rank's end of the store; rank 0 holds a new file, too.
-class FileSource : public file::Source {
+class FileSource : public core::Source {
  public:
   explicit FileSource(const FileDriver& driver) : driver_(driver) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
-  void resize(engine::Collective& call, std::int64_t bytes) override;
-  void finish(engine::Collective& call, bool written) override;
+  void resize(collective::Collective& call, std::int64_t bytes) override;
+  void finish(collective::Collective& call, bool written) override;
   void discard() noexcept override {
     if (made_) made_->discard();
   }
@@ -49,7 +49,7 @@ class FileSource : public file::Source {
 };
 
 Findings FileSource::look(Opening& opening) {
-  engine::Collective& call = opening.call();
+  collective::Collective& call = opening.call();
   const bool alone = call.transport().size() == 1;
   Findings found;
   std::string packed;
@@ -67,7 +67,7 @@ Findings FileSource::look(Opening& opening) {
     found.told = opening.told();
     if (!alone) packed = found.packed();
   });
-  return alone ? found : Findings::unpacked(engine::broadcast_text(call.transport(), packed));
+  return alone ? found : Findings::unpacked(collective::broadcast_text(call.transport(), packed));
 }
 
 void FileSource::open(const Findings& found, Opening& opening) {
@@ -77,19 +77,19 @@ void FileSource::open(const Findings& found, Opening& opening) {
   });
 }
 
-void FileSource::resize(engine::Collective& call, std::int64_t bytes) {
+void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
   store::Location location;
   call.step([&] {
     if (!made_) return;
     made_->resize(bytes);
     location = made_->location();
   });
-  location = store::Location::unpacked(engine::broadcast_text(call.transport(), location.packed()));
+  location = store::Location::unpacked(collective::broadcast_text(call.transport(), location.packed()));
   // A store that is open does not see that its file has grown.
   call.step([&] { store_ = driver_.open(location, true); });
 }
 
-void FileSource::finish(engine::Collective& call, bool written) {
+void FileSource::finish(collective::Collective& call, bool written) {
   call.step([&] {
     if (written) store_->sync();
   });
@@ -100,7 +100,7 @@ void FileSource::finish(engine::Collective& call, bool written) {
 
 }  // namespace
 
-std::unique_ptr<file::Source> FileDriver::open(Opening& opening) const {
+std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
   auto source = std::make_unique<FileSource>(*this);
   std::string before;
   int same = 0;  // how often rank 0 has seen the same though others did not

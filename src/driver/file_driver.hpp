@@ -14,7 +14,7 @@ namespace plait::driver {
 
 class FileDriver : public Driver {
  public:
-  std::unique_ptr<file::Source> open(Opening& opening) const final;
+  std::unique_ptr<core::Source> open(Opening& opening) const final;
 
   /// Opens an existing one.  Not collective.
   /// errors  kArgument: a name that cannot be, or that says otherwise than what is there.  kSystem: it is not there,

@@ -4,7 +4,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
-#include "layout/linear_runs.hpp"
+#include "layout/index_set/linear_runs.hpp"
 #include "layout/resolved.hpp"
 #include "plait/error.hpp"
 

@@ -4,11 +4,11 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "collective/collective.hpp"
+#include "core/comm/guard.hpp"
+#include "core/file/impl.hpp"
+#include "core/file/recorded.hpp"
 #include "driver/registry.hpp"
-#include "engine/collective.hpp"
-#include "file/guard.hpp"
-#include "file/impl.hpp"
-#include "file/recorded.hpp"
 #include "open/name.hpp"
 #include "open/opening.hpp"
 #include "transport/thread/team.hpp"
@@ -61,7 +61,7 @@ std::string call_text(const File::Impl& file, const FileOptions& options) {
 /// Collective.
 void open_source(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   plan::AccessOptions access;
-  engine::Collective call(
+  collective::Collective call(
       transport, [&] { return call_text(file, options); },
       [&] {
         // The system would take what stands in front of it for the name.
@@ -82,7 +82,7 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
 }  // namespace
 
 File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
-  return file::guarded(comm, [&] {
+  return core::guarded(comm, [&] {
     base::begin_recording(comm.alone() ? -1 : comm.rank());
     const base::RecordedCall asked;
     auto impl = std::make_unique<Impl>();
@@ -90,13 +90,13 @@ File File::open(const std::string& path, Mode mode, const FileOptions& options, 
     impl->path = path;
     impl->mode = mode;
     impl->comm = comm;
-    impl->worker = comm.alone() ? base::make_owned<file::Worker>() : comm.worker();
+    impl->worker = comm.alone() ? base::make_owned<core::Worker>() : comm.worker();
     const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
                                                      : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
                                                                             : 0U);
     const auto open = [&] {
-      file::keep(
-          asked, PLAIT_EVENT_OPEN, impl->recorded, flags, [] { return file::Extent{-1, 0}; },
+      core::keep(
+          asked, PLAIT_EVENT_OPEN, impl->recorded, flags, [] { return core::Extent{-1, 0}; },
           [&] {
             impl->with_transport([&](transport::Transport& transport) { open_source(*impl, options, transport); });
             return 0;

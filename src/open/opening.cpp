@@ -18,7 +18,7 @@ using base::text;
 using container::Container;
 using driver::Contents;
 
-FileOpening::FileOpening(File::Impl& file, const FileOptions& options, engine::Collective& call, Contents contents,
+FileOpening::FileOpening(File::Impl& file, const FileOptions& options, collective::Collective& call, Contents contents,
                          plan::AccessOptions access)
     : file_(file), options_(options), call_(call), contents_(contents), access_(std::move(access)) {}
 
@@ -90,7 +90,7 @@ std::string FileOpening::told() const {
   return out.str();
 }
 
-void FileOpening::adopt(const std::string& told, const file::Source& source) {
+void FileOpening::adopt(const std::string& told, const core::Source& source) {
   if (call_.transport().rank() != 0) {
     std::istringstream in(told);
     std::size_t number = 0;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "container/container.hpp"
+#include "core/file/impl.hpp"
 #include "driver/driver.hpp"
-#include "file/impl.hpp"
 
 namespace plait::open {
 
@@ -14,17 +14,17 @@ namespace plait::open {
 class FileOpening : public driver::Opening {
  public:
   /// access: how the File will be accessed, as rank 0 says.
-  FileOpening(File::Impl& file, const FileOptions& options, engine::Collective& call, driver::Contents contents,
+  FileOpening(File::Impl& file, const FileOptions& options, collective::Collective& call, driver::Contents contents,
               plan::AccessOptions access);
 
   const std::string& name() const override { return file_.path; }
   Mode mode() const override { return file_.mode; }
   const Comm& comm() const override { return file_.comm; }
-  engine::Collective& call() const override { return call_; }
+  collective::Collective& call() const override { return call_; }
   store::NewFileOptions make() override;
   void inspect(const std::shared_ptr<store::Store>& store) override;
   std::string told() const override;
-  void adopt(const std::string& told, const file::Source& source) override;
+  void adopt(const std::string& told, const core::Source& source) override;
 
  private:
   const container::Container& container_of_new() const;
@@ -36,7 +36,7 @@ class FileOpening : public driver::Opening {
 
   File::Impl& file_;
   const FileOptions& options_;
-  engine::Collective& call_;
+  collective::Collective& call_;
   driver::Contents contents_;
   plan::AccessOptions access_;
   const container::Container* container_ = nullptr;

@@ -22,7 +22,7 @@
 #include "mutate.hpp"
 #include "target.hpp"
 #include "trace/formats/registry.hpp"
-#include "trace/trace_random.hpp"
+#include "trace_random.hpp"
 
 namespace {
 

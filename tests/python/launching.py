@@ -20,15 +20,15 @@ WELCOME = {
 }
 
 
-def has_mpi():
+def find_launcher() -> str | None:
+    """The MPI launcher, where MPI and mpi4py are there."""
     try:
-        find_mpiexec()
+        return find_mpiexec() if importlib.util.find_spec("mpi4py") else None
     except LaunchError:
-        return False
-    return importlib.util.find_spec("mpi4py") is not None
+        return None
 
 
-needs_mpi = pytest.mark.skipif(not has_mpi(), reason="needs mpi4py and an MPI launcher")
+needs_mpi = pytest.mark.skipif(find_launcher() is None, reason="needs mpi4py and an MPI launcher")
 
 
 def run(*arguments):

@@ -1,6 +1,7 @@
 """What no file of the project may be or say."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,18 @@ from sources import CODE, ROOT, TEXT, files_with, read
 
 MOST_LINES = 400
 MOST_LETTERS = 120
+MOST_FILES = 25
 # Longer files, each with the length that it must not pass; an entry leaves when its file shrinks below the limit.
 LONGER: dict[str, int] = {}
+
+# Folders that hold more, each with the number that it must not pass; an entry leaves when its folder is divided.
+FULLER = {
+    "python/plait/trace": 29,
+    "python/plait/trace/page": 36,
+    "src/trace/capture": 28,
+    "src/trace/report": 37,
+    "src/transport/mpi": 41,
+}
 
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
 # Places of one machine, and threads that a reader of this project cannot be sent to.
@@ -29,6 +40,17 @@ def test_files_are_short() -> None:
     assert not long, f"files of more than {MOST_LINES} lines; split them by idea: {long}"
     spare = [path for path in LONGER if lengths.get(path, 0) <= MOST_LINES]
     assert not spare, f"no longer long, so drop them from LONGER: {spare}"
+
+
+def test_folders_are_small() -> None:
+    sources = [
+        path for top in ("bench", "bindings", "include", "python", "scripts", "src") for path in files_with(CODE, top)
+    ]
+    numbers = Counter(str(path.parent) for path in sources)
+    full = {folder: number for folder, number in numbers.items() if number > FULLER.get(folder, MOST_FILES)}
+    assert not full, f"folders of more than {MOST_FILES} sources; divide them by idea: {full}"
+    spare = [folder for folder in FULLER if numbers[folder] <= MOST_FILES]
+    assert not spare, f"no longer full, so drop them from FULLER: {spare}"
 
 
 @pytest.mark.parametrize("path", files_with({".js", ".css", ".html"}), ids=str)

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from plait.cli.support import run_with_bar
-from plait_bench.columbus import ColumbusSettings, run_columbus
-from plait_bench.columbus_table import columbus_table, draw_columbus_chart
+from plait_bench.columbus.driver import ColumbusSettings, run_columbus
+from plait_bench.columbus.table import columbus_table, draw_columbus_chart
 from plait_bench.commands._results import deliver, result_options
 
 _EXAMPLES = """

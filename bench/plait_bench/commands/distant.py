@@ -8,8 +8,8 @@ import click
 
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.distant import DistantSettings, run_distant
-from plait_bench.distant_table import distant_table, draw_distant_chart
+from plait_bench.distant.driver import DistantSettings, run_distant
+from plait_bench.distant.table import distant_table, draw_distant_chart
 
 _EXAMPLES = """
 \b

@@ -9,7 +9,7 @@ import click
 from plait.cli.support import UserError, run_with_bar
 from plait_bench.chart import draw_chart
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.io import IoSettings, run_io
+from plait_bench.io.driver import IoSettings, run_io
 from plait_bench.job import Operation
 from plait_bench.table import results_table
 

@@ -8,8 +8,8 @@ import click
 
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.overlap import OverlapSettings, run_overlap
-from plait_bench.overlap_table import draw_overlap_chart, overlap_table
+from plait_bench.overlap.driver import OverlapSettings, run_overlap
+from plait_bench.overlap.table import draw_overlap_chart, overlap_table
 
 _EXAMPLES = """
 \b

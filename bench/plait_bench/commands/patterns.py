@@ -12,9 +12,9 @@ from plait.cli.lists import Bytes, Several, parse_bytes, parse_count
 from plait.cli.support import UserError, run_with_bar
 from plait.patterns import PATTERNS
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.patterns import PatternsSettings, run_patterns
-from plait_bench.patterns_chart import draw_patterns_chart
-from plait_bench.patterns_table import patterns_table
+from plait_bench.patterns.chart import draw_patterns_chart
+from plait_bench.patterns.driver import PatternsSettings, run_patterns
+from plait_bench.patterns.table import patterns_table
 
 _EXAMPLES = """
 \b

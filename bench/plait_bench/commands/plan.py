@@ -8,9 +8,9 @@ import click
 
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.plan import PlanSettings, run_plan
-from plait_bench.plan_chart import draw_plan_chart
-from plait_bench.plan_table import plan_table
+from plait_bench.plan.chart import draw_plan_chart
+from plait_bench.plan.measure import PlanSettings, run_plan
+from plait_bench.plan.table import plan_table
 
 _EXAMPLES = """
 \b

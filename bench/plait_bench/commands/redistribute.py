@@ -8,8 +8,8 @@ import click
 
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.redistribute import RedistributeSettings, run_redistribute
-from plait_bench.redistribute_table import draw_redistribute_chart, redistribute_table
+from plait_bench.redistribute.driver import RedistributeSettings, run_redistribute
+from plait_bench.redistribute.table import draw_redistribute_chart, redistribute_table
 
 _EXAMPLES = """
 \b

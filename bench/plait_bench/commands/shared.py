@@ -9,8 +9,8 @@ import click
 from plait.cli.lists import Bytes, Several, parse_count
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
-from plait_bench.shared import SharedSettings, run_shared
-from plait_bench.shared_table import draw_shared_chart, shared_table
+from plait_bench.shared.driver import SharedSettings, run_shared
+from plait_bench.shared.table import draw_shared_chart, shared_table
 
 _EXAMPLES = """
 \b

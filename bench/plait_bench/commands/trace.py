@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from plait.cli.support import messages, output, run_with_bar
-from plait_bench.trace import TraceSettings, run_trace
-from plait_bench.trace_table import trace_table
+from plait_bench.trace.driver import TraceSettings, run_trace
+from plait_bench.trace.table import trace_table
 
 _EXAMPLES = """
 \b

@@ -9,7 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
-#include "engine/agree.hpp"
+#include "collective/agree.hpp"
 #include "plait/error.hpp"
 #include "primitives/lists.hpp"
 
@@ -50,7 +50,7 @@ void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& 
   Runtime& state = runtime();
   Grid grid;
   Extents shape;
-  const auto mine = engine::caught([&] {
+  const auto mine = collective::caught([&] {
     shape = entries_of(filled_grid(proc_info, state.comm.size()), "proc_info");
     grid = make_grid(shape, mode, user_map, state.comm.size());
   });
@@ -66,7 +66,7 @@ std::int64_t map_array(const std::string& name, const Extents& size_info, const 
                        const Extents& block_size, const Extents& proc_info, std::int64_t element_bytes) {
   Runtime& state = runtime();
   MappedArray array;
-  const auto mine = engine::caught(
+  const auto mine = collective::caught(
       [&] { array = make_array(name, size_info, distr_info, block_size, proc_info, state.comm.size()); });
   // What was made of the lists: behind their ends there may be anything.
   agree(state,
@@ -85,7 +85,7 @@ void set_array_type(std::int64_t descriptor, const std::string& name) {
   for (const char c : name)
     if (c != ' ') plain += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::int64_t bytes = 0;
-  const auto mine = engine::caught([&] {
+  const auto mine = collective::caught([&] {
     array_of(state, descriptor);
     bytes = bytes_of_type(plain);
   });
@@ -102,7 +102,7 @@ void access_array(bool write, void* array, std::int64_t size1, std::int64_t size
   const Layout* layout = nullptr;
   std::int64_t bytes = 0;
   Extents steps;
-  const auto mine = engine::caught([&] {
+  const auto mine = collective::caught([&] {
     unit_of(state, unit);
     target = &state.units.at(unit);
     MappedArray& mapped = array_of(state, descriptor);

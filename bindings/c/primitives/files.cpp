@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "base/text.hpp"
-#include "engine/agree.hpp"
-#include "file/unclosed.hpp"
+#include "collective/agree.hpp"
+#include "core/file/unclosed.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"
 #include "primitives/calls.hpp"
@@ -94,7 +94,7 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
     options.readers = processors;
     options.strategy = "two-phase";
   }
-  const file::Untold by_its_unit;  // the runtime tells of units that are not closed
+  const core::Untold by_its_unit;  // the runtime tells of units that are not closed
   if (status == 1) return File::open(path, Mode::kWrite, options, state.comm);
   try {
     return File::open(path, Mode::kReadWrite, options, state.comm);
@@ -110,7 +110,7 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t 
                        std::int64_t status, std::int64_t disks, std::int64_t processors) {
   Runtime& state = runtime();
   Place place;
-  const auto mine = engine::caught([&] {
+  const auto mine = collective::caught([&] {
     check_codes(access, form, status);
     check_numbers(disks, processors, state.comm.size());
     if (unit < 0) refuse(base::text("unit ", unit, " is negative; use 0 or more"));
@@ -135,7 +135,7 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t 
 void close_unit(std::int64_t unit) {
   Runtime& state = runtime();
   bool made = false;
-  const auto mine = engine::caught([&] {
+  const auto mine = collective::caught([&] {
     const Unit& known = unit_of(state, unit);
     made = known.status == 1 && known.file.is_open();
     std::error_code unknown;

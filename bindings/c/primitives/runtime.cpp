@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "engine/agree.hpp"
-#include "engine/broadcast.hpp"
-#include "engine/collective.hpp"
-#include "file/impl.hpp"
-#include "file/worker.hpp"
+#include "collective/agree.hpp"
+#include "collective/broadcast.hpp"
+#include "collective/collective.hpp"
+#include "core/comm/worker.hpp"
+#include "core/file/impl.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
 #include "transport/ending.hpp"
@@ -125,7 +125,7 @@ Runtime& started() {
 }
 
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine) {
-  state.comm.worker()->run([&] { const engine::Collective together(*state.comm.transport(), call, mine); });
+  state.comm.worker()->run([&] { const collective::Collective together(*state.comm.transport(), call, mine); });
 }
 
 void refuse_together(Runtime& state, const std::exception_ptr& mine) {
@@ -135,7 +135,7 @@ void refuse_together(Runtime& state, const std::exception_ptr& mine) {
 
 std::string from_rank_0(Runtime& state, const std::string& mine) {
   std::string text;
-  state.comm.worker()->run([&] { text = engine::broadcast_text(*state.comm.transport(), mine); });
+  state.comm.worker()->run([&] { text = collective::broadcast_text(*state.comm.transport(), mine); });
   return text;
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from plait import _core
-from plait._buffers import trace_name
+from plait._arguments.buffers import trace_name
 from plait._errors import ArgumentError
 from plait._guard import entry
 from plait.trace import formats

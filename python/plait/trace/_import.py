@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from plait._buffers import trace_name
+from plait._arguments.buffers import trace_name
+from plait._arguments.words import kind
 from plait._errors import ArgumentError, ArgumentTypeError
 from plait._guard import entry
-from plait._words import kind
 from plait.trace import formats
 from plait.trace._reader import Trace
 from plait.trace._sources import check_readable, files_of, format_of

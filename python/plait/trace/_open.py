@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from plait._buffers import trace_name
+from plait._arguments.buffers import trace_name
 from plait._guard import entry
 from plait.trace._reader import Trace
 from plait.trace._sources import Copied, wanted_format

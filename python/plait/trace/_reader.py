@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _core
-from plait._buffers import trace_name
+from plait._arguments.buffers import trace_name
 from plait._errors import Error, StoreError
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._event import EVENT, Counters, Flag, Kind, Missed, Process, TracedFile

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _core
-from plait._buffers import trace_name
+from plait._arguments.buffers import trace_name
 from plait._guard import entry
 from plait.trace._event import Counters, Missed, Process, TracedFile
 

@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "collective/agree.hpp"
 #include "distant/shared/exchange.hpp"
 #include "distant/shared/impl.hpp"
-#include "engine/agree.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
 
@@ -69,14 +69,14 @@ void SharedFile::Impl::commit() {
 void SharedFile::Impl::commit_one() {
   // Every node holds back its own writes; what is replaced goes when all of them are on the disk.
   if (options_.atomic)
-    engine::agree(*transport_, engine::caught([&] {
+    collective::agree(*transport_, collective::caught([&] {
       if (transport_->node_rank() == 0) parts_.direct(0)->sync();
     }));
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     if (new_one_) new_one_->commit();
     new_one_.reset();
   }));
-  engine::agree(*transport_, engine::caught([&] { shared::remove_others(options_.path, {}); }));
+  collective::agree(*transport_, collective::caught([&] { shared::remove_others(options_.path, {}); }));
 }
 
 /// The file is there with the description of component 0, which comes last; and from then on it stands for the older
@@ -85,15 +85,15 @@ void SharedFile::Impl::commit_striped() {
   const Census census = count(*transport_, options_.path, id_);
   const shared::Description description{id_,          transport_->size(), unit_,         rank_,
                                         census.hosts, census.old,         options_.limit};
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     if (options_.atomic) parts_.direct(rank_)->sync();
     if (rank_ != 0) shared::write_description(made_, description);
   }));
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     if (rank_ == 0) shared::write_description(made_, description);
   }));
   made_.clear();
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     shared::remove_others(options_.path, id_);
     struct stat found{};
     if (::stat(options_.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return;

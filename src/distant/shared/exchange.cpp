@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "engine/agree.hpp"
-#include "engine/reserve.hpp"
+#include "collective/agree.hpp"
+#include "collective/reserve.hpp"
 
 namespace plait::distant::shared {
 
@@ -36,17 +36,17 @@ void take_header_off(std::string& message) {
 // All memory is there before the first message, for a rank that left one out would keep the others waiting.
 std::vector<std::string> gather(transport::Transport& transport, MakeText make) {
   std::string mine;
-  engine::agree(transport, engine::caught([&] { mine = make(); }));
+  collective::agree(transport, collective::caught([&] { mine = make(); }));
   auto longest = -static_cast<std::int64_t>(mine.size());
   transport.reduce_min({&longest, 1});
   std::vector<std::string> all;
-  std::optional<engine::Reserve> reserve;
-  engine::agree(transport, engine::caught([&] {
-                  mine = with_header(mine, static_cast<std::size_t>(-longest));
-                  if (transport.rank() == 0) all.assign(static_cast<std::size_t>(transport.size()), mine);
-                  reserve.emplace();
-                }));
-  engine::FirstError made_good;  // what succeeds in the end is no error
+  std::optional<collective::Reserve> reserve;
+  collective::agree(transport, collective::caught([&] {
+                      mine = with_header(mine, static_cast<std::size_t>(-longest));
+                      if (transport.rank() == 0) all.assign(static_cast<std::size_t>(transport.size()), mine);
+                      reserve.emplace();
+                    }));
+  collective::FirstError made_good;  // what succeeds in the end is no error
   if (transport.rank() != 0) {
     reserve->again(made_good, [&] { return transport.send(0, std::as_bytes(std::span(mine))); })->complete();
     return all;
@@ -63,10 +63,10 @@ std::vector<std::string> gather(transport::Transport& transport, MakeText make) 
 
 std::string tell(transport::Transport& transport, MakeText make) {
   std::string text;
-  engine::agree(transport, engine::caught([&] { text = make(); }));
+  collective::agree(transport, collective::caught([&] { text = make(); }));
   auto length = static_cast<std::int64_t>(text.size());
   transport.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-  engine::agree(transport, engine::caught([&] { text.resize(static_cast<std::size_t>(length)); }));
+  collective::agree(transport, collective::caught([&] { text.resize(static_cast<std::size_t>(length)); }));
   constexpr std::size_t kMost = transport::Transport::kMostBroadcast;
   for (std::size_t done = 0; done < text.size(); done += kMost)
     transport.broadcast(std::as_writable_bytes(std::span(text).subspan(done, std::min(kMost, text.size() - done))), 0);

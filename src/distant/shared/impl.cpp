@@ -9,9 +9,9 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "core/comm/giving_up.hpp"
 #include "distant/shared/transfer.hpp"
-#include "engine/agree.hpp"
-#include "file/giving_up.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -144,14 +144,14 @@ void SharedFile::Impl::sync() {
 void SharedFile::Impl::resize(std::int64_t bytes) {
   check_given_up();
   outstanding_->wait_for_all();
-  engine::agree(*transport_, text("resize the shared file ", options_.path, " to ", bytes, " bytes"),
-                engine::caught([&] {
-                  check_open();
-                  if (bytes < 0) reject(text("a shared file cannot have ", bytes, " bytes; pass 0 or more"));
-                  check_writable(bytes);
-                }));
+  collective::agree(*transport_, text("resize the shared file ", options_.path, " to ", bytes, " bytes"),
+                    collective::caught([&] {
+                      check_open();
+                      if (bytes < 0) reject(text("a shared file cannot have ", bytes, " bytes; pass 0 or more"));
+                      check_writable(bytes);
+                    }));
   known_.set(0);
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     if (one_) {
       if (rank_ == 0) parts_.direct(0)->resize(bytes);
       return;
@@ -165,16 +165,16 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
 void SharedFile::Impl::refuse_call(const std::string& message) {
   check_given_up();
   outstanding_->wait_for_all();
-  engine::agree(*transport_, std::make_exception_ptr(Error(ErrorKind::kArgument, message)));
+  collective::agree(*transport_, std::make_exception_ptr(Error(ErrorKind::kArgument, message)));
 }
 
 void SharedFile::Impl::close() {
   check_open();
   outstanding_->wait_for_all();
-  const std::exception_ptr error = engine::caught([&] {
+  const std::exception_ptr error = collective::caught([&] {
     check_given_up();
     // Nobody has anything under way any more before a file goes.
-    engine::agree(*transport_, text("close the shared file ", options_.path), nullptr);
+    collective::agree(*transport_, text("close the shared file ", options_.path), nullptr);
     if (options_.atomic) commit();
   });
   watch_.end();
@@ -188,13 +188,13 @@ void SharedFile::Impl::abandon() noexcept {
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the shared file ", options_.path),
                     ECANCELED);
-  engine::caught([&] { file::give_up(comm_, number_, error); });
+  collective::caught([&] { core::give_up(comm_, number_, error); });
   drop();
 }
 
 void SharedFile::Impl::drop() noexcept {
   open_ = false;
-  engine::caught([&] { parts_.close(); });
+  collective::caught([&] { parts_.close(); });
   new_one_.reset();
   if (!made_.empty()) {
     ::unlink((made_ + distant::shared::kDescriptionSuffix).c_str());

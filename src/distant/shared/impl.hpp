@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/process.hpp"
+#include "core/file/unclosed.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
 #include "distant/shared/choice.hpp"
 #include "distant/shared/parts.hpp"
-#include "file/unclosed.hpp"
 #include "plait/shared_file.hpp"
 #include "store/posix/replacement.hpp"
 
@@ -101,7 +101,7 @@ class SharedFile::Impl {
   distant::shared::KnownEnd known_;
   std::vector<int> syncing_;                            // ranks that make one file durable, one of each node
   std::unique_ptr<store::posix::Replacement> new_one_;  // on rank 0, until it has its name or none
-  file::NewFileWatch watch_;                            // of an atomic file, on rank 0
+  core::NewFileWatch watch_;                            // of an atomic file, on rank 0
   std::string made_;                                    // the component that goes unless it gets a description
 };
 

@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "collective/agree.hpp"
 #include "distant/shared/exchange.hpp"
 #include "distant/shared/impl.hpp"
-#include "engine/agree.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/stripe/description.hpp"
@@ -80,7 +80,7 @@ std::string SharedFile::Impl::component_path(int component) const {
 }
 
 void SharedFile::Impl::open() {
-  engine::agree(*transport_, [this] { return call_text(); }, engine::caught([&] { check_options(options_); }));
+  collective::agree(*transport_, [this] { return call_text(); }, collective::caught([&] { check_options(options_); }));
   if (options_.mode != SharedFileMode::kWrite) {
     open_existing();
   } else if (options_.place == SharedFilePlace::kStriped || !make_one()) {
@@ -88,21 +88,21 @@ void SharedFile::Impl::open() {
   }
   parts_.opened();
   if (options_.expected > 0) warn_of_lacking_room();
-  engine::agree(*transport_, nullptr);  // for a rank that failed since the last one
+  collective::agree(*transport_, nullptr);  // for a rank that failed since the last one
   open_ = true;
 }
 
 void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm) {
   const Impl impl({}, comm, distant::transport_of(comm).next_number());  // makes the calls that an open begins with
   const Error error(ErrorKind::kArgument, message);
-  engine::agree(*impl.transport_, "open a shared file", std::make_exception_ptr(error));
+  collective::agree(*impl.transport_, "open a shared file", std::make_exception_ptr(error));
   throw error;
 }
 
 /// Rank 0 makes a file, and all look whether they see it.  Returns whether it is the one to use.
 bool SharedFile::Impl::make_one() {
   std::string folder;
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     folder = shared::folder_of(store::posix::follow_links(options_.path));
     if (rank_ == 0) {
       new_one_ = std::make_unique<store::posix::Replacement>(options_.path, 0, std::span<const std::byte>());
@@ -116,7 +116,7 @@ bool SharedFile::Impl::make_one() {
   std::string path;
   bool seen = false;
   bool usable = false;
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     path = (fs::path(folder) / name).string();
     seen = ::access(path.c_str(), F_OK) == 0;
     usable = seen && (!transport_->nodes_apart() || shared::is_coherent(folder));
@@ -129,7 +129,7 @@ bool SharedFile::Impl::make_one() {
   }
   if (least[0] < transport_->size()) {
     new_one_.reset();
-    engine::agree(*transport_, engine::caught([&] {
+    collective::agree(*transport_, collective::caught([&] {
       throw Error(ErrorKind::kSystem,
                   text("cannot open the shared file ", options_.path, " as one file: what rank 0 makes there rank ",
                        least[0], " does not see; name a folder that all see, or let it be striped"),
@@ -139,8 +139,8 @@ bool SharedFile::Impl::make_one() {
   one_ = true;
   if (options_.persistent && !options_.atomic) {
     // What is replaced stays where a rank cannot use the new one.
-    engine::agree(*transport_,
-                  engine::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
+    collective::agree(*transport_,
+                      collective::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
     const std::string made = shared::tell(*transport_, [&] {
       std::ostringstream out;
       out.exceptions(std::ios::badbit);
@@ -164,7 +164,7 @@ bool SharedFile::Impl::make_one() {
 
 void SharedFile::Impl::open_one(const std::string& path) {
   std::vector<std::string> own;
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     parts_ = shared::Parts(rank_);
     own.push_back(path);
   }));
@@ -189,7 +189,7 @@ void SharedFile::Impl::open_one(const std::string& path) {
 }
 
 void SharedFile::Impl::expect_one(const store::posix::Identity& file) {
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     if (store::posix::same_file(parts_.direct(0)->identity_anywhere(), file)) return;
     throw Error(ErrorKind::kSystem,
                 text("cannot open the shared file ", options_.path, " on rank ", rank_, " (host ", distant::host_name(),
@@ -202,7 +202,7 @@ void SharedFile::Impl::make_striped() {
   id_ = shared::tell(*transport_, [this] { return rank_ == 0 ? store::stripe::new_id() : std::string(); });
   unit_ = unit_for(options_);
   std::vector<std::string> paths;
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     std::vector<int> homes(static_cast<std::size_t>(transport_->size()));
     for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = static_cast<int>(i);
     parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(homes));
@@ -233,7 +233,7 @@ void SharedFile::Impl::open_existing() {
     shared::Sight sight;
     store::posix::Descriptor held;
     std::string now;
-    engine::agree(*transport_, engine::caught([&] {
+    collective::agree(*transport_, collective::caught([&] {
       sight = shared::look(options_.path, held);
       now = shared::packed(sight);
     }));
@@ -255,7 +255,7 @@ void SharedFile::Impl::open_existing() {
 void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
   const std::vector<std::string> sights = shared::gather(*transport_, [&] { return shared::packed(sight); });
   shared::Choice choice;
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     if (rank_ != 0) return;
     std::vector<shared::Sight> all;
     all.reserve(sights.size());
@@ -272,7 +272,7 @@ void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
     unit_ = choice.unit;
     if (options_.limit == 0) options_.limit = choice.limit;
     std::vector<std::string> own;
-    engine::agree(*transport_, engine::caught([&] {
+    collective::agree(*transport_, collective::caught([&] {
       const auto components = static_cast<int>(choice.homes.size());
       parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.homes));
       for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
@@ -291,14 +291,14 @@ void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool nam
     files->open_together(number, {place < own.size() ? own[place] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
     // All have it before the next one gets a number.
-    engine::agree(*transport_, engine::caught([&] { parts_.add(std::move(files)); }));
+    collective::agree(*transport_, collective::caught([&] { parts_.add(std::move(files)); }));
   }
 }
 
 /// Asks nobody: each rank has its own components at hand.
 void SharedFile::Impl::look_at_end() {
   std::int64_t end = 0;
-  engine::agree(*transport_, engine::caught([&] {
+  collective::agree(*transport_, collective::caught([&] {
     for (const int component : parts_.of(rank_))
       end = std::max(end, parts_.stripes().end(component, parts_.direct(component)->size()));
   }));
@@ -312,7 +312,7 @@ void SharedFile::Impl::warn_of_lacking_room() {
   const std::string folder = shared::folder_of(options_.path);
   struct statvfs room{};
   struct stat disk{};
-  engine::caught([&] {
+  collective::caught([&] {
     if (::statvfs(folder.c_str(), &room) != 0 || ::stat(folder.c_str(), &disk) != 0) return;
     std::int64_t lacking = 0;
     if (one_) {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
+#include "collective/agree.hpp"
 #include "distant/server.hpp"
-#include "engine/agree.hpp"
 
 namespace plait::distant::shared {
 
@@ -66,7 +66,7 @@ void ask_end(const Parts& parts, EndKnown done) {
   for (int i = 0; i < components; ++i) {
     std::int64_t& length = question->lengths[static_cast<std::size_t>(i)];
     if (const auto file = parts.direct(i)) {
-      const std::exception_ptr error = engine::caught([&] { length = file->size(); });
+      const std::exception_ptr error = collective::caught([&] { length = file->size(); });
       if (!error) {
         answered(nullptr);
         continue;

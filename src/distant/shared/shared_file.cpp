@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "collective/agree.hpp"
 #include "distant/service.hpp"
 #include "distant/shared/impl.hpp"
-#include "engine/agree.hpp"
 #include "plait/error.hpp"
 
 namespace plait {

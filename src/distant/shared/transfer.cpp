@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "collective/agree.hpp"
 #include "distant/server.hpp"
-#include "engine/agree.hpp"
 #include "plait/error.hpp"
 
 namespace plait::distant::shared {
@@ -116,7 +116,7 @@ void Transfer::begin(std::size_t index, bool demanding, Done done) {
         .begin_here([self, file = std::move(file), &batch, demanding] { self->access(*file, batch, demanding); },
                     std::move(done));
   }
-  const std::exception_ptr error = engine::caught([&] { begin_call(batch, demanding, done); });
+  const std::exception_ptr error = collective::caught([&] { begin_call(batch, demanding, done); });
   if (!error) return;
   const transport::CallFailure failure = failure_of(error);
   done(&failure);

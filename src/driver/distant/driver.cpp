@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "collective/broadcast.hpp"
+#include "core/file/unclosed.hpp"
 #include "distant/service.hpp"
 #include "driver/distant/name.hpp"
 #include "driver/distant/store.hpp"
-#include "engine/agree.hpp"
-#include "engine/broadcast.hpp"
-#include "file/unclosed.hpp"
 #include "plait/error.hpp"
 
 namespace plait::driver::distant {
@@ -36,13 +36,13 @@ SharedFileMode mode_of(Mode mode) {
 }
 
 /// One rank's end of an array's shared file.
-class ArraySource : public file::Source {
+class ArraySource : public core::Source {
  public:
   ArraySource(std::shared_ptr<ArrayStore> store, bool writable) : store_(std::move(store)), writable_(writable) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
-  void resize(engine::Collective& /*call*/, std::int64_t /*bytes*/) override {}  // it grows by being written
-  void finish(engine::Collective& call, bool /*written*/) override {
+  void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}  // it grows by being written
+  void finish(collective::Collective& call, bool /*written*/) override {
     call.step([&] {
       // Once for all of them.
       if (writable_ && call.transport().rank() == 0) store_->sync();
@@ -61,20 +61,20 @@ class DistantDriver : public CollectiveDriver {
   Contents contents() const override { return Contents::kHeader; }
 
  protected:
-  std::unique_ptr<file::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
+  std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
 };
 
-std::unique_ptr<file::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
+std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
   // Shared files need one, also where a process is alone.
   transport::Transport& transport = plait::distant::transport_of(opening.comm());
   Name name;
   std::string path;
-  engine::agree(transport, engine::caught([&] {
-                  name = parse_name(opening.name());
-                  path = path_of(name);
-                }));
+  collective::agree(transport, collective::caught([&] {
+                      name = parse_name(opening.name());
+                      path = path_of(name);
+                    }));
   // Ranks may stand in different folders, and have other settings.
-  path = engine::broadcast_text(transport, path);
+  path = collective::broadcast_text(transport, path);
   const bool is_new = opening.mode() == Mode::kWrite;
   SharedFileOptions wanted;
   wanted.path = path;
@@ -86,7 +86,7 @@ std::unique_ptr<file::Source> DistantDriver::open_together(const Opening& openin
     wanted.unit = name.unit != 0 ? name.unit : unit_for(bytes, transport.size());
     wanted.expected = bytes;
   }
-  const file::Untold by_the_array;  // the array's file is watched for as a whole
+  const core::Untold by_the_array;  // the array's file is watched for as a whole
   SharedFile file = SharedFile::open(wanted, opening.comm());
   if (is_new) {
     file.resize(bytes);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "engine/agree.hpp"
+#include "collective/agree.hpp"
 
 namespace plait::driver::distant {
 
@@ -46,7 +46,7 @@ class PendingRequests : public store::Pending {
  public:
   PendingRequests(SharedFile& file, std::vector<Segment> segments) : file_(file), segments_(std::move(segments)) {
     join_neighbours(segments_);
-    error_ = engine::caught([this] { begin(); });
+    error_ = collective::caught([this] { begin(); });
   }
   /// Memory that requests reach may go once nothing is under way, also where nobody completes them.
   ~PendingRequests() override { settle(); }
@@ -55,7 +55,7 @@ class PendingRequests : public store::Pending {
 
   void complete() override {
     while (!error_ && !under_way_.empty()) {
-      error_ = engine::caught([this] {
+      error_ = collective::caught([this] {
         DistantRequest first = under_way_.front();
         under_way_.pop_front();
         first.wait();
@@ -72,7 +72,7 @@ class PendingRequests : public store::Pending {
       under_way_.push_back(start(file_, segments_[begun_]));
   }
   void settle() noexcept {
-    for (DistantRequest& request : under_way_) engine::caught([&] { request.wait(); });
+    for (DistantRequest& request : under_way_) collective::caught([&] { request.wait(); });
     under_way_.clear();
   }
 

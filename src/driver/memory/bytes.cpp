@@ -9,7 +9,7 @@
 
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "engine/broadcast.hpp"
+#include "collective/broadcast.hpp"
 #include "plait/error.hpp"
 
 namespace plait::driver::memory {
@@ -29,7 +29,7 @@ Names& names() {
 
 }  // namespace
 
-std::shared_ptr<SharedBytes> make_bytes(engine::Collective& call, std::int64_t bytes, const std::string& shown) {
+std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64_t bytes, const std::string& shown) {
   transport::Transport& transport = call.transport();
   call.step([&] {
     if (!transport.nodes_apart()) return;
@@ -48,7 +48,7 @@ std::shared_ptr<SharedBytes> make_bytes(engine::Collective& call, std::int64_t b
     if (!place) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
     where << place->area << ' ' << place->offset;
   });
-  std::istringstream told(engine::broadcast_text(transport, where.str()));
+  std::istringstream told(collective::broadcast_text(transport, where.str()));
   transport::SharedPlace place;
   told >> place.area >> place.offset;
   made->part = std::move(part);

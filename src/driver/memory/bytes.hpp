@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/collective.hpp"
+#include "collective/collective.hpp"
 #include "transport/shared_area.hpp"
 
 namespace plait::driver::memory {
@@ -21,7 +21,7 @@ struct SharedBytes {
 
 /// New bytes, all zero.  Collective.  `shown` is the name for errors.
 /// errors  kArgument: ranks of several nodes.  kSystem: no room.
-std::shared_ptr<SharedBytes> make_bytes(engine::Collective& call, std::int64_t bytes, const std::string& shown);
+std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64_t bytes, const std::string& shown);
 
 /// Those that this process knows by a name; nullptr: none.  threads  Any.
 std::shared_ptr<SharedBytes> find_bytes(const std::string& name);

@@ -6,16 +6,16 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "collective/broadcast.hpp"
 #include "driver/memory/bytes.hpp"
 #include "driver/memory/store.hpp"
-#include "engine/broadcast.hpp"
 #include "plait/error.hpp"
 
 namespace plait::driver::memory {
 
 namespace {
 
-class MemorySource : public file::Source {
+class MemorySource : public core::Source {
  public:
   /// is_new: the bytes get the name when the File is closed.
   MemorySource(std::shared_ptr<SharedBytes> bytes, std::string name, bool is_new)
@@ -25,7 +25,7 @@ class MemorySource : public file::Source {
 
   std::shared_ptr<store::Store> store() const override { return store_; }
 
-  void resize(engine::Collective& call, std::int64_t bytes) override {
+  void resize(collective::Collective& call, std::int64_t bytes) override {
     std::shared_ptr<SharedBytes> more = make_bytes(call, bytes, name_);
     call.step([&] {
       if (call.transport().rank() == 0)
@@ -34,7 +34,7 @@ class MemorySource : public file::Source {
     });
   }
 
-  void finish(engine::Collective& call, bool /*written*/) override {
+  void finish(collective::Collective& call, bool /*written*/) override {
     call.step([&] {
       // Ranks that are threads of one process have one name for it.
       if (is_new_ && (call.transport().rank() == 0 || !call.transport().one_process())) name_bytes(name_, bytes_);
@@ -59,11 +59,11 @@ class MemoryDriver : public CollectiveDriver {
   Contents contents() const override { return Contents::kHeader; }
 
  protected:
-  std::unique_ptr<file::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
+  std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
 };
 
-std::unique_ptr<file::Source> MemoryDriver::open_together(const Opening& opening, std::int64_t bytes) const {
-  engine::Collective& call = opening.call();
+std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening, std::int64_t bytes) const {
+  collective::Collective& call = opening.call();
   const std::string& name = opening.name();
   const bool is_new = opening.mode() == Mode::kWrite;
   call.step([&] {
@@ -85,7 +85,7 @@ std::unique_ptr<file::Source> MemoryDriver::open_together(const Opening& opening
                     ENOENT);
       number = std::to_string(found->number);
     });
-    const std::string of_rank_0 = engine::broadcast_text(call.transport(), number);
+    const std::string of_rank_0 = collective::broadcast_text(call.transport(), number);
     call.step([&] {
       if (number != of_rank_0)
         throw Error(ErrorKind::kSystem,
@@ -95,7 +95,7 @@ std::unique_ptr<file::Source> MemoryDriver::open_together(const Opening& opening
                     ESTALE);
     });
   }
-  std::unique_ptr<file::Source> source;
+  std::unique_ptr<core::Source> source;
   call.step([&] { source = std::make_unique<MemorySource>(std::move(found), name, is_new); });
   return source;
 }

@@ -1,4 +1,4 @@
-"""Workloads from Python and from the command line; their figures are tested in C++ (tests/cpp/workload_test.cpp)."""
+"""Workloads from Python and from the command line; tests/cpp/trace/workload_test.cpp tests their figures."""
 
 from __future__ import annotations
 

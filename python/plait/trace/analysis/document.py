@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plait import _core
-from plait._buffers import trace_name
+from plait._arguments.buffers import trace_name
 from plait._errors import ArgumentError, Error
 from plait._guard import entry
 from plait.trace import words

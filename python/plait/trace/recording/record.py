@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from plait._arguments.words import kind, shown
 from plait._errors import ArgumentError, ArgumentTypeError, StoreError
-from plait._words import kind, shown
 from plait.trace.recording.choice import Choice, keep
 
 _LIBRARY = Path(__file__).parents[2] / "libplait_capture.so"

@@ -1,0 +1,125 @@
+"""The driver of `plait bench columbus`: the program of section 5 of the paper on Distant I/O, in small."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait.launch import RankProgram, require_mpi
+from plait_bench.columbus.job import WAYS, ColumbusJob
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.steps import PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.columbus.ranks"
+
+
+@dataclass(frozen=True)
+class ColumbusSettings:
+    """What to measure."""
+
+    ranks: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
+    """Ranks that share a core wait for each other's computing, which counts as time of their accesses."""
+    records: int = 2000
+    size: int = 30_000
+    """Bytes of a record, on average; that of the paper."""
+    memory: int = 16
+    """MiB of the page cache that the records may take on a node."""
+    rounds: int = 3
+    folder: str | None = None
+    """Where the records lie: on each rank's own disk, or seen by all; default a temporary folder."""
+
+
+@dataclass
+class ColumbusWay:
+    """One place for the records."""
+
+    words: str
+    """What it is."""
+    bytes: int
+    """Of all records at the start."""
+    rounds: list[dict[str, float]] = field(default_factory=list)
+    """What each round took, summed over the ranks."""
+    updates: int = 0
+    """How often records were updated, by what the records say at the end."""
+
+    def median(self, name: str) -> float:
+        """Return the median of the rounds."""
+        return statistics.median(one[name] for one in self.rounds)
+
+    def rate(self, kind: str) -> float:
+        """Return the bytes a second of one rank, for ``read`` or ``write``: bytes over time spent, as in the paper."""
+        return self._median_of(lambda one: one[f"{kind}_bytes"] / one[f"{kind}_seconds"])
+
+    @property
+    def request(self) -> float:
+        """The bytes of a read, on average."""
+        return self._median_of(lambda one: one["read_bytes"] / one["requests"])
+
+    @property
+    def from_disk(self) -> float:
+        """The bytes that devices brought for each one that was read: whole pages, also of those that writes change."""
+        return self._median_of(lambda one: one["from_disk"] / one["read_bytes"])
+
+    def _median_of(self, value: Callable[[dict[str, float]], float]) -> float:
+        return statistics.median(map(value, self.rounds))
+
+
+@dataclass
+class ColumbusResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    ways: dict[str, ColumbusWay] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        ways = {
+            name: asdict(way) | {"read_rate": way.rate("read"), "write_rate": way.rate("write")}
+            for name, way in self.ways.items()
+        }
+        return {"machine": self.machine, "settings": self.settings, "ways": ways}
+
+
+def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, share: None) -> ColumbusResults:
+    """Measure both places.
+
+    errors  plait.Error: no MPI, no room, ranks that fail or find a wrong record
+    """
+    require_mpi()
+    with tempfile.TemporaryDirectory(prefix="plait-bench-") as scratch:
+        folder = settings.folder or scratch
+        job = ColumbusJob(
+            scratch, folder, settings.records, settings.size, settings.memory << 20, settings.rounds,
+            PATIENCE * (settings.rounds + 4) * len(WAYS),
+        )  # fmt: skip
+        path = Path(scratch) / "job.json"
+        job.save(path)
+        steps = Steps(progress, len(WAYS) * (settings.rounds + 2))
+        with RankProgram(settings.ranks, _MODULE, [str(path)]) as ranks:
+            # The folder is there once the ranks have started.
+            results = ColumbusResults({}, asdict(settings))
+            library = ""
+            for event in ranks.events(PATIENCE):
+                way = event.pop("way", None)
+                if event["event"] == "hello":
+                    library = shorten_library(event["mpi"])
+                elif event["event"] == "filled":
+                    results.ways[way] = ColumbusWay(event["words"], event["bytes"])
+                    steps.done(f"{way}: records written")
+                elif event["event"] == "round":
+                    results.ways[way].rounds.append({name: event[name] for name in event if name != "event"})
+                    steps.done(f"{way}: round {len(results.ways[way].rounds)} of {settings.rounds}")
+                elif event["event"] == "checked":
+                    results.ways[way].updates = event["updates"]
+                    steps.done(f"{way}: records checked")
+        results.machine.update(describe_machine(Path(folder)), MPI=library)
+    if not all(way.updates for way in results.ways.values()) or len(results.ways) < len(WAYS):
+        raise plait.Error("the ranks ended before they had measured everything")
+    return results

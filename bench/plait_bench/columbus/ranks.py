@@ -1,0 +1,153 @@
+"""The ranks of `plait bench columbus`: ``mpiexec -n P python -m plait_bench.columbus.ranks JOB``."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import plait
+from plait_bench.columbus.job import WAYS, ColumbusJob
+from plait_bench.columbus.store import Store, open_store
+from plait_bench.directory import Changes, Directory
+from plait_bench.ranks import Ranks, run_job
+from plait_bench.records import (
+    DamagedError,
+    count_for,
+    first_values,
+    most_bytes,
+    next_values,
+    pack,
+    unpack,
+    values_of,
+)
+
+
+class _Columbus(Ranks):
+    """Ranks that draw records, uncompress and update them, and write them back."""
+
+    def __init__(self, job: ColumbusJob) -> None:
+        super().__init__()
+        self._job = job
+        self._count = self._comm.bcast(count_for(job.size) if self._comm.rank == 0 else 0)
+        self._room = bytearray(most_bytes(self._count))
+        folder = Path(job.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._stores = {way: open_store(way, folder, job.memory, job.size, self._comm) for way in WAYS}
+        self._directories: dict[str, Directory] = {}
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        for way, store in self._stores.items():
+            self._directories[way] = self._fill(store)
+            self._tell("filled", way=way, words=store.words, bytes=int(self._directories[way].size.sum()))
+        for number in range(self._job.rounds + 1):
+            # One way before the other in turns, so that neither is always behind the other's writes.
+            for way in WAYS if number % 2 else reversed(WAYS):
+                found = self._round(way, number)
+                if number:  # the first one warms up
+                    self._tell("round", way=way, **found)
+        for way in WAYS:
+            self._check(way)
+            self._tell("checked", way=way, updates=int(self._directories[way].version.sum()))
+        for store in self._stores.values():
+            store.close()
+
+    def _fill(self, store: Store) -> Directory:
+        """Write all records, each rank its share."""
+        mine = range(self._comm.rank, self._job.records, self._comm.size)
+        packed = {record: pack(record, 0, first_values(record, self._count)) for record in mine}
+        sizes = np.zeros(self._job.records, np.int64)
+        for record, data in packed.items():
+            sizes[record] = len(data)
+        everyone = np.empty_like(sizes)
+        self._comm.Allreduce(sizes, everyone)
+        directory = Directory.of_sizes(everyone.tolist())
+        for record, data in packed.items():
+            store.write(int(directory.offset[record]), data)
+        self._comm.Barrier()
+        return directory
+
+    def _round(self, way: str, number: int) -> dict[str, Any]:
+        """Update every record once, in any order; return what all ranks together took for it."""
+        store, directory = self._stores[way], self._directories[way]
+        changes = Changes(directory, len(self._room), self._comm)
+        tasks = Path(self._job.scratch) / f"tasks-{way}-{number}.npy"
+        if self._comm.rank == 0:
+            np.save(tasks, np.random.default_rng(number).permutation(self._job.records))
+        store.drop()
+        self._comm.Barrier()
+        counts = {"requests": 0, "read_bytes": 0, "write_bytes": 0, "from_disk": -_from_disk()}
+        times = {"read_seconds": 0.0, "write_seconds": 0.0}
+        # A shared position deals out the tasks: whoever is ready takes the next one.
+        with plait.open(tasks, comm=self._comm) as file, file.stream(mode=1) as queue:
+            begin = time.perf_counter()
+            while (drawn := queue.read(1)).size:
+                self._update(int(drawn[0]), store, directory, changes, counts, times)
+            self._comm.Barrier()
+            seconds = time.perf_counter() - begin
+        counts["from_disk"] += _from_disk()
+        counts["moved"] = changes.moved
+        if not (changes.share() == 1).all():
+            raise plait.Error("some records were not updated once in a round")
+        numbers = np.array([*counts.values(), *times.values()], np.float64)
+        total = np.empty_like(numbers)
+        self._comm.Allreduce(numbers, total)
+        return dict(zip((*counts, *times), total.tolist(), strict=True)) | {"seconds": seconds}
+
+    def _update(
+        self,
+        record: int,
+        store: Store,
+        directory: Directory,
+        changes: Changes,
+        counts: dict[str, int],
+        times: dict[str, float],
+    ) -> None:
+        version = int(directory.version[record])
+        data = memoryview(self._room)[: directory.size[record]]
+        begin = time.perf_counter()
+        store.read(int(directory.offset[record]), data)
+        times["read_seconds"] += time.perf_counter() - begin
+
+        values = unpack(data, record, version)
+        packed = pack(record, version + 1, next_values(values, record, version + 1))
+        offset = changes.place(record, len(packed))
+
+        begin = time.perf_counter()
+        store.write(offset, packed)
+        # What has to reach the disk so that its pages can be used again is part of writing.
+        store.moved(len(data) + len(packed))
+        times["write_seconds"] += time.perf_counter() - begin
+        counts["requests"] += 1
+        counts["read_bytes"] += len(data)
+        counts["write_bytes"] += len(packed)
+
+    def _check(self, way: str) -> None:
+        """Compare every record with what it must hold, each rank its share."""
+        store, directory = self._stores[way], self._directories[way]
+        for record in range(self._comm.rank, self._job.records, self._comm.size):
+            version = int(directory.version[record])
+            data = memoryview(self._room)[: directory.size[record]]
+            store.read(int(directory.offset[record]), data)
+            if not np.array_equal(unpack(data, record, version), values_of(record, version, self._count)):
+                raise DamagedError(f"record {record} is not what its {version} updates make")
+        self._comm.Barrier()
+
+
+def _from_disk() -> int:
+    """Return the bytes that this process let come from devices; 0 where the kernel does not tell."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/io").read_text(encoding="ascii").splitlines():
+            name, _, number = line.partition(":")
+            if name == "read_bytes":
+                return int(number)
+    return 0
+
+
+if __name__ == "__main__":
+    run_job(ColumbusJob.load, _Columbus)

@@ -1,0 +1,136 @@
+"""The two files of `plait bench columbus`, behind the same calls."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+from mpi4py import MPI
+
+import plait
+from plait import distant, shared
+from plait_bench.columbus.job import SHARED
+from plait_bench.page_cache import Allowance, drop_files
+
+
+class Store(ABC):
+    """A file for all ranks, of which each node may keep a bounded part in memory."""
+
+    words: str
+    """What it is, for the table."""
+
+    def __init__(self, prefix: str, memory: float) -> None:
+        """`memory` is how many bytes this rank may move until the file leaves the page cache."""
+        self._prefix = prefix
+        self._allowance = Allowance(prefix, memory)
+
+    @abstractmethod
+    def read(self, offset: int, out: Any) -> None:
+        """Fill `out`."""
+
+    @abstractmethod
+    def write(self, offset: int, data: Any) -> None:
+        """Write bytes."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Remove the file.  Collective."""
+
+    def moved(self, count: int) -> bool:
+        """Count bytes that were read or written; return whether the file left the page cache for it."""
+        return self._allowance.moved(count)
+
+    def drop(self) -> None:
+        """Let the file leave the page cache, as far as this rank has it open."""
+        drop_files(self._prefix)
+
+
+class _SharedFile(Store):
+    """Stripes over files of all ranks."""
+
+    def __init__(self, prefix: str, memory: int, request: int, comm: MPI.Intracomm) -> None:
+        super().__init__(prefix, memory)
+        self._file = shared.open(prefix, "w", comm=comm, request=request, place="striped")
+        self.words = f"{self._file.components} component files, stripes of {self._file.unit >> 10} KiB"
+
+    def read(self, offset: int, out: Any) -> None:
+        self._file.read(offset, out)
+
+    def write(self, offset: int, data: Any) -> None:
+        self._file.write(offset, data)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _PlainFile(Store):
+    """One file that all ranks see, by pread and pwrite."""
+
+    words = "by pread and pwrite"
+
+    def __init__(self, prefix: str, memory: int, descriptor: int) -> None:
+        super().__init__(prefix, memory)
+        self._descriptor = descriptor
+
+    def read(self, offset: int, out: Any) -> None:
+        view = memoryview(out)
+        while view:
+            count = os.preadv(self._descriptor, [view], offset)
+            if count == 0:
+                raise plait.Error(f"the file of records ends at {offset}")
+            view, offset = view[count:], offset + count
+
+    def write(self, offset: int, data: Any) -> None:
+        view = memoryview(data)
+        while view:
+            count = os.pwrite(self._descriptor, view, offset)
+            view, offset = view[count:], offset + count
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+class _ServedFile(Store):
+    """One file of rank 0, whose disk the other ranks reach by Distant I/O: as clients of a server."""
+
+    words = "on the disk of rank 0, served by Distant I/O"
+
+    def __init__(self, prefix: str, memory: int, comm: MPI.Intracomm) -> None:
+        self._file = distant.open(prefix if comm.rank == 0 else None, "w", comm=comm, temporary=True)
+        # All ranks move bytes of this one file, and only those of its node drop it.
+        dropping = comm.allreduce(int(self._file.direct(0)))
+        super().__init__(prefix, memory * dropping / comm.size)
+
+    def read(self, offset: int, out: Any) -> None:
+        self._file.read(offset, out, 0)
+
+    def write(self, offset: int, data: Any) -> None:
+        self._file.write(offset, data, 0)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def open_store(way: str, folder: Path, memory: int, request: int, comm: MPI.Intracomm) -> Store:
+    """Make the file of a way; nothing of it stays behind, however the program ends.  Collective."""
+    name = comm.bcast(f"plait-columbus-{os.getpid()}-{way}-{os.urandom(4).hex()}")
+    prefix = str(folder.resolve() / name)
+    if way == SHARED:
+        return _SharedFile(prefix, memory, request, comm)
+    if comm.rank == 0:
+        Path(prefix).touch(exist_ok=False)
+    comm.Barrier()
+    try:
+        descriptor = os.open(prefix, os.O_RDWR)
+    except FileNotFoundError:
+        descriptor = -1
+    everywhere = comm.allreduce(descriptor >= 0, op=MPI.LAND)
+    if comm.rank == 0:
+        Path(prefix).unlink()
+    if everywhere:
+        return _PlainFile(prefix, memory, descriptor)
+    if descriptor >= 0:
+        os.close(descriptor)
+    return _ServedFile(prefix, memory, comm)

@@ -1,0 +1,118 @@
+"""The driver of `plait bench distant`: local and remote disks, as in figures 3 and 4 of the paper on Distant I/O."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait.launch import RankProgram, require_mpi
+from plait_bench.distant.job import LOCAL, REMOTE, Cell, DistantJob
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.steps import PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.distant.ranks"
+
+
+@dataclass(frozen=True)
+class DistantSettings:
+    """What to measure."""
+
+    megabytes: int = 64
+    """Moved by each measurement of a rate, in MiB."""
+    sizes: Sequence[int] = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
+    ahead: Sequence[int] = (1, 8)
+    rounds: int = 3
+    folders: Sequence[str] = ()
+    """The disks of rank 0 and rank 1; default one temporary folder."""
+
+
+@dataclass
+class DistantResults:
+    """Everything that one run of the benchmark found.  Times are in seconds."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    rates: dict[Cell, list[float]] = field(default_factory=dict)
+    """The time of each round, in which all bytes were moved."""
+    latencies: dict[str, list[float]] = field(default_factory=dict)
+    idle: list[float] = field(default_factory=list)
+    """The share of a core that each rank takes while nothing happens."""
+    losses: list[dict[str, dict[str, float]]] = field(default_factory=list)
+
+    def rate(self, cell: Cell) -> float:
+        """Return bytes a second, by the median of the rounds."""
+        return float(self.settings["megabytes"] << 20) / statistics.median(self.rates[cell])
+
+    def share(self, cell: Cell) -> float:
+        """Return the remote rate over the local one."""
+        ends = [Cell(where, cell.kind, cell.size, cell.ahead) for where in (REMOTE, LOCAL)]
+        return self.rate(ends[0]) / self.rate(ends[1])
+
+    def latency(self, name: str) -> float:
+        """Return the median time of a small access."""
+        return statistics.median(self.latencies[name])
+
+    @property
+    def lost(self) -> float:
+        """The part by which a computation takes longer while its rank's disk is read."""
+        return statistics.median(one["served"]["seconds"] / one["alone"]["seconds"] - 1 for one in self.losses)
+
+    @property
+    def service(self) -> float:
+        """The processor time of the service, in parts of the computation's time."""
+        return statistics.median(
+            (one["served"]["service"] - one["alone"]["service"]) / one["alone"]["seconds"] for one in self.losses
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "rates": [{**asdict(cell), "seconds": samples} for cell, samples in self.rates.items()],
+            "latencies": self.latencies,
+            "idle": self.idle,
+            "losses": self.losses,
+        }
+
+
+def run_distant(settings: DistantSettings, progress: Progress = lambda text, share: None) -> DistantResults:
+    """Measure everything.
+
+    errors  plait.Error: no MPI, no room, ranks that fail or read wrong data
+    """
+    require_mpi()
+    with tempfile.TemporaryDirectory(prefix="plait-bench-") as name:
+        folder = Path(name)
+        disks = list(settings.folders) or [name]
+        results = DistantResults(describe_machine(Path(disks[-1])), asdict(settings))
+        job = DistantJob(
+            disks, settings.megabytes << 20, list(settings.sizes), list(settings.ahead), settings.rounds, PATIENCE * 20
+        )
+        job.save(folder / "job.json")
+        steps = Steps(progress, len(job.cells()) + 3)
+        with RankProgram(2, _MODULE, [str(folder / "job.json")]) as ranks:
+            for event in ranks.events(PATIENCE):
+                if event["event"] == "hello":
+                    results.machine["MPI"] = shorten_library(event["mpi"])
+                elif event["event"] == "cell":
+                    cell = Cell(**event["cell"])
+                    results.rates[cell] = event["samples"]
+                    steps.done(f"{cell.where} {cell.kind}, {cell.size} bytes, {cell.ahead} ahead")
+                elif event["event"] == "latency":
+                    results.latencies = event["samples"]
+                    steps.done("small accesses")
+                elif event["event"] == "idle":
+                    results.idle = event["shares"]
+                    steps.done("idle handlers")
+                elif event["event"] == "loss":
+                    results.losses = event["samples"]
+                    steps.done("a computing home")
+    if not results.losses:
+        raise plait.Error("the ranks ended before they had measured everything")
+    return results

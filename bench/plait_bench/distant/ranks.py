@@ -1,0 +1,157 @@
+"""The ranks of `plait bench distant`: ``mpiexec -n 2 python -m plait_bench.distant.ranks JOB``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plait import distant
+from plait_bench.distant.job import LATENCIES, LOCAL, READ, SMALL, Cell, DistantJob
+from plait_bench.page_cache import drop_files
+from plait_bench.ranks import Ranks, run_job
+
+_CALLS = 500
+_IDLE_SECONDS = 2.0
+_COMPUTE_SECONDS = 1.5
+_BLOB = 1 << 20
+
+
+class _Distant(Ranks):
+    """Rank 0 measures; rank 1 has the remote disk, and sleeps or computes."""
+
+    def __init__(self, job: DistantJob) -> None:
+        super().__init__()
+        self._job = job
+        os.environ["PLAIT_NODE_SIZE"] = "1"  # each rank a node of its own: a remote access is a message
+        folder = job.folders[min(self._comm.rank, len(job.folders) - 1)]
+        self._path = Path(folder) / f"plait-distant-{os.getpid()}-{self._comm.rank}"
+        self._file = distant.open(self._path, "w", comm=self._comm, temporary=True)
+        self._data = np.random.default_rng(self._comm.rank).integers(0, 256, job.bytes, "u1")
+        self._file.write(0, self._data, self._comm.rank)
+        self._remote = np.random.default_rng(1).integers(0, 256, job.bytes, "u1")
+        self._room = np.empty(job.bytes, "u1")
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        for cell in self._job.cells():
+            times = [self._rate(cell) for _ in range(self._job.rounds)]
+            self._tell("cell", cell=vars(cell), samples=times)
+        self._latencies()
+        self._idle()
+        self._loss()
+        self._file.close()
+
+    def _wait_asleep(self) -> None:
+        """Waits for all ranks without looking for them all the time, as a barrier of MPI would."""
+        request = self._comm.Ibarrier()
+        while not request.Test():
+            time.sleep(0.0005)
+
+    def _rate(self, cell: Cell) -> float:
+        """Return the seconds that rank 0 takes to move all bytes, front to back."""
+        home = 0 if cell.where == LOCAL else 1
+        drop_files(str(self._path))
+        self._wait_asleep()
+        seconds = 0.0
+        if self._comm.rank == 0:
+            read = cell.kind == READ
+            values = self._data if home == 0 else self._remote
+            start = self._file.iread if read else self._file.iwrite
+            array = self._room if read else values
+            if read:
+                array.fill(0)
+            requests: deque[Any] = deque()
+            begin = time.perf_counter()
+            for offset in range(0, self._job.bytes, cell.size):
+                if len(requests) == cell.ahead:
+                    requests.popleft().wait()
+                requests.append(start(offset, array[offset : offset + cell.size], home))
+            distant.wait_all(requests)
+            if not read:
+                self._file.sync(home)
+            seconds = time.perf_counter() - begin
+            if read and not np.array_equal(array, values):
+                raise ValueError(f"wrong data in {cell}")
+        self._wait_asleep()
+        return seconds
+
+    def _latencies(self) -> None:
+        """Tell the seconds of single small accesses by rank 0, one kind behind the other, while rank 1 sleeps."""
+        samples: dict[str, list[float]] = {name: [] for name in LATENCIES}
+        self._wait_asleep()
+        if self._comm.rank == 0:
+            for _ in range(_CALLS):
+                for name, times in samples.items():
+                    begin = time.perf_counter()
+                    self._small(name)
+                    times.append(time.perf_counter() - begin)
+        self._wait_asleep()
+        self._tell("latency", samples=samples)
+
+    def _small(self, name: str) -> None:
+        home = 0 if name.startswith(LOCAL) else 1
+        if name.endswith("trip"):
+            self._file.size(home)
+        elif name.endswith(READ):
+            self._file.read(0, self._room[:SMALL], home)
+        else:
+            self._file.write(0, self._remote[:SMALL] if home else self._data[:SMALL], home)
+
+    def _idle(self) -> None:
+        """Tell the share of a core that a process takes which sleeps, with a handler that nobody calls."""
+        self._wait_asleep()
+        cpu, begin = time.process_time(), time.perf_counter()
+        time.sleep(_IDLE_SECONDS)
+        share = (time.process_time() - cpu) / (time.perf_counter() - begin)
+        self._tell("idle", shares=self._comm.gather(share))
+
+    def _loss(self) -> None:
+        """Tell what a computation of rank 1 takes alone, and while rank 0 reads its disk."""
+        blob = os.urandom(_BLOB)
+        amount = 0
+        begin = time.perf_counter()
+        while time.perf_counter() - begin < _COMPUTE_SECONDS:
+            hashlib.sha256(blob).digest()
+            amount += 1
+
+        def compute() -> dict[str, float]:
+            cpu, mine, start = time.process_time(), time.thread_time(), time.perf_counter()
+            for _ in range(amount):
+                hashlib.sha256(blob).digest()
+            taken = time.perf_counter() - start
+            service = (time.process_time() - cpu) - (time.thread_time() - mine)
+            return {"seconds": taken, "service": service}
+
+        samples = []
+        for _ in range(self._job.rounds):
+            alone = self._beside(compute, lambda: time.sleep(0.01))
+            served = self._beside(compute, lambda: self._file.read(0, self._room[: 1 << 15], 1))
+            samples.append({"alone": alone, "served": served})
+        self._tell("loss", samples=samples)
+
+    def _beside(self, compute: Callable[[], dict[str, float]], other: Callable[[], Any]) -> dict[str, float]:
+        """Run `compute` on rank 1, and `other` again and again on rank 0 meanwhile; return what rank 0 hears."""
+        self._wait_asleep()
+        if self._comm.rank == 1:
+            self._comm.send(compute(), dest=0)
+            return {}
+        calls = 0
+        arrived = self._comm.irecv(source=1)
+        while True:
+            done, result = arrived.test()
+            if done and result is not None:
+                return {**result, "calls": float(calls)}
+            other()
+            calls += 1
+
+
+if __name__ == "__main__":
+    run_job(DistantJob.load, _Distant)

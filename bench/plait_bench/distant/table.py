@@ -1,0 +1,100 @@
+"""The results of `plait bench distant` as tables, and as figures 3 and 4 of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from plait.draw.figure import new_figure, open_axis, save
+from plait.draw.palette import line_style
+from plait_bench.distant.driver import DistantResults
+from plait_bench.distant.job import LATENCIES, LOCAL, READ, REMOTE, WRITE, Cell
+from plait_bench.text import counted, microseconds, ranks_header, rate, short_bytes, titled_table
+
+
+def distant_table(results: DistantResults) -> RenderableType:
+    """Return everything for people: header, tables, notes."""
+    return Group(_header(results), Text(), _rates(results), _latencies(results), _notes(results))
+
+
+def _header(results: DistantResults) -> Text:
+    machine = results.machine
+    return ranks_header(machine, 2, f", disks on {machine['file system']}")
+
+
+def _rates(results: DistantResults) -> Table:
+    settings = results.settings
+    table = titled_table(
+        f"{settings['megabytes']} MiB from and to a disk, MB/s, median of {counted(settings['rounds'], 'round')}"
+    )
+    table.add_column("Request", no_wrap=True)
+    table.add_column("Ahead", justify="right")
+    for kind in (READ, WRITE):
+        for title in (f"{kind.capitalize()}, local", "remote", "share"):
+            table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "share" else "")
+    for ahead in settings["ahead"]:
+        for size in settings["sizes"]:
+            row = [short_bytes(size), str(ahead)]
+            for kind in (READ, WRITE):
+                cells = [Cell(where, kind, size, ahead) for where in (LOCAL, REMOTE)]
+                row += [*(rate(results.rate(cell)) for cell in cells), f"{100 * results.share(cells[0]):.0f} %"]
+            table.add_row(*row)
+    return table
+
+
+def _latencies(results: DistantResults) -> Table:
+    table = titled_table("4 KiB in the page cache, one at a time, microseconds, median")
+    for name in LATENCIES:
+        table.add_column(name.capitalize(), justify="right", no_wrap=True)
+    table.add_row(*(microseconds(results.latency(name)) for name in LATENCIES))
+    return table
+
+
+def _notes(results: DistantResults) -> Text:
+    trip = results.latency(LATENCIES[0])
+    extra = {
+        kind: (results.latency(f"{REMOTE} {kind}") - results.latency(f"{LOCAL} {kind}")) / trip
+        for kind in (READ, WRITE)
+    }
+    lines = [
+        f"A remote small read takes {extra[READ]:.2f} bare round trips more than a local one, "
+        f"a write {extra[WRITE]:.2f}.",
+        f"A handler that nobody calls takes {100 * max(results.idle):.2f} % of a core.",
+        f"A computing rank whose disk is read, 32 KiB at a time, takes {100 * results.lost:.1f} % longer; the service "
+        f"itself takes {100 * results.service:.1f} % of a core.",
+        "Reads come from the disk: the files leave the page cache before.  Writes end with a sync.",
+        "Bare round trip: a call that moves no file's bytes.  Every byte that was read was checked.",
+    ]
+    return Text("\n".join(lines), style="dim")
+
+
+def draw_distant_chart(results: DistantResults, path: Path) -> None:
+    """Write the chart as a PNG file: rates over the size of a request, a panel a number of requests under way.
+
+    errors  plait.Error where matplotlib is not installed
+    """
+    settings = results.settings
+    figure = new_figure(6.5 * len(settings["ahead"]), 6.0)
+    panels = figure.subplots(1, len(settings["ahead"]), squeeze=False, sharey=True)
+    sizes = sorted(settings["sizes"])
+    for axis, ahead in zip(panels.flat, settings["ahead"], strict=True):
+        for number, (kind, where) in enumerate((k, w) for k in (READ, WRITE) for w in (LOCAL, REMOTE)):
+            rates = [results.rate(Cell(where, kind, size, ahead)) / 1e6 for size in sizes]
+            axis.plot(sizes, rates, label=f"{where} {kind}", linewidth=1.8, markersize=6, **line_style(number))
+        axis.set_title(f"{counted(ahead, 'request')} under way", fontsize=12, loc="left")
+        axis.set_xlabel("request, bytes", fontsize=11)
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(sizes, [short_bytes(size) for size in sizes])
+        axis.minorticks_off()
+        axis.set_ylim(bottom=0)
+        open_axis(axis)
+    panels.flat[0].set_ylabel("MB/s", fontsize=11)
+    panels.flat[0].legend(fontsize=10, frameon=False)
+    figure.suptitle(
+        "Distant I/O: figures 3 and 4 of Nieplocha, Foster and Dachsel (1998), on this machine", fontsize=13
+    )
+    figure.supxlabel(_header(results).plain, fontsize=9, color="#444444")
+    save(figure, path)

@@ -1,0 +1,177 @@
+"""The driver of `plait bench io`: starts the ranks, ends what takes too long, collects the times."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import plait
+from plait.launch import Event, LaunchError, RankProgram, StalledError, require_mpi
+from plait_bench.cells import CELLS
+from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case, Job, Operation
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.primitives import fortran_library
+from plait_bench.results import CaseResult, CellResult, IoResults
+from plait_bench.steps import LATE, PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.io.ranks"
+
+
+@dataclass(frozen=True)
+class IoSettings:
+    """What to measure."""
+
+    doubles: int = 3000
+    """Rows and columns of the array of doubles; 0 leaves it out."""
+    bytes: int = 5000
+    """Rows and columns of the array of bytes; 0 leaves it out."""
+    ranks: int = 4
+    rounds: int = 5
+    cut: float = 5.0
+    """Seconds after which one access by MPI-IO, or directly, is given up."""
+    operations: tuple[Operation, ...] = ("read",)
+    mpiio: bool = True
+    fortran: bool = False
+    """Measure the Fortran primitives as well."""
+    directory: str | None = None
+    """Where the files go; a temporary folder where it is None."""
+
+    def cases(self) -> list[Case]:
+        """Return the arrays to read and write."""
+        sizes = {"float64": self.doubles, "uint8": self.bytes}
+        return [Case(dtype, n, operation) for operation in self.operations for dtype, n in sizes.items() if n > 0]
+
+
+def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) -> IoResults:
+    """Measure everything that the settings ask for.
+
+    errors  plait.Error: no MPI, no room, ranks that fail
+    """
+    require_mpi()
+    if settings.fortran:
+        fortran_library()
+    cases = settings.cases()
+    if not cases:
+        raise plait.ArgumentError("there is nothing to measure; give a size above 0")
+    if settings.directory is not None:
+        Path(settings.directory).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as name:
+        folder = Path(name)
+        _check_room(folder, cases)
+        machine = describe_machine(folder)
+        results = []
+        for number, case in enumerate(cases):
+
+            def step(text: str, share: float, case: Case = case, number: int = number) -> None:
+                progress(f"{case.title}: {text}", (number + share) / len(cases))
+
+            results.append(_CaseRun(settings, case, folder, machine, step).run())
+    return IoResults(machine, asdict(settings), results)
+
+
+def _check_room(folder: Path, cases: list[Case]) -> None:
+    sizes = [case.extent**2 * (8 if case.dtype == "float64" else 1) for case in cases]
+    free = shutil.disk_usage(folder).free
+    if max(sizes) * 2 > free:
+        raise plait.Error(
+            f"the files need {2 * max(sizes):,} bytes and {folder} has {free:,} free; choose another --dir"
+        )
+
+
+class _CaseRun:
+    """One case: first a trial of what may take very long, then the measured rounds."""
+
+    def __init__(
+        self, settings: IoSettings, case: Case, folder: Path, machine: dict[str, str], progress: Progress
+    ) -> None:
+        self._settings, self._case, self._folder, self._machine = settings, case, folder, machine
+        self._data = folder / f"{case.dtype}-{case.operation}.bin"
+        self._cells = {cell.name: CellResult(cell.name) for cell in CELLS}
+        self._steps = Steps(progress, len(CELLS) * (len(self._risky) + settings.rounds))
+
+    @property
+    def _risky(self) -> list[str]:
+        return [DIRECT, MPI_IO] if self._settings.mpiio else [DIRECT]
+
+    def run(self) -> CaseResult:
+        """Return the result; the file is gone afterwards."""
+        try:
+            self._try_all()
+            self._measure()
+        finally:
+            self._data.unlink(missing_ok=True)
+        return CaseResult(self._case, list(self._cells.values()))
+
+    def _start(self, trial: bool, accesses: list[str], skip: list[tuple[str, str]], limit: float) -> RankProgram:
+        job = Job(self._case, str(self._data), list(self._cells), self._settings.rounds, trial, accesses, skip, limit)
+        path = self._folder / "job.json"
+        job.save(path)
+        return RankProgram(self._settings.ranks, _MODULE, [str(path)])
+
+    def _try_all(self) -> None:
+        """Find what takes longer than the cut.  Ranks stuck in it are ended, and new ones try the rest."""
+        tried: list[tuple[str, str]] = []
+        everything = len(self._cells) * len(self._risky)
+        while len(tried) < everything:
+            before = len(tried)
+            limit = PATIENCE + everything * (self._settings.cut + 1)
+            with self._start(True, self._risky, tried, limit) as ranks:
+                self._try_until_stuck(ranks, tried)
+            if len(tried) == before:
+                raise LaunchError("the ranks ended without trying anything")
+
+    def _try_until_stuck(self, ranks: RankProgram, tried: list[tuple[str, str]]) -> None:
+        current: tuple[str, str] | None = None
+        while True:
+            try:
+                event = ranks.next_event(self._settings.cut + LATE if current else PATIENCE)
+            except StalledError:
+                if current is None:
+                    raise
+                self._cells[current[0]].over[current[1]] = self._settings.cut
+                tried.append(current)
+                self._steps.done(f"{current[0]}, {current[1]} given up")
+                return
+            if event is None:
+                return
+            if event["event"] == "start":
+                current = (event["cell"], event["access"])
+                self._steps.doing(f"trying {current[0]}, {current[1]}")
+            elif event["event"] in ("done", "failed"):
+                self._note_trial(event)
+                tried.append((event["cell"], event["access"]))
+                current = None
+                self._steps.done(f"tried {event['cell']}, {event['access']}")
+
+    def _note_trial(self, event: Event) -> None:
+        cell = self._cells[event["cell"]]
+        if event["event"] == "failed":
+            cell.failed[event["access"]] = event["text"]
+        elif event["seconds"] > self._settings.cut:
+            cell.over[event["access"]] = self._settings.cut
+
+    def _measure(self) -> None:
+        skip = [(cell.name, access) for cell in self._cells.values() for access in (*cell.over, *cell.failed)]
+        # A pair stays side by side: MPI-IO comes right after Plait's own way to do the same.
+        order = [OPTIMAL, REDISTRIBUTION, TOTAL, DIRECT]
+        if self._settings.fortran:
+            order.insert(3, FORTRAN)
+        if self._settings.mpiio:
+            order.insert(-1, MPI_IO)
+        patience = PATIENCE + 4 * self._settings.cut
+        limit = patience * (len(self._cells) * (self._settings.rounds + 1) + 1)
+        with self._start(False, order, skip, limit) as ranks:
+            for event in ranks.events(patience):
+                if event["event"] == "hello":
+                    self._machine["MPI"] = shorten_library(event["mpi"])
+                elif event["event"] == "round":
+                    self._steps.done(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
+                elif event["event"] == "cell":
+                    cell = self._cells[event["cell"]]
+                    cell.layout, cell.views = event["layout"], event["views"]
+                    cell.samples, cell.wrong = event["samples"], event["wrong"]
+        missing = [cell.name for cell in self._cells.values() if not cell.layout]
+        if missing:
+            raise LaunchError(f"the ranks ended before they had measured {', '.join(missing)}")

@@ -1,0 +1,123 @@
+"""The ranks of `plait bench io`, started by the driver as ``mpiexec -n P python -m plait_bench.io.ranks JOB``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from mpi4py import MPI
+
+import plait
+from plait_bench.access import Access
+from plait_bench.cells import CONFORMING, Cell, by_name
+from plait_bench.job import MPI_IO, REDISTRIBUTION, Job
+from plait_bench.pattern import pattern
+from plait_bench.ranks import Ranks, run_job
+
+_CHUNK = 1 << 24  # bytes of the file written at a time
+
+
+class _Ranks(Ranks):
+    """All ranks together, seen from one of them."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self._job = job
+        self._path = Path(job.path)
+        self._dtype = np.dtype(job.case.dtype)
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        self._make_file()
+        for name in self._job.cells:
+            if self._job.trial:
+                self._try_cell(by_name(name))
+            else:
+                self._measure_cell(by_name(name))
+
+    def _make_file(self) -> None:
+        """Fill the file with the known pattern, each rank its share of columns, unless it is there already."""
+        extent = self._job.case.extent
+        size = extent * extent * self._dtype.itemsize
+        if self._path.exists() and self._path.stat().st_size == size:
+            self._comm.Barrier()
+            return
+        self._comm.Barrier()
+        if self._comm.rank == 0:
+            with self._path.open("wb") as file:
+                file.truncate(size)
+        self._comm.Barrier()
+        begin, end = (extent * rank // self._comm.size for rank in (self._comm.rank, self._comm.rank + 1))
+        column_bytes = max(1, extent * self._dtype.itemsize)
+        step = max(1, _CHUNK // column_bytes)
+        rows = np.arange(extent, dtype=np.int64)
+        with self._path.open("r+b") as file:
+            for first in range(begin, end, step):
+                columns = np.arange(first, min(first + step, end), dtype=np.int64)
+                file.seek(first * column_bytes)
+                file.write(pattern(rows, columns, extent, self._dtype).T.tobytes())
+        self._comm.Barrier()
+
+    def _open(self, cell: Cell, accesses: list[str]) -> Access:
+        return Access(self._comm, self._path, self._job.case, cell, accesses)
+
+    def _accesses(self, cell: Cell) -> list[str]:
+        skipped = {access for name, access in self._job.skip if name == cell.name}
+        if cell == CONFORMING:
+            skipped.add(REDISTRIBUTION)  # there is none
+        return [access for access in self._job.accesses if access not in skipped]
+
+    def _try_cell(self, cell: Cell) -> None:
+        """Measure each access once, telling the driver before and after."""
+        for access in self._accesses(cell):
+            try:
+                with self._open(cell, [access]) as files:
+                    files.prepare(0)
+                    self._tell("start", cell=cell.name, access=access)
+                    seconds, view = self._time(files, access)
+            except (plait.Error, MPI.Exception) as error:
+                self._tell("failed", cell=cell.name, access=access, text=str(error))
+            else:
+                self._tell("done", cell=cell.name, access=access, seconds=seconds + view)
+
+    def _measure_cell(self, cell: Cell) -> None:
+        """Measure all accesses round by round and check all data.
+
+        Every other round runs them backwards, so that none always profits from what another left in the caches.
+        """
+        accesses = self._accesses(cell)
+        samples: dict[str, list[float]] = {access: [] for access in accesses}
+        views: list[float] = []
+        wrong: set[str] = set()
+        with self._open(cell, accesses) as files:
+            for number in range(-1, self._job.rounds):  # the first round warms up both sides and is not counted
+                order = accesses if number % 2 == 0 else accesses[::-1]
+                for place, access in enumerate(order):
+                    files.prepare(1 + (number + 1) * len(accesses) + place)
+                    seconds, view = self._time(files, access)
+                    if not self._all(files.correct(access)):
+                        wrong.add(access)
+                    if number < 0:
+                        continue
+                    samples[access].append(seconds)
+                    if access == MPI_IO:
+                        views.append(view)
+                if number >= 0:
+                    self._tell("round", cell=cell.name, round=number)
+            layout = str(files.layout)
+        self._tell("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong))
+
+    def _time(self, files: Access, access: str) -> tuple[float, float]:
+        """Return the seconds of one access and those of setting the view before it."""
+        view = self._span(files.set_view) if access == MPI_IO else 0.0
+        return self._span(lambda: files.run(access)), view
+
+
+def main() -> None:
+    """Run the job that the command line names."""
+    run_job(Job.load, _Ranks)
+
+
+if __name__ == "__main__":
+    main()

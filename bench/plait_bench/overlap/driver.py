@@ -1,0 +1,102 @@
+"""The driver of `plait bench overlap`: how much of an access a computation hides."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait.launch import RankProgram, require_mpi
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.overlap.job import ACCESSES, BOTH, COMPUTE, IO, OverlapJob
+from plait_bench.steps import PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.overlap.ranks"
+
+
+@dataclass(frozen=True)
+class OverlapSettings:
+    """What to measure."""
+
+    megabytes: int = 256
+    """Of the file, in MiB."""
+    ranks: int = field(default_factory=lambda: max(1, (os.cpu_count() or 2) // 2))
+    """Number of MPI processes: each one's accesses need some of a core beside the one that computes."""
+    rounds: int = 7
+    folder: str | None = None
+    """Where the file is made; default the system's folder for temporary files."""
+
+
+@dataclass
+class OverlapResult:
+    """One access.  All times are in seconds, until the last rank is done."""
+
+    name: str
+    samples: dict[str, list[float]] = field(default_factory=dict)
+    """io, compute, both → one time a round."""
+    wrong: bool = False
+
+    def median(self, way: str) -> float:
+        """Return the median of the rounds."""
+        return statistics.median(self.samples[way])
+
+    @property
+    def overlap(self) -> float:
+        """The part of the shorter one, of access and computation, that the other one hides: at best 1."""
+        io, compute, both = (self.median(way) for way in (IO, COMPUTE, BOTH))
+        return (io + compute - both) / min(io, compute)
+
+
+@dataclass
+class OverlapResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    accesses: list[OverlapResult]
+
+    def wrong(self) -> list[str]:
+        """Return each access that brought wrong data."""
+        return [access.name for access in self.accesses if access.wrong]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "accesses": [
+                {"name": one.name, "seconds": one.samples, "overlap": one.overlap, "wrong": one.wrong}
+                for one in self.accesses
+            ],
+        }
+
+
+def run_overlap(settings: OverlapSettings, progress: Progress = lambda text, share: None) -> OverlapResults:
+    """Measure all accesses.
+
+    errors  plait.Error: no MPI, no room, ranks that fail
+    """
+    require_mpi()
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
+        folder = Path(name)
+        results = OverlapResults(describe_machine(folder), asdict(settings), [])
+        job = OverlapJob(
+            str(folder / "overlap.bin"), settings.megabytes << 20, settings.rounds, PATIENCE * (settings.rounds + 4) * 4
+        )
+        job.save(folder / "job.json")
+        steps = Steps(progress, len(ACCESSES) * settings.rounds)
+        with RankProgram(settings.ranks, _MODULE, [str(folder / "job.json")]) as ranks:
+            for event in ranks.events(PATIENCE):
+                if event["event"] == "hello":
+                    results.machine["MPI"] = shorten_library(event["mpi"])
+                elif event["event"] == "round":
+                    steps.done(f"{event['access']}, round {event['round'] + 1} of {settings.rounds}")
+                elif event["event"] == "access":
+                    results.accesses.append(OverlapResult(event["access"], event["samples"], event["wrong"]))
+    if len(results.accesses) < len(ACCESSES):
+        raise plait.Error("the ranks ended before they had measured everything")
+    return results

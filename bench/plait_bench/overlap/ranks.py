@@ -1,0 +1,99 @@
+"""The ranks of `plait bench overlap`: ``mpiexec -n P python -m plait_bench.overlap.ranks JOB``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import statistics
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import plait
+from plait_bench.overlap.job import ACCESSES, BOTH, COMPUTE, IO, WAYS, Access, OverlapJob
+from plait_bench.ranks import Ranks, run_job
+
+_BLOB = 1 << 20
+
+
+class _Overlap(Ranks):
+    """All ranks together, seen from one of them."""
+
+    def __init__(self, job: OverlapJob) -> None:
+        super().__init__()
+        self._job = job
+        per_rank = max(1, job.bytes // 8 // self._comm.size)
+        self._layout = plait.Layout((per_rank * self._comm.size,), "(block)", grid=(self._comm.size,))
+        self._values = np.arange(per_rank, dtype="f8") + self._comm.rank * per_rank
+        self._array: npt.NDArray[Any] = np.empty_like(self._values)
+        self._blob = os.urandom(_BLOB)
+        with self._open("w") as file:
+            file.write(self._values, self._layout)
+
+    def _open(self, mode: Any) -> plait.File:
+        return plait.open(self._job.path, mode, comm=self._comm, shape=self._layout.shape, dtype="f8")
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        for access in ACCESSES:
+            with ExitStack() as cleanup:
+                file = cleanup.enter_context(self._open("r+" if access.write else "r"))
+                stream = None if access.collective else cleanup.enter_context(file.stream(mode=0))
+                self._measure(access, file, stream)
+
+    def _measure(self, access: Access, file: plait.File, stream: Any) -> None:
+        def start() -> Any:
+            if stream is None:
+                if access.write:
+                    return file.iwrite(self._values, self._layout)
+                return file.iread(self._layout, self._array)
+            stream.seek(self._comm.rank * self._values.size)
+            return stream.iwrite(self._values) if access.write else stream.iread(self._array.size, out=self._array)
+
+        def both(amount: int) -> None:
+            request = start()
+            self._compute(amount)
+            request.wait()
+
+        alone = []
+        for _ in range(3):
+            self._settle(access)
+            alone.append(self._span(lambda: start().wait()))
+        unit = min(self._span(lambda: self._compute(8)) for _ in range(3)) / 8
+        amount = max(1, round(float(self._comm.bcast(statistics.median(alone))) / self._comm.bcast(unit)))
+        samples: dict[str, list[float]] = {way: [] for way in WAYS}
+        actions = {IO: lambda: start().wait(), COMPUTE: lambda: self._compute(amount), BOTH: lambda: both(amount)}
+        wrong = False
+        for number in range(self._job.rounds):
+            for way in WAYS if number % 2 == 0 else WAYS[::-1]:
+                self._settle(access)
+                self._array.fill(-1.0)
+                samples[way].append(self._span(actions[way]))
+                if way != COMPUTE and not access.write:
+                    wrong = wrong or not self._all(np.array_equal(self._array, self._values))
+            self._tell("round", access=access.name, round=number)
+        self._tell("access", access=access.name, samples=samples, wrong=wrong)
+
+    def _compute(self, amount: int) -> None:
+        """Work that neither memory nor the file has a part in."""
+        digest = hashlib.sha256()
+        for _ in range(amount):
+            digest.update(self._blob)
+
+    def _settle(self, access: Access) -> None:
+        """Before a read the file leaves the page cache; before a write what the last one left goes to the disk."""
+        self._comm.Barrier()
+        if self._comm.rank == 0:
+            descriptor = os.open(self._job.path, os.O_RDONLY)
+            os.fsync(descriptor)
+            if not access.write:
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(descriptor)
+        self._comm.Barrier()
+
+
+if __name__ == "__main__":
+    run_job(OverlapJob.load, _Overlap)

@@ -1,0 +1,87 @@
+"""The content of the files of `plait bench patterns`, and how it is checked.
+
+Each element tells its place in the file, so that what a shared position handed out can be checked as well.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import plait
+from plait.patterns import Access, Pattern
+from plait_bench.patterns.job import ELEMENT
+
+DTYPE = np.dtype(np.uint64)
+
+Part = npt.NDArray[Any]
+
+_FACTOR = 0x9E3779B97F4A7C15  # odd: multiplication modulo 2^64 can be undone
+_INVERSE = pow(_FACTOR, -1, 1 << 64)
+_CHUNK = 1 << 21  # elements written at a time
+
+
+def content(begin: int, count: int, salt: int = 0) -> Part:
+    """Return elements of a file, from `begin`; another salt changes all of them."""
+    places = np.arange(begin, begin + count, dtype=np.uint64)
+    return places * np.uint64(_FACTOR) + np.uint64(salt)
+
+
+def places_of(part: Part, salt: int = 0) -> Part:
+    """Return the places that elements tell."""
+    return (part - np.uint64(salt)) * np.uint64(_INVERSE)
+
+
+def make_file(url: str, size: int) -> None:
+    """Write a file of so many bytes, in this process."""
+    elements = size // ELEMENT
+    with plait.open(url, "w", shape=(elements,), dtype=DTYPE) as file:
+        for begin in range(0, elements, _CHUNK):
+            count = min(_CHUNK, elements - begin)
+            file.write(content(begin, count), region=np.s_[begin : begin + count])
+
+
+class ReadCheck:
+    """Compares what one rank reads, element by element."""
+
+    def __init__(self, shared: bool) -> None:
+        """`shared` tells that the place of a request is known only from what it brought."""
+        self._shared = shared
+        self.correct = True
+        self.stretches: list[tuple[int, int]] = []
+
+    def receive(self, access: Access, part: Part) -> None:
+        """Look at the elements of one request."""
+        begin = int(places_of(part[:1])[0]) if self._shared else access.offset
+        self.stretches.append((begin, begin + len(part)))
+        fits = begin < 1 << 62 and np.array_equal(part, content(begin, len(part)))
+        self.correct = self.correct and fits and len(part) == access.count
+
+
+def tile(stretches: list[tuple[int, int]], elements: int) -> bool:
+    """Return whether stretches that several ranks got are a whole file, each element once."""
+    ordered = [(0, 0), *sorted(stretches), (elements, elements)]
+    return all(left[1] == right[0] for left, right in pairwise(ordered))
+
+
+def fill(salt: int, access: Access, part: Part) -> None:
+    """Fill an array with what a request writes: elements that tell the place in the pattern."""
+    part[...] = content(access.offset, len(part), salt)
+
+
+def written(pattern: Pattern, mode: int, before: Part, after: Part, salt: int) -> bool:
+    """Return whether a file has what all ranks together should have written, and is untouched elsewhere."""
+    requests = (access for rank in range(pattern.ranks) for access in pattern.requests(rank))
+    if mode != 1:
+        expected = before.copy()
+        for access in requests:
+            fill(salt, access, expected[access.offset : access.offset + access.count])
+        return bool(np.array_equal(after, expected))
+    # The stretches lie in the order of arrival, each of them whole.
+    places = places_of(after, salt).astype(np.int64)
+    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)
+    begins = np.isin(places[starts], [access.offset for access in requests])
+    return bool(np.array_equal(np.sort(places), np.arange(pattern.elements)) and begins.all())

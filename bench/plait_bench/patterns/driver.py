@@ -1,0 +1,225 @@
+"""The driver of `plait bench patterns`: makes the files, starts the ranks, collects the times."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import plait
+from plait.launch import LaunchError, RankProgram, require_mpi
+from plait.patterns import PATTERNS, Kind
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.patterns.content import make_file
+from plait_bench.patterns.job import BURST, MODE_PATTERNS, Cell, PatternsJob
+from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.text import counted
+
+_MODULE = "plait_bench.patterns.ranks"
+
+
+@dataclass(frozen=True)
+class PatternsSettings:
+    """What to measure."""
+
+    patterns: tuple[str, ...] = tuple(PATTERNS)
+    modes: tuple[int, ...] = (0, 1, 2, 3, 4)
+    ranks: tuple[int, ...] = (1, 2, 4)
+    disks: tuple[int, ...] = (1, 2, 4)
+    """Component files of a file; one is an ordinary file."""
+    sizes: tuple[int, ...] = (1 << 20, 4 << 20, 16 << 20)
+    """Bytes of the files; the largest serves for all that several ranks do."""
+    buffers: tuple[int, ...] = (1 << 10, 4 << 10, 16 << 10, 64 << 10)
+    """Bytes of the requests of one rank."""
+    page: int = 4 << 10
+    """Bytes of the requests of several ranks."""
+    unit: int = 64 << 10
+    """Bytes that lie together on a disk."""
+    ways: tuple[str, ...] = ("paged", "burst")
+    kinds: tuple[Kind, ...] = ("read", "write")
+    rounds: int = 5
+    cut: float = 1.0
+    """Seconds after which a cell gets no more rounds."""
+    directory: str | None = None
+    """Where the files go; a temporary folder where it is None."""
+    folders: tuple[str, ...] = ()
+    """Folders on the disks; without them all component files lie in `directory`."""
+
+    def quick(self) -> PatternsSettings:
+        """Return a small part of the same, which takes seconds."""
+        return replace(
+            self, ranks=(1, 2), disks=(1, 2), sizes=(256 << 10, 1 << 20), buffers=(4 << 10, 64 << 10), rounds=3, cut=0.3
+        )
+
+    def cells(self) -> list[Cell]:
+        """Return everything to measure, each once."""
+        size, most, disks = max(self.sizes), max(self.ranks), max(self.disks)
+        buffers = [buffer for way, buffer in (("paged", self.page), ("burst", BURST)) if way in self.ways]
+        chosen: list[Cell] = []
+        for kind in self.kinds:
+            if 1 in self.ranks and "paged" in self.ways:
+                chosen += [Cell("GSA", 0, 1, disks, *pair, kind) for pair in product(self.sizes, self.buffers)]
+            if 1 in self.ranks and "burst" in self.ways:
+                chosen += [
+                    Cell("GSA", 0, 1, number, bytes_, BURST, kind)
+                    for bytes_, number in product(self.sizes, self.disks)
+                ]  # fmt: skip
+            for buffer in buffers:
+                chosen += [
+                    Cell(MODE_PATTERNS[mode], mode, ranks, number, size, buffer, kind)
+                    for mode, ranks, number in product(self.modes, self.ranks, self.disks)
+                ]
+                chosen += [
+                    Cell(name, mode, most, disks, size, buffer, kind)
+                    for name, mode in product(self.patterns, self.modes)
+                ]  # fmt: skip
+        wanted = {
+            cell: None
+            for cell in chosen
+            if cell.pattern in self.patterns and cell.mode in self.modes and cell.possible
+        }  # fmt: skip
+        return list(wanted)
+
+
+@dataclass
+class CellResult:
+    """One cell.  Times are in seconds, until the last rank is done."""
+
+    cell: Cell
+    samples: list[float] = field(default_factory=list)
+    requests: int = 0
+    """Of all ranks."""
+    moved: int = 0
+    """Bytes that all ranks together get or give."""
+    wrong: bool = False
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes a second that all ranks together get or give, by the median of the rounds."""
+        return self.moved / statistics.median(self.samples) if self.samples and not self.wrong else None
+
+
+@dataclass
+class PatternsResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    cells: dict[Cell, CellResult]
+
+    def rate(self, cell: Cell) -> float | None:
+        """Return the bytes a second of a cell, None where it was not measured."""
+        found = self.cells.get(cell)
+        return found.rate if found else None
+
+    def wrong(self) -> list[Cell]:
+        """Return the cells in which some byte was wrong."""
+        return [cell for cell, result in self.cells.items() if result.wrong]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        cells = [
+            {
+                **asdict(result.cell),
+                "burst": result.cell.buffer == BURST,
+                "requests": result.requests,
+                "moved": result.moved,
+                "seconds": result.samples,
+                "median": statistics.median(result.samples) if result.samples else None,
+                "bytes_per_second": result.rate,
+                "wrong": result.wrong,
+            }
+            for result in self.cells.values()
+        ]
+        return {"machine": self.machine, "settings": self.settings, "cells": cells}
+
+
+def run_patterns(settings: PatternsSettings, progress: Progress = lambda text, share: None) -> PatternsResults:
+    """Measure everything that the settings ask for.
+
+    errors  plait.Error: no MPI, no room, ranks that fail
+    """
+    require_mpi()
+    cells = settings.cells()
+    if not cells:
+        raise plait.ArgumentError(
+            "there is nothing to measure: none of the patterns can be had by any of the modes; choose mode 0 as well"
+        )
+    with ExitStack() as cleanup:
+        folder = Path(cleanup.enter_context(_temporary(settings.directory)))
+        disks = [cleanup.enter_context(_temporary(name)) for name in settings.folders]
+        machine = describe_machine(folder)
+        files = dict(_make_files(settings, cells, folder, disks, progress))
+        results = {cell: CellResult(cell) for cell in cells}
+        counts = sorted({cell.ranks for cell in cells})
+        steps = Steps(progress, len(cells) + len(counts) * settings.rounds)
+        for ranks in counts:
+            mine = [cell for cell in cells if cell.ranks == ranks]
+            limit = PATIENCE + len(mine) * 3 * (settings.cut + 1) * settings.rounds
+            path = folder / "job.json"
+            PatternsJob(mine, files, settings.rounds, settings.cut, limit).save(path)
+            with RankProgram(ranks, _MODULE, [str(path)]) as program:
+                for event in program.events(PATIENCE + len(mine) * settings.cut):
+                    if event["event"] == "hello":
+                        machine["MPI"] = shorten_library(event["mpi"])
+                    elif event["event"] == "checked":
+                        steps.done(event["cell"])
+                    elif event["event"] == "round":
+                        steps.done(f"{counted(ranks, 'rank')}, round {event['round'] + 1} of {settings.rounds}")
+                    elif event["event"] == "cell":
+                        cell = Cell(**event["cell"])
+                        results[cell] = CellResult(
+                            cell, event["samples"], event["requests"], event["moved"], event["wrong"]
+                        )
+    missing = [cell for cell, result in results.items() if not result.samples]
+    if missing:
+        raise LaunchError(f"the ranks ended before they had measured {missing[0]}")
+    return PatternsResults(machine, asdict(settings), results)
+
+
+def _temporary(directory: str | None) -> tempfile.TemporaryDirectory[str]:
+    if directory is not None:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(prefix="plait-bench-", dir=directory)
+
+
+def _make_files(
+    settings: PatternsSettings, cells: list[Cell], folder: Path, folders: list[str], progress: Progress
+) -> Iterator[tuple[str, str]]:
+    """Make each file and yield its name with what to open."""
+    wanted = {cell.file: cell for cell in cells}
+    needed = sum(cell.size for cell in wanted.values())
+    for place in (folder, *map(Path, folders)):
+        free = shutil.disk_usage(place).free
+        if 2 * needed > free:
+            raise plait.Error(f"the files need {needed:,} bytes and {place} has {free:,} free; choose another folder")
+    for name, cell in wanted.items():
+        progress(f"writing {name}", 0.0)
+        path = (Path(folders[0]) if folders else folder) / name
+        url = str(path)
+        if cell.disks > 1:
+            url = f"stripe:{quote(str(path))}"
+            disks = ",".join(map(quote, _disks(cell.disks, folder, folders)))
+            make_file(f"{url}?disks={disks}&unit={settings.unit}", cell.size)
+        else:
+            make_file(url, cell.size)
+        yield name, url
+
+
+def _disks(count: int, folder: Path, folders: list[str]) -> list[str]:
+    """Return the folders for the component files of one file."""
+    if folders:
+        if count > len(folders):
+            raise plait.ArgumentError(f"{count} disks need as many folders and {len(folders)} are given; name more")
+        return folders[:count]
+    found = [folder / f"disk{number}" for number in range(count)]
+    for place in found:
+        place.mkdir(exist_ok=True)
+    return [str(place) for place in found]

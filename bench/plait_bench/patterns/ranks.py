@@ -1,0 +1,130 @@
+"""The ranks of `plait bench patterns`: ``mpiexec -n P python -m plait_bench.patterns.ranks JOB``."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait.patterns._drive import carry_out, turns
+from plait_bench.patterns.content import DTYPE, ReadCheck, fill, tile, written
+from plait_bench.patterns.job import ELEMENT, Cell, PatternsJob
+from plait_bench.ranks import Ranks, run_job
+
+
+class _CellRun:
+    """One cell on one rank: pattern and stream, made once."""
+
+    def __init__(self, comm: MPI.Intracomm, cell: Cell, file: plait.File, buffer: npt.NDArray[Any]) -> None:
+        self._comm = comm
+        self.cell = cell
+        self._file = file
+        self.pattern = cell.make()
+        self.stream = file.stream(mode=cell.mode)
+        self._buffer = buffer
+        # Found beforehand: what chance costs is not what is measured.
+        self._turns = list(turns(self.pattern, comm.rank, cell.mode))
+        self.samples: list[float] = []
+        self.wrong = False
+        requests = [self.pattern.requests(rank) for rank in range(comm.size)]
+        self.requests = sum(self.pattern.count(rank) for rank in range(comm.size))
+        self.moved = ELEMENT * sum(access.count for each in requests for access in each)
+
+    def rewind(self) -> None:
+        """Go to the beginning of the file, all ranks together."""
+        if self.cell.mode != 1:
+            self.stream.seek(0)
+        self._comm.Barrier()
+        if self.cell.mode == 1:
+            if self._comm.rank == 0:
+                self.stream.seek(0)
+            self._comm.Barrier()
+
+    def run(self, receive: Any = None, fill: Any = None) -> None:
+        """Make all requests of this rank once."""
+        carry_out(self._turns, self.stream, self._buffer, receive, fill)
+
+    def correct(self, salt: int) -> bool:
+        """Do it once and return whether this rank finds it well done: each byte of it."""
+        self.rewind()
+        if self.cell.kind == "write":
+            before = self._whole()
+            self.run(fill=partial(fill, salt))
+            after = self._whole()
+            return after is None or before is None or written(self.pattern, self.cell.mode, before, after, salt)
+        check = ReadCheck(self.cell.mode == 1)
+        self.run(receive=check.receive)
+        if self.cell.mode != 1:
+            return check.correct
+        everyone = self._comm.gather(check.stretches)
+        whole = everyone is None or tile([stretch for each in everyone for stretch in each], self.pattern.elements)
+        return check.correct and whole
+
+    def _whole(self) -> npt.NDArray[Any] | None:
+        """Return the whole file on rank 0."""
+        self._comm.Barrier()
+        found = None
+        if self._comm.rank == 0:
+            with plait.open(self._file.url, shape=self._file.shape, dtype=DTYPE) as file:
+                found = file.read()
+        self._comm.Barrier()
+        return found
+
+
+class _Ranks(Ranks):
+    """All ranks together, seen from one of them."""
+
+    def __init__(self, job: PatternsJob) -> None:
+        super().__init__()
+        self._job = job
+
+    def run(self) -> None:
+        """Check all cells, then measure them round by round; every other round runs them backwards."""
+        self._greet()
+        # One array for all: what the caches hold of it is no better for one cell than for another.
+        buffer = np.zeros(max(cell.make().largest for cell in self._job.cells), DTYPE)
+        with ExitStack() as cleanup:
+            files = {name: cleanup.enter_context(self._open(name)) for name in self._names()}
+            runs = [_CellRun(self._comm, cell, files[cell.file], buffer) for cell in self._job.cells]
+            for salt, run in enumerate(runs):
+                run.wrong = not self._all(run.correct(salt))
+                self._tell("checked", cell=self._words(run.cell))
+            for number in range(self._job.rounds):
+                for run in runs if number % 2 == 0 else runs[::-1]:
+                    if sum(run.samples) < self._job.cut:
+                        run.rewind()
+                        run.samples.append(self._span(run.run))
+                self._tell("round", round=number)
+        for run in runs:
+            self._tell(
+                "cell", cell=vars(run.cell), samples=run.samples, requests=run.requests, moved=run.moved,
+                wrong=run.wrong,
+            )  # fmt: skip
+
+    def _names(self) -> list[str]:
+        return sorted({cell.file for cell in self._job.cells})
+
+    def _open(self, name: str) -> plait.File:
+        cell = next(cell for cell in self._job.cells if cell.file == name)
+        shape, mode = (cell.size // ELEMENT,), "r" if cell.kind == "read" else "r+"
+        return plait.open(
+            self._job.files[name], mode, comm=self._comm, shape=shape, dtype=DTYPE  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    @staticmethod
+    def _words(cell: Cell) -> str:
+        return f"{cell.ranks} ranks, {cell.disks} disks: {cell.kind} {cell.pattern}, mode {cell.mode}"
+
+
+def main() -> None:
+    """Run the job that the command line names."""
+    run_job(PatternsJob.load, _Ranks)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The results of `plait bench patterns` as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from plait.patterns import PATTERNS
+from plait_bench.patterns.driver import PatternsResults
+from plait_bench.patterns.job import BURST, MODE_PATTERNS, Cell
+from plait_bench.text import counted, machine_line, rate, short_bytes, titled_table, version_line
+
+Changes = list[tuple[str, dict[str, Any]]]
+"""Names, each with the fields of a cell that it stands for."""
+
+
+def patterns_table(results: PatternsResults) -> RenderableType:
+    """Return everything for people: header, tables, notes."""
+    rounds = Text(f"\nMB/s that all ranks together get or give; median of {results.settings['rounds']} rounds", "bold")
+    parts: list[RenderableType] = [patterns_header(results), rounds]
+    for table in _tables(results):
+        if table.row_count:
+            parts += [Text(), table]
+    return Group(*parts, Text(), _notes(results))
+
+
+def patterns_header(results: PatternsResults) -> Text:
+    """Return on what, and how, was measured."""
+    machine, settings = results.machine, results.settings
+    return Text(
+        f"{machine_line(machine)}\n"
+        f"{machine.get('MPI', 'MPI')}, files on {machine['file system']}, cached in memory, stripes of "
+        f"{short_bytes(settings['unit'])}; {version_line(machine)}"
+    )
+
+
+def _tables(results: PatternsResults) -> Iterator[Table]:
+    settings = results.settings
+    size, most, disks = max(settings["sizes"]), max(settings["ranks"]), max(settings["disks"])
+    file, page = f"file of {short_bytes(size)}", f"by {short_bytes(settings['page'])}"
+    sizes: Changes = [(short_bytes(bytes_), {"size": bytes_}) for bytes_ in settings["sizes"]]
+    buffers: Changes = [(short_bytes(buffer), {"buffer": buffer}) for buffer in settings["buffers"]]
+    numbers: Changes = [(counted(number, "disk"), {"disks": number}) for number in settings["disks"]]
+    ranks: Changes = [(counted(count, "rank"), {"ranks": count}) for count in settings["ranks"]]
+    modes: Changes = [
+        (f"{mode}, {MODE_PATTERNS[mode]}, {number}", {"mode": mode, "pattern": MODE_PATTERNS[mode], "disks": number})
+        for mode in settings["modes"]
+        for number in settings["disks"]
+    ]
+    ways = [("paged", settings["page"]), ("burst", BURST)]
+    patterns: Changes = [
+        (f"{name}, {mode}", {"pattern": name, "mode": mode}) for name in PATTERNS for mode in settings["modes"]
+    ]
+    one, many = (Cell("GSA", 0, count, disks, size, BURST, "read") for count in (1, most))
+    yield _grid(results, f"One rank, paged, {counted(disks, 'disk')}", "File, buffer", one, sizes, buffers)
+    yield _grid(results, "One rank, burst", "File", one, sizes, numbers)
+    paged = replace(many, buffer=settings["page"])
+    yield _grid(results, f"Modes, paged {page}, {file}", "Mode, pattern, disks", paged, modes, ranks)
+    yield _grid(results, f"Modes, burst, {file}", "Mode, pattern, disks", many, modes, ranks)
+    columns: Changes = [(way, {"buffer": buffer}) for way, buffer in ways if way in settings["ways"]]
+    title = f"All patterns, {counted(most, 'rank')}, {counted(disks, 'disk')}, {file}, paged {page}"
+    yield _grid(results, title, "Pattern, mode", many, patterns, columns)
+
+
+def _grid(results: PatternsResults, title: str, corner: str, base: Cell, rows: Changes, columns: Changes) -> Table:
+    """Return a table of rates; each row and column changes some fields of a cell.
+
+    Rows and kinds in which nothing was measured are left out.
+    """
+    table = titled_table(title)
+    table.add_column(corner, no_wrap=True)
+    across = [
+        (f"{kind}\n{name}", {**fields, "kind": kind}) for kind in results.settings["kinds"] for name, fields in columns
+    ]
+    for name, _ in across:
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, row in rows:
+        cells = [replace(base, **row, **column) for _, column in across]
+        if any(cell in results.cells for cell in cells):
+            table.add_row(name, *(_entry(results, cell) for cell in cells))
+    return table
+
+
+def _entry(results: PatternsResults, cell: Cell) -> Text:
+    found = results.cells.get(cell)
+    if found is not None and found.wrong:
+        return Text("wrong", style="bold red")
+    text = rate(results.rate(cell))
+    return Text(text, style="dim" if found is None else "")
+
+
+def _notes(results: PatternsResults) -> Text:
+    lines = [
+        "The time is from the first rank's start to the last one's end; in modes 0 and 4 every rank's copy counts.",
+        "Paged: requests of the buffer's size.  Burst: as few requests as the pattern can be had with.",
+        "GSA, modes 0 and 4: every rank moves the whole file.  GSSA, mode 1; GSI, modes 2 and 3: its share.",
+        "–: the mode does not lead to the pattern; mode 3 writes only shares that come out even.",
+    ]
+    wrong = results.wrong()
+    if not wrong:
+        lines.append("Every byte of every cell was checked once.")
+    lines += [f"WRONG DATA: {cell}" for cell in wrong]
+    return Text("\n".join(lines), style="dim" if not wrong else "")

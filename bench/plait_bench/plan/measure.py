@@ -1,0 +1,229 @@
+"""The measurements of `plait bench plan`: what finding one rank's messages takes, in time and in memory."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import math
+import re
+import statistics
+import time
+import tracemalloc
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait_bench.machine import describe_machine
+from plait_bench.plan.cases import PlanCase, cases, pieces_of_period
+from plait_bench.plan.naive import by_blocks, by_elements
+from plait_bench.steps import Progress
+
+_BATCH = 1e-3  # seconds that the calls of one sample take together, at least
+_PATIENCE = 3.0  # seconds of samples after which there are no more of one case
+_ASKED = 128  # ranks that are asked whether they expect what is sent
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """What to measure."""
+
+    rounds: int = 7
+    """Samples of each case, of as many calls as take a millisecond; fewer where one takes seconds."""
+    quick: bool = False
+    """Leave out what takes more than a second."""
+
+
+@dataclass(frozen=True)
+class PlanResult:
+    """One conversion, planned by one rank.  Times are seconds of processor time for one call: planning waits for
+    nothing, and other programs on the machine count little so."""
+
+    case: PlanCase
+    samples: list[float]
+    """Of Conversion.sends(rank)."""
+    composing: float
+    """Of reading both layouts and composing them."""
+    messages: int
+    elements: int
+    runs: int
+    pieces: int | None
+    """Stretches of one common period, or of the whole array where that is shorter; None where they are not counted."""
+    python_bytes: int
+    """Most memory of the result in Python, as tracemalloc sees it."""
+    resident_bytes: int
+    """Growth of the memory of the process at its highest point."""
+    exact: bool
+    """Whether the messages have each element of the rank once, and are those of the enumeration where there is one."""
+    by_elements: float | None = None
+    by_blocks: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Median of the samples."""
+        return statistics.median(self.samples)
+
+    @property
+    def best(self) -> float:
+        """Fastest sample: what the others took more, the machine did."""
+        return min(self.samples)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that planning took at its highest point."""
+        return max(self.python_bytes, self.resident_bytes)
+
+
+@dataclass(frozen=True)
+class PlanResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    results: list[PlanResult]
+
+    def wrong(self) -> list[PlanResult]:
+        """Return the cases whose messages are wrong."""
+        return [result for result in self.results if not result.exact]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        found = [{**asdict(result), "seconds": result.seconds} for result in self.results]
+        return {"machine": self.machine, "settings": self.settings, "cases": found}
+
+
+def run_plan(settings: PlanSettings, progress: Progress = lambda text, share: None) -> PlanResults:
+    """Plan every case."""
+    chosen = cases(settings.quick)
+    results = []
+    for number, case in enumerate(chosen):
+        progress(f"{case.series}, {case.at:.0e}", number / len(chosen) * 0.8)
+        results.append(plan(case, 1))
+    # The rounds of a case are far apart, so that what disturbs the machine for a while disturbs one sample of many.
+    for number in range(1, settings.rounds):
+        progress(f"round {number + 1}", 0.8 + 0.2 * number / settings.rounds)
+        for result in results:
+            if sum(result.samples) < _PATIENCE:
+                conversion = result.case.conversion()
+                result.samples.extend(_samples(conversion, _middle_rank(conversion.source), 1))
+    machine = describe_machine(Path.cwd())
+    machine.pop("file system")
+    return PlanResults(machine, asdict(settings), results)
+
+
+def plan(case: PlanCase, rounds: int) -> PlanResult:
+    """Plan one case, several times."""
+    begin = time.thread_time()
+    conversion = case.conversion()
+    composing = time.thread_time() - begin
+    source = conversion.source
+    rank = _middle_rank(source)
+    python_bytes, resident_bytes = _memory_of(conversion, rank)
+    samples = _samples(conversion, rank, rounds)
+    messages = conversion.sends(rank)
+    naive = by_elements(case, rank) if case.naive else None
+    exact = _agrees(conversion, rank, messages)
+    if naive is not None:
+        exact = exact and naive[1] == {message.rank: (message.elements, message.runs) for message in messages}
+    return PlanResult(
+        case=case,
+        samples=samples,
+        composing=composing,
+        messages=len(messages),
+        elements=sum(message.elements for message in messages),
+        runs=sum(message.runs for message in messages),
+        pieces=_pieces(case, rank, messages),
+        python_bytes=python_bytes,
+        resident_bytes=resident_bytes,
+        exact=exact,
+        by_elements=naive[0] if naive is not None else None,
+        by_blocks=by_blocks(case, rank) if case.naive else None,
+    )
+
+
+def _middle_rank(layout: plait.Layout) -> int:
+    return int(layout.rank_numbers[layout.size // 2])
+
+
+def _agrees(conversion: plait.Conversion, rank: int, messages: list[plait.Message]) -> bool:
+    """Whether each element goes out once to each replica, and the receivers expect what is sent.
+
+    Of many ranks, or many receivers, only the rank itself, or the first ones, are asked.
+    """
+    source, target = conversion.source, conversion.target
+    begin = time.perf_counter()
+    for message in messages[:_ASKED]:
+        if time.perf_counter() - begin > _PATIENCE:
+            break
+        expected = [other for other in conversion.receives(message.rank) if other.rank == rank]
+        if [(other.elements, other.runs) for other in expected] != [(message.elements, message.runs)]:
+            return False
+    owned = plait.compose(source, target)
+    if source.size <= _ASKED:
+        sent = sum(message.elements for sender in source.rank_numbers for message in owned.sends(int(sender)))
+        return sent == source.elements * target.replicas
+    return sum(message.elements for message in owned.sends(rank)) == math.prod(source.local_shape(rank))
+
+
+def _pieces(case: PlanCase, rank: int, messages: list[plait.Message]) -> int | None:
+    if case.deals is None:
+        return None
+    period, pieces = pieces_of_period(case.deals, rank)
+    return pieces if case.at >= period else sum(message.runs for message in messages)
+
+
+def _samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float]:
+    """Return the processor time of one call, measured over batches of calls."""
+    begin = time.thread_time()
+    conversion.sends(rank)
+    first = time.thread_time() - begin
+    if first > _PATIENCE:
+        return [first]
+    calls = max(1, math.ceil(_BATCH / max(first, 1e-7)))
+    samples: list[float] = []
+    spent = 0.0
+    gc.disable()
+    try:
+        while len(samples) < rounds and spent < _PATIENCE:
+            begin = time.thread_time()
+            for _ in range(calls):
+                conversion.sends(rank)
+            seconds = time.thread_time() - begin
+            samples.append(seconds / calls)
+            spent += seconds
+    finally:
+        gc.enable()
+    return samples
+
+
+def _memory_of(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
+    """Return the most memory of one call: what Python allocates, and how far the process grows."""
+    gc.collect()
+    _give_back()
+    _reset_peak()
+    before = _status("VmRSS")
+    conversion.sends(rank)
+    resident = max(0, _status("VmHWM") - before)
+    tracemalloc.start()
+    conversion.sends(rank)
+    python = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return python, resident
+
+
+def _give_back() -> None:
+    """Return unused memory to the system, so that the process has to grow again; where the C library can."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _reset_peak() -> None:
+    """Let VmHWM count from now on."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def _status(name: str) -> int:
+    """Return a size of /proc/self/status in bytes."""
+    found = re.search(rf"^{name}:\s*(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0

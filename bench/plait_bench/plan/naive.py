@@ -1,0 +1,71 @@
+"""What planning costs that looks at elements, or at blocks, one by one: NumPy's way, for comparison."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from plait_bench.plan.cases import Deal, PlanCase
+
+MOST = 4_000_000  # elements, or blocks, of one rank that are enumerated
+
+Counts = dict[int, tuple[int, int]]
+"""Receiver → elements and runs."""
+
+
+def by_elements(case: PlanCase, rank: int) -> tuple[float, Counts] | None:
+    """Return the seconds and the counts of looking at each element of the rank; None where they are too many."""
+    if case.deals is None or case.at // case.deals[0].ranks > MOST:
+        return None
+    source, target = case.deals
+    begin = time.thread_time()
+    indices = (_begins(source, case.at, rank)[:, np.newaxis] + np.arange(source.block)).ravel()
+    indices = indices[indices < case.at]
+    owners = _owners(target, indices)
+    # Places follow each other in the rank; in the receiver where no index is between them that the receiver has too.
+    joined = (owners[1:] == owners[:-1]) & (_place(target, indices[1:]) - _place(target, indices[:-1]) == 1)
+    starts = np.concatenate((owners[:1], owners[1:][~joined]))
+    counts = _counts(owners, starts, target.ranks)
+    return time.thread_time() - begin, counts
+
+
+def by_blocks(case: PlanCase, rank: int) -> float | None:
+    """Return the seconds of making one entry for each stretch that a block of the rank has in a block of the target.
+
+    None where those are too many.
+    """
+    if case.deals is None:
+        return None
+    source, target = case.deals
+    each = source.block // target.block + 2
+    if case.at // (source.ranks * source.block) * each > MOST:
+        return None
+    begin = time.thread_time()
+    starts = _begins(source, case.at, rank)
+    ends = np.minimum(starts + source.block, case.at)
+    edges = (starts // target.block)[:, np.newaxis] * target.block + np.arange(each + 1) * target.block
+    low = np.maximum(edges[:, :-1], starts[:, np.newaxis])
+    high = np.minimum(edges[:, 1:], ends[:, np.newaxis])
+    real = low < high
+    np.bincount(_owners(target, low[real]), weights=(high - low)[real], minlength=target.ranks)
+    return time.thread_time() - begin
+
+
+def _begins(deal: Deal, extent: int, rank: int) -> npt.NDArray[np.int64]:
+    """Return where the blocks of a rank begin."""
+    return np.arange(rank * deal.block, extent, deal.ranks * deal.block)
+
+
+def _owners(deal: Deal, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return indices // deal.block % deal.ranks
+
+
+def _place(deal: Deal, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return indices // (deal.block * deal.ranks) * deal.block + indices % deal.block
+
+
+def _counts(owners: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], ranks: int) -> Counts:
+    elements, runs = np.bincount(owners, minlength=ranks), np.bincount(starts, minlength=ranks)
+    return {int(rank): (int(elements[rank]), int(runs[rank])) for rank in np.flatnonzero(elements)}

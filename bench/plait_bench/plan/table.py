@@ -1,0 +1,105 @@
+"""The results of `plait bench plan` as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.console import Group as Parts
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from plait_bench.plan.cases import TITLES, Group
+from plait_bench.plan.measure import PlanResult, PlanResults
+from plait_bench.text import NOTHING, factor, kibibytes, machine_line, microseconds, power, titled_table, version_line
+
+
+def plan_table(results: PlanResults) -> RenderableType:
+    """Return everything for people: header, one table a group, what the columns mean."""
+    parts: list[RenderableType] = [plan_header(results)]
+    for group, title in TITLES.items():
+        chosen = [result for result in results.results if result.case.group == group]
+        if chosen:
+            parts += [Text(), _group_table(group, title, chosen), *map(Text, _footers(group, chosen))]
+    return Parts(*parts, Text(), _notes(results))
+
+
+def plan_header(results: PlanResults) -> Text:
+    """Return on what, and how, was measured."""
+    machine, settings = results.machine, results.settings
+    return Text(
+        f"{machine_line(machine)}; {version_line(machine)}\n"
+        f"Conversion.sends(rank) by the middle rank: processor time, median of {settings['rounds']} samples"
+    )
+
+
+def by_series(results: list[PlanResult]) -> Iterator[tuple[str, list[PlanResult]]]:
+    """Yield each series with its results, in the order of the cases."""
+    for name, members in groupby(results, key=lambda result: result.case.series):
+        yield name, list(members)
+
+
+def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
+    table = titled_table(title)
+    counted = any(result.pieces is not None for result in results)
+    naive = any(result.case.naive for result in results)
+    table.add_column("Conversion", no_wrap=True)
+    names = ["P" if group == "ranks" else "N", "Messages", *(["Pieces"] if counted else []), "Runs", "µs"]
+    names += ["µs/message", *(["µs/piece"] if counted else []), "KiB"]
+    names += ["By block", "By element"] if naive else []
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True, style="bold" if name == "µs" else "")
+    for name, members in by_series(results):
+        for number, result in enumerate(members):
+            row = [name if number == 0 else "", power(result.case.at), f"{result.messages:,}"]
+            if counted:
+                row.append(NOTHING if result.pieces is None else f"{result.pieces:,}")
+            row += [power(result.runs), microseconds(result.seconds), _each(result.seconds, result.messages)]
+            if counted:
+                row.append(_each(result.seconds, result.pieces))
+            row.append(kibibytes(result.memory))
+            if naive:
+                row += [_beside(result.by_blocks, result.seconds), _beside(result.by_elements, result.seconds)]
+            table.add_row(*row, style="" if result.exact else "red", end_section=number == len(members) - 1)
+    return table
+
+
+def _each(seconds: float, count: int | None) -> str:
+    return f"{seconds * 1e6 / count:.2f}" if count else NOTHING
+
+
+def _beside(naive: float | None, seconds: float) -> str:
+    return NOTHING if naive is None else f"{microseconds(naive)} ({factor(naive / seconds)})"
+
+
+def _footers(group: Group, results: list[PlanResult]) -> Iterator[str]:
+    """Say how the time grows along each series."""
+    for name, members in by_series(results):
+        times = [result.seconds for result in members]
+        if group in ("extent", "features"):
+            full = [result for result in members if result.messages == members[-1].messages]
+            spread = max(result.best for result in full) / min(result.best for result in full)
+            yield (
+                f"{name}: slowest over fastest {spread:.2f} (best samples), from N = {power(full[0].case.at)} to "
+                f"{power(full[-1].case.at)}"
+            )
+        elif group == "ranks":
+            each = [result.seconds / result.messages for result in members if result.messages]
+            yield (
+                f"{name}: {microseconds(times[-1])} µs on {power(members[-1].case.at)} ranks, "
+                f"{microseconds(min(each))} to {microseconds(max(each))} µs a message"
+            )
+
+
+def _notes(results: PlanResults) -> Text:
+    lines = [
+        "Pieces: stretches of one common period, or of the array where that is shorter.  Runs: stretches of all.",
+        "KiB: most memory of one call, the list of messages included.  By block, by element: µs of enumerating with "
+        "NumPy, and how many times Plait's time that is.",
+    ]
+    wrong = results.wrong()
+    if not wrong:
+        lines.append("Each element goes out once, receivers expect what is sent, enumerations agree.")
+    lines += [f"WRONG: {result.case.source} to {result.case.target}" for result in wrong]
+    return Text("\n".join(lines), style="dim" if not wrong else "red")

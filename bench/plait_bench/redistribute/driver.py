@@ -1,0 +1,192 @@
+"""The driver of `plait bench redistribute`: starts the ranks, ends what takes too long, collects the times.
+
+The bound of a cell is the time in which each rank copies as many bytes as it holds from one array of its own to
+another, all ranks at once, by memcpy or past the caches, whichever is faster: one read and one write of all bytes,
+which no redistribution can do without.  It is measured in the same rounds as everything else.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait.launch import LaunchError, RankProgram, StalledError, require_mpi
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.redistribute.job import ALLTOALLW, CELLS, PAST, PLAIN, PRIVATE, SHARED, RedistributeJob
+from plait_bench.steps import LATE, PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.redistribute.ranks"
+
+
+@dataclass(frozen=True)
+class RedistributeSettings:
+    """What to measure."""
+
+    size: int = 6000
+    """Rows and columns of the array of doubles."""
+    ranks: int = 4
+    rounds: int = 7
+    cut: float = 20.0
+    """Seconds after which one MPI_Alltoallw is given up."""
+
+
+@dataclass
+class RedistributeCell:
+    """One redistribution.  All times are in seconds, until the last rank is done."""
+
+    name: str
+    layouts: list[str] = field(default_factory=list)
+    samples: dict[str, list[float]] = field(default_factory=dict)
+    """Way → one time a round."""
+    over: float | None = None
+    """The limit that MPI_Alltoallw ran past."""
+    wrong: list[str] = field(default_factory=list)
+    """Ways that brought wrong data."""
+
+    def median(self, way: str) -> float | None:
+        """Return the median of the rounds, or None where the way was not measured."""
+        times = self.samples.get(way)
+        return statistics.median(times) if times else None
+
+    @property
+    def bound(self) -> float | None:
+        """The time of copying the same bytes once."""
+        times = [time for way in (PLAIN, PAST) if (time := self.median(way))]
+        return min(times, default=None)
+
+    def share(self, way: str = SHARED) -> float | None:
+        """Return the part of the bound's speed that a way reaches."""
+        bound, time = self.bound, self.median(way)
+        return bound / time if bound and time and way not in self.wrong else None
+
+    @property
+    def speed_up(self) -> float | None:
+        """MPI_Alltoallw's time over Plait's; a lower bound where it ran past the limit."""
+        mine, theirs = self.median(SHARED), self.median(ALLTOALLW) or self.over
+        if not mine or not theirs or self.wrong:
+            return None
+        return theirs / mine
+
+
+@dataclass
+class RedistributeResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    cells: list[RedistributeCell]
+
+    def wrong(self) -> list[tuple[str, str]]:
+        """Return each cell and way that brought wrong data."""
+        return [(cell.name, way) for cell in self.cells for way in cell.wrong]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {"machine": self.machine, "settings": self.settings, "cells": [_to_json(cell) for cell in self.cells]}
+
+
+def _to_json(cell: RedistributeCell) -> dict[str, Any]:
+    return {
+        "name": cell.name,
+        "source": cell.layouts[0],
+        "target": cell.layouts[1],
+        "seconds": cell.samples,
+        "medians": {way: cell.median(way) for way in cell.samples},
+        "bound": cell.bound,
+        "share": cell.share(),
+        "share_private": cell.share(PRIVATE),
+        "alltoallw_ran_past_seconds": cell.over,
+        "speed_up": cell.speed_up,
+        "speed_up_is_lower_bound": cell.over is not None,
+        "wrong": cell.wrong,
+    }
+
+
+def run_redistribute(
+    settings: RedistributeSettings, progress: Progress = lambda text, share: None
+) -> RedistributeResults:
+    """Measure all cells.
+
+    errors  plait.Error: no MPI, no room, ranks that fail
+    """
+    require_mpi()
+    with tempfile.TemporaryDirectory(prefix="plait-bench-") as name:
+        folder = Path(name)
+        results = RedistributeResults(
+            describe_machine(folder), asdict(settings), [RedistributeCell(cell.name) for cell in CELLS]
+        )
+        _Run(settings, results, folder, progress).run()
+    return results
+
+
+class _Run:
+    """First a trial of MPI_Alltoallw, which may take very long, then the measured rounds."""
+
+    def __init__(
+        self, settings: RedistributeSettings, results: RedistributeResults, folder: Path, progress: Progress
+    ) -> None:
+        self._settings, self._results, self._folder = settings, results, folder
+        self._cells = {cell.name: cell for cell in results.cells}
+        self._steps = Steps(progress, len(CELLS) * (settings.rounds + 2))
+
+    def run(self) -> None:
+        """Fill the results."""
+        tried: list[str] = []
+        while len(tried) < len(self._cells):
+            before = len(tried)
+            with self._start(True, tried) as ranks:
+                self._try_until_stuck(ranks, tried)
+            if len(tried) == before:
+                raise LaunchError("the ranks ended without trying anything")
+        self._measure()
+
+    def _start(self, trial: bool, skip: list[str]) -> RankProgram:
+        limit = (PATIENCE + self._settings.cut) * (len(CELLS) * (1 if trial else self._settings.rounds + 1) + 1)
+        job = RedistributeJob(self._settings.size, self._settings.rounds, list(self._cells), trial, skip, limit)
+        path = self._folder / "job.json"
+        job.save(path)
+        return RankProgram(self._settings.ranks, _MODULE, [str(path)])
+
+    def _try_until_stuck(self, ranks: RankProgram, tried: list[str]) -> None:
+        current: str | None = None
+        while True:
+            try:
+                event = ranks.next_event(self._settings.cut + LATE if current else PATIENCE)
+            except StalledError:
+                if current is None:
+                    raise
+                self._cells[current].over = self._settings.cut
+                tried.append(current)
+                self._steps.done(f"{current}: MPI_Alltoallw given up")
+                return
+            if event is None:
+                return
+            if event["event"] == "start":
+                current = str(event["cell"])
+                self._steps.doing(f"trying MPI_Alltoallw, {current}")
+            elif event["event"] == "done":
+                cell = self._cells[event["cell"]]
+                if event["seconds"] > self._settings.cut:
+                    cell.over = self._settings.cut
+                tried.append(event["cell"])
+                current = None
+                self._steps.done(f"tried MPI_Alltoallw, {event['cell']}")
+
+    def _measure(self) -> None:
+        skip = [cell.name for cell in self._cells.values() if cell.over is not None]
+        with self._start(False, skip) as ranks:
+            for event in ranks.events(PATIENCE + self._settings.cut):
+                if event["event"] == "hello":
+                    self._results.machine["MPI"] = shorten_library(event["mpi"])
+                elif event["event"] == "round":
+                    self._steps.done(f"{event['cell']}, round {event['round'] + 1} of {self._settings.rounds}")
+                elif event["event"] == "cell":
+                    cell = self._cells[event["cell"]]
+                    cell.layouts, cell.samples, cell.wrong = event["layouts"], event["samples"], event["wrong"]
+        missing = [cell.name for cell in self._cells.values() if not cell.layouts]
+        if missing:
+            raise plait.Error(f"the ranks ended before they had measured {', '.join(missing)}")

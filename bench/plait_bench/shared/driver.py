@@ -1,0 +1,126 @@
+"""The driver of `plait bench shared`: bandwidth by the number of hosts, of Shared Files and of one disk for all."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait.launch import RankProgram, require_mpi
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.shared.job import KINDS, SHARED, WAYS, SharedJob
+from plait_bench.steps import PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.shared.ranks"
+
+
+@dataclass(frozen=True)
+class SharedSettings:
+    """What to measure."""
+
+    ranks: int = 4
+    hosts: Sequence[int] = ()
+    """Numbers of hosts that take part; default 1, 2, 4 … and all that the ranks are on."""
+    megabytes: int = 64
+    """Moved by the ranks of each host in a measurement, in MiB."""
+    request: int = 1 << 18
+    """Bytes of a request, and of a stripe."""
+    ahead: int = 16
+    """Requests of a rank under way at a time."""
+    rounds: int = 3
+    folder: str | None = None
+    """Of each host's own disk; default a temporary one."""
+
+
+@dataclass
+class SharedCell:
+    """One way on so many hosts."""
+
+    bytes: int
+    """Moved by all ranks together."""
+    seconds: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+    """read, write → one time a round."""
+
+    def rate(self, kind: str) -> float:
+        """Return bytes a second of all ranks together, by the median of the rounds."""
+        return self.bytes / statistics.median(self.seconds[kind])
+
+
+@dataclass
+class SharedResults:
+    """Everything that one run of the benchmark found.  Times are in seconds."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    hosts: list[int] = field(default_factory=list)
+    cells: dict[tuple[str, int], SharedCell] = field(default_factory=dict)
+    """Way and number of hosts → what was measured."""
+
+    def linear(self, hosts: int, kind: str) -> float | None:
+        """Return the rate of Shared Files as a share of what so many hosts would have alone; None without one alone."""
+        if 1 not in self.hosts:
+            return None
+        return self.cells[SHARED, hosts].rate(kind) / (hosts * self.cells[SHARED, 1].rate(kind))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "hosts": self.hosts,
+            "cells": [
+                {"way": way, "hosts": hosts, **asdict(cell), "rates": {kind: cell.rate(kind) for kind in KINDS}}
+                for (way, hosts), cell in self.cells.items()
+            ],
+            "linear": {kind: {str(hosts): self.linear(hosts, kind) for hosts in self.hosts} for kind in KINDS},
+        }
+
+
+def run_shared(settings: SharedSettings, progress: Progress = lambda text, share: None) -> SharedResults:
+    """Measure all numbers of hosts.
+
+    errors  plait.Error: no MPI, no room, more hosts than there are, ranks that fail or read wrong data
+    """
+    if settings.request > settings.megabytes << 20:
+        raise plait.ArgumentError(
+            f"requests of {settings.request} bytes do not fit into {settings.megabytes} MiB; give smaller ones"
+        )
+    require_mpi()
+    with tempfile.TemporaryDirectory(prefix="plait-bench-") as scratch:
+        folder = settings.folder or scratch
+        # How many hosts there are is known to the ranks only.
+        job = SharedJob(
+            folder,
+            list(settings.hosts),
+            settings.megabytes << 20,
+            settings.request,
+            settings.ahead,
+            settings.rounds,
+            PATIENCE * (settings.rounds + 1) * len(WAYS) * 8,
+        )
+        path = Path(scratch) / "job.json"
+        job.save(path)
+        results = SharedResults({}, asdict(settings))
+        library = ""
+        steps = Steps(progress, 1)
+        with RankProgram(settings.ranks, _MODULE, [str(path)]) as ranks:
+            for event in ranks.events(PATIENCE):
+                if event["event"] == "hello":
+                    library = shorten_library(event["mpi"])
+                elif event["event"] == "hosts":
+                    results.hosts = event["numbers"]
+                    steps = Steps(progress, len(results.hosts) * len(WAYS) * settings.rounds)
+                elif event["event"] == "cell":
+                    way, hosts = event["way"], event["hosts"]
+                    cell = results.cells.setdefault((way, hosts), SharedCell(event["bytes"]))
+                    for kind in KINDS:
+                        cell.seconds[kind].append(event["seconds"][kind])
+                    steps.done(f"{way} on {hosts} hosts")
+        results.machine.update(describe_machine(Path(folder)), MPI=library)
+    if len(results.cells) < len(results.hosts) * len(WAYS) or not results.hosts:
+        raise plait.Error("the ranks ended before they had measured everything")
+    return results

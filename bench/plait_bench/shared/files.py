@@ -1,0 +1,74 @@
+"""The two files of `plait bench shared`, behind the same calls: striped over all disks, and on one disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Protocol
+
+from mpi4py import MPI
+
+from plait import distant, shared
+from plait_bench.shared.job import SHARED
+
+
+class Waited(Protocol):
+    """A request under way."""
+
+    def wait(self) -> Any:
+        """Return once it has ended."""
+
+
+class Measured(Protocol):
+    """A file that all ranks of a communicator read and write."""
+
+    prefix: str
+    """What the paths of its parts begin with."""
+
+    def iread(self, offset: int, out: Any) -> Waited:
+        """Begin to fill `out`."""
+
+    def iwrite(self, offset: int, data: Any) -> Waited:
+        """Begin to write."""
+
+    def sync(self) -> None:
+        """Make what was written durable."""
+
+    def close(self) -> None:
+        """Remove the file.  Collective."""
+
+
+class _Striped:
+    """Shared Files: a component on the disk of each rank."""
+
+    def __init__(self, prefix: str, request: int, comm: MPI.Intracomm) -> None:
+        self.prefix = prefix
+        file = shared.open(prefix, "w", comm=comm, unit=request, place="striped")
+        self.iread, self.iwrite, self.sync, self.close = file.iread, file.iwrite, file.sync, file.close
+
+
+class _Served:
+    """One file of rank 0, reached by the other ranks as by the clients of a server."""
+
+    def __init__(self, prefix: str, comm: MPI.Intracomm) -> None:
+        self.prefix = prefix
+        self._file = distant.open(prefix if comm.rank == 0 else None, "w", comm=comm, temporary=True)
+
+    def iread(self, offset: int, out: Any) -> Waited:
+        return self._file.iread(offset, out, 0)
+
+    def iwrite(self, offset: int, data: Any) -> Waited:
+        return self._file.iwrite(offset, data, 0)
+
+    def sync(self) -> None:
+        self._file.sync(0)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def open_measured(way: str, folder: Path, request: int, comm: MPI.Intracomm) -> Measured:
+    """Make the file of a way; nothing of it stays behind.  Collective."""
+    name = comm.bcast(f"plait-shared-{os.getpid()}-{way}-{os.urandom(4).hex()}")
+    prefix = str(folder.resolve() / name)
+    return _Striped(prefix, request, comm) if way == SHARED else _Served(prefix, comm)

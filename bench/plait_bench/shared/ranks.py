@@ -1,0 +1,117 @@
+"""The ranks of `plait bench shared`: ``mpiexec -n P python -m plait_bench.shared.ranks JOB``."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, deque
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait_bench.page_cache import drop_files
+from plait_bench.ranks import Ranks, run_job
+from plait_bench.shared.files import Measured, Waited, open_measured
+from plait_bench.shared.job import READ, WAYS, WRITE, SharedJob
+
+
+class _Shared(Ranks):
+    """Ranks on hosts, of which some or all take part in a measurement."""
+
+    def __init__(self, job: SharedJob) -> None:
+        super().__init__()
+        self._job = job
+        self._folder = Path(job.folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._host = self._number_hosts()
+        self._hosts = self._comm.allreduce(self._host, op=MPI.MAX) + 1
+
+    def _number_hosts(self) -> int:
+        """Return which host this rank is on, counted in the order of their first ranks."""
+        size = int(os.environ.get("PLAIT_NODE_SIZE", "0"))
+        node = self._comm.Split_type(MPI.COMM_TYPE_SHARED)
+        mine = (node.bcast(self._comm.rank), node.rank // size if size > 0 else 0)
+        node.Free()
+        return sorted(set(self._comm.allgather(mine))).index(mine)
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        numbers = sorted(set(self._job.hosts)) or doubled(self._hosts)
+        if numbers[-1] > self._hosts:
+            raise plait.Error(
+                f"{numbers[-1]} hosts were asked for, but the {self._comm.size} ranks are on {self._hosts}; start more "
+                "ranks, or ask for fewer hosts"
+            )
+        most = max(Counter(self._comm.allgather(self._host)).values())
+        if self._job.bytes // most < self._job.request:
+            raise plait.Error(
+                f"{most} ranks of a host share {self._job.bytes >> 20} MiB, which is less than a request of "
+                f"{self._job.request} bytes for each; start fewer ranks, give more megabytes or smaller requests"
+            )
+        self._tell("hosts", numbers=numbers, ranks=self._comm.size)
+        for round_ in range(self._job.rounds):
+            for hosts in numbers:
+                for way in WAYS if round_ % 2 else reversed(WAYS):
+                    self._measure(hosts, way)
+                    # Those that took no part wait here, asleep.
+                    self._wait_asleep(self._comm)
+
+    def _measure(self, hosts: int, way: str) -> None:
+        part = self._comm.Split(0 if self._host < hosts else MPI.UNDEFINED, self._comm.rank)
+        if part == MPI.COMM_NULL:
+            return
+        comm = MPI.Intracomm(part)
+        beside = comm.allgather(self._host).count(self._host)
+        requests = self._job.bytes // beside // self._job.request
+        file = open_measured(way, self._folder, self._job.request, comm)
+        data = np.random.default_rng(comm.rank).integers(0, 256, (requests, self._job.request), "u1")
+        found = np.zeros_like(data)
+        times = {kind: self._move(comm, file, kind, rows) for kind, rows in ((WRITE, data), (READ, found))}
+        if not np.array_equal(found, data):
+            raise plait.Error(f"wrong data was read ({way}, {hosts} hosts)")
+        file.close()
+        total = comm.allreduce(data.nbytes)
+        comm.Free()
+        self._tell("cell", hosts=hosts, way=way, bytes=total, seconds=times)
+
+    def _move(self, comm: MPI.Intracomm, file: Measured, kind: str, rows: npt.NDArray[np.uint8]) -> float:
+        """Return the seconds in which all ranks move their rows, each of which is a request, from or to the disks."""
+        base = comm.exscan(len(rows)) or 0
+        start = file.iwrite if kind == WRITE else file.iread
+        drop_files(file.prefix)
+        self._wait_asleep(comm)
+        begin = time.perf_counter()
+        under_way: deque[Waited] = deque()
+        for number in range(len(rows)):
+            # The ranks begin at different stripes, so that they do not all ask the same disk.
+            row = (number + comm.rank) % len(rows)
+            if len(under_way) == self._job.ahead:
+                under_way.popleft().wait()
+            under_way.append(start((base + row) * self._job.request, rows[row]))
+        while under_way:
+            under_way.popleft().wait()
+        self._wait_asleep(comm)
+        if kind == WRITE:
+            file.sync()
+            self._wait_asleep(comm)
+        return time.perf_counter() - begin
+
+    def _wait_asleep(self, comm: MPI.Intracomm) -> None:
+        """Wait for all ranks without looking for them all the time, as a barrier of MPI would."""
+        request = comm.Ibarrier()
+        while not request.Test():
+            time.sleep(0.0005)
+
+
+def doubled(most: int) -> list[int]:
+    """Return 1, 2, 4 … as far as `most`, and that itself."""
+    numbers = [1 << power for power in range(most.bit_length())]
+    return numbers if numbers[-1] == most else [*numbers, most]
+
+
+if __name__ == "__main__":
+    run_job(SharedJob.load, _Shared)

@@ -1,0 +1,155 @@
+"""The driver of `plait bench trace`: what recording a program costs it."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+import plait.trace
+from plait.trace.recording.record import recording_environment
+from plait_bench.machine import describe_machine
+from plait_bench.steps import Progress, Steps
+
+CALLS = (
+    ("pread", 1),
+    ("pread", 4096),
+    ("pread", 65536),
+    ("pwrite", 4096),
+    ("read", 4096),
+    ("write", 4096),
+    ("lseek", 1),
+    ("fread", 1),
+    ("fread", 4096),
+)
+"""What is timed: a call and its size in bytes."""
+BOUND = ("pread", 4096)
+"""The call that the bounds are about: the least that a program can ask of a file in the page cache, a page of it."""
+MOST_NANOSECONDS = 200.0
+MOST_SHARE = 0.15
+MOST_BYTES = 8.0
+
+
+@dataclass(frozen=True)
+class TraceSettings:
+    """What to measure."""
+
+    rounds: int = 101
+    calls: int = 1000
+    """Of each kind in each round: short enough that few rounds are interrupted."""
+    folder: str | None = None
+    """Where the file and the trace are made; default the system's folder for temporary files."""
+
+
+@dataclass
+class CallResult:
+    """One kind of call. All times are in nanoseconds a call."""
+
+    call: str
+    size: int
+    untraced: list[float] = field(default_factory=list)
+    traced: list[float] = field(default_factory=list)
+
+    @property
+    def cost(self) -> float:
+        """What recording adds: the median of the differences in each round."""
+        return statistics.median(b - a for a, b in zip(self.untraced, self.traced, strict=True))
+
+    @property
+    def share(self) -> float:
+        """The cost as a part of the untraced call."""
+        return self.cost / statistics.median(self.untraced)
+
+
+@dataclass
+class TraceResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    calls: list[CallResult]
+    bytes_per_event: float = 0.0
+
+    def bounds(self) -> list[tuple[str, float, float, bool]]:
+        """Return each bound: what, what was found, the most, and whether it holds."""
+        one = next(one for one in self.calls if (one.call, one.size) == BOUND)
+        found = [
+            ("ns for a cached pread of 4 KiB", one.cost, MOST_NANOSECONDS),
+            ("% of that call", 100 * one.share, 100 * MOST_SHARE),
+            ("bytes of trace an event", self.bytes_per_event, MOST_BYTES),
+        ]
+        return [(what, value, most, value <= most) for what, value, most in found]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {
+            "machine": self.machine,
+            "settings": self.settings,
+            "calls": [asdict(one) | {"cost": one.cost, "share": one.share} for one in self.calls],
+            "bytes per event": self.bytes_per_event,
+            "bounds": [
+                {"what": what, "found": found, "most": most, "holds": holds}
+                for what, found, most, holds in self.bounds()
+            ],
+        }
+
+
+class _Worker:
+    """A process that times calls."""
+
+    def __init__(self, file: Path, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            # Both on one core, so that other work there slows both alike.
+            [sys.executable, "-m", "plait_bench.trace.worker", str(file), str(max(os.sched_getaffinity(0)))],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def time(self, call: str, size: int, count: int) -> float:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{call} {size} {count}\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise plait.Error("plait bench trace: a process ended before it had measured everything")
+        return float(answer)
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def run_trace(settings: TraceSettings, progress: Progress = lambda text, share: None) -> TraceResults:
+    """Measure all kinds of calls, traced and untraced in turns.
+
+    errors  plait.Error: no room, or the recording library is missing
+    """
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
+        folder = Path(name)
+        file, trace = folder / "data", folder / "trace.plait"
+        file.write_bytes(bytes(1 << 20))
+        results = TraceResults(describe_machine(folder), asdict(settings), [CallResult(*one) for one in CALLS])
+        steps = Steps(progress, len(CALLS) * settings.rounds)
+        workers = [_Worker(file, dict(os.environ)), _Worker(file, recording_environment(trace))]
+        try:
+            for number in range(settings.rounds):
+                for one in results.calls:
+                    # In turns, each first in every other round, so that a drifting machine favours neither.
+                    for traced in (False, True) if number % 2 == 0 else (True, False):
+                        time = workers[traced].time(one.call, one.size, settings.calls)
+                        (one.traced if traced else one.untraced).append(time)
+                    steps.done(f"{one.call}, round {number + 1} of {settings.rounds}")
+        finally:
+            for worker in workers:
+                worker.close()
+        with plait.trace.open(trace) as events:
+            results.bytes_per_event = trace.stat().st_size / max(1, sum(len(batch) for batch in events))
+    return results

@@ -1,0 +1,1 @@
+"""Arguments as callers give them, and what they mean."""

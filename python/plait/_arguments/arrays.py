@@ -1,0 +1,109 @@
+"""Local arrays: what callers pass, what the core needs, and what comes back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import Comm, Layout
+from .._errors import ArgumentError
+from .words import array_kind, shape_text
+
+Array = npt.NDArray[Any]
+#: One local array, or those of all ranks of a layout in one process.
+Arrays = Array | Sequence[Array]
+#: Address and steps in bytes of each local array.
+Parts = list[tuple[int, tuple[int, ...]]]
+
+
+def ranks_held(layout: Layout, comm: Comm, alone: bool) -> list[int]:
+    """Return the ranks of a layout whose arrays this process holds, ascending: all, its own one, or none."""
+    if alone:
+        return [int(rank) for rank in layout.rank_numbers]
+    return [comm.rank] if layout.has_rank(comm.rank) else []
+
+
+def in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> Array:
+    """View dense memory as an array whose dimensions lie in this order, slowest first."""
+    return memory.reshape([shape[d] for d in order]).transpose(np.argsort(order))
+
+
+def new_arrays(layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any]) -> list[Array]:
+    """Make uninitialised local arrays, halos included."""
+    shapes = [layout.padded_shape(rank) for rank in ranks]
+    return [in_order(np.empty(math.prod(shape), dtype), shape, layout.dimension_order) for shape in shapes]
+
+
+def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Array:
+    """Return a value as an array without a copy where it is one, or raise ArgumentError for what is none."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(
+            f"{what} is a masked array, whose mask nothing would keep; pass its data, or what filled() makes of it"
+        )
+    if isinstance(value, np.ndarray):
+        return value
+    wanted = f"a NumPy array{'' if dtype is None else f' of {dtype}'}"
+    if value is None:
+        raise ArgumentError(f"{what} is missing; pass {wanted}")
+    if isinstance(value, bytes):
+        raise ArgumentError(f"{what} is bytes; pass {wanted}, such as numpy.frombuffer makes of them")
+    try:
+        array = np.asarray(value)
+    except Exception as error:
+        raise ArgumentError(f"{what} is {array_kind(value)}, which makes no array ({error}); pass {wanted}") from None
+    if array.dtype.hasobject or array.dtype.kind == "U":
+        raise ArgumentError(f"{what} is {array_kind(value)}; pass {wanted}")
+    return array
+
+
+def check_arrays(
+    arrays: Arrays | None, layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], what: str, writable: bool = False
+) -> list[Array]:
+    """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
+    if not ranks:
+        if arrays is not None and not (isinstance(arrays, (list, tuple)) and not arrays):
+            raise ArgumentError(f"{what} is given on a rank that is in no set of {layout}; pass None there")
+        return []
+    several = isinstance(arrays, (list, tuple))
+    given = list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
+    if several and len(given) != len(ranks):
+        instead = "pass a NumPy array, such as numpy.asarray makes of the list"
+        if len(ranks) > 1:
+            instead = f"pass {len(ranks)} arrays, one for each rank"
+        raise ArgumentError(
+            f"{what} is a {type(arrays).__name__}, which stands for {len(given)} local arrays, but {layout} needs "
+            f"{len(ranks)} here; {instead}"
+        )
+    if not several and len(ranks) > 1:
+        raise ArgumentError(
+            f"{what} is {'one array' if isinstance(arrays, np.ndarray) else array_kind(arrays)}, but this process "
+            f"holds all {len(ranks)} ranks of {layout}; pass a list of local arrays"
+        )
+    found = []
+    for rank, one in zip(ranks, given, strict=True):
+        name = what if layout.size == 1 else f"{what} of rank {rank}"
+        if writable and one is not None and not isinstance(one, np.ndarray):
+            raise ArgumentError(
+                f"{name} is {array_kind(one)}; pass NumPy arrays, for anything else would be filled in a copy"
+            )
+        array = plain_array(one, name, dtype)
+        shape = layout.padded_shape(rank)
+        if array.shape != shape:
+            whose = "one" if layout.size == 1 else f"{layout} needs one"
+            where = "is needed" if layout.size == 1 else f"on rank {rank}"
+            raise ArgumentError(f"{name} is {array_kind(array)}, but {whose} of shape {shape_text(shape)} {where}")
+        if array.dtype != dtype:
+            raise ArgumentError(f"{name} has dtype {array.dtype}, but {dtype} is needed; convert it with astype")
+        if writable and not array.flags.writeable:
+            raise ArgumentError(f"{name} is read-only; pass an array that can be written")
+        found.append(array)
+    return found
+
+
+def parts_of(arrays: list[Array]) -> Parts:
+    """Return address and steps of each array."""
+    return [(array.__array_interface__["data"][0], array.strides) for array in arrays]

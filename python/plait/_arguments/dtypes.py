@@ -1,0 +1,27 @@
+"""Types of elements as callers give them."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import ArgumentError
+from .words import shown
+
+_NAMES = [np.dtype(code).name for code in np.typecodes["All"] if code not in "OSUV"]
+
+
+def dtype_of(dtype: npt.DTypeLike, what: str = "dtype") -> np.dtype[Any]:
+    """Return the NumPy type that is meant."""
+    try:
+        if dtype is not None:
+            return np.dtype(dtype)
+    except Exception as error:
+        near = difflib.get_close_matches(dtype, _NAMES, 1) if isinstance(dtype, str) else []
+        reason = "" if isinstance(dtype, str) else f" ({' '.join(str(error).split())})"
+        instead = f"did you mean {near[0]!r}?" if near else "give one of NumPy's, such as 'float64'"
+        raise ArgumentError(f"{what}={shown(dtype)} is no type of elements{reason}; {instead}") from None
+    raise ArgumentError(f"{what}=None is no type of elements; give one of NumPy's, such as 'float64'")

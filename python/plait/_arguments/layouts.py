@@ -1,0 +1,43 @@
+"""Layouts as callers give them: objects, or their text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._core import Layout
+from .._errors import ArgumentError
+from .words import array_kind
+
+#: A layout, or its text with or without the shape in front.
+LayoutLike = Layout | str
+
+_EXAMPLE = 'pass a plait.Layout or its text, such as "8x12 (block, *) onto (4)"'
+
+
+def layout_of(layout: Any, shape: tuple[int, ...] | None = None, what: str = "layout") -> Layout:
+    """Return the layout that is meant; a text without a shape is of an array of `shape`."""
+    if isinstance(layout, Layout):
+        return layout
+    if not isinstance(layout, str):
+        raise ArgumentError(f"{what} is {array_kind(layout)}; {_EXAMPLE}")
+    return Layout.parse(layout, shape if shape is not None and not has_shape(layout) else None)
+
+
+def has_shape(layout: LayoutLike) -> bool:
+    """Tell whether a layout, or its text, says of what shape the array is."""
+    return not isinstance(layout, str) or not layout.lstrip().startswith("(")
+
+
+def layout_pair(
+    src: Any,
+    dst: Any,
+    shape: tuple[int, ...] | None = None,
+    same_shape: bool = True,
+    names: tuple[str, str] = ("src", "dst"),
+) -> tuple[Layout, Layout]:
+    """Return two layouts; a text without a shape takes that of the other one, or else `shape`."""
+    if has_shape(src) or not has_shape(dst):
+        source = layout_of(src, shape, names[0])
+        return source, layout_of(dst, source.shape if same_shape else None, names[1])
+    target = layout_of(dst, shape, names[1])
+    return layout_of(src, target.shape if same_shape else None, names[0]), target

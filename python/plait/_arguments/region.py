@@ -1,0 +1,71 @@
+"""Regions: NumPy's basic indices as slices that the core knows."""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+from types import EllipsisType
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from .._errors import ArgumentError
+from .words import shown
+
+#: One index or slice for each dimension; Ellipsis stands for the whole of those that are left out.
+Region = tuple["SupportsIndex | slice | EllipsisType", ...] | SupportsIndex | slice
+#: (start, count, step, single) for each dimension.
+Slices = list[tuple[int, int, int, bool]]
+
+
+def slices_of(region: Region | None, shape: tuple[int, ...]) -> Slices:
+    """Return the slices of a region of an array; none stand for the whole array."""
+    if region is None:
+        return []
+    items: list[Any] = list(region) if isinstance(region, tuple) else [region]
+    ellipses = sum(1 for item in items if item is Ellipsis)
+    if ellipses > 1:
+        raise ArgumentError(f"the region has the ellipsis (...) {ellipses} times; use it once at most")
+    if len(items) - ellipses > len(shape):
+        given = len(items) - ellipses
+        raise ArgumentError(
+            f"the region has {given} indices for an array of {len(shape)} dimensions; give at most one for each"
+        )
+    at = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
+    missing = len(shape) - (len(items) - ellipses)
+    items[at : at + ellipses] = [slice(None)] * missing
+    return [_slice_of(item, size, d) for d, (item, size) in enumerate(zip(items, shape, strict=True))]
+
+
+def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool]:
+    where = f"region, dimension {dimension}"
+    if isinstance(item, slice):
+        try:
+            start, stop, step = item.indices(size)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ValueError):
+                raise ArgumentError(f"{where}: the step is zero; use a step of 1 or more") from None
+            raise ArgumentError(
+                f"{where}: {shown(item)} has a bound or step that is no integer; use integers"
+            ) from None
+        if step < 1:
+            raise ArgumentError(f"{where}: the step is {step}; use a step of 1 or more and reverse the result")
+        count = len(range(start, stop, step))
+        return start if start < stop else 0, count, step if count > 1 else 1, False
+    index = None
+    if not isinstance(item, (bool, np.bool_)) and hasattr(item, "__index__"):
+        with contextlib.suppress(TypeError):  # an array that is more than one number
+            index = operator.index(item)
+    if index is None:
+        raise ArgumentError(
+            f"{where}: {shown(item)} is neither an integer nor a slice; give integers, slices or the ellipsis"
+        )
+    if not -size <= index < size:
+        inside = f"use {-size} to {size - 1}" if size > 0 else "use an empty slice"
+        raise ArgumentError(f"{where}: index {index} lies outside its {size} indices; {inside}")
+    return index % size, 1, 1, True
+
+
+def region_shape(slices: Slices, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a region, as NumPy's indexing would."""
+    return tuple(count for _, count, _, single in slices if not single) if slices else shape

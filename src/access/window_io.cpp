@@ -1,0 +1,86 @@
+#include "access/window_io.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace plait::access {
+
+namespace {
+
+using plan::FileRun;
+using Range = plan::AccessPlan::Range;
+
+/// Segments of one batch: bounds the memory of a window of many short runs.
+constexpr std::size_t kBatch = 1024;
+
+}  // namespace
+
+void WindowIo::start_read(Range range, std::byte* window) {
+  range_ = range;
+  window_ = window;
+  pending_ = nullptr;
+  if (range.empty() || !plan_.section().contiguous()) return;
+  const std::int64_t bytes = plan_.element_bytes();
+  pending_ = store_.submit_read(
+      {{data_offset_ + (plan_.section().origin + range.begin) * bytes, window, range.size() * bytes}});
+}
+
+void WindowIo::finish_read() {
+  if (range_.empty()) return;
+  if (pending_) {
+    std::exchange(pending_, nullptr)->complete();
+  } else if (plan_.sieve_bytes() > 0) {
+    read_by_sieve(range_, window_);
+  } else {
+    read_in_batches(range_, window_);
+  }
+}
+
+void WindowIo::read_in_batches(Range range, std::byte* window) {
+  const std::int64_t bytes = plan_.element_bytes();
+  std::vector<store::ReadSegment> batch;
+  plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
+    batch.push_back(
+        {data_offset_ + run.file * bytes, window + (run.place - range.begin) * bytes, run.elements * bytes});
+    if (batch.size() == kBatch) store_.read(std::exchange(batch, {}));
+  });
+  if (!batch.empty()) store_.read(std::move(batch));
+}
+
+void WindowIo::read_by_sieve(Range range, std::byte* window) {
+  // Short runs near each other: read the stretch that covers several of them and keep one's own.
+  const std::int64_t bytes = plan_.element_bytes();
+  std::vector<FileRun> group;
+  const auto read_group = [&] {
+    if (group.empty()) return;
+    const std::int64_t first = group.front().file;
+    const std::int64_t cover = group.back().file + group.back().elements - first;
+    store_.read({{data_offset_ + first * bytes, sieve_.data(), cover * bytes}});
+    for (const FileRun& run : group)
+      std::memcpy(window + (run.place - range.begin) * bytes, sieve_.data() + (run.file - first) * bytes,
+                  static_cast<std::size_t>(run.elements * bytes));
+    group.clear();
+  };
+  plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
+    if (!group.empty()) {
+      const std::int64_t gap = run.file - group.back().file - group.back().elements;
+      const std::int64_t cover = run.file + run.elements - group.front().file;
+      if (gap * bytes > plan::kSieveGap || cover * bytes > plan_.sieve_bytes() || group.size() == kBatch) read_group();
+    }
+    group.push_back(run);
+  });
+  read_group();
+}
+
+void WindowIo::write(Range range, const std::byte* window) {
+  const std::int64_t bytes = plan_.element_bytes();
+  std::vector<store::WriteSegment> batch;
+  plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
+    batch.push_back(
+        {data_offset_ + run.file * bytes, window + (run.place - range.begin) * bytes, run.elements * bytes});
+    if (batch.size() == kBatch) store_.write(std::exchange(batch, {}));
+  });
+  if (!batch.empty()) store_.write(std::move(batch));
+}
+
+}  // namespace plait::access

@@ -1,0 +1,39 @@
+/// Moves ranges of a section between a store and dense memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "plan/access/access.hpp"
+#include "store/store.hpp"
+
+namespace plait::access {
+
+/// threads  One thread for each object.
+class WindowIo {
+ public:
+  WindowIo(const plan::AccessPlan& plan, store::Store& store, std::int64_t data_offset)
+      : plan_(plan), store_(store), data_offset_(data_offset), sieve_(static_cast<std::size_t>(plan.sieve_bytes())) {}
+
+  /// Tells the store which range will be wanted next, so that its disk can begin.
+  void start_read(plan::AccessPlan::Range range, std::byte* window);
+  /// Completes the started read.
+  void finish_read();
+  void write(plan::AccessPlan::Range range, const std::byte* window);
+
+ private:
+  void read_in_batches(plan::AccessPlan::Range range, std::byte* window);
+  void read_by_sieve(plan::AccessPlan::Range range, std::byte* window);
+
+  const plan::AccessPlan& plan_;
+  store::Store& store_;
+  std::int64_t data_offset_;
+  std::unique_ptr<store::Pending> pending_;
+  plan::AccessPlan::Range range_;
+  std::byte* window_ = nullptr;
+  std::vector<std::byte> sieve_;
+};
+
+}  // namespace plait::access

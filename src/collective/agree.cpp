@@ -1,0 +1,141 @@
+#include "collective/agree.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+
+/// An error, or a text, as bytes that fit one broadcast.
+struct Wire {
+  std::int32_t kind = 0;
+  std::int32_t code = 0;
+  std::int32_t length = 0;
+  std::array<char, 4000> text{};
+
+  void put(std::string_view words) {
+    length = static_cast<std::int32_t>(std::min(words.size(), text.size()));
+    std::copy_n(words.begin(), length, text.begin());
+  }
+  std::string_view view() const { return {text.data(), static_cast<std::size_t>(length)}; }
+  std::string get() const { return std::string(view()); }
+};
+static_assert(sizeof(Wire) <= transport::Transport::kMostBroadcast);
+
+Wire broadcast(transport::Transport& transport, Wire wire, int root) {
+  std::array<std::byte, sizeof(Wire)> bytes;
+  std::memcpy(bytes.data(), &wire, sizeof wire);
+  transport.broadcast(bytes, root);
+  std::memcpy(&wire, bytes.data(), sizeof wire);
+  return wire;
+}
+
+Wire describe(const std::exception_ptr& error) {
+  Wire wire;
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    wire.kind = static_cast<std::int32_t>(known.kind());
+    wire.code = known.system_code();
+    wire.put(known.what());
+  } catch (const std::bad_alloc&) {
+    wire.kind = static_cast<std::int32_t>(ErrorKind::kSystem);
+    wire.code = ENOMEM;
+    wire.put("out of memory");
+  } catch (const std::exception& other) {
+    wire.kind = static_cast<std::int32_t>(ErrorKind::kSystem);
+    wire.put(other.what());
+  }
+  return wire;
+}
+
+/// FNV-1a, folded to 62 bits so that its negative exists.
+std::int64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return static_cast<std::int64_t>(hash >> 2U);
+}
+
+/// Runs `body`, and once more where it had no memory: what was taken on the way to it is free again.
+template <typename Body>
+void with_memory(Body&& body) {
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    body();
+  }
+}
+
+[[noreturn]] void throw_failure(transport::Transport& transport, const std::exception_ptr& mine, int rank,
+                                bool everyone) {
+  const Wire wire = broadcast(transport, mine ? describe(mine) : Wire{}, rank);
+  with_memory([&] {
+    std::string message = wire.get();
+    if (!everyone) message += base::text(" (on rank ", rank, ")");
+    throw Error(static_cast<ErrorKind>(wire.kind), message, wire.code);
+  });
+  std::abort();  // not reached
+}
+
+[[noreturn]] void throw_difference(transport::Transport& transport, const std::string& call) {
+  Wire wire;
+  wire.put(call);
+  const Wire first = broadcast(transport, wire, 0);
+  std::array<std::int64_t, 1> different{first.view() == wire.view() ? kNone : transport.rank()};
+  transport.reduce_min(different);
+  const auto other = static_cast<int>(different[0] == kNone ? 0 : different[0]);
+  const Wire second = broadcast(transport, wire, other);
+  with_memory([&] {
+    if (first.view() == second.view())
+      throw Error(ErrorKind::kArgument,
+                  base::text("the ranks of a collective call differ behind the first ", first.length, " characters of ",
+                             first.view(), "; make the same call on every rank"));
+    throw Error(ErrorKind::kArgument,
+                base::text("the ranks of a collective call differ: rank 0 calls ", first.view(), ", rank ", other,
+                           " calls ", second.view(), "; make the same call on every rank"));
+  });
+  std::abort();  // not reached
+}
+
+/// `number` is what this worker gives up, kNone for nothing.
+void agree_on(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine,
+              std::int64_t number) {
+  if (transport.size() == 1) {
+    if (mine) throw_failure(transport, mine, 0, true);
+    return;
+  }
+  const std::int64_t hash = hash_of(call);
+  std::array<std::int64_t, 6> values{hash,         -hash,  mine ? transport.rank() : kNone,
+                                     mine ? 1 : 0, number, number == kNone ? kNone : -number};
+  transport.reduce_min(values);
+  if (values[4] != kNone) with_memory([&] { transport.given_up().insert({values[4], -values[5]}); });
+  // A call that differs explains the errors that come with it, unless a rank failed before it could say what it calls.
+  if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
+  if (values[0] != -values[1]) throw_difference(transport, call);
+}
+
+}  // namespace
+
+void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine) {
+  agree_on(transport, call, mine, kNone);
+}
+
+void agree(transport::Transport& transport, const std::exception_ptr& mine) { agree(transport, std::string(), mine); }
+
+void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine) {
+  agree_on(transport, "give up", mine, number);
+}
+
+}  // namespace plait::collective

@@ -1,0 +1,37 @@
+/// Memory of messages between nodes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/process.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::collective {
+
+/// Where a wait for messages has been given up, because a process has left, they may still be on their way when this
+/// goes: then its memory stays for the rest of the process.
+class MessageBuffer {
+ public:
+  explicit MessageBuffer(const transport::Transport& transport) : transport_(transport) {}
+  ~MessageBuffer() {
+    if (bytes_ && transport_.messages_abandoned()) base::keep(bytes_.release());
+  }
+  MessageBuffer(const MessageBuffer&) = delete;
+  MessageBuffer& operator=(const MessageBuffer&) = delete;
+
+  /// Once, before anything is sent.
+  void allocate(std::size_t bytes) { bytes_ = std::make_unique<std::vector<std::byte>>(bytes); }
+  std::size_t size() const { return bytes_ ? bytes_->size() : 0; }
+  std::byte* data() { return bytes_ ? bytes_->data() : nullptr; }
+  std::span<std::byte> first(std::size_t bytes) { return {data(), bytes}; }
+
+ private:
+  const transport::Transport& transport_;
+  std::unique_ptr<std::vector<std::byte>> bytes_;
+};
+
+}  // namespace plait::collective

@@ -1,0 +1,85 @@
+#include "collective/scan.hpp"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <span>
+
+namespace plait::collective {
+
+namespace {
+
+using Word = std::array<std::byte, sizeof(std::int64_t)>;
+
+Word word_of(std::int64_t value) {
+  Word bytes;
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+std::int64_t value_of(const Word& bytes) {
+  std::int64_t value = 0;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+std::int64_t add(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return a > kMost - b ? kMost : a + b;
+}
+
+}  // namespace
+
+Scan::Scan(transport::Transport& transport) : transport_(transport), words_(transport) {
+  if (transport.nodes_apart()) words_.allocate(2 * sizeof(Word));
+}
+
+void Scan::announce(std::int64_t value) {
+  mine_ = value;
+  if (transport_.nodes_apart()) return;
+  std::memcpy(transport_.note(transport_.node_rank()).data(), &value, sizeof value);
+}
+
+Sums Scan::sum(FirstError& error) { return transport_.nodes_apart() ? sum_of_messages(error) : sum_of_notes(); }
+
+Sums Scan::sum_of_notes() const {
+  Sums sums;
+  for (int place = 0; place < transport_.node_size(); ++place) {
+    std::int64_t value = 0;
+    std::memcpy(&value, transport_.note(place).data(), sizeof value);
+    if (transport_.worker_on_node(place) < transport_.rank()) sums.before = add(sums.before, value);
+    sums.all = add(sums.all, value);
+  }
+  return sums;
+}
+
+Sums Scan::sum_of_messages(FirstError& error) {
+  Sums sums;
+  const int me = transport_.rank();
+  const int workers = transport_.size();
+  std::int64_t stretch = mine_;  // the sum of this worker and the distance - 1 in front of it
+  for (int distance = 1; distance < workers; distance *= 2) {
+    const std::span out = words_.first(sizeof(Word));
+    const std::span in(words_.data() + sizeof(Word), sizeof(Word));
+    std::memcpy(out.data(), &stretch, sizeof stretch);
+    std::unique_ptr<transport::Ticket> sent;
+    std::unique_ptr<transport::Ticket> received;
+    if (me - distance >= 0) received = reserve_.again(error, [&] { return transport_.receive(me - distance, in); });
+    if (me < workers - distance) sent = reserve_.again(error, [&] { return transport_.send(me + distance, out); });
+    if (received) {
+      received->complete();
+      std::int64_t before = 0;
+      std::memcpy(&before, in.data(), sizeof before);
+      sums.before = add(sums.before, before);
+      stretch = add(stretch, before);
+    }
+    if (sent) sent->complete();
+  }
+  Word all = word_of(stretch);
+  transport_.broadcast(all, workers - 1);
+  sums.all = value_of(all);
+  return sums;
+}
+
+}  // namespace plait::collective

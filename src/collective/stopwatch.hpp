@@ -1,0 +1,30 @@
+/// Where the time of a worker goes.
+#pragma once
+
+#include <chrono>
+
+namespace plait::collective {
+
+/// Seconds that one worker spent, for people and benchmarks.
+struct Times {
+  double io = 0;    ///< in calls of the store
+  double copy = 0;  ///< dealing out, packing and unpacking
+  double wait = 0;  ///< waiting for other workers and for messages
+  double total = 0;
+};
+
+/// Adds the time that passes while it lives to one of the sums of Times.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum), start_(Clock::now()) {}
+  ~Stopwatch() { sum_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& sum_;
+  Clock::time_point start_;
+};
+
+}  // namespace plait::collective

@@ -1,0 +1,19 @@
+/// Arrays in memory that are read, written or moved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "plait/layout.hpp"
+
+namespace plait::copy {
+
+/// The local array of one rank: where its first element lies and the distance of neighbours in each layout dimension,
+/// in bytes, of any sign.
+struct LocalArray {
+  std::int64_t rank = 0;
+  std::byte* data = nullptr;
+  Extents steps;
+};
+
+}  // namespace plait::copy

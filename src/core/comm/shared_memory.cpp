@@ -1,0 +1,69 @@
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "access/access.hpp"
+#include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "core/comm/guard.hpp"
+#include "core/comm/worker.hpp"
+#include "plait/error.hpp"
+#include "plait/redistribute.hpp"
+#include "transport/shared_area.hpp"
+#include "transport/thread/team.hpp"
+#include "transport/transport.hpp"
+
+namespace plait {
+
+class SharedMemory::Impl {
+ public:
+  Impl(std::int64_t bytes, const Comm& comm) {
+    const auto check = [&] {
+      if (bytes < 0)
+        throw Error(ErrorKind::kArgument, base::text("memory of ", bytes, " bytes cannot be; give 0 or more"));
+    };
+    constexpr std::int64_t kMost = std::int64_t{1} << 54;  // no node has so much, and sums of it do not overflow
+    if (comm.alone()) check();
+    const std::exception_ptr checked = collective::caught(check);
+    bytes = std::min(bytes, kMost);
+    if (comm.alone()) {
+      part = transport::thread::make_alone()->share(bytes);
+    } else {
+      comm.worker()->run([&] {
+        // First, so that a rank that comes with an error instead is heard.
+        transport::Transport& transport = *comm.transport();
+        collective::together(transport, [&] {
+          collective::Collective call(transport, "make arrays in shared memory", checked);
+          call.step([&] { part = transport.share(bytes); });
+        });
+      });
+    }
+  }
+  std::unique_ptr<transport::SharedPart> part;
+};
+
+SharedMemory::SharedMemory(std::int64_t bytes, const Comm& comm)
+    : impl_(core::guarded(comm, [&] { return std::make_unique<Impl>(bytes, comm); })) {}
+SharedMemory::~SharedMemory() = default;
+SharedMemory::SharedMemory(SharedMemory&&) noexcept = default;
+SharedMemory& SharedMemory::operator=(SharedMemory&&) noexcept = default;
+std::byte* SharedMemory::data() const { return impl_->part->data(); }
+std::int64_t SharedMemory::bytes() const { return impl_->part->bytes(); }
+
+std::string tell(const std::string& call, const std::string& text, int root, const Comm& comm) {
+  if (comm.alone()) return text;
+  std::array<char, transport::Transport::kMostBroadcast> words{};
+  comm.worker()->run([&] {
+    transport::Transport& transport = *comm.transport();
+    const collective::Collective telling(transport, call, collective::caught([&] {
+                                           if (text.size() >= words.size())
+                                             throw Error(ErrorKind::kArgument, "a text is too long to be told");
+                                           text.copy(words.data(), words.size() - 1);
+                                         }));
+    transport.broadcast(std::as_writable_bytes(std::span(words)), root);
+  });
+  return words.data();
+}
+
+}  // namespace plait

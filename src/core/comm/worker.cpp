@@ -1,0 +1,219 @@
+#include "core/comm/worker.hpp"
+
+#include <set>
+#include <utility>
+
+#include "transport/ending.hpp"
+
+namespace plait {
+
+void Request::Impl::finish(std::optional<Failure> failure) {
+  {
+    const std::scoped_lock lock(mutex_);
+    done_ = true;
+    failure_ = std::move(failure);
+  }
+  changed_.notify_all();
+}
+
+void Request::Impl::wait() {
+  check_owner();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return done_; });
+  if (!failure_) return;
+  told_ = true;
+  throw Error(failure_->kind, failure_->text, failure_->code);
+}
+
+void Request::Impl::wait_done() {
+  check_owner();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return done_; });
+}
+
+bool Request::Impl::done() const {
+  check_owner();
+  const std::scoped_lock lock(mutex_);
+  return done_;
+}
+
+std::exception_ptr Request::Impl::untold() {
+  const std::scoped_lock lock(mutex_);
+  if (std::exchange(told_, true) || !failure_) return nullptr;
+  return std::make_exception_ptr(Error(failure_->kind, failure_->text, failure_->code));
+}
+
+bool Request::Impl::settled() const {
+  const std::scoped_lock lock(mutex_);
+  return done_ && (told_ || !failure_);
+}
+
+void Request::wait() { impl_->wait(); }
+bool Request::test() const { return impl_->done(); }
+
+namespace core {
+
+namespace {
+
+/// Those of this process.  What was started on them ends before MPI does.
+struct Workers {
+  std::mutex mutex;
+  std::set<Worker*> all;
+};
+
+Workers& workers() {
+  static base::PerProcess<Workers> kept;
+  return kept.get();
+}
+
+void finish_all() {
+  const std::scoped_lock lock(workers().mutex);
+  for (Worker* one : workers().all) one->finish();
+}
+
+}  // namespace
+
+Worker::Worker(bool background) : background_(background) {
+  [[maybe_unused]] static const bool ends = [] {
+    transport::at_ending(transport::EndingStage::kStarted, finish_all);
+    return true;
+  }();
+  const std::scoped_lock lock(workers().mutex);
+  workers().all.insert(this);
+}
+
+Worker::~Worker() {
+  {
+    const std::scoped_lock lock(workers().mutex);
+    workers().all.erase(this);
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tells) {
+  check_owner();
+  auto request = base::make_owned<Request::Impl>();
+  if (!background_) {
+    std::optional<Request::Impl::Failure> failure;
+    run([&] { failure = carry_out({std::move(body), request, tells}); });
+    request->finish(std::move(failure));
+    return request;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    // The thread first: where there can be none, no task must stay behind.
+    if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
+    tasks_.push_back({std::move(body), request, tells});
+    if (!tells) ++unsettled_;
+  }
+  changed_.notify_all();
+  return request;
+}
+
+std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) { return add(std::move(task), false); }
+
+void Worker::tell(std::function<void()> task) { add(std::move(task), true); }
+
+void Worker::settle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return unsettled_ == 0; });
+}
+
+void Worker::finish() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !busy_ && tasks_.empty(); });
+}
+
+std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) {
+  try {
+    task.body();
+  } catch (const Error& error) {
+    return Request::Impl::Failure{error.kind(), error.what(), error.system_code()};
+  } catch (const std::exception& error) {
+    return Request::Impl::Failure{ErrorKind::kSystem, error.what(), 0};
+  }
+  return std::nullopt;
+}
+
+void Worker::run(base::FunctionRef<void()> task) {
+  check_owner();
+  {
+    std::unique_lock lock(mutex_);
+    if (busy_ && runner_ == std::this_thread::get_id()) {
+      lock.unlock();
+      return task();
+    }
+    if (busy_ || !tasks_.empty()) {
+      if (!thread_.joinable()) {  // another caller's task runs on that caller's thread
+        changed_.wait(lock, [this] { return !busy_; });
+      } else {
+        lock.unlock();
+        // As it was thrown: what is no Error has not been agreed on.
+        std::exception_ptr failure;
+        const auto kept = [&task, &failure] {
+          try {
+            task();
+          } catch (...) {
+            failure = std::current_exception();
+          }
+        };
+        start([&kept] { kept(); })->wait();
+        if (failure) std::rethrow_exception(failure);
+        return;
+      }
+    }
+    busy_ = true;
+    runner_ = std::this_thread::get_id();
+  }
+  const auto finished = [this] {
+    {
+      const std::scoped_lock lock(mutex_);
+      busy_ = false;
+    }
+    changed_.notify_all();
+  };
+  try {
+    task();
+  } catch (...) {
+    finished();
+    throw;
+  }
+  finished();
+}
+
+bool Worker::run_if_idle(base::FunctionRef<void()> task) {
+  check_owner();
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || busy_ || !tasks_.empty()) return false;
+  task();
+  return true;
+}
+
+void Worker::check_owner() const { owner_.check("the communicator", "work without it in this process"); }
+
+void Worker::loop() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return !busy_ && (ending_ || !tasks_.empty()); });
+    if (tasks_.empty()) return;
+    const Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    busy_ = true;
+    runner_ = std::this_thread::get_id();
+    lock.unlock();
+    auto failure = carry_out(task);
+    lock.lock();
+    busy_ = false;
+    if (!task.tells) --unsettled_;
+    changed_.notify_all();
+    task.request->finish(std::move(failure));
+  }
+}
+
+}  // namespace core
+}  // namespace plait

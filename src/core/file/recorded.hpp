@@ -1,0 +1,57 @@
+/// What a File and its streams tell a trace of.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "base/recorder.hpp"
+#include "plait/error.hpp"
+#include "plait/layout.hpp"
+#include "plait/region.hpp"
+#include "plan/access/section.hpp"
+
+namespace plait::core {
+
+/// The bytes that this process asks for in one access, and where the first of them lies.
+struct Extent {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+/// rank: -1 for all ranks of the layout.
+Extent asked_extent(const plan::Section& section, const Layout& layout, std::int64_t rank, std::int64_t element_bytes,
+                    std::int64_t data_offset);
+
+/// The errno that an event has as its result, negative.
+inline std::int64_t failure_of(const Error& error) {
+  if (error.system_code() != 0) return -error.system_code();
+  return error.kind() == ErrorKind::kArgument ? -EINVAL : -EIO;
+}
+
+/// Runs `body`, which returns the bytes that it moved, and ends what was asked with them or with its error.
+/// place() gives the Extent, and is asked behind `body`.
+template <typename Place, typename Body>
+void keep(const base::RecordedCall& asked, plait_event_kind kind, std::uint32_t file, unsigned flags, Place&& place,
+          Body&& body) {
+  const base::OperationScope during(asked);
+  if (!asked.kept()) {
+    body();
+    return;
+  }
+  try {
+    const std::int64_t moved = body();
+    const Extent extent = place();
+    asked.end(kind, file, extent.offset, extent.bytes, moved, flags);
+  } catch (const Error& error) {
+    Extent extent{-1, 0};
+    try {
+      extent = place();
+    } catch (const Error&) {  // what was asked for cannot be
+    }
+    asked.end(kind, file, extent.offset, extent.bytes, failure_of(error), flags);
+    throw;
+  }
+}
+
+}  // namespace plait::core

@@ -1,0 +1,29 @@
+/// What a File is open on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "collective/collective.hpp"
+#include "store/store.hpp"
+
+namespace plait::core {
+
+/// One rank's end of a store that all ranks have open.  Letting it go without finish() drops a new one, and waits for
+/// nobody.
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// Where the bytes are; another one after resize().
+  virtual std::shared_ptr<store::Store> store() const = 0;
+  /// Makes a new store longer that does not grow by being written.  Collective.  errors  kSystem, the same on every
+  /// rank.
+  virtual void resize(collective::Collective& call, std::int64_t bytes) = 0;
+  /// Ends it: lets a new one appear under its name, durably.  Collective, once no rank has anything under way.
+  /// written: whether this rank may have written to it.  errors  kSystem, the same on every rank.
+  virtual void finish(collective::Collective& call, bool written) = 0;
+  /// Removes what was made of a new one.
+  virtual void discard() noexcept {}
+};
+
+}  // namespace plait::core

@@ -1,0 +1,117 @@
+#include "core/redistribution/apart.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/overlap.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::core {
+
+namespace {
+
+/// The part of a local array that a call reads or fills.
+struct Part {
+  std::int64_t rank = 0;
+  bool filled = false;
+  const std::byte* first = nullptr;
+  Extents shape;
+  std::span<const std::int64_t> steps;
+  std::int64_t element_bytes = 0;
+  base::Bounds bounds;
+
+  base::MemoryBox box() const { return {first, shape, steps, element_bytes}; }
+};
+
+/// A box of the whole array; all of it without an origin.
+struct Moved {
+  std::span<const std::int64_t> origin;
+  std::span<const std::int64_t> shape;
+};
+
+class Parts {
+ public:
+  explicit Parts(std::int64_t element_bytes) : element_bytes_(element_bytes) {}
+
+  void add(const Layout& layout, std::span<const copy::LocalArray> arrays, bool filled, bool halos,
+           const Moved& moved) {
+    for (const copy::LocalArray& array : arrays) {
+      Part part{array.rank, filled, array.data, {}, array.steps, element_bytes_, {}};
+      if (halos || (moved.origin.empty() && !layout.has_halo())) {
+        part.shape = layout.padded_shape(array.rank);
+      } else {
+        narrow(part, layout, moved);
+      }
+      part.bounds = base::bounds_of(part.box());
+      if (!part.bounds.empty()) parts_.push_back(std::move(part));
+    }
+  }
+
+  void check() {
+    for (const Part& part : parts_)
+      if (part.filled && base::overlaps_itself(part.box()))
+        refuse(base::text("the array of rank ", part.rank,
+                          " that is to be filled has elements that share memory; pass one in which each element has "
+                          "bytes of its own"));
+    std::sort(parts_.begin(), parts_.end(), [](auto& a, auto& b) { return a.bounds.low < b.bounds.low; });
+    std::vector<const Part*> open;  // parts that end behind where the next one begins
+    for (const Part& part : parts_) {
+      std::erase_if(open, [&](const Part* before) { return before->bounds.high <= part.bounds.low; });
+      for (const Part* before : open)
+        if ((part.filled || before->filled) && base::share_memory(part.box(), before->box())) refuse(part, *before);
+      open.push_back(&part);
+    }
+  }
+
+ private:
+  [[noreturn]] static void refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+  [[noreturn]] static void refuse(const Part& a, const Part& b) {
+    if (a.filled && b.filled)
+      refuse(base::text("the arrays of ranks ", std::min(a.rank, b.rank), " and ", std::max(a.rank, b.rank),
+                        " that are to be filled share memory; pass arrays that lie apart"));
+    refuse(base::text("the target array of rank ", a.filled ? a.rank : b.rank,
+                      " shares memory with the source array of rank ", a.filled ? b.rank : a.rank,
+                      ", whose elements would be overwritten before they have been moved; pass another target, or a "
+                      "copy of the source"));
+  }
+
+  /// Narrows a part to what its rank owns of a box: its members below lie in front of the box in its local array.
+  static void narrow(Part& part, const Layout& layout, const Moved& moved) {
+    const std::vector<IndexSet> sets = layout.index_sets(part.rank);
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < sets.size(); ++d) {
+      const std::int64_t before = moved.origin.empty() ? 0 : sets[d].rank_of(moved.origin[d]);
+      const std::int64_t end =
+          moved.origin.empty() ? sets[d].size() : sets[d].rank_of(moved.origin[d] + moved.shape[d]);
+      part.shape.push_back(end - before);
+      offset += (layout.halo(static_cast<int>(d)).lo + before) * part.steps[d];
+    }
+    if (std::find(part.shape.begin(), part.shape.end(), 0) == part.shape.end()) part.first += offset;
+  }
+
+  std::int64_t element_bytes_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+void check_filled(const Layout& layout, std::span<const copy::LocalArray> arrays, bool halos,
+                  std::int64_t element_bytes) {
+  Parts parts(element_bytes);
+  parts.add(layout, arrays, true, halos, {});
+  parts.check();
+}
+
+void check_moved(const plan::Pairs& pairs, std::span<const copy::LocalArray> from, std::span<const copy::LocalArray> to,
+                 std::int64_t element_bytes) {
+  const plan::SectionPair& section = pairs.section();
+  Parts parts(element_bytes);
+  parts.add(pairs.source(), from, false, false, {section.source_origin, section.shape});
+  parts.add(pairs.target(), to, true, pairs.fill_halo(), {section.target_origin, section.shape});
+  parts.check();
+}
+
+}  // namespace plait::core

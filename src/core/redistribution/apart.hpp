@@ -1,0 +1,23 @@
+/// Arrays that one call fills and reads must not lie in the same memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "copy/local_array.hpp"
+#include "plait/layout.hpp"
+#include "plan/access/section_products.hpp"
+
+namespace plait::core {
+
+/// Checks what a read fills: the owned parts, or the halos as well.
+/// errors  kArgument: elements that share bytes, within one array or between two.
+/// cost  O(dimensions) for arrays apart, O(arrays * log(arrays)) for many; each pair that lies interleaved costs more.
+void check_filled(const Layout& layout, std::span<const copy::LocalArray> arrays, bool halos,
+                  std::int64_t element_bytes);
+
+/// Checks what a redistribution fills, and that it reads nothing of that.  As above.
+void check_moved(const plan::Pairs& pairs, std::span<const copy::LocalArray> from, std::span<const copy::LocalArray> to,
+                 std::int64_t element_bytes);
+
+}  // namespace plait::core

@@ -1,0 +1,253 @@
+#include "plait/redistribute.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "access/access.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "core/comm/guard.hpp"
+#include "core/file/impl.hpp"
+#include "core/redistribution/apart.hpp"
+#include "plan/access/section_products.hpp"
+#include "plan/conversion/partners.hpp"
+#include "redistribution/redistribute.hpp"
+
+namespace plait {
+
+namespace {
+
+[[noreturn]] void refuse_argument(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+plan::Pairs pairs_of(const Layout& source, const Layout& target, const RedistributionOptions& options) {
+  plan::SectionPair section;
+  if (options.section)
+    section = {options.section->shape, options.section->source_origin, options.section->target_origin};
+  return {source, target, options.fill_halo, std::move(section)};
+}
+
+void check_sizes(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
+                 std::int64_t memory) {
+  if (element_bytes < 1) refuse_argument(base::text("elements of ", element_bytes, " bytes cannot be"));
+  if (memory < 0) refuse_argument(base::text("memory=", memory, " is negative"));
+  for (const Layout* layout : {&source, &target}) core::check_ranks(*layout, comm);
+}
+
+/// Threads that a process which is alone moves an array with.
+int useful_threads(const plan::Pairs& pairs, std::int64_t element_bytes) {
+  return static_cast<int>(
+      std::clamp<std::int64_t>(pairs.target().size(), 1, core::useful_threads(pairs.elements(), element_bytes)));
+}
+
+std::string call_text(const Layout& source, const Layout& target, std::int64_t element_bytes,
+                      const RedistributionOptions& options) {
+  std::string text = base::text("redistribute(", to_string(source), " -> ", to_string(target), ", ", element_bytes,
+                                "-byte elements ", options.element_name, ", memory ", options.memory);
+  if (options.fill_halo) text += ", halos filled";
+  if (options.section)
+    text += base::text(", ", shape_to_string(options.section->shape), " elements from ",
+                       base::tuple_text(options.section->source_origin), " to ",
+                       base::tuple_text(options.section->target_origin));
+  return text + ')';
+}
+
+std::int64_t memory_of(const RedistributionOptions& options) {
+  return options.memory == 0 ? plan::kDefaultMemory : options.memory;
+}
+
+/// The array of this process where it has elements; nullptr otherwise.
+const copy::LocalArray* held(const std::vector<copy::LocalArray>& arrays, const Layout& layout) {
+  return arrays.empty() || layout.local_elements(arrays[0].rank) == 0 ? nullptr : arrays.data();
+}
+
+/// Agrees on a call and carries it out.  `exchange` is there unless `checked` says why not.
+void run_together(transport::Transport& transport, redistribution::Exchange* exchange,
+                  const std::vector<copy::LocalArray>& from, const std::vector<copy::LocalArray>& to,
+                  const std::string& call, const std::exception_ptr& checked) {
+  std::exception_ptr mine = checked;
+  if (!mine)
+    mine = collective::caught(
+        [&] { exchange->announce(held(from, exchange->pairs().source()), held(to, exchange->pairs().target())); });
+  collective::Collective together(transport, call, mine);
+  together.step([&] {
+    if (exchange->pairs().elements() > 0) exchange->run();
+  });
+}
+
+void redistribute_now(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
+                      std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
+                      const RedistributionOptions& options) {
+  std::vector<copy::LocalArray> from;
+  std::vector<copy::LocalArray> to;
+  std::optional<plan::Pairs> pairs;
+  std::optional<redistribution::Exchange> exchange;
+  std::string call;
+  const auto checked = collective::caught([&] {
+    if (!comm.alone()) call = call_text(source, target, element_bytes, options);
+    check_sizes(source, target, element_bytes, comm, options.memory);
+    pairs.emplace(pairs_of(source, target, options));
+    from = core::local_arrays(source, core::as_mutable(source_parts), element_bytes, comm);
+    to = core::local_arrays(target, target_parts, element_bytes, comm);
+    core::check_moved(*pairs, from, to, element_bytes);
+    if (!comm.alone()) exchange.emplace(*pairs, element_bytes, memory_of(options), *comm.transport());
+  });
+  if (comm.alone()) {
+    if (checked) std::rethrow_exception(checked);
+    redistribution::gather_all(*pairs, from, to, element_bytes, useful_threads(*pairs, element_bytes));
+    return;
+  }
+  run_together(*comm.transport(), exchange ? &*exchange : nullptr, from, to, call, checked);
+}
+
+/// What a process that is alone starts its redistributions on; outlives what is under way when the program ends.
+std::shared_ptr<core::Worker> worker_of_one_process() {
+  struct Kept {
+    std::shared_ptr<core::Worker> worker = base::make_owned<core::Worker>();
+  };
+  static base::PerProcess<Kept> kept;
+  return kept.get().worker;
+}
+
+}  // namespace
+
+void redistribute(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
+                  std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
+                  const RedistributionOptions& options) {
+  const auto task = [&] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
+  core::guarded(comm, [&] { comm.alone() ? task() : comm.worker()->run(task); });
+}
+
+Request start_redistribute(const Layout& source, std::vector<ConstPart> source_parts, const Layout& target,
+                           std::vector<MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
+                           const RedistributionOptions& options) {
+  return core::guarded(comm, [&] {
+    auto task = [=] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
+    return Request((comm.alone() ? worker_of_one_process() : comm.worker())->start(std::move(task)));
+  });
+}
+
+void refuse_redistribute(const std::string& message, const Comm& comm) {
+  // In its turn behind what was started before.
+  if (!comm.alone()) comm.worker()->run([&] { core::refuse(comm, message); });
+  core::refuse(comm, message);
+}
+
+class Redistribution::Impl {
+ public:
+  Impl(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
+       const RedistributionOptions& options)
+      : element_bytes_(element_bytes), comm_(comm) {
+    const auto plan = [&] {
+      check_sizes(source, target, element_bytes, comm, options.memory);
+      pairs_.emplace(pairs_of(source, target, options));
+      if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_of(options), *comm.transport());
+    };
+    if (comm.alone()) {
+      plan();
+      worker_ = worker_of_one_process();
+      return;
+    }
+    worker_ = comm.worker();
+    worker_->run([&] {
+      const auto planned = collective::caught(plan);
+      const collective::Collective planning(
+          *comm.transport(), [&] { return "plan " + call_text(source, target, element_bytes, options); },
+          [&] {
+            if (planned) std::rethrow_exception(planned);
+          });
+      number_ = comm.transport()->next_number();
+    });
+  }
+
+  void run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
+    std::vector<copy::LocalArray> from;
+    std::vector<copy::LocalArray> to;
+    std::string call;
+    const auto checked = collective::caught([&] {
+      call = base::text("run() of redistribution number ", number_);
+      from = core::local_arrays(pairs_->source(), core::as_mutable(source_parts), element_bytes_, comm_);
+      to = core::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_);
+      core::check_moved(*pairs_, from, to, element_bytes_);
+    });
+    if (!comm_.alone()) {
+      run_together(*comm_.transport(), &*exchange_, from, to, call, checked);
+      return;
+    }
+    if (checked) std::rethrow_exception(checked);
+    redistribution::gather_all(*pairs_, from, to, element_bytes_, useful_threads(*pairs_, element_bytes_));
+  }
+
+  ~Impl() {
+    for (const auto& request : started_) collective::caught([&] { request->wait(); });
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Request start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts) {
+    check_owner();
+    std::erase_if(started_, [](const auto& request) { return request->done(); });
+    started_.push_back(
+        worker_->start([this, from = std::move(source_parts), to = std::move(target_parts)] { run(from, to); }));
+    return Request(started_.back());
+  }
+
+  const base::Owner& owner() const { return owner_; }
+  core::Worker& worker() {
+    check_owner();
+    return *worker_;
+  }
+  const Comm& comm() const { return comm_; }
+
+  std::string explain() const {
+    if (exchange_) return exchange_->explain();
+    return base::text("from     ", to_string(pairs_->source()), "\nto       ", to_string(pairs_->target()),
+                      "\ninside   one process, one copy by ", useful_threads(*pairs_, element_bytes_), " threads\n");
+  }
+
+ private:
+  void check_owner() const { owner_.check("the redistribution", "plan it anew in this process"); }
+
+  const base::Owner owner_;
+  std::int64_t element_bytes_;
+  Comm comm_;
+  std::optional<plan::Pairs> pairs_;
+  std::optional<redistribution::Exchange> exchange_;
+  std::shared_ptr<core::Worker> worker_;
+  std::int64_t number_ = 0;  // on its Comm, the same on every rank
+  std::vector<std::shared_ptr<Request::Impl>> started_;
+};
+
+Redistribution::Redistribution(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
+                               const RedistributionOptions& options)
+    : impl_(core::guarded(comm, [&] { return std::make_unique<Impl>(source, target, element_bytes, comm, options); })) {
+}
+Redistribution::~Redistribution() {
+  if (impl_) base::let_go(impl_, impl_->owner());
+}
+Redistribution::Redistribution(Redistribution&&) noexcept = default;
+Redistribution& Redistribution::operator=(Redistribution&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+
+void Redistribution::run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
+  core::guarded(impl_->comm(), [&] { impl_->worker().run([&] { impl_->run(source_parts, target_parts); }); });
+}
+
+Request Redistribution::start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts) {
+  return core::guarded(impl_->comm(), [&] { return impl_->start(std::move(source_parts), std::move(target_parts)); });
+}
+
+void Redistribution::refuse(const std::string& message) {
+  core::Worker& turn = impl_->worker();
+  if (impl_->comm().alone()) refuse_argument(message);
+  turn.run([&] { core::refuse(impl_->comm(), message); });
+  refuse_argument(message);
+}
+
+std::string Redistribution::explain() const { return impl_->explain(); }
+
+}  // namespace plait

@@ -1,0 +1,48 @@
+#include "core/stream/shared_position.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace plait::core {
+
+SharedPosition::SharedPosition(std::unique_ptr<transport::Counter> counter, std::int64_t end, int ranks)
+    : counter_(std::move(counter)),
+      end_(end),
+      most_added_((std::numeric_limits<std::int64_t>::max() - end) / 2 / ranks) {}
+
+SharedPosition::Stretch SharedPosition::take(std::int64_t elements) {
+  elements = std::min(elements, end_);
+  if (at_end_ || elements > most_added_) {
+    std::int64_t seen = counter_->load();
+    while (true) {
+      at_end_ = seen >= end_;
+      const std::int64_t taken = std::min(elements, end_ - clamped(seen));
+      if (taken == 0) return {clamped(seen), 0};
+      const std::int64_t found = counter_->compare_swap(seen, seen + taken);
+      if (found == seen) return {seen, taken};
+      seen = found;
+    }
+  }
+  const std::int64_t first = counter_->fetch_add(elements);
+  const std::int64_t taken = std::min(elements, end_ - clamped(first));
+  // Whoever passed the end last finds its own sum and takes the counter back.
+  if (first + elements > end_) counter_->compare_swap(first + elements, end_);
+  at_end_ = first >= end_;
+  return {clamped(first), taken};
+}
+
+std::optional<SharedPosition::Stretch> SharedPosition::take_all(std::int64_t elements) {
+  std::int64_t seen = counter_->load();
+  while (true) {
+    if (elements > end_ - clamped(seen)) return std::nullopt;
+    if (elements == 0) return Stretch{clamped(seen), 0};
+    const std::int64_t found = counter_->compare_swap(seen, seen + elements);
+    if (found == seen) return Stretch{seen, elements};
+    seen = found;
+  }
+}
+
+std::int64_t SharedPosition::tell() { return clamped(counter_->load()); }
+
+}  // namespace plait::core

@@ -1,0 +1,161 @@
+#include "plait/stream.hpp"
+
+#include <utility>
+
+#include "access/access.hpp"
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "core/comm/guard.hpp"
+#include "core/stream/stream_impl.hpp"
+
+namespace plait {
+
+using base::text;
+
+Stream::Impl::Impl(File::Impl& file, StreamMode mode, std::int64_t number)
+    : number_(number),
+      path_(file.path),
+      file_mode_(file.mode),
+      element_bytes_(file.type.element_bytes),
+      data_offset_(file.data_offset),
+      end_(base::checked_product(file.type.shape, "elements of the array")),
+      recorded_(file.recorded),
+      store_(file.store),
+      mode_(mode),
+      file_(&file) {}
+
+File::Impl& Stream::Impl::file() const {
+  if (file_ == nullptr) throw Error(ErrorKind::kArgument, text(path_, " is closed; open it again, and a stream on it"));
+  return *file_;
+}
+
+Stream::Impl& Stream::Impl::here() {
+  owner_.check(path_);
+  return *this;
+}
+
+std::string Stream::Impl::name() const {
+  return text("stream ", number_, " (mode ", static_cast<int>(mode_), ") of ", path_);
+}
+
+void Stream::Impl::check_not_closed() const {
+  if (closed_) throw Error(ErrorKind::kArgument, text(name(), " is closed; open another one"));
+}
+
+void Stream::Impl::check(const Call& call, bool needs_data) const {
+  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
+  check_not_closed();
+  if (call.write && file_mode_ == Mode::kRead)
+    refuse(text(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write"));
+  if (!call.write && file_mode_ == Mode::kWrite)
+    refuse(text(path_, " is a new file, of which streams read nothing; open it with mode \"r\" or \"r+\" to read"));
+  if (call.elements < 0)
+    refuse(text(name(), ": ", call.elements, " elements cannot be ", call.write ? "written" : "read",
+                "; give a number of 0 or more"));
+  if (needs_data && call.data == nullptr && call.elements > 0)
+    refuse(text(name(), ": the memory for ", call.elements, " elements is missing"));
+}
+
+void Stream::Impl::check_position(std::int64_t element) const {
+  check_not_closed();
+  if (element < 0 || element > end_)
+    throw Error(ErrorKind::kArgument,
+                text(name(), ": element ", element, " is not in the array; give 0 to ", end_, " (its end)"));
+}
+
+Error Stream::Impl::beyond_the_end(const std::string& what, std::int64_t position) const {
+  return {ErrorKind::kArgument, text(name(), ": ", what, " elements cannot be written from element ", position,
+                                     " on: the array ends at ", end_, "; nothing was written")};
+}
+
+void Stream::Impl::read_store(std::int64_t first, std::byte* data, std::int64_t elements) {
+  if (elements > 0) store_->read({{offset_of(first), data, elements * element_bytes_}});
+}
+
+void Stream::Impl::write_store(std::int64_t first, const std::byte* data, std::int64_t elements) {
+  if (elements > 0) store_->write({{offset_of(first), data, elements * element_bytes_}});
+}
+
+namespace core {
+
+std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
+  file.check_open();
+  std::shared_ptr<Stream::Impl> stream;
+  const auto open = [&](transport::Transport& transport) {
+    collective::Collective call(
+        transport, [&] { return text("open a stream in mode ", static_cast<int>(mode), " on ", file.name()); },
+        [&] {
+          if (static_cast<int>(mode) > static_cast<int>(StreamMode::kSame))
+            throw Error(ErrorKind::kArgument,
+                        text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
+        });
+    const std::int64_t number = ++file.streams_opened;
+    // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.
+    call.step([&] {
+      if (mode == StreamMode::kShared) {
+        stream = base::make_owned<IndependentStream>(file, mode, number, transport.counter(), transport.size());
+      } else if (mode == StreamMode::kOwn) {
+        auto place = std::make_shared<std::atomic<std::int64_t>>(0);
+        stream = base::make_owned<IndependentStream>(file, mode, number,
+                                                     std::make_unique<transport::MemoryCounter>(*place, place), 1);
+      } else {
+        stream = base::make_owned<CollectiveStream>(file, mode, number);
+      }
+      file.add_stream(stream);
+    });
+  };
+  try {
+    file.with_transport(open);
+  } catch (const Error& error) {
+    file.after_failure(error, false);
+    throw;
+  }
+  return stream;
+}
+
+}  // namespace core
+
+Stream::Stream(File& file, StreamMode mode) {
+  File::Impl& inner = *file.impl_;
+  core::guarded(inner.comm, [&] { inner.turn().run([&] { impl_ = core::open_stream(inner, mode); }); });
+}
+
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  return *this;
+}
+Stream::~Stream() {
+  if (impl_) collective::caught([this] { close(); });
+}
+
+StreamMode Stream::mode() const { return impl_->mode(); }
+bool Stream::is_open() const { return impl_->is_open(); }
+
+std::int64_t Stream::read(std::byte* data, std::int64_t elements) {
+  return impl_->here().transfer({false, data, elements});
+}
+std::int64_t Stream::write(const std::byte* data, std::int64_t elements) {
+  return impl_->here().transfer({true, const_cast<std::byte*>(data), elements});
+}
+StreamRequest Stream::start_read(std::byte* data, std::int64_t elements) {
+  return impl_->here().start({false, data, elements});
+}
+StreamRequest Stream::start_write(const std::byte* data, std::int64_t elements) {
+  return impl_->here().start({true, const_cast<std::byte*>(data), elements});
+}
+
+std::int64_t Stream::tell() const { return impl_->here().tell(); }
+void Stream::seek(std::int64_t element) { impl_->here().seek(element); }
+void Stream::close() {
+  impl_->here().settle();
+  impl_->close();
+}
+void Stream::refuse(const std::string& message) {
+  impl_->here().refuse(message);
+  __builtin_unreachable();
+}
+
+}  // namespace plait

@@ -1,0 +1,205 @@
+// Streams of modes 2, 3 and 4: a request of any rank ends when those of all ranks are complete.
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "access/same.hpp"
+#include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "collective/scan.hpp"
+#include "core/comm/guard.hpp"
+#include "core/file/recorded.hpp"
+#include "core/stream/stream_impl.hpp"
+
+namespace plait::core {
+
+using base::text;
+using collective::caught;
+
+void CollectiveStream::together(const std::function<void(transport::Transport&, bool& begun)>& body) {
+  file().check_open();
+  bool begun = false;
+  try {
+    file().with_transport([&](transport::Transport& transport) { body(transport, begun); });
+  } catch (const Error& error) {
+    // An error that another rank brings from another call than this write has let nothing be written.
+    file().after_failure(error, begun);
+    throw;
+  }
+}
+
+std::string CollectiveStream::words(const Call& call) const {
+  // Mode 2 lets the lengths differ.
+  const std::string length = mode() == StreamMode::kOrdered ? "" : text(call.elements, " elements");
+  return text(call.write ? "write(" : "read(", length, ") on stream ", number_, " (mode ", static_cast<int>(mode()),
+              mode() == StreamMode::kOrdered ? "" : ": equal lengths", ") of ", file().name());
+}
+
+collective::Collective CollectiveStream::begin(transport::Transport& transport, const Call& call,
+                                               const std::function<void()>& look) const {
+  std::string spoken;
+  const std::exception_ptr mine = caught([&] {
+    spoken = words(call);
+    look();
+  });
+  return {transport, spoken, mine};
+}
+
+std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& asked, unsigned flags) {
+  std::int64_t elements = 0;
+  first_ = position_;
+  keep(
+      asked, call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
+      flags | PLAIT_EVENT_COLLECTIVE | PLAIT_EVENT_AT_POSITION,
+      [&] { return Extent{offset_of(first_), asked_bytes(call)}; },
+      [&] {
+        together([&](transport::Transport& transport, bool& begun) {
+          elements = mode() == StreamMode::kOrdered ? ordered(transport, call, begun)
+                     : mode() == StreamMode::kEqual ? equal(transport, call, begun)
+                                                    : same(transport, call, begun);
+        });
+        return bytes_of(elements);
+      });
+  return elements;
+}
+
+void CollectiveStream::store_stretch(const Call& call, std::int64_t first, std::int64_t elements) {
+  first_ = first;
+  if (call.write) {
+    write_store(first, call.data, elements);
+  } else {
+    read_store(first, call.data, elements);
+  }
+}
+
+std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Call& call, bool& begun) {
+  std::optional<collective::Scan> scan;
+  const std::exception_ptr mine = caught([&] {
+    scan.emplace(transport);
+    check(call, true);
+  });
+  const std::int64_t wanted = mine ? 0 : call.write ? call.elements : std::min(call.elements, left());
+  if (scan) scan->announce(wanted);
+  collective::Collective together = begin(transport, call, [&] {
+    if (mine) std::rethrow_exception(mine);
+  });
+  begun = call.write;
+  collective::FirstError lacking;
+  const collective::Sums sums = scan->sum(lacking);
+  if (call.write && sums.all > left())
+    // Agreed on although all find it: nobody may announce anew while others still add up.
+    together.step([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
+  const std::int64_t first = position_ + std::min(sums.before, left());
+  const std::int64_t elements = std::min(wanted, end_ - first);
+  if (call.write) file().dirty = true;
+  together.step([&] {
+    lacking.rethrow();
+    store_stretch(call, first, elements);
+  });
+  position_ += std::min(sums.all, left());
+  return elements;
+}
+
+std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call& call, bool& begun) {
+  std::int64_t elements = 0;
+  const auto move = [&] {
+    const std::int64_t each = std::min(call.elements, left());
+    // Without computing rank * each, which may be more than there are numbers.
+    const std::int64_t whole = each == 0 ? 0 : left() / each;
+    const std::int64_t before = transport.rank() <= whole ? transport.rank() * each : left();
+    elements = std::min(each, left() - before);
+    store_stretch(call, position_ + before, elements);
+  };
+  collective::Collective together = begin(transport, call, [&] {
+    check(call, true);
+    // A read waits for nobody and changes nothing but its own memory: one agreement at its end serves for both.
+    if (!call.write) move();
+  });
+  begun = call.write;
+  const std::int64_t most = left() / transport.size();  // that each rank can move in full
+  if (call.write) {
+    if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
+    file().dirty = true;
+    together.step(move);
+  }
+  position_ += call.elements > most ? left() : call.elements * transport.size();
+  return elements;
+}
+
+std::int64_t CollectiveStream::same(transport::Transport& transport, const Call& call, bool& begun) {
+  collective::Collective together = begin(transport, call, [&] { check(call, !call.write || transport.rank() == 0); });
+  begun = call.write;
+  if (call.write && call.elements > left()) throw beyond_the_end(text(call.elements), position_);
+  const std::int64_t elements = std::min(call.elements, left());
+  if (call.write) {
+    together.step([&] {
+      if (transport.rank() != 0) return;
+      file().dirty = true;
+      write_store(position_, call.data, elements);
+    });
+  } else {
+    const std::int64_t memory = file().access_options.memory_bytes;
+    together.step([&] {
+      access::read_same(transport, *store_, offset_of(position_), call.data, elements * element_bytes_,
+                        memory == 0 ? plan::kDefaultMemory : memory);
+    });
+  }
+  position_ += elements;
+  return elements;
+}
+
+std::int64_t CollectiveStream::transfer(const Call& call) {
+  std::int64_t elements = 0;
+  const base::RecordedCall asked;
+  guarded(file().comm, [&] { file().turn().run([&] { elements = run(call, asked, 0); }); });
+  return elements;
+}
+
+StreamRequest CollectiveStream::start(const Call& call) {
+  const base::RecordedCall asked;
+  return guarded(file().comm, [&] {
+    auto elements = std::make_shared<std::int64_t>(0);
+    if (call.write) file().room_for_write();
+    auto request =
+        file().turn().start([this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
+    if (call.write) file().keep_write(request);
+    last_ = request;
+    return StreamRequest(Request(std::move(request)), std::move(elements));
+  });
+}
+
+std::int64_t CollectiveStream::tell() {
+  check_not_closed();
+  file().check_open_here();
+  settle();
+  return position_;
+}
+
+void CollectiveStream::seek(std::int64_t element) {
+  const auto move = [&] {
+    together([&](transport::Transport& transport, bool&) {
+      std::string spoken;
+      const std::exception_ptr mine = caught([&] {
+        spoken = text("seek(", element, ") on stream ", number_, " of ", file().name());
+        check_position(element);
+      });
+      const collective::Collective seeking(transport, spoken, mine);
+    });
+    position_ = element;
+  };
+  guarded(file().comm, [&] { file().turn().run(move); });
+}
+
+void CollectiveStream::refuse(const std::string& message) {
+  file().turn().run([&] { file().refuse(message); });
+  __builtin_unreachable();
+}
+
+void CollectiveStream::settle() {
+  if (last_) last_->wait_done();
+  last_ = nullptr;
+}
+
+}  // namespace plait::core

@@ -1,0 +1,159 @@
+/// The inside of a Stream: what all modes share, and one class for the independent and one for the collective modes.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/comm/worker.hpp"
+#include "core/file/impl.hpp"
+#include "core/stream/shared_position.hpp"
+#include "plait/stream.hpp"
+
+namespace plait {
+
+/// threads  As the Stream.
+class Stream::Impl {
+ public:
+  struct Call {
+    bool write = false;
+    std::byte* data = nullptr;
+    std::int64_t elements = 0;
+  };
+
+  /// `number` is that of the stream on its File, the same on every rank.
+  Impl(File::Impl& file, StreamMode mode, std::int64_t number);
+  virtual ~Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  StreamMode mode() const { return mode_; }
+  /// The same.  errors  kArgument: this process is a child of the one that opened the stream.
+  Impl& here();
+  virtual std::int64_t transfer(const Call& call) = 0;
+  virtual StreamRequest start(const Call& call) = 0;
+  virtual std::int64_t tell() = 0;
+  virtual void seek(std::int64_t element) = 0;
+  [[noreturn]] virtual void refuse(const std::string& message) = 0;
+  /// Waits for what was started.
+  virtual void settle() = 0;
+
+  void close() {
+    closed_ = true;
+    release();
+  }
+  bool is_open() const { return !closed_ && file_ != nullptr && file_->open && owner_.here(); }
+  /// The File goes: no call can reach it any more.
+  void detach() {
+    file_ = nullptr;
+    release();
+  }
+  /// Lets the store go, which no call may need any more: a file that was deleted would keep its place on the disk.
+  void release() { store_ = nullptr; }
+
+ protected:
+  /// errors  kArgument: the File has gone.
+  File::Impl& file() const;
+  /// errors  kArgument: the stream is closed.
+  void check_not_closed() const;
+  /// Everything about a call that does not need the position.  `needs_data`: whether this rank's memory is used.
+  void check(const Call& call, bool needs_data) const;
+  void check_position(std::int64_t element) const;
+  /// What is said where a write does not fit behind a position.
+  Error beyond_the_end(const std::string& what, std::int64_t position) const;
+  /// `stream 2 (mode 3) of field.npy`
+  std::string name() const;
+  std::int64_t bytes_of(std::int64_t elements) const { return elements * element_bytes_; }
+  /// What a call asks for, which may be any number.
+  std::int64_t asked_bytes(const Call& call) const {
+    return bytes_of(std::clamp<std::int64_t>(call.elements, 0, end_));
+  }
+  void read_store(std::int64_t first, std::byte* data, std::int64_t elements);
+  void write_store(std::int64_t first, const std::byte* data, std::int64_t elements);
+  std::int64_t offset_of(std::int64_t element) const { return data_offset_ + element * element_bytes_; }
+
+  const std::int64_t number_;
+  const std::string path_;
+  const Mode file_mode_;
+  const std::int64_t element_bytes_;
+  const std::int64_t data_offset_;
+  const std::int64_t end_;  // elements of the array
+  const std::uint32_t recorded_;
+  // Held here as well: the File lets it go when it fails, perhaps while this stream's thread is using it.
+  std::shared_ptr<store::Store> store_;
+
+ private:
+  const base::Owner owner_;
+  StreamMode mode_;
+  File::Impl* file_;
+  bool closed_ = false;
+};
+
+namespace core {
+
+/// Modes 0 and 1: takes stretches from a position of its own or of all, and waits for nobody.
+class IndependentStream : public Stream::Impl {
+ public:
+  IndependentStream(File::Impl& file, StreamMode mode, std::int64_t number, std::unique_ptr<transport::Counter> counter,
+                    int ranks);
+  std::int64_t transfer(const Call& call) override;
+  StreamRequest start(const Call& call) override;
+  std::int64_t tell() override;
+  void seek(std::int64_t element) override;
+  [[noreturn]] void refuse(const std::string& message) override;
+  void settle() override;
+
+ private:
+  void check_usable() const;
+  SharedPosition::Stretch claim(const Call& call);
+  void carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::RecordedCall& asked,
+                 unsigned flags);
+  /// Runs what follows the claim of a stretch: where it fails, a new file has lost that part.
+  template <typename Body>
+  void claimed(const Call& call, Body&& body);
+
+  SharedPosition position_;
+  Worker worker_;  // last: it ends before what its tasks use
+};
+
+/// Modes 2, 3 and 4: all ranks move one position together.
+class CollectiveStream : public Stream::Impl {
+ public:
+  using Impl::Impl;
+  std::int64_t transfer(const Call& call) override;
+  StreamRequest start(const Call& call) override;
+  std::int64_t tell() override;
+  void seek(std::int64_t element) override;
+  [[noreturn]] void refuse(const std::string& message) override;
+  void settle() override;
+
+ private:
+  /// The steps of one request, on the thread of the Comm.
+  std::int64_t run(const Call& call, const base::RecordedCall& asked, unsigned flags);
+  std::int64_t ordered(transport::Transport& transport, const Call& call, bool& begun);
+  std::int64_t equal(transport::Transport& transport, const Call& call, bool& begun);
+  std::int64_t same(transport::Transport& transport, const Call& call, bool& begun);
+  void store_stretch(const Call& call, std::int64_t first, std::int64_t elements);
+  /// The call in words that all ranks must have in common.
+  std::string words(const Call& call) const;
+  std::int64_t left() const { return end_ - position_; }
+  /// Brings this rank's call, and what `look` finds wrong with it, to the first agreement of a request.
+  collective::Collective begin(transport::Transport& transport, const Call& call,
+                               const std::function<void()>& look) const;
+  /// Runs `body` with the transport and tells the File of its errors.  `begun`, which `body` sets, tells whether all
+  /// ranks have agreed on a write, so that the store may have changed.
+  void together(const std::function<void(transport::Transport&, bool& begun)>& body);
+
+  std::int64_t position_ = 0;            // the same on every rank; of the thread of the Comm
+  std::int64_t first_ = 0;               // where this rank's part of the last request began
+  std::shared_ptr<Request::Impl> last_;  // started
+};
+
+/// Collective over the File's Comm, on the thread of that.
+std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode);
+
+}  // namespace core
+}  // namespace plait

@@ -1,0 +1,96 @@
+// Streams of modes 0 and 1: nobody waits for anybody.
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "core/file/recorded.hpp"
+#include "core/stream/stream_impl.hpp"
+
+namespace plait::core {
+
+IndependentStream::IndependentStream(File::Impl& file, StreamMode mode, std::int64_t number,
+                                     std::unique_ptr<transport::Counter> counter, int ranks)
+    : Impl(file, mode, number), position_(std::move(counter), end_, ranks) {}
+
+void IndependentStream::check_usable() const {
+  check_not_closed();
+  file().check_open_here();
+}
+
+SharedPosition::Stretch IndependentStream::claim(const Call& call) {
+  check_usable();
+  check(call, true);
+  if (!call.write) return position_.take(call.elements);
+  std::optional<SharedPosition::Stretch> stretch;
+  claimed(call, [&] { stretch = position_.take_all(call.elements); });
+  if (!stretch) throw beyond_the_end(base::text(call.elements), position_.tell());
+  file().dirty = true;
+  return *stretch;
+}
+
+template <typename Body>
+void IndependentStream::claimed(const Call& call, Body&& body) {
+  try {
+    body();
+  } catch (...) {
+    // A new file with a hole must not appear; the other ranks hear of it when the file is closed.
+    if (call.write && file_mode_ == Mode::kWrite) file().lose_write(std::current_exception());
+    throw;
+  }
+}
+
+void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch,
+                                  const base::RecordedCall& asked, unsigned flags) {
+  keep(
+      asked, call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION,
+      [&] { return Extent{offset_of(stretch.first), asked_bytes(call)}; },
+      [&] {
+        if (call.write) {
+          write_store(stretch.first, call.data, stretch.elements);
+        } else {
+          read_store(stretch.first, call.data, stretch.elements);
+        }
+        return bytes_of(stretch.elements);
+      });
+}
+
+std::int64_t IndependentStream::transfer(const Call& call) {
+  const base::RecordedCall asked;
+  const SharedPosition::Stretch stretch = claim(call);
+  claimed(call, [&] { worker_.run([&] { carry_out(call, stretch, asked, 0); }); });
+  return stretch.elements;
+}
+
+StreamRequest IndependentStream::start(const Call& call) {
+  const base::RecordedCall asked;
+  const SharedPosition::Stretch stretch = claim(call);
+  std::shared_ptr<Request::Impl> request;
+  std::shared_ptr<const std::int64_t> elements;
+  claimed(call, [&] {
+    elements = std::make_shared<const std::int64_t>(stretch.elements);
+    request = worker_.start([this, call, stretch, asked] {
+      claimed(call, [&] { carry_out(call, stretch, asked, PLAIT_EVENT_ASYNCHRONOUS); });
+    });
+    if (call.write) file().keep_write(request);
+  });
+  return {Request(std::move(request)), std::move(elements)};
+}
+
+std::int64_t IndependentStream::tell() {
+  check_usable();
+  return position_.tell();
+}
+
+void IndependentStream::seek(std::int64_t element) {
+  check_usable();
+  check_position(element);
+  position_.seek(element);
+}
+
+void IndependentStream::refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+
+void IndependentStream::settle() {
+  worker_.run([] {});
+}
+
+}  // namespace plait::core

@@ -1,0 +1,121 @@
+#include "layout/index_set/common_runs.hpp"
+
+#include <algorithm>
+
+#include "base/wide.hpp"
+
+namespace plait::layout {
+
+using base::Wide;
+
+CommonRuns::Side::Side(const IndexSet& s)
+    : set(s), length(s.contiguous() ? 1 : s.length), stride(s.contiguous() ? 1 : s.stride), only{0, length, 0} {}
+
+std::span<const IndexSet::PatternRun> CommonRuns::Side::runs() const {
+  if (set.pattern) return *set.pattern;
+  return {&only, 1};
+}
+
+CommonRuns::CommonRuns(const IndexSet& a, const IndexSet& b)
+    : side_a_(a), side_b_(b), begin_(std::max(a.begin, b.begin)), end_(std::max(begin_, std::min(a.end, b.end))) {
+  // Beside a contiguous set nothing is ever solved for.
+  if (side_a_.stride != 1 && side_b_.stride != 1) congruence_ = solve_congruence(side_a_.stride, side_b_.stride);
+  const Wide period = Wide{side_a_.stride / congruence_.divisor} * side_b_.stride;
+  repeats_ = period <= end_ - begin_;
+  if (repeats_) period_ = static_cast<std::int64_t>(period);
+}
+
+std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
+  std::vector<Run> found;
+  if (from >= to) return found;
+  const IndexSet& a = side_a_.set;
+  const IndexSet& b = side_b_.set;
+  if (a.contains(from) && b.contains(from)) {
+    // What `from` cuts off stands alone, so that every other overlap begins behind it.
+    const std::int64_t stop = std::min({a.run_end(from), b.run_end(from), to});
+    found.push_back({from, stop - from});
+    from = stop;
+    if (from >= to) return found;
+  }
+  // Beside a contiguous set only the runs of the other one count, and all of them are wanted.
+  const bool walks = side_a_.stride == 1 || side_b_.stride == 1 ||
+                     std::min(steps_of_walk(side_a_, side_b_, from, to), steps_of_walk(side_b_, side_a_, from, to)) <=
+                         steps_of_solution();
+  if (walks) {
+    walk(from, to, found);
+  } else {
+    solve(from, to, found);
+  }
+  return found;
+}
+
+/// Runs of the outer set, and runs of the inner one that can begin inside them; about.
+double CommonRuns::steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
+  const std::int64_t periods = (to - from) / outer.stride;
+  const auto runs = static_cast<double>(outer.runs().size());
+  // A pattern longer than the range has at most as many runs as lie in the range.
+  const bool part = periods == 0 && outer.set.pattern;
+  const double outer_runs =
+      part ? static_cast<double>(outer.set.clip(from, to).runs()) : (static_cast<double>(periods) + 1) * runs;
+  const double inner_runs = static_cast<double>(inner.runs().size()) / static_cast<double>(inner.stride);
+  return outer_runs * (1 + static_cast<double>(outer.length) / runs * inner_runs);
+}
+
+double CommonRuns::steps_of_solution() const {
+  const auto runs_a = static_cast<double>(side_a_.runs().size());
+  const auto runs_b = static_cast<double>(side_b_.runs().size());
+  const auto length_a = static_cast<double>(side_a_.length);
+  const auto length_b = static_cast<double>(side_b_.length);
+  return runs_a * runs_b + (runs_a * length_b + runs_b * length_a) / static_cast<double>(congruence_.divisor);
+}
+
+/// Each set in turn moves to its first member at or behind that of the other one.
+void CommonRuns::walk(std::int64_t from, std::int64_t to, std::vector<Run>& found) const {
+  const IndexSet& a = side_a_.set;
+  const IndexSet& b = side_b_.set;
+  std::int64_t x = a.next(from);
+  while (x < to) {
+    const std::int64_t y = b.next(x);
+    if (y >= to) return;
+    if (y != x) {
+      x = a.next(y);
+      if (x != y) continue;
+    }
+    const std::int64_t stop = std::min({a.run_end(x), b.run_end(x), to});
+    found.push_back({x, stop - x});
+    x = a.next(stop);
+  }
+}
+
+/// Runs i of a and j of b overlap where b's run begins at a distance d of -length_b < d < length_a from a's.
+void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& found) const {
+  const std::int64_t g = congruence_.divisor;
+  const Wide modulus = side_b_.stride / g;
+  const Wide full_period = Wide{side_a_.stride} * modulus;
+  const Wide back = Wide{congruence_.inverse} * side_a_.stride;
+  const auto sorted = static_cast<std::ptrdiff_t>(found.size());
+  for (const IndexSet::PatternRun& run_a : side_a_.runs()) {
+    const Wide origin_a = Wide{side_a_.set.origin} + run_a.begin;
+    for (const IndexSet::PatternRun& run_b : side_b_.runs()) {
+      const Wide offset = Wide{side_b_.set.origin} + run_b.begin - origin_a;
+      // The smallest d > -length_b with d = offset modulo g.
+      Wide d = 1 - run_b.length;
+      d += base::modulo(offset - d, g);
+      if (d >= run_a.length) continue;
+      // The period i of a whose run has a run of b at distance d: i*stride_a = offset - d modulo stride_b.  From one
+      // distance to the next one i falls by the inverse, so the run moves back by a constant, modulo the full period.
+      const Wide i = base::modulo((offset - d) / g, modulus) * congruence_.inverse % modulus;
+      Wide start = base::modulo(origin_a + i * side_a_.stride - from, full_period);
+      for (; d < run_a.length; d += g, start = start < back ? start - back + full_period : start - back) {
+        const Wide ahead = start + std::max<Wide>(d, 0);
+        const Wide x = from + (ahead >= full_period ? ahead - full_period : ahead);
+        if (x >= to) continue;
+        const Wide length = std::min<Wide>(run_a.length, d + run_b.length) - std::max<Wide>(d, 0);
+        found.push_back({static_cast<std::int64_t>(x), static_cast<std::int64_t>(std::min(length, to - x))});
+      }
+    }
+  }
+  std::sort(found.begin() + sorted, found.end(), [](const Run& s, const Run& t) { return s.begin < t.begin; });
+}
+
+}  // namespace plait::layout

@@ -1,0 +1,62 @@
+/// Where two index sets overlap.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "layout/index_set/congruence.hpp"
+#include "plait/index_set.hpp"
+
+namespace plait::layout {
+
+/// The overlaps of two index sets.
+///
+/// Two periodic sets repeat after L = lcm of their strides; the overlaps of one such period are found by solving
+/// i*stride_a - j*stride_b = d for each possible distance d of two overlapping runs (multiples of the gcd), for each
+/// pair of runs, or by walking the runs where that takes fewer steps.
+class CommonRuns {
+ public:
+  /// Keeps references to both sets.
+  CommonRuns(const IndexSet& a, const IndexSet& b);
+
+  /// The indices that lie in both ranges.
+  std::int64_t begin() const { return begin_; }
+  std::int64_t end() const { return end_; }
+  /// Whether a common period fits into [begin, end); only then the three that follow have a meaning.
+  bool repeats() const { return repeats_; }
+  std::int64_t period() const { return period_; }
+  std::int64_t period_members_a() const { return period_ / side_a_.stride * side_a_.length; }
+  std::int64_t period_members_b() const { return period_ / side_b_.stride * side_b_.length; }
+
+  /// The overlaps in [from, to), ascending: stretches of consecutive common members.  The bounds lie in
+  /// [begin, end] and are at most one common period apart.
+  std::vector<Run> find(std::int64_t from, std::int64_t to) const;
+
+ private:
+  /// A set as an endless pattern: contiguous sets have all indices, so any period fits them.
+  struct Side {
+    explicit Side(const IndexSet& set);
+    std::span<const IndexSet::PatternRun> runs() const;
+
+    const IndexSet& set;
+    std::int64_t length;
+    std::int64_t stride;
+    IndexSet::PatternRun only;  // the run of a set without a pattern
+  };
+
+  static double steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);
+  double steps_of_solution() const;
+  void walk(std::int64_t from, std::int64_t to, std::vector<Run>& found) const;
+  void solve(std::int64_t from, std::int64_t to, std::vector<Run>& found) const;
+
+  Side side_a_;
+  Side side_b_;
+  std::int64_t begin_;
+  std::int64_t end_;
+  Congruence congruence_;
+  std::int64_t period_ = 1;
+  bool repeats_ = false;
+};
+
+}  // namespace plait::layout

@@ -1,0 +1,214 @@
+#include "plait/index_set.hpp"
+
+#include <algorithm>
+
+#include "base/wide.hpp"
+#include "layout/index_set/pattern.hpp"
+
+namespace plait {
+
+namespace {
+
+using PatternRun = IndexSet::PatternRun;
+
+/// x - origin.  An origin may lie a stride below zero, so that a signed difference could overflow.
+std::uint64_t distance(const IndexSet& set, std::int64_t x) {
+  return static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(set.origin);
+}
+
+std::uint64_t u(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+
+/// The last run of a pattern that begins at or below a phase.
+const PatternRun& run_at(const IndexSet& set, std::int64_t phase) {
+  const auto behind = std::upper_bound(set.pattern->begin(), set.pattern->end(), phase,
+                                       [](std::int64_t x, const PatternRun& run) { return x < run.begin; });
+  return *std::prev(behind);
+}
+
+/// Where a member lies: its period, and its run in the period.
+struct Spot {
+  std::uint64_t period = 0;
+  std::int64_t phase = 0;
+};
+
+Spot spot_of(const IndexSet& set, std::int64_t x) {
+  const std::uint64_t away = distance(set, x);
+  return {away / u(set.stride), static_cast<std::int64_t>(away % u(set.stride))};
+}
+
+/// Members of the endless pattern in [origin, x).
+std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
+  if (x == set.origin) return 0;
+  const Spot spot = spot_of(set, x);
+  std::int64_t within = 0;
+  if (set.pattern) {
+    const PatternRun& run = run_at(set, spot.phase);
+    within = run.before + std::min(spot.phase - run.begin, run.length);
+  } else {
+    within = std::min(spot.phase, set.length);
+  }
+  return spot.period * u(set.length) + u(within);
+}
+
+/// Runs of the endless pattern that begin in [origin, x].
+std::uint64_t run_number(const IndexSet& set, std::int64_t x) {
+  const Spot spot = spot_of(set, x);
+  if (!set.pattern) return spot.period;
+  return spot.period * set.pattern->size() + u(&run_at(set, spot.phase) - set.pattern->data());
+}
+
+/// The set as a range where it has one run only, or none.
+IndexSet without_needless_pattern(IndexSet set) {
+  // A member and the one a period behind it lie in different runs.
+  if ((set.end - set.begin) / 2 >= set.stride) return set;
+  const std::int64_t first = set.next(set.begin);
+  if (first >= set.end) return IndexSet::range(set.begin, set.begin);
+  const std::int64_t stop = set.run_end(first);
+  return set.next(stop) >= set.end ? IndexSet::range(first, stop) : set;
+}
+
+}  // namespace
+
+IndexSet IndexSet::range(std::int64_t begin, std::int64_t end) {
+  const std::int64_t length = std::max<std::int64_t>(end - begin, 1);
+  return {begin, std::max(begin, end), begin, length, length};
+}
+
+IndexSet IndexSet::blocks(std::int64_t origin, std::int64_t length, std::int64_t stride, std::int64_t end) {
+  if (length == stride || end <= origin) return range(origin, end);
+  if (end - origin <= stride) return range(origin, end - origin < length ? end : origin + length);
+  return {origin, end, origin, length, stride};
+}
+
+IndexSet IndexSet::periodic(std::int64_t origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin,
+                            std::int64_t end) {
+  return layout::periodic(origin, stride, std::move(runs), begin, end);
+}
+
+std::int64_t IndexSet::rank_of(std::int64_t x) const {
+  x = std::clamp(x, begin, end);
+  if (contiguous()) return x - begin;
+  return static_cast<std::int64_t>(members_below(*this, x) - members_below(*this, begin));
+}
+
+bool IndexSet::contains(std::int64_t x) const {
+  if (x < begin || x >= end) return false;
+  if (contiguous()) return true;
+  const std::int64_t phase = spot_of(*this, x).phase;
+  if (!pattern) return phase < length;
+  const PatternRun& run = run_at(*this, phase);
+  return phase - run.begin < run.length;
+}
+
+std::int64_t IndexSet::at(std::int64_t place) const {
+  if (contiguous()) return begin + place;
+  const std::uint64_t member = u(place) + members_below(*this, begin);
+  const std::uint64_t period = member / u(length) * u(stride);
+  const auto within = static_cast<std::int64_t>(member % u(length));
+  std::int64_t phase = within;
+  if (pattern) {
+    const auto behind = std::upper_bound(pattern->begin(), pattern->end(), within,
+                                         [](std::int64_t m, const PatternRun& run) { return m < run.before; });
+    const PatternRun& run = *std::prev(behind);
+    phase = run.begin + within - run.before;
+  }
+  return static_cast<std::int64_t>(u(origin) + period + u(phase));
+}
+
+std::int64_t IndexSet::next(std::int64_t x) const {
+  x = std::max(x, begin);
+  if (x >= end) return end;
+  if (contiguous()) return x;
+  const std::int64_t phase = spot_of(*this, x).phase;
+  std::int64_t gap = 0;
+  if (pattern) {
+    const PatternRun* run = &run_at(*this, phase);
+    if (phase - run->begin < run->length) return x;
+    gap = (run == &pattern->back() ? stride : (run + 1)->begin) - phase;
+  } else {
+    if (phase < length) return x;
+    gap = stride - phase;
+  }
+  return gap < end - x ? x + gap : end;
+}
+
+std::int64_t IndexSet::run_end(std::int64_t x) const {
+  if (contiguous()) return end;
+  const std::int64_t phase = spot_of(*this, x).phase;
+  std::int64_t left = length - phase;
+  if (pattern) {
+    const PatternRun& run = run_at(*this, phase);
+    left = run.begin + run.length - phase;
+  }
+  return left < end - x ? x + left : end;
+}
+
+IndexSet IndexSet::clip(std::int64_t lo, std::int64_t hi) const {
+  lo = std::max(begin, lo);
+  hi = std::max(lo, std::min(end, hi));
+  if (contiguous()) return range(lo, hi);
+  IndexSet result = *this;
+  result.begin = lo;
+  result.end = hi;
+  return without_needless_pattern(std::move(result));
+}
+
+IndexSet IndexSet::translate(std::int64_t by) const {
+  IndexSet result = *this;
+  result.begin += by;
+  result.end += by;
+  base::Wide moved = base::Wide{origin} + by;
+  // Only begin and end have to fit where they come to lie; an origin far below them moves up by whole periods.
+  if (moved < INT64_MIN) moved += (result.begin - moved) / stride * stride;
+  result.origin = static_cast<std::int64_t>(moved);
+  return result;
+}
+
+std::int64_t IndexSet::runs() const {
+  const std::int64_t members = size();
+  if (members == 0) return 0;
+  if (contiguous()) return 1;
+  return static_cast<std::int64_t>(run_number(*this, at(members - 1)) - run_number(*this, at(0)) + 1);
+}
+
+std::int64_t IndexSet::longest_run() const {
+  if (contiguous()) return end - begin;
+  // The first run may be cut off; the k runs behind it are all that occur.
+  std::int64_t longest = 0;
+  std::int64_t x = next(begin);
+  for (std::int64_t seen = 0; seen <= pattern_runs() && x < end; ++seen) {
+    const std::int64_t stop = run_end(x);
+    longest = std::max(longest, stop - x);
+    x = next(stop);
+  }
+  return longest;
+}
+
+bool IndexSet::same_members(const IndexSet& other) const {
+  const std::int64_t members = size();
+  if (members != other.size()) return false;
+  if (members == 0) return true;
+  std::int64_t x = at(0);
+  if (x != other.at(0) || at(members - 1) != other.at(members - 1)) return false;
+  if (contiguous() || other.contiguous()) return contiguous() == other.contiguous();
+  // Two sequences with periods p and q that agree for p + q steps agree for ever (Fine and Wilf).
+  const std::int64_t last = at(members - 1);
+  const std::int64_t stop = base::saturate(std::min<base::Wide>(last, base::Wide{x} + stride + other.stride));
+  while (x <= stop) {
+    const std::int64_t behind = run_end(x);
+    if (behind != other.run_end(x)) return false;
+    if (behind > last) return true;
+    x = next(behind);
+    if (x != other.next(behind)) return false;
+  }
+  return true;
+}
+
+bool IndexSet::operator==(const IndexSet& other) const {
+  if (begin != other.begin || end != other.end || origin != other.origin || length != other.length ||
+      stride != other.stride)
+    return false;
+  return pattern == other.pattern || (pattern && other.pattern && *pattern == *other.pattern);
+}
+
+}  // namespace plait

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "base/wide.hpp"
+#include "layout/index_set/common_runs.hpp"
+#include "layout/index_set/congruence.hpp"
+#include "layout/index_set/pattern.hpp"
+#include "plait/index_set.hpp"
+
+namespace plait {
+
+namespace {
+
+using base::ceil_divide;
+using base::modulo;
+using base::Wide;
+
+/// { n - 1 - x : x in set }.
+IndexSet reversed(const IndexSet& set, std::int64_t n) {
+  if (set.contiguous()) return IndexSet::range(n - set.end, n - set.begin);
+  std::vector<Run> runs = layout::runs_of_period(set);
+  std::reverse(runs.begin(), runs.end());
+  for (Run& run : runs) run.begin = set.stride - run.begin - run.length;
+  return layout::periodic(Wide{n} - set.origin, set.stride, std::move(runs), n - set.end, n - set.begin);
+}
+
+/// The i of [lo, hi) with scale*i + offset in the set, where all of these images lie in the range of the set.
+class Preimage {
+ public:
+  Preimage(const IndexSet& set, Wide scale, Wide offset, std::int64_t lo, std::int64_t hi)
+      : set_(set), scale_(scale), offset_(offset), lo_(lo), hi_(hi) {}
+
+  IndexSet find() const {
+    // The images of i and i + period lie whole strides apart.
+    const auto residue = static_cast<std::int64_t>(scale_ % set_.stride);
+    const Congruence congruence = solve_congruence(residue == 0 ? set_.stride : residue, set_.stride);
+    const std::int64_t period = set_.stride / congruence.divisor;
+    const std::int64_t count = std::min(hi_ - lo_, period);
+    const std::int64_t passed = set_.clip(image(lo_), image(lo_ + count - 1) + 1).runs();
+    const std::int64_t solved = set_.length / congruence.divisor + set_.pattern_runs();
+    std::vector<Run> runs = solved < std::min(passed, count) ? solve(congruence, period, count) : walk(count);
+    if (count == period) return layout::periodic(lo_, period, std::move(runs), lo_, hi_);
+    for (Run& run : runs) run.begin += lo_;
+    return IndexSet::of_runs(std::move(runs));
+  }
+
+ private:
+  std::int64_t image(std::int64_t i) const { return static_cast<std::int64_t>(scale_ * i + offset_); }
+  /// The first i whose image lies at or behind x.
+  std::int64_t reaching(std::int64_t x) const { return base::saturate(ceil_divide(x - offset_, scale_)); }
+
+  /// Run by run of the set, for the `count` first i; they count from lo.
+  std::vector<Run> walk(std::int64_t count) const {
+    std::vector<Run> runs;
+    for (std::int64_t i = lo_; i < lo_ + count;) {
+      const std::int64_t x = image(i);
+      const std::int64_t member = set_.next(x);
+      if (member >= set_.end) break;
+      if (member != x) {
+        i = reaching(member);
+        continue;
+      }
+      const std::int64_t stop = std::min(reaching(set_.run_end(x)), lo_ + count);
+      runs.push_back({i - lo_, stop - i});
+      i = stop;
+    }
+    return runs;
+  }
+
+  /// Phase by phase: scale*i = phase - (phase of the image of lo) modulo stride, where the gcd divides the right side.
+  std::vector<Run> solve(const Congruence& congruence, std::int64_t period, std::int64_t count) const {
+    const Wide start = modulo(scale_ * lo_ + offset_ - set_.origin, set_.stride);
+    std::vector<Run> runs;
+    for (const Run& run : layout::runs_of_period(set_)) {
+      Wide phase = run.begin + modulo(start - run.begin, congruence.divisor);
+      for (; phase < Wide{run.begin} + run.length; phase += congruence.divisor) {
+        const Wide i = modulo((phase - start) / congruence.divisor, period) * congruence.inverse % period;
+        if (i < count) runs.push_back({static_cast<std::int64_t>(i), 1});
+      }
+    }
+    std::sort(runs.begin(), runs.end(), [](const Run& s, const Run& t) { return s.begin < t.begin; });
+    return runs;
+  }
+
+  const IndexSet& set_;
+  Wide scale_;
+  Wide offset_;
+  std::int64_t lo_;
+  std::int64_t hi_;
+};
+
+/// As preimage, for a scale above zero.
+IndexSet rising_preimage(const IndexSet& set, Wide scale, Wide offset, std::int64_t n) {
+  const auto bound = [&](std::int64_t x) { return std::clamp<Wide>(ceil_divide(x - offset, scale), 0, n); };
+  const auto lo = static_cast<std::int64_t>(bound(set.begin));
+  const auto hi = static_cast<std::int64_t>(bound(set.end));
+  if (lo >= hi) return IndexSet::range(lo, lo);
+  if (set.contiguous()) return IndexSet::range(lo, hi);
+  if (scale == 1) {
+    // The images of lo and hi lie in the set's range, so that the offset fits 64 bits.
+    const auto by = static_cast<std::int64_t>(offset);
+    return set.clip(lo + by, hi + by).translate(-by);
+  }
+  return Preimage(set, scale, offset, lo, hi).find();
+}
+
+}  // namespace
+
+IndexSet preimage(const IndexSet& set, std::int64_t scale, std::int64_t offset, std::int64_t n) {
+  if (n <= 0) return IndexSet::range(0, 0);
+  if (scale > 0) return rising_preimage(set, scale, offset, n);
+  // i = n - 1 - j has a rising image in j.
+  return reversed(rising_preimage(set, -Wide{scale}, Wide{scale} * (n - 1) + offset, n), n);
+}
+
+IndexSet nest(const IndexSet& outer, const IndexSet& inner) {
+  const std::int64_t members = inner.size();
+  if (members == 0) return IndexSet::range(outer.begin, outer.begin);
+  if (outer.contiguous()) return inner.translate(outer.begin);
+  const std::int64_t first = inner.at(0);
+  const std::int64_t last = inner.at(members - 1);
+  const std::int64_t begin = outer.at(first);
+  const std::int64_t end = outer.at(last) + 1;
+  if (inner.contiguous()) return outer.clip(begin, end);
+  // In places of the outer set, outer repeats after its length and inner after its stride.
+  const Wide common = Wide{outer.length} / std::gcd(outer.length, inner.stride) * inner.stride;
+  const bool repeats = common <= last - first;
+  const std::int64_t places = repeats ? static_cast<std::int64_t>(common) : last - first + 1;
+  std::vector<Run> runs;
+  for (std::int64_t q = first; q - first < places;) {
+    const std::int64_t stop = std::min(inner.run_end(q) - first, places) + first;
+    for (std::int64_t x = outer.at(q), left = stop - q; left > 0;) {
+      const std::int64_t length = std::min(outer.run_end(x) - x, left);
+      runs.push_back({x, length});
+      left -= length;
+      if (left > 0) x = outer.next(x + length);
+    }
+    q = inner.next(stop);
+    if (q >= inner.end) break;
+  }
+  if (!repeats) return IndexSet::of_runs(std::move(runs));
+  for (Run& run : runs) run.begin -= begin;
+  return layout::periodic(begin, places / outer.length * outer.stride, std::move(runs), begin, end);
+}
+
+IndexSet intersection(const IndexSet& a, const IndexSet& b) {
+  if (a.contiguous()) return b.clip(a.begin, a.end);
+  if (b.contiguous()) return a.clip(b.begin, b.end);
+  const layout::CommonRuns common(a, b);
+  if (!common.repeats()) return IndexSet::of_runs(common.find(common.begin(), common.end()));
+  std::vector<Run> runs = common.find(common.begin(), common.begin() + common.period());
+  for (Run& run : runs) run.begin -= common.begin();
+  return layout::periodic(common.begin(), common.period(), std::move(runs), common.begin(), common.end());
+}
+
+IndexSet complement(const IndexSet& set, std::int64_t n) {
+  const IndexSet inside = set.clip(0, n);
+  const std::int64_t members = inside.size();
+  if (members == 0) return IndexSet::range(0, n);
+  const std::int64_t first = inside.at(0);
+  const std::int64_t last = inside.at(members - 1);
+  if (inside.contiguous()) return IndexSet::of_runs({{0, first}, {last + 1, n - last - 1}});
+  std::vector<Run> runs = layout::runs_of_period(inside);
+  const IndexSet endless = layout::periodic(inside.origin, inside.stride, runs, 0, n);
+  const bool all = endless.size() == members;
+  if (!all) runs = layout::all_runs(inside);
+  // Behind each run up to the next one; behind the last one up to the end of the period, or of the indices.
+  std::vector<Run> gaps;
+  if (!all) gaps.push_back({0, first});
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::int64_t stop = runs[i].begin + runs[i].length;
+    const std::int64_t next = i + 1 < runs.size() ? runs[i + 1].begin : all ? inside.stride : n;
+    gaps.push_back({stop, next - stop});
+  }
+  if (!all) return IndexSet::of_runs(std::move(gaps));
+  return layout::periodic(inside.origin, inside.stride, std::move(gaps), 0, n);
+}
+
+}  // namespace plait

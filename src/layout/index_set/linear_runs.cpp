@@ -1,0 +1,60 @@
+#include "layout/index_set/linear_runs.hpp"
+
+#include <algorithm>
+
+namespace plait::layout {
+
+namespace {
+
+/// Where the run that ends with the last member begins.
+std::int64_t last_run_begin(const IndexSet& set) {
+  // From there on the members are as far from the last one as their places are.
+  const std::int64_t members = set.size();
+  const std::int64_t last = set.at(members - 1);
+  std::int64_t lo = 0;
+  std::int64_t hi = members - 1;
+  while (lo < hi) {
+    const std::int64_t middle = lo + (hi - lo) / 2;
+    if (last - set.at(middle) == members - 1 - middle) {
+      hi = middle;
+    } else {
+      lo = middle + 1;
+    }
+  }
+  return set.at(lo);
+}
+
+}  // namespace
+
+LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order) {
+  // Of the faster dimensions: all their places, those that are owned at their beginning and end, and the runs.
+  std::int64_t places = 1;
+  std::int64_t head = 1;
+  std::int64_t tail = 1;
+  LinearRuns runs{1, 1};
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    const IndexSet& set = sets[static_cast<std::size_t>(*d)];
+    const std::int64_t extent = shape[static_cast<std::size_t>(*d)];
+    const std::int64_t members = set.size();
+    if (members == 0) return {};
+    const std::int64_t first = set.at(0);
+    const std::int64_t last = set.at(members - 1);
+    if (head == places) {  // each index is a stretch without a gap
+      const std::int64_t front = first == 0 ? set.run_end(0) : 0;
+      const std::int64_t back = last == extent - 1 ? last + 1 - last_run_begin(set) : 0;
+      runs = {set.runs(), places * set.longest_run()};
+      head = places * front;
+      tail = places * back;
+    } else {
+      const bool joins = head > 0 && tail > 0;
+      runs.count = members * runs.count - (joins ? members - set.runs() : 0);
+      if (joins && set.longest_run() > 1) runs.longest = std::max(runs.longest, tail + head);
+      if (first != 0) head = 0;
+      if (last != extent - 1) tail = 0;
+    }
+    places *= extent;
+  }
+  return runs;
+}
+
+}  // namespace plait::layout

@@ -1,0 +1,142 @@
+#include "layout/index_set/pattern.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace plait {
+
+namespace layout {
+
+namespace {
+
+using base::Wide;
+
+/// Runs that touch become one, empty ones vanish.
+std::vector<Run> joined(std::vector<Run> runs) {
+  std::size_t kept = 0;
+  for (const Run& run : runs) {
+    if (run.length <= 0) continue;
+    if (kept > 0 && runs[kept - 1].begin + runs[kept - 1].length == run.begin) {
+      runs[kept - 1].length += run.length;
+    } else {
+      runs[kept++] = run;
+    }
+  }
+  runs.resize(kept);
+  return runs;
+}
+
+/// A run and the distance from its begin to that of the next one.
+struct Step {
+  std::int64_t length = 0;
+  std::int64_t distance = 0;
+  bool operator==(const Step&) const = default;
+};
+
+std::vector<Step> steps_of(const std::vector<Run>& runs) {
+  std::vector<Step> steps;
+  steps.reserve(runs.size());
+  for (std::size_t i = 0; i + 1 < runs.size(); ++i)
+    steps.push_back({runs[i].length, runs[i + 1].begin - runs[i].begin});
+  return steps;
+}
+
+/// For each prefix of the steps its longest proper suffix that is a prefix too (Knuth, Morris and Pratt).
+std::vector<std::size_t> borders_of(std::span<const Step> steps) {
+  std::vector<std::size_t> border(steps.size() + 1, 0);
+  for (std::size_t i = 1, matched = 0; i < steps.size(); ++i) {
+    while (matched > 0 && steps[i] != steps[matched]) matched = border[matched];
+    if (steps[i] == steps[matched]) ++matched;
+    border[i + 1] = matched;
+  }
+  return border;
+}
+
+/// The set with these runs a period, the first one at phase 0; end is where the range ends.
+IndexSet assemble(std::int64_t origin, std::int64_t stride, std::span<const Run> runs, std::int64_t begin,
+                  std::int64_t end) {
+  IndexSet set{begin, end, origin, runs.front().length, stride};
+  if (runs.size() == 1) return set;
+  auto pattern = std::make_shared<std::vector<IndexSet::PatternRun>>();
+  pattern->reserve(runs.size());
+  set.length = 0;
+  for (const Run& run : runs) {
+    pattern->push_back({run.begin - runs.front().begin, run.length, set.length});
+    set.length += run.length;
+  }
+  set.pattern = std::move(pattern);
+  return set;
+}
+
+/// The runs of one period from a member's begin on: none touches the end of the period, and it is the shortest one.
+void normalize(Wide& origin, std::int64_t& stride, std::vector<Run>& runs) {
+  if (runs.size() > 1 && runs.front().begin == 0 && runs.back().begin + runs.back().length == stride) {
+    runs.front() = {runs.back().begin - stride, runs.back().length + runs.front().length};
+    runs.pop_back();
+  }
+  const std::int64_t shift = runs.front().begin;
+  origin += shift;
+  for (Run& run : runs) run.begin -= shift;
+  if (runs.size() == 1) return;
+  std::vector<Step> steps = steps_of(runs);
+  steps.push_back({runs.back().length, stride - runs.back().begin});
+  const std::size_t period = runs.size() - borders_of(steps).back();
+  if (runs.size() % period != 0 || period == runs.size()) return;
+  stride = runs[period].begin;
+  runs.resize(period);
+}
+
+}  // namespace
+
+IndexSet periodic(Wide origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin, std::int64_t end) {
+  if (end <= begin) return IndexSet::range(begin, begin);
+  runs = joined(std::move(runs));
+  if (runs.empty()) return IndexSet::range(begin, begin);
+  if (runs.front().length == stride) return IndexSet::range(begin, end);
+  normalize(origin, stride, runs);
+  origin += base::floor_divide(begin - origin, stride) * stride;
+  const IndexSet set = assemble(static_cast<std::int64_t>(origin), stride, runs, begin, end);
+  const IndexSet clipped = set.clip(begin, end);  // a range where it is one run
+  if (clipped.contiguous() || clipped.runs() >= set.pattern_runs()) return clipped;
+  return IndexSet::of_runs(all_runs(clipped));
+}
+
+std::vector<Run> runs_of_period(const IndexSet& set) {
+  if (!set.pattern) return {{0, set.length}};
+  std::vector<Run> runs;
+  runs.reserve(set.pattern->size());
+  for (const IndexSet::PatternRun& run : *set.pattern) runs.push_back({run.begin, run.length});
+  return runs;
+}
+
+std::vector<Run> all_runs(const IndexSet& set) {
+  std::vector<Run> runs;
+  for (std::int64_t x = set.next(set.begin); x < set.end;) {
+    const std::int64_t stop = set.run_end(x);
+    runs.push_back({x, stop - x});
+    x = set.next(stop);
+  }
+  return runs;
+}
+
+}  // namespace layout
+
+IndexSet IndexSet::of_runs(std::vector<Run> runs) {
+  runs = layout::joined(std::move(runs));
+  if (runs.empty()) return range(0, 0);
+  const std::int64_t begin = runs.front().begin;
+  const std::int64_t end = runs.back().begin + runs.back().length;
+  if (runs.size() == 1) return range(begin, end);
+  // The last run may be the cut off one of a period; all before it must repeat exactly.
+  const std::vector<layout::Step> steps = layout::steps_of(runs);
+  const std::vector<std::size_t> borders = layout::borders_of(steps);
+  const std::size_t last = runs.size() - 1;
+  std::size_t border = borders[last];
+  while (border > 0 && runs[border].length < runs[last].length) border = borders[border];
+  const std::size_t period = last - border;
+  if (runs[border].length < runs[last].length) return layout::assemble(begin, end - begin, runs, begin, end);
+  return layout::assemble(begin, runs[period].begin - begin, std::span(runs).first(period), begin, end);
+}
+
+}  // namespace plait

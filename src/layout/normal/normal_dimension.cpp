@@ -1,0 +1,278 @@
+#include "layout/normal/normal_dimension.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace plait::layout {
+
+namespace {
+
+using Kind = Distribution::Kind;
+
+constexpr std::int64_t kMostRuns = std::int64_t{1} << 20;
+
+/// Consecutive blocks of the given sizes, all above 0.
+Pattern consecutive(Extents sizes, std::int64_t size, std::int64_t extent) {
+  const auto count = static_cast<std::int64_t>(sizes.size());
+  const std::int64_t block = count >= 2 ? std::max(sizes[0], sizes[1]) : sizes[0];
+  bool uniform = true;
+  for (std::size_t b = 1; b < sizes.size(); ++b)
+    uniform = uniform && (b + 1 == sizes.size() ? sizes[b] <= block : sizes[b] == block);
+  if (uniform) return UniformBlocks{sizes[0], block, count};
+  bool balanced = count == extent;
+  for (std::int64_t b = 0; balanced && b < count; ++b)
+    balanced = sizes[static_cast<std::size_t>(b)] == size / extent + (b < size % extent ? 1 : 0);
+  if (balanced) return BalancedBlocks{};
+  return UnequalBlocks{std::move(sizes)};
+}
+
+Pattern pattern_of_blocks(const BlockOwnerMap& owner_map) {
+  const std::int64_t size = owner_map.size();
+  const std::int64_t extent = owner_map.extent();
+  if (extent == 1) return UniformBlocks{size, size, 1};
+  if (owner_map.kind() == Kind::kBlock || owner_map.kind() == Kind::kCyclic) {
+    const std::int64_t block = owner_map.block();
+    const std::int64_t phase = owner_map.offset() % block;
+    const std::int64_t first = std::min(block - phase, size);
+    const std::int64_t count = (phase + size - 1) / block + 1;
+    if (count > extent) return RoundRobin{first, block};
+    if (count == 1) return UniformBlocks{size, size, 1};
+    // Of two blocks the longer one counts; the length that both are cut from cannot be seen.
+    if (count == 2) return UniformBlocks{first, std::max(first, size - first), 2};
+    return UniformBlocks{first, block, count};
+  }
+  if (owner_map.kind() == Kind::kBalanced && owner_map.offset() == 0) {
+    const std::int64_t most = (size - 1) / extent + 1;
+    if (size <= extent) return UniformBlocks{1, 1, size};
+    if (size % extent == 0 || size % extent == extent - 1) return UniformBlocks{most, most, extent};
+    // The second of two blocks may be shorter, which leaves only larger grids.
+    return BalancedBlocks{};
+  }
+  Extents sizes;
+  for (const std::int64_t coordinate : labelled_coordinates(owner_map))
+    sizes.push_back(owner_map.set(coordinate).size());
+  return consecutive(std::move(sizes), size, extent);
+}
+
+/// Runs of owners from index 0 on, below `end`; nothing where there are too many.
+std::optional<std::vector<OwnerRun>> runs_below(const OwnerMap& owner_map, std::int64_t end) {
+  std::vector<OwnerRun> runs;
+  for (std::int64_t x = 0; x < end;) {
+    if (static_cast<std::int64_t>(runs.size()) == kMostRuns) return std::nullopt;
+    const std::int64_t owner = owner_map.owner(x);
+    const std::int64_t stop = std::min(owner_map.set(owner).run_end(x), end);
+    runs.push_back({owner, stop - x});
+    x = stop;
+  }
+  return runs;
+}
+
+/// A period of all index sets, or the size where there is no shorter one to see.
+std::int64_t common_period(const OwnerMap& owner_map) {
+  std::int64_t period = 1;
+  for (std::int64_t c = 0; c < owner_map.extent(); ++c) {
+    const IndexSet set = owner_map.set(c);
+    if (set.empty()) continue;
+    // The set must be all of its endless pattern between 0 and the size.
+    IndexSet endless = set;
+    endless.begin = 0;
+    endless.end = owner_map.size();
+    if (endless.origin > 0) endless.origin -= (endless.origin / set.stride + 1) * set.stride;
+    if (set.contiguous() || endless.size() != set.size()) {
+      if (set.size() != owner_map.size()) return owner_map.size();
+      continue;
+    }
+    const std::int64_t factor = set.stride / std::gcd(period, set.stride);
+    if (__builtin_mul_overflow(period, factor, &period) || period >= owner_map.size()) return owner_map.size();
+  }
+  return period;
+}
+
+/// The length of the shortest prefix whose repetition is the word, by the Z function of its runs.
+std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t size) {
+  const std::size_t count = runs.size();
+  std::vector<std::size_t> same(count, 0);  // runs from here on that equal those from run 1 on
+  for (std::size_t k = 2, from = 0, to = 0; k < count; ++k) {
+    if (k < to) same[k] = std::min(to - k, same[k - from + 1]);
+    while (k + same[k] < count && runs[1 + same[k]] == runs[k + same[k]]) ++same[k];
+    if (k + same[k] > to) from = k, to = k + same[k];
+  }
+  std::int64_t end = runs.empty() ? 0 : runs[0].count;
+  for (std::size_t j = 1; j < count; ++j) {
+    const std::int64_t start = end;
+    end += runs[j].count;
+    if (runs[j].owner != runs[0].owner) continue;
+    if (j + 1 == count) return std::max(start, size - runs[0].count);
+    if (runs[j].count < runs[0].count) continue;
+    // All runs behind this one go on like those behind the first one, but for the last, which may be cut off.
+    const std::size_t behind = count - 1 - j;
+    const bool whole = same[j + 1] >= behind;
+    const bool cut = same[j + 1] + 1 >= behind && runs[behind].owner == runs[count - 1].owner &&
+                     runs[behind].count >= runs[count - 1].count;
+    if (whole || cut) return end - runs[0].count;
+  }
+  return size;
+}
+
+std::optional<Pattern> pattern_of_runs(const OwnerMap& owner_map) {
+  const std::int64_t size = owner_map.size();
+  std::int64_t period = common_period(owner_map);
+  // Two periods, so that a repeated word shows where its blocks are cut.
+  const std::int64_t seen = period == 1 || period > size / 2 ? size : 2 * period;
+  std::optional<std::vector<OwnerRun>> found = runs_below(owner_map, seen);
+  if (!found) return std::nullopt;
+  std::vector<OwnerRun> runs = std::move(*found);
+
+  std::vector<std::int64_t> label(static_cast<std::size_t>(owner_map.extent()), -1);
+  std::int64_t labels = 0;
+  for (OwnerRun& run : runs) {
+    std::int64_t& known = label[static_cast<std::size_t>(run.owner)];
+    if (known < 0) known = labels++;
+    run.owner = known;
+  }
+  if (static_cast<std::int64_t>(runs.size()) == labels && seen == size) {
+    Extents sizes;
+    for (const OwnerRun& run : runs) sizes.push_back(run.count);
+    return consecutive(std::move(sizes), size, owner_map.extent());
+  }
+  if (labels == owner_map.extent() && runs.size() >= 3) {
+    const std::int64_t block = runs[1].count;
+    bool round = runs[0].count <= block && runs.back().count <= block;
+    for (std::size_t j = 0; round && j < runs.size(); ++j)
+      round = runs[j].owner == static_cast<std::int64_t>(j) % labels &&
+              (j == 0 || j + 1 == runs.size() || runs[j].count == block);
+    if (round) return RoundRobin{runs[0].count, block};
+  }
+  period = shortest_period(runs, seen);
+  Word word;
+  std::int64_t length = 0;
+  for (const OwnerRun& run : runs) {
+    if (length >= period) break;
+    word.runs.push_back({run.owner, std::min(run.count, period - length)});
+    length += run.count;
+  }
+  return word;
+}
+
+Distribution block_or(const UniformBlocks& blocks, std::int64_t size, std::int64_t extent) {
+  const std::int64_t ceiling = (size - 1) / extent + 1;
+  return Distribution::block_of(blocks.block == ceiling ? 0 : blocks.block);
+}
+
+}  // namespace
+
+std::optional<Pattern> pattern_of(const OwnerMap& owner_map) {
+  if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map)) return pattern_of_blocks(*blocks);
+  return pattern_of_runs(owner_map);
+}
+
+std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> found;
+  for (std::int64_t c = 0; c < owner_map.extent(); ++c) {
+    const IndexSet set = owner_map.set(c);
+    if (!set.empty()) found.emplace_back(set.at(0), c);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::int64_t> result;
+  for (const auto& [first, coordinate] : found) result.push_back(coordinate);
+  return result;
+}
+
+Turn turn_of(const BlockOwnerMap& owner_map) {
+  const std::int64_t first = owner_map.owner(0);
+  const bool one = owner_map.set(first).size() == owner_map.size();
+  return {first, owner_map.turn().reverse && owner_map.extent() > 2 && !one};
+}
+
+namespace {
+
+/// The turn that labels follow, if any.
+std::optional<Turn> turn_in(std::span<const std::int64_t> labels, std::int64_t extent, bool reverse) {
+  const std::int64_t step = reverse ? extent - 1 : 1;
+  for (std::size_t l = 1; l < labels.size(); ++l)
+    if (labels[l] != (labels[l - 1] + step) % extent) return std::nullopt;
+  return Turn{labels[0], reverse};
+}
+
+}  // namespace
+
+std::optional<Spelled> spell_labels(const Pattern& pattern, std::int64_t size, std::int64_t extent,
+                                    std::span<const std::int64_t> labels) {
+  if (std::holds_alternative<Word>(pattern)) return spell(pattern, size, extent, labels);
+  const std::optional<Turn> forward = turn_in(labels, extent, false);
+  const bool ascending = std::is_sorted(labels.begin(), labels.end());
+  const bool blocks = std::holds_alternative<UniformBlocks>(pattern) || std::holds_alternative<UnequalBlocks>(pattern);
+  const auto* uniform = std::get_if<UniformBlocks>(&pattern);
+  const bool short_first = uniform != nullptr && uniform->first < uniform->block;
+  const bool unequal = std::holds_alternative<UnequalBlocks>(pattern);
+  const bool from_first = forward && forward->source == 0 && !unequal && !short_first;
+  // A shorter first block, and coordinates without one between others, are said by sizes, unless there are very many.
+  if (ascending && !from_first && blocks && (unequal || extent <= kMostGaps))
+    return spell(pattern, size, extent, labels);
+  if (forward) return spell(pattern, size, extent, *forward);
+  if (const std::optional<Turn> back = turn_in(labels, extent, true)) return spell(pattern, size, extent, *back);
+  return std::nullopt;
+}
+
+Spelled spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, Turn turn) {
+  Spelled result;
+  result.turn = turn;
+  if (const auto* blocks = std::get_if<UniformBlocks>(&pattern)) {
+    if (blocks->first < blocks->block) {
+      result.distribution = Distribution::block_of(blocks->block);
+      result.offset = blocks->block - blocks->first;
+    } else {
+      result.distribution = block_or(*blocks, size, extent);
+    }
+  } else if (std::holds_alternative<BalancedBlocks>(pattern)) {
+    result.distribution = Distribution::balanced();
+  } else if (const auto* unequal = std::get_if<UnequalBlocks>(&pattern)) {
+    Extents sizes = unequal->sizes;
+    sizes.resize(static_cast<std::size_t>(extent), 0);
+    result.distribution = Distribution::gen_block(std::move(sizes));
+  } else if (const auto* round = std::get_if<RoundRobin>(&pattern)) {
+    result.distribution = Distribution::cyclic(round->block);
+    result.offset = round->block - round->first;
+  } else {
+    // A map names coordinates itself.
+    result.turn = {};
+    std::vector<OwnerRun> runs = std::get<Word>(pattern).runs;
+    std::int64_t length = 0;
+    for (OwnerRun& run : runs) {
+      run.owner = turn.reverse ? (turn.source - run.owner + extent) % extent : (turn.source + run.owner) % extent;
+      length += run.count;
+    }
+    result.distribution = Distribution::indirect(std::move(runs), length < size);
+  }
+  return result;
+}
+
+Spelled spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, std::span<const std::int64_t> labels) {
+  Spelled result;
+  const auto at = [&](std::size_t label) { return static_cast<std::size_t>(labels[label]); };
+  if (const auto* word = std::get_if<Word>(&pattern)) {
+    std::vector<OwnerRun> runs = word->runs;
+    std::int64_t length = 0;
+    for (OwnerRun& run : runs) {
+      run.owner = labels[static_cast<std::size_t>(run.owner)];
+      length += run.count;
+    }
+    result.distribution = Distribution::indirect(std::move(runs), length < size);
+    return result;
+  }
+  Extents sizes(static_cast<std::size_t>(extent), 0);
+  if (const auto* unequal = std::get_if<UnequalBlocks>(&pattern)) {
+    for (std::size_t label = 0; label < unequal->sizes.size(); ++label) sizes[at(label)] = unequal->sizes[label];
+  } else {
+    const auto& blocks = std::get<UniformBlocks>(pattern);  // round robin and balanced blocks leave no coordinate out
+    std::int64_t left = size;
+    for (std::size_t label = 0; label < static_cast<std::size_t>(blocks.count); ++label) {
+      sizes[at(label)] = std::min(label == 0 ? blocks.first : blocks.block, left);
+      left -= sizes[at(label)];
+    }
+  }
+  result.distribution = Distribution::gen_block(std::move(sizes));
+  return result;
+}
+
+}  // namespace plait::layout

@@ -1,0 +1,256 @@
+// The normal form: equal layouts, however they were spelled, become the same value and the same text.
+
+#include <algorithm>
+#include <numeric>
+
+#include "layout/normal/normal_dimension.hpp"
+#include "layout/normal/normal_grid.hpp"
+#include "layout/resolved.hpp"
+
+namespace plait {
+
+namespace {
+
+using layout::DigitGrid;
+using layout::Labels;
+using layout::Pattern;
+using layout::RankTable;
+using layout::Resolved;
+using layout::Spelled;
+
+/// Layouts of at most so many ranks are looked at rank by rank.  Equal layouts have equally many ranks, so both go the
+/// same way.
+constexpr std::int64_t kFewRanks = 4096;
+
+/// One dimension: what it is without the names of its coordinates, and those.
+struct Dimension {
+  Pattern pattern;
+  Labels labels;
+  Spelled spelled;
+};
+
+const layout::BlockOwnerMap* plain_deal(const layout::OwnerMap& owner_map) {
+  return dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
+}
+
+/// How the ranks are said: by digits, or one by one on a grid of all dimensions and copies.
+struct Ranks {
+  std::vector<layout::Digit> digits;
+  Extents list;
+};
+
+/// Names of coordinates without looking at each rank; false where that cannot be done.
+bool spell_by_axes(const Layout& layout, const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
+  const std::optional<DigitGrid> grid = layout::digits_of_axes(resolved);
+  if (!grid) return false;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    if (resolved.shape[d] == 0) continue;
+    const layout::OwnerMap& owner_map = layout.owner_map(static_cast<int>(d));
+    const auto* plain = plain_deal(owner_map);
+    if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMostGaps) {
+      dimensions[d].spelled = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), turn_of(*plain));
+      continue;
+    }
+    const std::vector<std::int64_t> labels = labelled_coordinates(owner_map);
+    const auto spelled = spell_labels(dimensions[d].pattern, owner_map.size(), owner_map.extent(), labels);
+    if (!spelled) return false;
+    dimensions[d].spelled = *spelled;
+  }
+  ranks.digits = grid->digits;
+  return true;
+}
+
+void spell_by_ranks(const Layout& layout, const Resolved& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
+  std::vector<Labels> labels;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    const layout::OwnerMap& owner_map = layout.owner_map(static_cast<int>(d));
+    labels.push_back(owner_map.size() == 0 ? Labels{1, {0}}
+                                           : Labels{owner_map.extent(), labelled_coordinates(owner_map)});
+    dimensions[d].labels = labels.back();
+  }
+  const RankTable table(layout, resolved, std::move(labels));
+  const auto size_of = [&](std::size_t d) { return resolved.shape[d]; };
+  std::optional<DigitGrid> grid = table.digits();
+  for (std::size_t d = 0; grid && d < dimensions.size(); ++d) {
+    if (size_of(d) == 0) continue;
+    Dimension& dimension = dimensions[d];
+    std::optional<Spelled> spelled =
+        spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, grid->labels[d]);
+    if (!spelled) {
+      const auto natural = table.natural_digits(static_cast<int>(d));
+      if (natural) {
+        std::erase_if(grid->digits, [&](const layout::Digit& digit) { return digit.dimension == static_cast<int>(d); });
+        grid->digits.insert(grid->digits.end(), natural->begin(), natural->end());
+        spelled = spell(dimension.pattern, size_of(d), dimension.labels.extent, layout::Turn{});
+      }
+    }
+    if (spelled) {
+      dimension.spelled = *spelled;
+    } else {
+      grid.reset();
+    }
+  }
+  if (grid) {
+    std::sort(grid->digits.begin(), grid->digits.end(),
+              [](const layout::Digit& a, const layout::Digit& b) { return a.step > b.step; });
+    ranks.digits = grid->digits;
+    if (grid->base != 0) {
+      ranks.list.resize(static_cast<std::size_t>(layout.size()));
+      std::iota(ranks.list.begin(), ranks.list.end(), grid->base);
+    }
+    return;
+  }
+  std::int64_t step = table.copies();
+  if (step > 1) ranks.digits.push_back({-1, 1, step, 1});
+  for (std::size_t d = dimensions.size(); d-- > 0;) {
+    Dimension& dimension = dimensions[d];
+    if (size_of(d) == 0) continue;
+    std::vector<std::int64_t> natural(dimension.labels.coordinates.size());
+    std::iota(natural.begin(), natural.end(), 0);
+    dimension.spelled = *spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, natural);
+    if (dimension.labels.extent > 1) ranks.digits.push_back({static_cast<int>(d), 1, dimension.labels.extent, step});
+    step *= dimension.labels.extent;
+  }
+  std::reverse(ranks.digits.begin(), ranks.digits.end());
+  ranks.list = table.list();
+}
+
+/// The order of the dimensions in which a local array can have more than one place; the others stand in front.
+std::vector<int> normal_order(const Layout& layout) {
+  std::vector<int> ascending(static_cast<std::size_t>(layout.dimensions()));
+  std::iota(ascending.begin(), ascending.end(), 0);
+  std::vector<int> longer;
+  for (const int d : layout.order()) {
+    const std::int64_t most = layout.longest_local(d) + layout.halo(d).lo + layout.halo(d).hi;
+    if (most == 0) return ascending;
+    if (most > 1) longer.push_back(d);
+  }
+  if (std::is_sorted(longer.begin(), longer.end())) return ascending;
+  if (std::is_sorted(longer.rbegin(), longer.rend())) return {ascending.rbegin(), ascending.rend()};
+  std::vector<int> result;
+  for (const int d : ascending)
+    if (std::find(longer.begin(), longer.end(), d) == longer.end()) result.push_back(d);
+  result.insert(result.end(), longer.begin(), longer.end());
+  return result;
+}
+
+/// Says the grid: axes by falling digits, unless the dimensions name them all the same.
+Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, const Ranks& ranks) {
+  const std::size_t count = dimensions.size();
+  std::vector<Distribution> distributions(count);
+  LayoutOptions options;
+  options.source.assign(count, 0);
+  options.offset.assign(count, 0);
+  std::vector<std::vector<std::pair<std::int64_t, int>>> axes(count);  // (weight, axis)
+  Extents grid;
+  std::vector<int> dealt;
+  for (const layout::Digit& digit : ranks.digits) {
+    const auto axis = static_cast<int>(grid.size());
+    grid.push_back(digit.extent);
+    if (digit.dimension < 0) {
+      options.replicate.push_back(axis);
+      continue;
+    }
+    axes[static_cast<std::size_t>(digit.dimension)].emplace_back(digit.weight, axis);
+    dealt.push_back(digit.dimension);
+  }
+  for (std::size_t d = 0; d < count; ++d) {
+    if (axes[d].empty()) continue;
+    const Spelled& spelled = dimensions[d].spelled;
+    distributions[d] = spelled.distribution;
+    options.source[d] = spelled.turn.source;
+    options.offset[d] = spelled.offset;
+    if (spelled.turn.reverse) options.reverse.push_back(static_cast<int>(d));
+    std::sort(axes[d].rbegin(), axes[d].rend());
+  }
+  const bool once = std::adjacent_find(dealt.begin(), dealt.end(), std::greater_equal<>()) == dealt.end();
+  const bool backwards = std::adjacent_find(dealt.begin(), dealt.end(), std::less_equal<>()) == dealt.end();
+  Order order = Order::kC;
+  if (!once && backwards && options.replicate.empty() && ranks.list.empty()) {
+    std::reverse(grid.begin(), grid.end());
+    order = Order::kFortran;
+  } else if (!once) {
+    for (std::size_t d = 0; d < count; ++d)
+      for (const auto& [weight, axis] : axes[d]) distributions[d].axes.push_back(axis);
+  }
+  const auto none = [](const Extents& values) {
+    return std::all_of(values.begin(), values.end(), [](std::int64_t value) { return value == 0; });
+  };
+  if (none(options.source)) options.source.clear();
+  if (none(options.offset)) options.offset.clear();
+  options.rank_list = ranks.list;
+  const std::vector<int> local = normal_order(layout);
+  Order local_order = Order::kC;
+  if (local == layout::dimensions_in(Order::kFortran, layout.dimensions()) && local.size() > 1) {
+    local_order = Order::kFortran;
+  } else if (!std::is_sorted(local.begin(), local.end())) {
+    options.order = local;
+  }
+  if (layout.has_halo())
+    for (int d = 0; d < layout.dimensions(); ++d) {
+      options.halo.push_back(layout.halo(d));
+      if (layout.periodic(d) && layout.halo(d) != Halo{}) options.periodic.push_back(d);
+    }
+  return Layout(layout.shape(), std::move(distributions), std::move(grid), order, local_order, std::move(options));
+}
+
+/// Whether a dimension is too irregular to be told in a text.
+bool irregular(const Layout& layout) {
+  for (int d = 0; d < layout.dimensions(); ++d)
+    if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !pattern_of(layout.owner_map(d))) return true;
+  return false;
+}
+
+/// Rank by rank, for layouts that have no text to compare.
+bool same_sets(const Layout& a, const Layout& b) {
+  for (const std::int64_t rank : a.rank_numbers()) {
+    if (!b.has_rank(rank)) return false;
+    const std::vector<IndexSet> mine = a.index_sets(rank);
+    const std::vector<IndexSet> others = b.index_sets(rank);
+    for (std::size_t d = 0; d < mine.size(); ++d)
+      if (!mine[d].same_members(others[d])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Layout Layout::normal_form() const {
+  std::vector<Dimension> dimensions(shape().size());
+  bool plain = true;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    if (shape()[d] == 0) continue;
+    const layout::OwnerMap& dealt = owner_map(static_cast<int>(d));
+    const std::optional<Pattern> pattern = pattern_of(dealt);
+    if (!pattern) return *this;
+    dimensions[d].pattern = *pattern;
+    plain = plain && plain_deal(dealt) != nullptr;
+  }
+  Ranks ranks;
+  const bool by_axes = plain && size() > kFewRanks && spell_by_axes(*this, *resolved_, dimensions, ranks);
+  if (!by_axes) spell_by_ranks(*this, *resolved_, dimensions, ranks);
+  return assemble(*this, dimensions, ranks);
+}
+
+bool Layout::operator==(const Layout& other) const {
+  if (shape() != other.shape() || size() != other.size()) return false;
+  if (spelled_like(other)) return true;
+  const Layout a = normal_form();
+  const Layout b = other.normal_form();
+  if (a.spelled_like(b)) return true;
+  if (!irregular(a) || !irregular(b)) return false;
+  const auto halos = [](const Layout& layout) {
+    std::vector<std::tuple<std::int64_t, std::int64_t, bool>> result;
+    for (int d = 0; d < layout.dimensions(); ++d)
+      result.emplace_back(layout.halo(d).lo, layout.halo(d).hi, layout.halo(d) != Halo{} && layout.periodic(d));
+    return result;
+  };
+  return normal_order(a) == normal_order(b) && halos(a) == halos(b) && same_sets(a, b);
+}
+
+std::string hashed_text(const Layout& layout) {
+  if (!irregular(layout)) return to_string(layout);
+  return shape_to_string(layout.shape()) + " on " + std::to_string(layout.size());
+}
+
+}  // namespace plait

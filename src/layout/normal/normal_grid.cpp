@@ -1,0 +1,227 @@
+#include "layout/normal/normal_grid.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace plait::layout {
+
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// Digits whose sums are `values`: value number i, with i split into digits, the first digit found the fastest one.
+/// `values` begins with 0.
+std::optional<std::vector<Digit>> digits_of(const std::vector<std::int64_t>& values, int dimension) {
+  std::vector<Digit> digits;
+  std::size_t known = 1;
+  while (known < values.size()) {
+    const std::int64_t step = values[known];
+    std::size_t extent = 1;
+    while (extent * known < values.size() && values[extent * known] == static_cast<std::int64_t>(extent) * step)
+      ++extent;
+    if (step <= 0 || values.size() % (known * extent) != 0) return std::nullopt;
+    for (std::size_t i = known; i < known * extent; ++i)
+      if (values[i] != values[i % known] + static_cast<std::int64_t>(i / known) * step) return std::nullopt;
+    digits.push_back({dimension, static_cast<std::int64_t>(known), static_cast<std::int64_t>(extent), step});
+    known *= extent;
+  }
+  return digits;
+}
+
+void sort_by_step(std::vector<Digit>& digits) {
+  std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.step > b.step; });
+}
+
+/// Whether each step is the number of values of all smaller digits.  pre: sorted by step.
+bool mixed_radix(const std::vector<Digit>& digits) {
+  std::int64_t product = 1;
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
+    if (digit->step != product) return false;
+    product *= digit->extent;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<DigitGrid> digits_of_axes(const Resolved& layout) {
+  const RankMap& map = layout.map;
+  if (map.listed()) return std::nullopt;
+  DigitGrid result;
+  for (std::size_t axis = 0; axis < map.grid().size(); ++axis) {
+    Digit digit{-1, 1, map.grid()[axis], map.step(axis)};
+    bool found = std::find(layout.copied.begin(), layout.copied.end(), static_cast<int>(axis)) != layout.copied.end();
+    for (std::size_t d = 0; d < layout.axes.size(); ++d) {
+      std::int64_t weight = 1;
+      for (auto own = layout.axes[d].rbegin(); own != layout.axes[d].rend(); ++own) {
+        if (*own == static_cast<int>(axis)) {
+          found = true;
+          digit.dimension = layout.shape[d] == 0 ? -1 : static_cast<int>(d);
+          digit.weight = weight;
+        }
+        weight *= map.grid()[static_cast<std::size_t>(*own)];
+      }
+    }
+    if (!found) return std::nullopt;  // pinned: the ranks are a part of all
+    if (digit.extent > 1) result.digits.push_back(digit);
+  }
+  sort_by_step(result.digits);
+  std::vector<Digit> joined;
+  for (const Digit& digit : result.digits) {
+    const bool joins = !joined.empty() && joined.back().dimension == digit.dimension &&
+                       (digit.dimension < 0 || joined.back().weight == digit.weight * digit.extent);
+    if (joins) {
+      joined.back() = {digit.dimension, digit.weight, joined.back().extent * digit.extent, digit.step};
+    } else {
+      joined.push_back(digit);
+    }
+  }
+  std::vector<int> digits_in(layout.shape.size(), 0);
+  for (const Digit& digit : joined)
+    if (digit.dimension >= 0 && ++digits_in[static_cast<std::size_t>(digit.dimension)] > 1) return std::nullopt;
+  result.digits = std::move(joined);
+  return result;
+}
+
+RankTable::RankTable(const Layout& layout, const Resolved& resolved, std::vector<Labels> labels)
+    : labels_(std::move(labels)), ranks_(resolved.map.ranks()) {
+  std::vector<std::vector<std::int64_t>> label(labels_.size());
+  std::int64_t dealt = 1;
+  for (std::size_t d = 0; d < labels_.size(); ++d) {
+    dealt *= labels_[d].extent;
+    if (resolved.shape[d] == 0) continue;
+    label[d].assign(at(labels_[d].extent), -1);
+    for (std::size_t l = 0; l < labels_[d].coordinates.size(); ++l)
+      label[d][at(labels_[d].coordinates[l])] = static_cast<std::int64_t>(l);
+  }
+  copies_ = static_cast<std::int64_t>(ranks_.size()) / dealt;
+  table_.reserve(ranks_.size() * labels_.size());
+  for (const std::int64_t rank : ranks_) {
+    const Extents coordinates = layout.coordinates(rank);
+    for (std::size_t d = 0; d < labels_.size(); ++d)
+      table_.push_back(label[d].empty() ? 0 : label[d][at(coordinates[d])]);
+  }
+}
+
+std::optional<DigitGrid> RankTable::digits() const {
+  // Ranks whose labels are 0 in all dimensions but one tell how far apart that dimension's coordinates lie.
+  std::vector<std::vector<std::vector<std::int64_t>>> along(labels_.size());
+  std::vector<std::vector<std::int64_t>> without(labels_.size());
+  for (std::size_t d = 0; d < labels_.size(); ++d)
+    along[d].resize(std::max<std::size_t>(labels_[d].coordinates.size(), 1));
+  std::vector<std::int64_t> front;
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    std::size_t others = 0;
+    std::size_t other = 0;
+    for (std::size_t d = 0; d < labels_.size() && others < 2; ++d)
+      if (label_of(r, d) != 0) ++others, other = d;
+    if (others == 0) front.push_back(ranks_[r]);
+    if (others != 1) continue;
+    const std::int64_t label = label_of(r, other);
+    (label < 0 ? without[other] : along[other][at(label)]).push_back(ranks_[r]);
+  }
+  const std::int64_t first = front.front();
+  DigitGrid result;
+  result.base = first;
+  std::vector<std::int64_t> copies;
+  for (const std::int64_t rank : front) copies.push_back(rank - first);
+  std::optional<std::vector<Digit>> found = digits_of(copies, -1);
+  if (!found) return std::nullopt;
+  result.digits = *found;
+  for (std::size_t d = 0; d < labels_.size(); ++d) {
+    std::vector<std::int64_t> values{0};
+    for (std::size_t l = 1; l < along[d].size(); ++l) values.push_back(along[d][l].front() - first);
+    const std::vector<std::int64_t> labelled = values;
+    std::vector<std::int64_t>& rest = without[d];
+    if (copies.size() == 1) {
+      for (const std::int64_t rank : rest) values.push_back(rank - first);
+      rest.clear();
+    }
+    while (!rest.empty()) {
+      const std::int64_t least = rest.front();
+      values.push_back(least - first);
+      for (const std::int64_t copy : copies) {
+        const auto place = std::lower_bound(rest.begin(), rest.end(), least + copy);
+        if (place == rest.end() || *place != least + copy) return std::nullopt;
+        rest.erase(place);
+      }
+    }
+    if (static_cast<std::int64_t>(values.size()) != labels_[d].extent) return std::nullopt;
+    std::sort(values.begin(), values.end());
+    const std::int64_t least = values.front();
+    result.labels.emplace_back();
+    for (const std::int64_t value : labelled)
+      result.labels.back().push_back(std::lower_bound(values.begin(), values.end(), value) - values.begin());
+    for (std::int64_t& value : values) value -= least;
+    result.base += least;
+    found = digits_of(values, static_cast<int>(d));
+    if (!found) return std::nullopt;
+    result.digits.insert(result.digits.end(), found->begin(), found->end());
+  }
+  sort_by_step(result.digits);
+  if (!mixed_radix(result.digits) || !holds(result)) return std::nullopt;
+  return result;
+}
+
+bool RankTable::holds(const DigitGrid& grid) const {
+  std::vector<std::vector<std::int64_t>> label(labels_.size());
+  for (std::size_t d = 0; d < labels_.size(); ++d) {
+    label[d].assign(at(labels_[d].extent), -1);
+    for (std::size_t l = 0; l < grid.labels[d].size(); ++l)
+      label[d][at(grid.labels[d][l])] = static_cast<std::int64_t>(l);
+  }
+  std::vector<std::int64_t> coordinates(labels_.size());
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const std::int64_t number = ranks_[r] - grid.base;
+    if (number != static_cast<std::int64_t>(r)) return false;
+    std::fill(coordinates.begin(), coordinates.end(), 0);
+    for (const Digit& digit : grid.digits)
+      if (digit.dimension >= 0)
+        coordinates[static_cast<std::size_t>(digit.dimension)] += number / digit.step % digit.extent * digit.weight;
+    for (std::size_t d = 0; d < labels_.size(); ++d)
+      if (label_of(r, d) != label[d][at(coordinates[d])]) return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<Digit>> RankTable::natural_digits(int dimension) const {
+  const auto d = static_cast<std::size_t>(dimension);
+  if (static_cast<std::int64_t>(labels_[d].coordinates.size()) != labels_[d].extent) return std::nullopt;
+  std::vector<std::int64_t> least(labels_[d].coordinates.size(), -1);
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    bool others = false;
+    for (std::size_t e = 0; e < labels_.size(); ++e) others = others || (e != d && label_of(r, e) != 0);
+    std::int64_t& value = least[at(label_of(r, d))];
+    if (!others && value < 0) value = ranks_[r];
+  }
+  const std::int64_t first = least[0];
+  for (std::int64_t& value : least) value -= first;
+  return digits_of(least, dimension);
+}
+
+Extents RankTable::list() const {
+  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> classes;  // labels -> ranks, ascending
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    std::vector<std::int64_t> key(labels_.size());
+    for (std::size_t d = 0; d < key.size(); ++d) key[d] = label_of(r, d);
+    classes[key].push_back(ranks_[r]);
+  }
+  std::map<std::vector<std::int64_t>, std::size_t> taken;
+  Extents result;
+  std::vector<std::int64_t> place(labels_.size(), 0);
+  const std::int64_t positions = static_cast<std::int64_t>(ranks_.size()) / copies_;
+  for (std::int64_t p = 0; p < positions; ++p) {
+    std::vector<std::int64_t> key = place;
+    for (std::size_t d = 0; d < key.size(); ++d)
+      if (!labels_[d].coordinates.empty() && key[d] >= static_cast<std::int64_t>(labels_[d].coordinates.size()))
+        key[d] = -1;
+    for (std::int64_t copy = 0; copy < copies_; ++copy) result.push_back(classes.at(key)[taken[key]++]);
+    for (std::size_t d = place.size(); d-- > 0;) {
+      if (++place[d] < labels_[d].extent) break;
+      place[d] = 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace plait::layout

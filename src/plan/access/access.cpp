@@ -1,0 +1,303 @@
+#include "plan/access/access.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "base/wide.hpp"
+#include "layout/owner_map.hpp"
+#include "plait/error.hpp"
+#include "plan/conversion/partners.hpp"
+#include "plan/conversion/runs.hpp"
+
+namespace plait::plan {
+
+AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_bytes, std::int64_t data_offset,
+                       std::int64_t workers, bool nodes_apart, bool write, const AccessOptions& options,
+                       const CostModel& model)
+    : section_(std::move(section)),
+      layout_(std::move(layout)),
+      element_bytes_(element_bytes),
+      data_offset_(data_offset),
+      workers_(workers),
+      nodes_apart_(nodes_apart),
+      write_(write),
+      options_(options),
+      model_(model) {
+  if (layout_.shape() != section_.layout_shape)
+    throw Error(
+        ErrorKind::kArgument,
+        base::text("the layout is of an array ", shape_to_string(layout_.shape()), ", but the ",
+                   section_.layout_shape.size() == section_.shape.size() ? "accessed part of the file" : "region",
+                   " is ", shape_to_string(section_.layout_shape)));
+  // With room for shares and windows that are rounded up to storage units.
+  const std::int64_t common = std::gcd(options.storage_unit, element_bytes_);
+  base::checked_multiply(
+      base::checked_add(section_.elements, 2 * (options.storage_unit / common), "elements of the array"),
+      element_bytes_, "bytes of the array");
+  if (options.readers < 0 || options.readers > workers)
+    throw Error(ErrorKind::kArgument, base::text("readers=", options.readers, ", but there are ", workers,
+                                                 " workers; use 1 to ", workers, ", or 0 for the best number"));
+  choose_shares(data_offset, options.readers);
+  choose_window(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes);
+  strategy_ = options.strategy;
+  // Copies are read once and spread by the exchange, whatever the page cache would make of reading them again.
+  const bool read_once = !write_ && workers_ > 1 && layout_.replicas() > 1;
+  if (strategy_ == Strategy::kAutomatic && read_once) strategy_ = Strategy::kTwoPhase;
+  if (strategy_ == Strategy::kAutomatic)
+    strategy_ = predicted_seconds(Strategy::kDirect) <= predicted_seconds(Strategy::kTwoPhase) ? Strategy::kDirect
+                                                                                               : Strategy::kTwoPhase;
+}
+
+namespace {
+
+/// How many elements the section's first one lies behind an element that begins on a storage unit; where the offset
+/// lets no element begin there, behind one that begins as little behind as can be.
+std::int64_t elements_behind_unit(std::int64_t data_offset, std::int64_t origin, std::int64_t element_bytes,
+                                  std::int64_t storage_unit) {
+  const std::int64_t common = std::gcd(storage_unit, element_bytes);
+  const std::int64_t unit = storage_unit / common;
+  // s * element_bytes = data_offset + origin * element_bytes modulo the storage unit.
+  const std::int64_t inverse = solve_congruence(element_bytes / common, unit).inverse;
+  return static_cast<std::int64_t>((origin % unit + base::Wide{data_offset / common % unit} * inverse) % unit);
+}
+
+}  // namespace
+
+void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_readers) {
+  constexpr std::int64_t kLeastShareBytes = std::int64_t{64} << 10;
+  unit_ = options_.storage_unit / std::gcd(options_.storage_unit, element_bytes_);
+  shift_ = section_.contiguous()
+               ? elements_behind_unit(data_offset, section_.origin, element_bytes_, options_.storage_unit)
+               : 0;
+  std::int64_t readers = wanted_readers;
+  if (readers == 0) {
+    const std::int64_t helpful =
+        base::ceil_divide(section_.elements, std::max<std::int64_t>(kLeastShareBytes / element_bytes_, 1));
+    readers = std::clamp<std::int64_t>(helpful, 1, workers_);
+  }
+  const std::int64_t raw = base::ceil_divide(std::max<std::int64_t>(section_.elements + shift_, 1), readers);
+  share_ = base::ceil_divide(raw, unit_) * unit_;
+  readers_ = base::ceil_divide(std::max<std::int64_t>(section_.elements + shift_, 1), share_);
+}
+
+void AccessPlan::choose_window(std::int64_t memory_bytes) {
+  const std::int64_t most = memory_bytes / buffers() / element_bytes_;
+  if (most < 1)
+    throw Error(ErrorKind::kArgument,
+                base::text("memory=", memory_bytes, " bytes hold no window: ", buffers(), " buffers of one element of ",
+                           element_bytes_, " bytes are needed; use at least ", buffers() * element_bytes_, " bytes"));
+  window_ = std::min({most, std::max<std::int64_t>(kWindowBytes / element_bytes_, 1), share_});
+  if (window_ > unit_) window_ -= window_ % unit_;
+  // Windows of whole units are counted from a unit on, others from where the share begins; share(1) is a whole one
+  // where there are three or more.
+  const std::int64_t longest = window_ < unit_
+                                   ? std::max({share(0).size(), share(1).size(), share(readers_ - 1).size()})
+                               : readers_ > 1 ? share_
+                                              : section_.elements + shift_;
+  steps_ = section_.elements == 0 ? 0 : base::ceil_divide(longest, window_);
+}
+
+std::int64_t AccessPlan::most_places() const {
+  std::int64_t most = 1;
+  if (options_.fill_halo && !write_)
+    for (int d = 0; d < layout_.dimensions(); ++d)
+      if (layout_.periodic(d) && layout_.halo(d) != Halo{}) most *= 3;
+  return most;
+}
+
+int AccessPlan::message_buffers() const { return nodes_apart_ ? static_cast<int>(2 * most_places()) : 0; }
+
+int AccessPlan::buffers() const {
+  const bool sieves = !write_ && !section_.contiguous() && section_.contiguous_elements() * element_bytes_ < kSieveGap;
+  return kSlots + message_buffers() + (sieves ? 1 : 0);
+}
+
+std::int64_t AccessPlan::sieve_bytes() const {
+  const bool sieves = buffers() > kSlots + message_buffers();
+  return sieves ? std::min(window_ * element_bytes_, std::max(kSieveBytes, element_bytes_)) : 0;
+}
+
+std::int64_t AccessPlan::staging_bytes() const {
+  if (strategy_ == Strategy::kDirect || section_.elements == 0) return 0;
+  return (kSlots + message_buffers()) * window_ * element_bytes_ + sieve_bytes();
+}
+
+AccessPlan::Range AccessPlan::share(std::int64_t reader) const {
+  if (reader >= readers_) return {section_.elements, section_.elements};
+  const std::int64_t begin = std::max<std::int64_t>(reader * share_ - shift_, 0);
+  const std::int64_t end = reader + 1 == readers_ ? section_.elements : (reader + 1) * share_ - shift_;
+  return {begin, end};
+}
+
+AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) const {
+  const Range whole = share(reader);
+  if (whole.empty()) return whole;
+  // Counted from where the share would begin on a storage unit, so that windows begin on units as well.
+  const std::int64_t origin = window_ < unit_ ? whole.begin : reader * share_ - shift_;
+  const std::int64_t begin = origin + step * window_;
+  return {std::clamp(begin, whole.begin, whole.end), std::clamp(begin + window_, whole.begin, whole.end)};
+}
+
+std::vector<Holding> AccessPlan::holdings(std::int64_t rank) const {
+  if (!layout_.has_rank(rank) || (write_ && layout_.replica_of(rank) != 0)) return {};
+  std::vector<Holding> result;
+  for (const Holding& held : plan::holdings(layout_, rank, options_.fill_halo && !write_)) {
+    Holding& own = result.emplace_back();
+    for (const int d : section_.layout_dimension) {
+      own.sets.push_back(d < 0 ? IndexSet::range(0, 1) : held.sets[static_cast<std::size_t>(d)]);
+      own.places.push_back(d < 0 ? 0 : held.places[static_cast<std::size_t>(d)]);
+    }
+  }
+  return result;
+}
+
+Extents AccessPlan::local_steps(const Extents& layout_steps) const {
+  Extents result;
+  for (const int d : section_.layout_dimension) result.push_back(d < 0 ? 0 : layout_steps[static_cast<std::size_t>(d)]);
+  return result;
+}
+
+std::int64_t AccessPlan::next_owned(const std::vector<IndexSet>& sets, std::int64_t place) const {
+  const std::size_t dimensions = sets.size();
+  for (const IndexSet& set : sets)
+    if (set.empty()) return section_.elements;
+  if (place >= section_.elements) return section_.elements;
+  Extents index(dimensions);
+  for (std::size_t d = dimensions; d-- > 0;) {
+    index[d] = place % section_.shape[d];
+    place /= section_.shape[d];
+  }
+  // The first dimension whose index is not owned moves up to the next owned one and resets all faster ones; where there
+  // is none, the next slower dimension moves on.
+  std::size_t d = 0;
+  while (d < dimensions) {
+    const IndexSet& set = sets[d];
+    const std::int64_t found = set.next(index[d]);
+    if (found < set.end) {
+      if (found != index[d])
+        for (std::size_t e = d + 1; e < dimensions; ++e) index[e] = 0;
+      index[d] = found;
+      ++d;
+      continue;
+    }
+    if (d == 0) return section_.elements;
+    for (std::size_t e = d; e < dimensions; ++e) index[e] = 0;
+    --d;
+    ++index[d];
+  }
+  std::int64_t result = 0;
+  for (std::size_t e = 0; e < dimensions; ++e) result = result * section_.shape[e] + index[e];
+  return result;
+}
+
+std::vector<std::int64_t> AccessPlan::owners(Range range) const {
+  std::vector<std::int64_t> result;
+  for (const Box& box : boxes_of(section_.shape, range.begin, range.end)) {
+    std::vector<std::vector<std::int64_t>> coordinates(section_.layout_shape.size());
+    std::size_t total = 1;
+    for (std::size_t d = 0; d < section_.shape.size(); ++d) {
+      const int dimension = section_.layout_dimension[d];
+      if (dimension < 0) continue;
+      auto& found = coordinates[static_cast<std::size_t>(dimension)];
+      found =
+          coordinates_meeting(IndexSet::range(box.lo[d], box.hi[d]), layout_, dimension, options_.fill_halo && !write_);
+      total *= found.size();
+    }
+    std::vector<std::size_t> chosen(coordinates.size(), 0);
+    Extents place(coordinates.size());
+    for (std::size_t n = 0; n < total; ++n) {
+      for (std::size_t d = 0; d < coordinates.size(); ++d) place[d] = coordinates[d][chosen[d]];
+      for (std::int64_t replica = 0; replica < (write_ ? 1 : layout_.replicas()); ++replica)
+        result.push_back(layout_.rank_at(place, replica));
+      for (std::size_t d = coordinates.size(); d-- > 0;) {
+        if (++chosen[d] < coordinates[d].size()) break;
+        chosen[d] = 0;
+      }
+    }
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+namespace {
+
+std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
+  if (blocks != nullptr && blocks->kind() != Distribution::Kind::kGenBlock && blocks->offset() == 0)
+    return blocks->coordinate_of(0);
+  const std::int64_t longest = owner_map.longest();
+  std::int64_t coordinate = 0;
+  while (coordinate + 1 < owner_map.extent() && owner_map.set(coordinate).size() < longest) ++coordinate;
+  return coordinate;
+}
+
+}  // namespace
+
+std::int64_t AccessPlan::largest_rank() const {
+  Extents coordinates(layout_.shape().size(), 0);
+  for (int d = 0; d < layout_.dimensions(); ++d)
+    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout_.owner_map(d));
+  return layout_.rank_at(coordinates);
+}
+
+namespace {
+
+/// Runs of a rank's elements between a dense array with `a_steps` and its local array.
+std::int64_t count_runs(const std::vector<IndexSet>& sets, const Extents& shape, const Extents& a_steps,
+                        const Extents& b_steps) {
+  std::vector<Pieces> pieces;
+  for (std::size_t d = 0; d < sets.size(); ++d) pieces.push_back(intersect(IndexSet::range(0, shape[d]), sets[d]));
+  std::int64_t total = 0;
+  for_each_nest(pieces, a_steps, b_steps, [&](const Nest& visited) {
+    Nest nest = visited;
+    take_run(nest, 1);
+    std::int64_t count = 1;
+    for (const NestLoop& loop : nest.loops) count *= loop.count;
+    total += count;
+  });
+  return total;
+}
+
+}  // namespace
+
+std::int64_t AccessPlan::runs_in_file(std::int64_t rank) const {
+  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
+  std::int64_t sum = 0;
+  for (const Holding& own : holdings(rank)) sum += count_runs(own.sets, section_.shape, section_.steps, steps);
+  return sum;
+}
+
+std::int64_t AccessPlan::runs_in_window(std::int64_t rank) const {
+  const Extents steps = local_steps(dense_strides(layout_.padded_shape(rank), layout_.order()));
+  std::int64_t sum = 0;
+  for (const Holding& own : holdings(rank))
+    sum += count_runs(own.sets, section_.shape, dense_strides(section_.shape), steps);
+  return sum;
+}
+
+std::int64_t AccessPlan::requests(Strategy strategy) const {
+  if (section_.elements == 0) return 0;
+  if (strategy == Strategy::kDirect) return runs_in_file(largest_rank());
+  const std::int64_t run = std::max<std::int64_t>(section_.contiguous_elements(), 1);
+  return std::max(steps_, base::ceil_divide(share_, run));
+}
+
+double AccessPlan::predicted_seconds(Strategy strategy) const {
+  if (section_.elements == 0) return 0;
+  const std::int64_t rank = largest_rank();
+  const auto hosted = static_cast<double>(base::ceil_divide(layout_.size(), workers_));
+  const double part = hosted * static_cast<double>(layout_.local_elements(rank) * element_bytes_);
+  const double touching =
+      static_cast<double>(requests(strategy)) * (write_ ? model_.write_request_seconds : model_.request_seconds);
+  if (strategy == Strategy::kDirect) return hosted * touching + part / model_.store_bytes_per_second;
+  const double share = static_cast<double>(std::min(share_, section_.elements) * element_bytes_);
+  const double dealing =
+      hosted * static_cast<double>(runs_in_window(rank)) * model_.run_seconds + part / model_.copy_bytes_per_second;
+  const double waiting = workers_ > 1 ? static_cast<double>(steps_ + 1) * model_.step_seconds : 0;
+  return touching + share / model_.window_bytes_per_second + dealing + waiting;
+}
+
+}  // namespace plait::plan

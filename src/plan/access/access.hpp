@@ -1,0 +1,143 @@
+/// The plan of one collective read or write: how an array in a store and a layout on ranks meet.
+///
+/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's places dealt to
+/// the readers in equal consecutive shares.  An access is the composition of that layout with the wanted one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plait/layout.hpp"
+#include "plan/access/section.hpp"
+#include "plan/access/storage_unit.hpp"
+#include "plan/conversion/spans.hpp"
+
+namespace plait::plan {
+
+enum class Strategy : std::uint8_t {
+  kAutomatic,  ///< whichever of the others the cost model predicts to be faster
+  kDirect,     ///< each rank reads or writes its own runs
+  kTwoPhase,   ///< readers take their shares of the section window by window, ranks take their parts from the windows
+};
+
+const char* to_string(Strategy strategy);
+
+/// What the planner assumes of a machine, in seconds and bytes per second for one rank.  The defaults were fitted to
+/// `plait bench io` on a 2-core virtual machine with the file in the page cache.
+struct CostModel {
+  double request_seconds = 0.8e-6;       ///< one read call, besides its bytes
+  double write_request_seconds = 20e-6;  ///< one write call: writers of one file queue for its lock
+  double store_bytes_per_second = 4e9;   ///< from the page cache into cold memory
+  double window_bytes_per_second = 7e9;  ///< from the page cache into a window that stays in the processor's cache
+  double copy_bytes_per_second = 7e9;    ///< between a window and an array
+  double run_seconds = 1.0e-9;           ///< one run of such a copy, besides its bytes
+  double step_seconds = 20e-6;           ///< one window's worth of waiting for each other
+};
+
+/// What the caller decides; zeros leave it to the planner.
+struct AccessOptions {
+  Strategy strategy = Strategy::kAutomatic;
+  std::int64_t memory_bytes = 0;  ///< most staging memory of a rank; 0: kDefaultMemory
+  std::int64_t readers = 0;       ///< P': how many workers touch the store; 0: as many as help
+  bool fill_halo = false;         ///< reading: the halos of local arrays as well
+  /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
+  std::int64_t storage_unit = kStorageUnit;
+  bool operator==(const AccessOptions&) const = default;
+};
+
+inline constexpr std::int64_t kDefaultMemory = std::int64_t{32} << 20;
+/// Windows are this large where the budget allows it: the best of 128 KiB to 8 MiB in `plait bench io`, small enough to
+/// stay in a core's cache between the store and the ranks.
+inline constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
+/// Two windows a reader: one fills while the other one is dealt out.
+inline constexpr int kSlots = 2;
+/// Runs shorter than this that lie nearer to each other than this are read together with what lies between them:
+/// reading so many bytes costs about as much as one more request.
+inline constexpr std::int64_t kSieveGap = 4096;
+/// The stretch that such a read covers at most.
+inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
+class AccessPlan {
+ public:
+  /// `layout` is of the section's layout_shape; `workers` processes or threads hold its ranks; `nodes_apart` tells that
+  /// some workers do not share memory, so that messages need staging as well; `data_offset` is where the file's array
+  /// begins.
+  /// errors  kArgument: the layout's shape is not the section's, or the memory is too small for one element.
+  AccessPlan(Section section, Layout layout, std::int64_t element_bytes, std::int64_t data_offset, std::int64_t workers,
+             bool nodes_apart, bool write, const AccessOptions& options, const CostModel& model = {});
+
+  const Section& section() const { return section_; }
+  const Layout& layout() const { return layout_; }
+  std::int64_t element_bytes() const { return element_bytes_; }
+  Strategy strategy() const { return strategy_; }
+  std::int64_t workers() const { return workers_; }
+  std::int64_t readers() const { return readers_; }
+  /// Elements of a window, and how many windows the longest share has.
+  std::int64_t window() const { return window_; }
+  std::int64_t steps() const { return steps_; }
+  /// The most staging memory that a rank uses.
+  std::int64_t staging_bytes() const;
+  /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.
+  std::int64_t sieve_bytes() const;
+
+  /// A stretch of the section's places.
+  struct Range {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t size() const { return end - begin; }
+    bool empty() const { return begin >= end; }
+  };
+  Range share(std::int64_t reader) const;
+  Range window(std::int64_t reader, std::int64_t step) const;
+  std::int64_t reader_of(std::int64_t place) const { return (place + shift_) / share_; }
+
+  /// What a rank takes part with: none where it is in no set, where it owns nothing, and in a write where another rank
+  /// that holds the same copy writes it; more than one where a filled halo wraps around.  One entry for each section
+  /// dimension.
+  std::vector<Holding> holdings(std::int64_t rank) const;
+  /// Steps of a dense local array in elements, one for each section dimension.
+  Extents local_steps(const Extents& layout_steps) const;
+  /// How often an element can be in the local array of one rank.
+  std::int64_t most_places() const;
+  /// The smallest place at or behind `place` that a rank with these index sets owns, or `section().elements`.
+  std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t place) const;
+  /// The ranks that take part with an element of a range, ascending; perhaps a few that do not.
+  /// cost  O(ranks found).
+  std::vector<std::int64_t> owners(Range range) const;
+
+  /// Predicted seconds of a strategy, from the rank with the largest part.
+  double predicted_seconds(Strategy strategy) const;
+  /// Requests of the rank with the largest part under a strategy, and their typical size in bytes.
+  std::int64_t requests(Strategy strategy) const;
+
+  /// What will happen, in lines for people.
+  std::string explain(const std::string& store_name) const;
+
+ private:
+  void choose_shares(std::int64_t data_offset, std::int64_t wanted_readers);
+  void choose_window(std::int64_t memory_bytes);
+  int message_buffers() const;
+  int buffers() const;
+  std::int64_t largest_rank() const;
+  std::int64_t runs_in_file(std::int64_t rank) const;
+  std::int64_t runs_in_window(std::int64_t rank) const;
+
+  Section section_;
+  Layout layout_;
+  std::int64_t element_bytes_;
+  std::int64_t data_offset_;
+  std::int64_t workers_;
+  bool nodes_apart_;
+  bool write_;
+  AccessOptions options_;
+  CostModel model_;
+  Strategy strategy_ = Strategy::kTwoPhase;
+  std::int64_t unit_ = 1;  // elements that the shares are multiples of
+  std::int64_t share_ = 1;
+  std::int64_t shift_ = 0;
+  std::int64_t readers_ = 1;
+  std::int64_t window_ = 1;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace plait::plan

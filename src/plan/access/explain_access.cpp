@@ -1,0 +1,68 @@
+#include <iomanip>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "plan/access/access.hpp"
+
+namespace plait::plan {
+
+const char* to_string(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::kDirect: return "direct";
+    case Strategy::kTwoPhase: return "two-phase";
+    case Strategy::kAutomatic: break;
+  }
+  return "automatic";
+}
+
+namespace {
+
+std::string seconds_text(double seconds) {
+  const bool micro = seconds < 1e-3;
+  const bool milli = seconds < 1;
+  const double value = micro ? seconds * 1e6 : milli ? seconds * 1e3 : seconds;
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(value < 10 ? 1 : 0) << value << (micro ? " us" : milli ? " ms" : " s");
+  return out.str();
+}
+
+std::string count_text(std::int64_t count, const char* noun) {
+  return base::text(count, ' ', noun, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string AccessPlan::explain(const std::string& store_name) const {
+  using base::bytes_text;
+  std::ostringstream out;
+  out << (write_ ? "write      " : "read       ") << to_string(layout_) << (write_ ? " into " : " from ") << store_name
+      << ", " << section_.elements << " elements of " << bytes_text(element_bytes_) << '\n';
+  out << "strategy   " << to_string(strategy_);
+  if (options_.strategy == Strategy::kAutomatic) {
+    const Strategy other = strategy_ == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
+    out << ", predicted " << seconds_text(predicted_seconds(strategy_)) << "; " << to_string(other) << " would take "
+        << seconds_text(predicted_seconds(other));
+  } else {
+    out << ", as asked, predicted " << seconds_text(predicted_seconds(strategy_));
+  }
+  out << '\n';
+  if (strategy_ == Strategy::kDirect) {
+    out << "requests   at most " << requests(strategy_) << " a rank, each straight " << (write_ ? "from" : "into")
+        << " its array\n";
+  } else {
+    out << (write_ ? "writers    " : "readers    ") << readers_ << " of " << workers_ << ", "
+        << bytes_text(std::min(share_, section_.elements) * element_bytes_) << " each in "
+        << count_text(steps_, "window") << " of at most " << bytes_text(window_ * element_bytes_) << ", "
+        << count_text(requests(strategy_), "request") << '\n';
+    out << "exchange   at most " << count_text(runs_in_window(largest_rank()), "run") << " a rank, "
+        << (nodes_apart_   ? "through shared windows inside a node and packed messages between nodes"
+            : workers_ > 1 ? "through windows that all see, without messages"
+                           : "inside the process")
+        << '\n';
+  }
+  out << "memory     " << bytes_text(staging_bytes()) << " of staging a rank, of "
+      << bytes_text(options_.memory_bytes == 0 ? kDefaultMemory : options_.memory_bytes) << " allowed\n";
+  return out.str();
+}
+
+}  // namespace plait::plan

@@ -1,0 +1,156 @@
+#include "plan/access/section.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait {
+
+std::string to_string(const Region& region) {
+  if (region.empty()) return "[whole]";
+  std::ostringstream out;
+  out << '[';
+  for (std::size_t d = 0; d < region.size(); ++d) {
+    const Slice& slice = region[d];
+    out << (d == 0 ? "" : ", ") << slice.start;
+    if (slice.single) continue;
+    out << ':' << (slice.count == 0 ? slice.start : slice.start + (slice.count - 1) * slice.step + 1);
+    if (slice.step != 1) out << ':' << slice.step;
+  }
+  out << ']';
+  return out.str();
+}
+
+namespace plan {
+
+namespace {
+
+void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
+  const auto refuse = [&](const std::string& found) {
+    throw Error(ErrorKind::kArgument,
+                base::text("region, dimension ", dimension, ": ", found, ", but the dimension has ", size,
+                           " indices; use a slice inside it with a step of 1 or more"));
+  };
+  if (slice.step < 1) refuse(base::text("the step is ", slice.step));
+  if (slice.count < 0 || slice.start < 0) refuse(base::text("start ", slice.start, ", count ", slice.count));
+  if (slice.single && slice.count != 1) refuse("a single index with a count other than 1");
+  if (slice.count == 0) return;
+  const bool inside = slice.start < size && slice.count - 1 <= (size - 1 - slice.start) / slice.step;
+  if (!inside) refuse(base::text("start ", slice.start, ", count ", slice.count, ", step ", slice.step));
+}
+
+}  // namespace
+
+Section::Section(const Extents& file_shape, Order file_order, const Region& region) {
+  if (!region.empty() && region.size() != file_shape.size())
+    throw Error(ErrorKind::kArgument,
+                base::text("the region ", to_string(region), " has ", region.size(), " dimensions, the array ",
+                           shape_to_string(file_shape), " has ", file_shape.size(), "; give one slice for each"));
+  const std::size_t dimensions = file_shape.size();
+  shape.resize(dimensions);
+  steps.resize(dimensions);
+  layout_dimension.assign(dimensions, -1);
+  std::vector<int> layout_of(dimensions, -1);
+  std::vector<Slice> slices(dimensions);
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    slices[d] = region.empty() ? Slice{0, file_shape[d], 1, false} : region[d];
+    check_slice(slices[d], d, file_shape[d]);
+    // Numbers that are never used may be of any size, as in a[0:1:10**18].
+    if (slices[d].count <= 1) slices[d].step = 1;
+    if (slices[d].count == 0) slices[d].start = 0;
+    if (slices[d].single) continue;
+    layout_of[d] = static_cast<int>(layout_shape.size());
+    layout_shape.push_back(slices[d].count);
+  }
+  const bool empty_file = std::find(file_shape.begin(), file_shape.end(), 0) != file_shape.end();
+  std::int64_t distance = empty_file ? 0 : 1;
+  for (std::size_t i = dimensions; i-- > 0;) {
+    const std::size_t d = file_order == Order::kC ? i : dimensions - 1 - i;
+    shape[i] = slices[d].count;
+    steps[i] = distance * slices[d].step;
+    origin += distance * slices[d].start;
+    layout_dimension[i] = layout_of[d];
+    distance = base::checked_multiply(distance, file_shape[d], "elements of the file");
+  }
+  elements = base::checked_product(shape, "elements of the region");
+}
+
+std::int64_t Section::contiguous_elements() const {
+  std::int64_t run = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    if (steps[d] != run) break;
+    run *= shape[d];
+  }
+  return run;
+}
+
+namespace {
+
+class BoxCutter {
+ public:
+  BoxCutter(const Extents& shape, std::int64_t begin) : shape_(shape), begin_(begin), below_(shape.size() + 1, 1) {
+    for (std::size_t d = shape.size(); d-- > 0;) below_[d] = below_[d + 1] * shape[d];
+    prefix_.resize(shape.size());
+  }
+
+  /// Places [from, to) of the sub-array of dimensions d and faster, whose first element has the place `base`.
+  void cut(std::size_t d, std::int64_t base, std::int64_t from, std::int64_t to) {
+    if (from >= to) return;
+    if (d == shape_.size()) {
+      emit(d, 0, 0, base);
+      return;
+    }
+    const std::int64_t inner = below_[d + 1];
+    std::int64_t first = from / inner;
+    const std::int64_t last = to / inner;
+    const std::int64_t front = from % inner;
+    if (first == last) {
+      prefix_[d] = first;
+      cut(d + 1, base + first * inner, front, to % inner);
+      return;
+    }
+    if (front > 0) {
+      prefix_[d] = first;
+      cut(d + 1, base + first * inner, front, inner);
+      ++first;
+    }
+    if (first < last) emit(d, first, last, base + first * inner);
+    prefix_[d] = last;
+    cut(d + 1, base + last * inner, 0, to % inner);
+  }
+
+  std::vector<Box> take() { return std::move(boxes_); }
+
+ private:
+  void emit(std::size_t d, std::int64_t lo, std::int64_t hi, std::int64_t place) {
+    Box box;
+    box.place = place - begin_;
+    for (std::size_t e = 0; e < shape_.size(); ++e) {
+      box.lo.push_back(e < d ? prefix_[e] : e == d ? lo : 0);
+      box.hi.push_back(e < d ? prefix_[e] + 1 : e == d ? hi : shape_[e]);
+    }
+    boxes_.push_back(std::move(box));
+  }
+
+  const Extents& shape_;
+  std::int64_t begin_;
+  Extents below_;
+  Extents prefix_;
+  std::vector<Box> boxes_;
+};
+
+}  // namespace
+
+std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end) {
+  if (begin >= end) return {};
+  BoxCutter cutter(shape, begin);
+  cutter.cut(0, 0, begin, end);
+  return cutter.take();
+}
+
+}  // namespace plan
+}  // namespace plait

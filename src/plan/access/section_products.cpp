@@ -1,0 +1,82 @@
+#include "plan/access/section_products.hpp"
+
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "layout/section.hpp"
+#include "plait/conversion.hpp"
+#include "plait/error.hpp"
+#include "plan/conversion/partners.hpp"
+
+namespace plait::plan {
+
+namespace {
+
+void check(const Layout& layout, const Extents& origin, const Extents& shape, const char* what) {
+  const auto refuse = [&] {
+    throw Error(ErrorKind::kArgument, base::text("the ", what, " region of ", shape_to_string(shape), " elements from ",
+                                                 base::tuple_text(origin), " does not lie in ", to_string(layout)));
+  };
+  if (origin.size() != layout.shape().size() || shape.size() != origin.size()) refuse();
+  for (std::size_t d = 0; d < origin.size(); ++d)
+    if (origin[d] < 0 || shape[d] < 0 || shape[d] > layout.shape()[d] - origin[d]) refuse();
+}
+
+/// Where in a rank's local array the first element of the section lies: behind the halo and what it owns before it.
+Extents places_before(const Layout& layout, std::int64_t rank, const Extents& origin) {
+  const std::vector<IndexSet> sets = layout.index_sets(rank);
+  Extents result;
+  for (std::size_t d = 0; d < sets.size(); ++d)
+    result.push_back(layout.halo(static_cast<int>(d)).lo + sets[d].rank_of(origin[d]));
+  return result;
+}
+
+std::vector<std::int64_t> ranks_of(const std::vector<Message>& messages) {
+  std::vector<std::int64_t> result;
+  for (const Message& message : messages) result.push_back(message.rank);
+  return result;
+}
+
+}  // namespace
+
+Pairs::Pairs(Layout source, Layout target, bool fill_halo, SectionPair section)
+    : source_(std::move(source)), target_(std::move(target)), fill_halo_(fill_halo), section_(std::move(section)) {
+  if (section_.whole()) {
+    const Conversion same_shape(source_, target_);
+    section_.shape = source_.shape();
+    return;
+  }
+  if (fill_halo_)
+    throw Error(ErrorKind::kArgument, "halos are filled for whole arrays only; leave out the regions or fill_halo");
+  check(source_, section_.source_origin, section_.shape, "source");
+  check(target_, section_.target_origin, section_.shape, "target");
+  from_ = layout::section(source_, section_.source_origin, section_.shape);
+  to_ = layout::section(target_, section_.target_origin, section_.shape);
+}
+
+std::int64_t Pairs::elements() const { return base::checked_product(section_.shape, "number of elements"); }
+
+std::vector<std::int64_t> Pairs::receivers_of(std::int64_t sender) const {
+  if (!source_.has_rank(sender) || elements() == 0) return {};
+  if (section_.whole()) return ranks_of(Conversion(source_, target_, fill_halo_).sends(sender));
+  return ranks_of(Conversion(from_, to_).sends(sender));
+}
+
+std::vector<std::int64_t> Pairs::senders_of(std::int64_t receiver) const {
+  if (!target_.has_rank(receiver) || elements() == 0) return {};
+  if (section_.whole()) return ranks_of(Conversion(source_, target_, fill_halo_).receives(receiver));
+  return ranks_of(Conversion(from_, to_).receives(receiver));
+}
+
+std::vector<Product> Pairs::products(std::int64_t sender, std::int64_t receiver) const {
+  if (section_.whole()) return plan::products(source_, sender, target_, receiver, fill_halo_);
+  const Extents before_a = places_before(source_, sender, section_.source_origin);
+  const Extents before_b = places_before(target_, receiver, section_.target_origin);
+  std::vector<Product> result = plan::products(from_, sender, to_, receiver);
+  for (Product& product : result)
+    for (std::size_t d = 0; d < product.size(); ++d) shift(product[d], before_a[d], before_b[d]);
+  return result;
+}
+
+}  // namespace plait::plan

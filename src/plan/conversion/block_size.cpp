@@ -1,0 +1,227 @@
+#include "plan/conversion/block_size.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "layout/owner_map.hpp"
+#include "plan/conversion/partners.hpp"
+#include "plan/conversion/pieces.hpp"
+#include "plan/conversion/spans.hpp"
+
+namespace plait::plan {
+
+namespace {
+
+using Kind = Distribution::Kind;
+
+/// The shortest runs of one dimension.  A run that is the whole local array of both its ranks goes on in the next
+/// slower dimension; any other one ends.
+struct Shortest {
+  std::int64_t ending = INT64_MAX;
+  std::int64_t whole = INT64_MAX;
+};
+
+/// One dimension of one side as a row of blocks with an owner each.
+class Side {
+ public:
+  Side(const Layout& normal, int d)
+      : layout_(normal), dimension_(d), size_(normal.shape()[static_cast<std::size_t>(d)]) {
+    const Distribution& distribution = normal.distributions()[static_cast<std::size_t>(d)];
+    if (distribution.kind == Kind::kCollapsed) {
+      block_ = size_;
+    } else if (distribution.kind == Kind::kBlock || distribution.kind == Kind::kCyclic) {
+      block_ = distribution.block != 0 ? distribution.block : (size_ - 1) / normal.coordinates_in(d) + 1;
+    }
+  }
+
+  /// Length of all blocks but the last one, 0 where they differ.
+  std::int64_t block() const { return block_; }
+  IndexSet set_with(std::int64_t index) const {
+    return layout_.index_set(dimension_, layout_.owner(dimension_, index));
+  }
+  /// The first index behind the block of `index`.
+  std::int64_t block_end(std::int64_t index) const {
+    if (block_ == 0) return set_with(index).end;
+    const std::int64_t left = block_ - index % block_;
+    return left < size_ - index ? index + left : size_;
+  }
+
+ private:
+  const Layout& layout_;
+  int dimension_;
+  std::int64_t size_;
+  std::int64_t block_ = 0;
+};
+
+/// Takes up the common stretch [begin, end) of two blocks.
+void add(Shortest& shortest, const Side& a, const Side& b, std::int64_t begin, std::int64_t end) {
+  const IndexSet in_a = a.set_with(begin);
+  const IndexSet in_b = b.set_with(begin);
+  const std::int64_t length = end - begin;
+  if (in_a.size() == length && in_b.size() == length) {
+    shortest.whole = std::min(shortest.whole, length);
+    return;
+  }
+  // Behind the same gap on both sides it continues the run before it, and some other stretch is shorter than both.
+  const std::int64_t place_a = in_a.rank_of(begin);
+  const std::int64_t place_b = in_b.rank_of(begin);
+  if (place_a > 0 && place_b > 0 && in_a.at(place_a - 1) == in_b.at(place_b - 1)) return;
+  shortest.ending = std::min(shortest.ending, length);
+}
+
+/// The least i*step mod modulus above 0 for 1 <= i <= most, counted downwards from the modulus where `below` says so;
+/// INT64_MAX where there is none.  By the continued fraction of step/modulus.  cost  O(log modulus).
+std::int64_t least_residue(std::int64_t step, std::int64_t modulus, std::int64_t most, bool below) {
+  step %= modulus;
+  if (most < 1 || step == 0) return INT64_MAX;
+  if (below) step = modulus - step;
+  // The least residue so far and the least distance to the modulus so far, with the i where they stand.
+  std::int64_t low = step;
+  std::int64_t low_at = 1;
+  std::int64_t high = modulus - step;
+  std::int64_t high_at = 1;
+  while (low != high) {
+    std::int64_t& larger = low > high ? low : high;
+    std::int64_t& larger_at = low > high ? low_at : high_at;
+    const std::int64_t smaller = std::min(low, high);
+    const std::int64_t smaller_at = low > high ? high_at : low_at;
+    const std::int64_t steps = std::min((larger - 1) / smaller, (most - larger_at) / smaller_at);
+    if (steps < 1) break;
+    larger -= steps * smaller;
+    larger_at += steps * smaller_at;
+  }
+  return low;
+}
+
+/// The shortest stretch between a multiple of one block and the next multiple of the other, the last stretch left out.
+std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64_t size) {
+  const std::int64_t smaller = std::min(block_a, block_b);
+  const std::int64_t larger = std::max(block_a, block_b);
+  const std::int64_t cuts = (size - 1) / larger;
+  // Before and behind each cut of the larger blocks.  Where the last cut has none of the other side behind it, the last
+  // stretch is shorter still, and counts itself.
+  const std::int64_t before = least_residue(larger, smaller, cuts, false);
+  const std::int64_t behind = least_residue(larger, smaller, cuts, true);
+  return std::min({size > smaller ? smaller : INT64_MAX, before, behind});
+}
+
+/// Two rows of equal blocks.  Only the last stretch can be whole on both sides, or go on behind equal gaps: any other
+/// one has a cut of one side alone at one of its ends, or is as long as the smaller block, as the stretch from 0 on is.
+Shortest of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
+  Shortest shortest;
+  if (a.block() != b.block()) {
+    shortest.ending = shortest_gap(a.block(), b.block(), size);
+  } else if (size > a.block()) {
+    add(shortest, a, b, 0, a.block());
+  }
+  const std::int64_t last_a = (size - 1) / a.block() * a.block();
+  const std::int64_t last_b = (size - 1) / b.block() * b.block();
+  add(shortest, a, b, std::max(last_a, last_b), size);
+  return shortest;
+}
+
+/// Walks the blocks of the side whose blocks differ; the equal blocks of the other side are skipped.
+Shortest of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
+  const std::int64_t block = std::max(a.block(), b.block());
+  Shortest shortest;
+  for (std::int64_t x = 0; x < size && shortest.ending > 1;) {
+    const std::int64_t end_a = a.block_end(x);
+    const std::int64_t end_b = b.block_end(x);
+    const std::int64_t end = std::min(end_a, end_b);
+    add(shortest, a, b, x, end);
+    x = end;
+    const std::int64_t uneven_end = std::max(end_a, end_b);
+    if (block == 0 || x % block != 0 || (a.block() == 0 ? end_a : end_b) != uneven_end) continue;
+    // Behind the first stretch of an uneven block, at most as long as an equal one, whole equal blocks follow.
+    if (uneven_end - x > block) x = (uneven_end - 1) / block * block;
+  }
+  return shortest;
+}
+
+/// The shortest local extent of a dimension on any coordinate that has one.
+std::int64_t shortest_extent(const Layout& layout, int d) {
+  const std::int64_t size = layout.shape()[static_cast<std::size_t>(d)];
+  const Distribution& distribution = layout.distributions()[static_cast<std::size_t>(d)];
+  std::int64_t shortest = size;
+  for (const std::int64_t part : distribution.sizes)
+    if (part > 0) shortest = std::min(shortest, part);
+  if (!distribution.sizes.empty()) return shortest;
+  // Only the coordinate with the last index has a ragged block; a round robin gives the ones behind it one block less.
+  const std::int64_t last = layout.owner(d, size - 1);
+  for (const std::int64_t c : {last, (last + 1) % layout.coordinates_in(d)})
+    if (const std::int64_t extent = layout.index_set(d, c).size(); extent > 0) shortest = std::min(shortest, extent);
+  return shortest;
+}
+
+bool cut_alike(const Layout& a, const Layout& b, int d) {
+  return a.distributions()[static_cast<std::size_t>(d)] == b.distributions()[static_cast<std::size_t>(d)] &&
+         a.coordinates_in(d) == b.coordinates_in(d);
+}
+
+Shortest shortest_runs(const Layout& a, const Layout& b, int d) {
+  if (cut_alike(a, b, d)) return {INT64_MAX, shortest_extent(a, d)};
+  const Side side_a(a, d);
+  const Side side_b(b, d);
+  const std::int64_t size = a.shape()[static_cast<std::size_t>(d)];
+  const bool equal_blocks = side_a.block() != 0 && side_b.block() != 0;
+  return equal_blocks ? of_equal_blocks(side_a, side_b, size) : of_uneven_blocks(side_a, side_b, size);
+}
+
+/// Whether a dimension of a normal form is one of those whose blocks can be compared by arithmetic.
+bool regular(const Layout& normal, int d) {
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&normal.owner_map(d));
+  return blocks != nullptr && blocks->turn().plain() && blocks->offset() == 0 && normal.halo(d) == Halo{};
+}
+
+/// Any two deals: the pieces of all pairs of coordinates.
+Shortest of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
+  Shortest shortest;
+  for (std::int64_t c = 0; c < a.coordinates_in(d); ++c) {
+    for (const Span& mine : spans(a, d, c, false)) {
+      const std::int64_t extent_a = mine.set.size() + a.halo(d).lo + a.halo(d).hi;
+      for (const std::int64_t other : coordinates_meeting(mine.set, b, d, fill_halo)) {
+        const std::int64_t extent_b = b.index_set(d, other).size() + b.halo(d).lo + b.halo(d).hi;
+        for (const Span& theirs : spans(b, d, other, fill_halo)) {
+          for (const Piece& piece : intersect(mine.set, theirs.set)) {
+            const bool whole = piece.length == extent_a && piece.length == extent_b;
+            std::int64_t& least = whole ? shortest.whole : shortest.ending;
+            least = std::min(least, piece.length);
+          }
+        }
+      }
+    }
+  }
+  return shortest;
+}
+
+/// Dimensions that are longer than 1 on some rank, fastest first.
+std::vector<int> long_dimensions(const Layout& normal) {
+  std::vector<int> result;
+  for (auto d = normal.order().rbegin(); d != normal.order().rend(); ++d)
+    if (normal.longest_local(*d) + normal.halo(*d).lo + normal.halo(*d).hi > 1) result.push_back(*d);
+  return result;
+}
+
+}  // namespace
+
+std::int64_t block_size(const Layout& source, const Layout& target, bool fill_halo) {
+  if (source.elements() == 0) return 0;
+  const Layout a = source.normal_form();
+  const Layout b = target.normal_form();
+  const std::vector<int> fastest_a = long_dimensions(a);
+  const std::vector<int> fastest_b = long_dimensions(b);
+  std::int64_t shortest = INT64_MAX;  // of the runs that end in a dimension seen so far
+  std::int64_t fused = 1;             // the shortest run that is whole in all of them
+  for (std::size_t i = 0; i < std::min(fastest_a.size(), fastest_b.size()); ++i) {
+    const int d = fastest_a[i];
+    if (fastest_b[i] != d) break;
+    const Shortest found = regular(a, d) && regular(b, d) ? shortest_runs(a, b, d) : of_all_pairs(a, b, d, fill_halo);
+    if (found.ending != INT64_MAX) shortest = std::min(shortest, fused * found.ending);
+    if (found.whole == INT64_MAX) return shortest;
+    fused *= found.whole;
+  }
+  return std::min(shortest, fused);
+}
+
+}  // namespace plait::plan

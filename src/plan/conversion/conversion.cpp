@@ -1,0 +1,160 @@
+#include "plait/conversion.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "plan/conversion/block_size.hpp"
+#include "plan/conversion/partners.hpp"
+
+namespace plait {
+
+namespace {
+
+/// Which copy of the source a rank of the target reads: its own where it has one, else its turn among them.  Of a rank
+/// that holds no element no copy can be told apart: equal layouts may place it differently.
+std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
+  if (source.replicas() == 1) return 0;
+  const bool holds = source.has_rank(receiver) && source.local_elements(receiver) > 0;
+  return holds ? source.replica_of(receiver) : receiver % source.replicas();
+}
+
+/// Elements and runs of a combination of partners, summed over all combinations of their spans.
+Message measured(const std::vector<const plan::Partner*>& partners, const Layout& mine, const Layout& other) {
+  Message message;
+  const std::size_t dimensions = partners.size();
+  std::vector<std::size_t> chosen(dimensions, 0);
+  std::vector<const plan::Overlap*> overlaps(dimensions);
+  while (true) {
+    std::int64_t elements = 1;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      overlaps[d] = &partners[d]->overlaps[chosen[d]];
+      elements *= overlaps[d]->elements;
+    }
+    message.elements += elements;
+    message.runs += plan::runs_of_product(overlaps, mine.order(), other.order());
+    std::size_t d = dimensions;
+    while (d > 0 && ++chosen[d - 1] == partners[d - 1]->overlaps.size()) chosen[--d] = 0;
+    if (d == 0) return message;
+  }
+}
+
+/// All combinations of one partner for each dimension; `ranks_at(coordinates)` says which ranks of the other side there
+/// take part.
+template <typename RanksAt>
+std::vector<Message> messages(const Layout& mine, const Layout& other,
+                              const std::vector<std::vector<plan::Partner>>& by_dimension, RanksAt&& ranks_at) {
+  std::vector<Message> result;
+  for (const auto& found : by_dimension)
+    if (found.empty()) return result;
+  const std::size_t dimensions = by_dimension.size();
+  std::vector<std::size_t> chosen(dimensions, 0);
+  std::vector<const plan::Partner*> partners(dimensions);
+  Extents coordinates(dimensions);
+  while (true) {
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      partners[d] = &by_dimension[d][chosen[d]];
+      coordinates[d] = partners[d]->coordinate;
+    }
+    const std::vector<std::int64_t> ranks = ranks_at(coordinates);
+    if (!ranks.empty()) {
+      Message message = measured(partners, mine, other);
+      for (const std::int64_t rank : ranks) {
+        message.rank = rank;
+        result.push_back(message);
+      }
+    }
+    std::size_t d = dimensions;
+    while (d > 0 && ++chosen[d - 1] == by_dimension[d - 1].size()) chosen[--d] = 0;
+    if (d == 0) break;
+  }
+  std::sort(result.begin(), result.end(), [](const Message& a, const Message& b) { return a.rank < b.rank; });
+  return result;
+}
+
+}  // namespace
+
+Conversion::Conversion(Layout source, Layout target, bool fill_halo)
+    : source_(std::move(source)), target_(std::move(target)), fill_halo_(fill_halo) {
+  if (source_.shape() == target_.shape()) return;
+  const Extents& from = source_.shape();
+  const Extents& to = target_.shape();
+  std::string difference;
+  for (std::size_t d = 0; d < std::min(from.size(), to.size()) && difference.empty(); ++d)
+    if (from[d] != to[d]) difference = base::text("; dimension ", d, " has ", from[d], " and ", to[d], " indices");
+  throw Error(ErrorKind::kArgument,
+              base::text("a conversion needs two layouts of one shape; the source is ", shape_to_string(from),
+                         ", the target ", shape_to_string(to), difference));
+}
+
+std::vector<Message> Conversion::sends(std::int64_t rank) const {
+  const auto partners = plan::partners_by_dimension(source_, rank, target_, false, fill_halo_);
+  const std::int64_t mine = source_.replica_of(rank);
+  return messages(source_, target_, partners, [&](const Extents& coordinates) {
+    std::vector<std::int64_t> ranks;
+    for (std::int64_t replica = 0; replica < target_.replicas(); ++replica) {
+      const std::int64_t receiver = target_.rank_at(coordinates, replica);
+      if (replica_for(source_, receiver) == mine) ranks.push_back(receiver);
+    }
+    return ranks;
+  });
+}
+
+std::vector<Message> Conversion::receives(std::int64_t rank) const {
+  const auto partners = plan::partners_by_dimension(target_, rank, source_, fill_halo_, false);
+  const std::int64_t replica = replica_for(source_, rank);
+  return messages(target_, source_, partners, [&](const Extents& coordinates) {
+    return std::vector<std::int64_t>{source_.rank_at(coordinates, replica)};
+  });
+}
+
+std::int64_t Conversion::block() const { return plan::block_size(source_, target_, fill_halo_); }
+
+std::string Conversion::explain() const {
+  constexpr std::int64_t kMostRanks = 64;
+  std::ostringstream out;
+  out << "from    " << to_string(source_) << '\n' << "to      " << to_string(target_) << '\n';
+  out << "block   " << block() << (block() == 1 ? " element" : " elements") << " contiguous on both sides everywhere\n";
+  if (fill_halo_) out << "halos   of the target are filled\n";
+  if (source_ == target_ && !fill_halo_) {
+    out << "moves   nothing between ranks: the layouts are equal\n";
+    return out.str();
+  }
+  if (std::max(source_.size(), target_.size()) > kMostRanks) {
+    const std::vector<Message> first = sends(source_.rank_numbers().front());
+    std::int64_t elements = 0;
+    for (const Message& message : first) elements += message.elements;
+    out << "rank " << source_.rank_numbers().front() << "  sends " << elements << " elements in " << first.size()
+        << " messages\n";
+    return out.str();
+  }
+  std::int64_t kept = 0;
+  std::int64_t moved = 0;
+  std::int64_t count = 0;
+  for (const std::int64_t rank : source_.rank_numbers()) {
+    for (const Message& message : sends(rank)) {
+      if (message.rank == rank) {
+        kept += message.elements;
+      } else {
+        ++count;
+        moved += message.elements;
+      }
+    }
+  }
+  out << "moves   " << moved << " of " << moved + kept << " elements between ranks, in " << count << " messages\n";
+  return out.str();
+}
+
+Conversion Conversion::inverse() const { return Conversion(target_, source_); }
+
+Conversion Conversion::then(const Conversion& next) const {
+  if (!(target_ == next.source_))
+    throw Error(ErrorKind::kArgument, base::text("the conversion ends in ", to_string(target_),
+                                                 ", but the next one begins with ", to_string(next.source_)));
+  return Conversion(source_, next.target_, next.fill_halo_);
+}
+
+Conversion compose(const Layout& source, const Layout& target, bool fill_halo) { return {source, target, fill_halo}; }
+
+}  // namespace plait

@@ -1,0 +1,143 @@
+#include "plan/conversion/meeting.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "base/wide.hpp"
+
+namespace plait::plan {
+
+namespace {
+
+void sort_unique(std::vector<std::int64_t>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+/// Coordinates that own an index of a set, found run by run.
+std::vector<std::int64_t> walk_runs(const IndexSet& set, const layout::OwnerMap& owner_map) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t x = set.next(set.begin); x < set.end;) {
+    const std::int64_t stop = set.run_end(x);
+    const std::vector<std::int64_t> owners = owner_map.owners_in(x, stop);
+    found.insert(found.end(), owners.begin(), owners.end());
+    // Runs of the set that lie inside the last owner's run are skipped.
+    x = set.next(owner_map.set(owner_map.owner(stop - 1)).run_end(stop - 1));
+  }
+  sort_unique(found);
+  return found;
+}
+
+/// Coordinates of a round robin whose blocks can meet a wrapping set: the block at b*k and the set's runs approach each
+/// other in steps of g = gcd of the two strides.
+std::vector<std::int64_t> solve_blocks(const IndexSet& set, const layout::BlockOwnerMap& owner_map) {
+  std::vector<std::int64_t> found;
+  const std::int64_t k = owner_map.block();
+  const std::int64_t round = k * owner_map.extent();
+  const std::int64_t g = std::gcd(set.stride, round);
+  const auto meets = [&](std::int64_t begin, std::int64_t length) {
+    const std::int64_t phase = ((set.origin % g + owner_map.offset() % g + begin % g) % g + g) % g;
+    for (std::int64_t start = phase; start < round + g; start += g)
+      for (std::int64_t b = start / k; b <= (start + length - 1) / k; ++b)
+        found.push_back(owner_map.coordinate_of(b % owner_map.extent()));
+  };
+  if (!set.pattern) {
+    meets(0, set.length);
+  } else {
+    for (const IndexSet::PatternRun& run : *set.pattern) meets(run.begin, run.length);
+  }
+  sort_unique(found);
+  return found;
+}
+
+std::vector<std::int64_t> all_coordinates(const layout::OwnerMap& owner_map) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(owner_map.extent()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+/// So many runs are walked over without looking for anything better.
+constexpr std::int64_t kFewRuns = 64;
+
+/// All inner coordinates of the outer ones.
+std::vector<std::int64_t> meeting_nested(const IndexSet& set, const layout::NestedOwnerMap& owner_map) {
+  std::vector<std::int64_t> found;
+  const std::vector<std::int64_t> outers = meeting(set, owner_map.outer());
+  if (set.runs() <= times(static_cast<std::int64_t>(outers.size()), owner_map.inner_extent()))
+    return walk_runs(set, owner_map);
+  for (const std::int64_t outer : outers)
+    for (std::int64_t inner = 0; inner < owner_map.inner_extent(); ++inner)
+      found.push_back(outer * owner_map.inner_extent() + inner);
+  return found;
+}
+
+/// Those that meet the images of the set's runs, with all that lies between the images.
+std::vector<std::int64_t> meeting_aligned(const IndexSet& set, const layout::AlignedOwnerMap& owner_map) {
+  const std::int64_t scale = owner_map.scale();
+  const base::Wide wide = scale < 0 ? -base::Wide{scale} : base::Wide{scale};
+  const base::Wide stride = wide * set.stride;
+  const base::Wide first = base::Wide{scale} * (scale < 0 ? set.at(set.size() - 1) : set.at(0)) + owner_map.offset();
+  const base::Wide last = base::Wide{scale} * (scale < 0 ? set.at(0) : set.at(set.size() - 1)) + owner_map.offset();
+  base::Wide origin = base::Wide{scale} * set.origin + owner_map.offset();
+  if (stride > INT64_MAX || origin > INT64_MAX || origin < INT64_MIN) return all_coordinates(owner_map);
+  std::vector<Run> runs;
+  const auto add = [&](std::int64_t begin, std::int64_t length) {
+    const auto span = static_cast<std::int64_t>(wide * (length - 1) + 1);
+    runs.push_back({static_cast<std::int64_t>(wide * begin), span});
+  };
+  if (set.pattern) {
+    for (const IndexSet::PatternRun& run : *set.pattern) add(run.begin, run.length);
+  } else {
+    add(0, set.length);
+  }
+  const auto step = static_cast<std::int64_t>(stride);
+  if (scale < 0) {
+    // Turned around, the period that began at the origin ends there, the origin itself included.
+    for (Run& run : runs) run.begin = step - (run.begin + run.length);
+    std::reverse(runs.begin(), runs.end());
+    origin += 1;
+  }
+  origin -= (origin - first + step - 1) / step * step;
+  while (origin > first) origin -= step;
+  return meeting(IndexSet::periodic(static_cast<std::int64_t>(origin), step, std::move(runs),
+                                    static_cast<std::int64_t>(first), static_cast<std::int64_t>(last) + 1),
+                 owner_map.base());
+}
+
+}  // namespace
+
+std::vector<std::int64_t> meeting(const IndexSet& set, const layout::OwnerMap& owner_map) {
+  if (set.empty()) return {};
+  if (set.contiguous()) return owner_map.owners_in(set.begin, set.end);
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
+  const std::int64_t runs = set.runs();
+  // Where each coordinate has one run, the walk skips from one coordinate to the next.
+  if (blocks != nullptr && blocks->set(0).contiguous()) return walk_runs(set, owner_map);
+  if (blocks == nullptr) {
+    if (runs <= kFewRuns) return walk_runs(set, owner_map);
+    if (const auto* nested = dynamic_cast<const layout::NestedOwnerMap*>(&owner_map))
+      return meeting_nested(set, *nested);
+    if (const auto* aligned = dynamic_cast<const layout::AlignedOwnerMap*>(&owner_map))
+      return meeting_aligned(set, *aligned);
+    return runs <= owner_map.extent() ? walk_runs(set, owner_map) : all_coordinates(owner_map);
+  }
+  const std::int64_t longest = set.longest_run();
+  const std::int64_t round = times(blocks->block(), owner_map.extent());
+  const std::int64_t g = round == INT64_MAX ? 1 : std::gcd(set.stride, round);
+  const auto in_period = static_cast<std::int64_t>(set.pattern ? set.pattern->size() : 1);
+  const std::int64_t solving =
+      round == INT64_MAX ? INT64_MAX : times(times(round / g + 1, longest / blocks->block() + 2), in_period);
+  const std::int64_t walking = times(runs, longest / blocks->block() + 1);
+  const std::int64_t trying = owner_map.extent();
+  if (walking <= std::min(solving, trying)) return walk_runs(set, owner_map);
+  return solving < trying ? solve_blocks(set, *blocks) : all_coordinates(owner_map);
+}
+
+}  // namespace plait::plan

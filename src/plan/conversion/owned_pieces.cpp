@@ -1,0 +1,65 @@
+#include "plan/conversion/owned_pieces.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace plait::plan {
+
+bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_map) {
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
+  if (blocks == nullptr || blocks->kind() != Distribution::Kind::kCyclic || set.pattern || set.contiguous())
+    return false;
+  const auto extent = static_cast<double>(owner_map.extent());
+  const auto block = static_cast<double>(blocks->block());
+  const auto length = static_cast<double>(set.length);
+  const auto runs = static_cast<double>(set.runs());
+  const double stretches = runs * (length / block + 1);
+  // Each pair is walked or solved for, whichever is less; see CommonRuns.
+  const double round = extent * block;
+  if (round >= static_cast<double>(INT64_MAX)) return false;
+  const auto divisor = static_cast<double>(std::gcd(set.stride, blocks->block() * owner_map.extent()));
+  const double pair = std::min(runs, (length + block) / divisor + 1);
+  constexpr double kStepsOfStretch = 4;  // finding its owner and its places, in steps of a walk
+  return stretches * kStepsOfStretch < std::min(extent, stretches) * pair;
+}
+
+std::vector<OwnedPieces> owned_pieces(const IndexSet& set, const layout::OwnerMap& owner_map) {
+  struct Stretch {
+    std::int64_t coordinate;
+    Piece piece;
+  };
+  std::vector<Stretch> found;
+  std::int64_t place = 0;
+  for (std::int64_t x = set.next(set.begin); x < set.end;) {
+    const std::int64_t stop = set.run_end(x);
+    while (x < stop) {
+      const std::int64_t coordinate = owner_map.owner(x);
+      const IndexSet owners = owner_map.set(coordinate);
+      const std::int64_t length = std::min(owners.run_end(x), stop) - x;
+      found.push_back({coordinate, {length, 1, place, 0, owners.rank_of(x), 0, 0, 0}});
+      place += length;
+      x += length;
+    }
+    x = set.next(stop);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Stretch& s, const Stretch& t) { return s.coordinate < t.coordinate; });
+  std::vector<OwnedPieces> result;
+  for (const Stretch& stretch : found) {
+    if (result.empty() || result.back().coordinate != stretch.coordinate) result.push_back({stretch.coordinate, {}});
+    Pieces& pieces = result.back().pieces;
+    Piece piece = stretch.piece;
+    if (!pieces.empty()) {
+      Piece& last = pieces.back();
+      if (last.a + last.length == piece.a && last.b + last.length == piece.b) {
+        last.length += piece.length;
+        continue;
+      }
+      piece.common = last.common + last.length;
+    }
+    pieces.push_back(piece);
+  }
+  return result;
+}
+
+}  // namespace plait::plan

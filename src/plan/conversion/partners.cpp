@@ -1,0 +1,151 @@
+#include "plan/conversion/partners.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "plan/conversion/meeting.hpp"
+#include "plan/conversion/owned_pieces.hpp"
+#include "plan/conversion/spans.hpp"
+
+namespace plait::plan {
+
+std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, int dimension) {
+  return meeting(set, layout.owner_map(dimension));
+}
+
+namespace {
+
+std::int64_t padded(const Layout& layout, int dimension, std::int64_t coordinate) {
+  const Halo halo = layout.halo(dimension);
+  return layout.index_set(dimension, coordinate).size() + halo.lo + halo.hi;
+}
+
+}  // namespace
+
+Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t extent_b) {
+  Overlap result{elements(pieces), runs(pieces), extent_a, extent_b, false};
+  bool first = false;
+  bool last = false;
+  for (const Piece& piece : pieces) {
+    first = first || (piece.a == 0 && piece.b == 0);
+    last = last || (piece.a + (piece.count - 1) * piece.a_step + piece.length == extent_a &&
+                    piece.b + (piece.count - 1) * piece.b_step + piece.length == extent_b);
+  }
+  result.at_both_ends = first && last;
+  return result;
+}
+
+namespace {
+
+/// The partners of a coordinate without a halo to fill, by one walk over what it owns.
+std::vector<Partner> partners_of_walk(const Span& own, const Layout& mine, std::int64_t place, const Layout& other,
+                                      int d) {
+  std::vector<Partner> found;
+  for (OwnedPieces& dealt : owned_pieces(own.set, other.owner_map(d))) {
+    shift(dealt.pieces, own.place, other.halo(d).lo);
+    found.push_back(
+        {dealt.coordinate, {overlap_of(dealt.pieces, padded(mine, d, place), padded(other, d, dealt.coordinate))}});
+  }
+  return found;
+}
+
+/// The same by looking at each coordinate that may be one.
+std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const Layout& mine, std::int64_t place,
+                                       const Layout& other, int d, bool fill_other) {
+  std::vector<std::int64_t> candidates;
+  for (const Span& span : own) {
+    const auto met = coordinates_meeting(span.set, other, d, fill_other);
+    candidates.insert(candidates.end(), met.begin(), met.end());
+  }
+  if (own.size() > 1) {
+    std::sort(candidates.begin(), candidates.end());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  }
+  std::vector<Partner> found;
+  for (const std::int64_t coordinate : candidates) {
+    Partner partner{coordinate, {}};
+    for (const Span& theirs : spans(other, d, coordinate, fill_other))
+      for (const Span& span : own) {
+        Pieces pieces = intersect(span.set, theirs.set);
+        if (pieces.empty()) continue;
+        shift(pieces, span.place, theirs.place);
+        partner.overlaps.push_back(overlap_of(pieces, padded(mine, d, place), padded(other, d, coordinate)));
+      }
+    if (!partner.overlaps.empty()) found.push_back(std::move(partner));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std::int64_t rank, const Layout& other,
+                                                        bool fill_mine, bool fill_other) {
+  std::vector<std::vector<Partner>> result;
+  const Extents place = mine.coordinates(rank);
+  for (int d = 0; d < mine.dimensions(); ++d) {
+    const std::int64_t coordinate = place[static_cast<std::size_t>(d)];
+    const std::vector<Span> own = spans(mine, d, coordinate, fill_mine);
+    const bool walks = own.size() == 1 && owner_walk_is_cheaper(own[0].set, other.owner_map(d));
+    result.push_back(walks ? partners_of_walk(own[0], mine, coordinate, other, d)
+                           : partners_of_pairs(own, mine, coordinate, other, d, fill_other));
+  }
+  return result;
+}
+
+void shift(Pieces& pieces, std::int64_t by_a, std::int64_t by_b) {
+  for (Piece& piece : pieces) {
+    piece.a += by_a;
+    piece.b += by_b;
+  }
+}
+
+Extents dense_strides(const Extents& shape, const std::vector<int>& order) {
+  Extents strides(shape.size());
+  std::int64_t step = 1;
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    strides[static_cast<std::size_t>(*d)] = step;
+    // Beside an empty dimension the others may be of any size, and no step is ever taken.
+    if (__builtin_mul_overflow(step, shape[static_cast<std::size_t>(*d)], &step)) step = 0;
+  }
+  return strides;
+}
+
+Extents dense_strides(const Extents& shape) {
+  std::vector<int> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  return dense_strides(shape, order);
+}
+
+/// An element is directly behind another one in a local array where one dimension moves on by one while all faster ones
+/// go from their last place back to their first one.  In both arrays that must be the same dimensions, so these are the
+/// fastest ones of both, as far as those can move at all.
+std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, const std::vector<int>& order_a,
+                             const std::vector<int>& order_b) {
+  const auto overlap = [&](int d) -> const Overlap& { return *overlaps[static_cast<std::size_t>(d)]; };
+  std::int64_t total = 1;
+  for (const Overlap* each : overlaps) total *= each->elements;
+  if (total == 0) return 0;
+  std::vector<int> fast_a;
+  std::vector<int> fast_b;
+  for (auto d = order_a.rbegin(); d != order_a.rend(); ++d)
+    if (overlap(*d).extent_a > 1) fast_a.push_back(*d);
+  for (auto d = order_b.rbegin(); d != order_b.rend(); ++d)
+    if (overlap(*d).extent_b > 1) fast_b.push_back(*d);
+  std::int64_t joints = 0;
+  std::int64_t others = total;  // combinations of the dimensions that stay
+  bool wrap = true;
+  for (std::size_t j = 0; wrap && j < std::min(fast_a.size(), fast_b.size()); ++j) {
+    const Overlap& moving = overlap(fast_a[j]);
+    others /= moving.elements;
+    // The first j+1 dimensions of both, the last one of them the same.
+    const bool same =
+        fast_a[j] == fast_b[j] &&
+        std::is_permutation(fast_a.begin(), fast_a.begin() + static_cast<std::ptrdiff_t>(j), fast_b.begin());
+    if (same) joints += (moving.elements - moving.runs) * others;
+    wrap = moving.at_both_ends;
+  }
+  return total - joints;
+}
+
+}  // namespace plait::plan

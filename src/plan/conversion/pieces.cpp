@@ -1,0 +1,199 @@
+#include "plan/conversion/pieces.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "layout/index_set/common_runs.hpp"
+
+namespace plait::plan {
+
+namespace {
+
+/// A stretch [x, x + length) of common indices with its places in both sets.
+struct Stretch {
+  std::int64_t x;
+  std::int64_t length;
+  std::int64_t a;
+  std::int64_t b;
+};
+
+class Intersection {
+ public:
+  Intersection(const IndexSet& a, const IndexSet& b)
+      : a_(a), b_(b), common_runs_(a, b), begin_(common_runs_.begin()), end_(common_runs_.end()) {}
+
+  Pieces pieces() {
+    if (begin_ >= end_) return {};
+    if (a_.contiguous() && b_.contiguous()) return {{end_ - begin_, 1, begin_ - a_.begin, 0, begin_ - b_.begin}};
+    std::int64_t start = begin_;
+    if (cut_at_begin()) start = emit_head(start);
+    if (!common_runs_.repeats() || end_ - start < common_runs_.period()) {
+      for (const Stretch& s : stretches(start, end_)) emit(s, 1);
+      return std::move(result_);
+    }
+    const std::int64_t length = common_runs_.period();
+    std::vector<Stretch> period = stretches(start, start + length);
+    if (period.empty()) return std::move(result_);
+    if (period.size() > 1 && wraps(period)) {
+      // The end of each period continues in the next one: begin the periods behind that stretch instead.
+      emit(period.front(), 1);
+      start = period.front().x + span_of(period.front());
+      if (end_ - start < length) {
+        for (const Stretch& s : stretches(start, end_)) emit(s, 1);
+        return std::move(result_);
+      }
+      period = stretches(start, start + length);
+    }
+    const std::int64_t count = (end_ - start) / length;
+    const std::int64_t base = common_;
+    const std::int64_t members_a = common_runs_.period_members_a();
+    const std::int64_t members_b = common_runs_.period_members_b();
+    std::int64_t in_period = 0;
+    for (const Stretch& s : period) in_period += s.length;
+    for (const Stretch& s : period) {
+      append({s.length, count, s.a, members_a, s.b, members_b, common_, in_period});
+      common_ += s.length;
+    }
+    common_ = base + in_period * count;
+    for (const Stretch& s : stretches(start + count * length, end_)) emit(s, 1);
+    return std::move(result_);
+  }
+
+ private:
+  bool in_both(std::int64_t index) const { return a_.contains(index) && b_.contains(index); }
+
+  /// Whether the first stretch may be the rest of a longer one, which the next periods have whole.
+  bool cut_at_begin() const {
+    if (!in_both(begin_)) return false;
+    const bool seen = common_runs_.repeats() && end_ - begin_ >= common_runs_.period();
+    return !seen || in_both(begin_ + common_runs_.period() - 1);
+  }
+
+  /// The stretch that `begin` cuts off; returns the first index behind it.
+  std::int64_t emit_head(std::int64_t start) {
+    const std::int64_t stop = std::min({end_, a_.run_end(start), b_.run_end(start)});
+    emit({start, stop - start, a_.rank_of(start), b_.rank_of(start)}, 1);
+    return stop;
+  }
+
+  /// Number of indices from the first to behind the last one of a stretch, gaps that both sides share included.
+  std::int64_t span_of(const Stretch& s) const { return a_.at(s.a + s.length - 1) + 1 - s.x; }
+
+  bool wraps(const std::vector<Stretch>& period) const {
+    const Stretch& first = period.front();
+    const Stretch& last = period.back();
+    return last.a + last.length == first.a + common_runs_.period_members_a() &&
+           last.b + last.length == first.b + common_runs_.period_members_b();
+  }
+
+  /// All stretches in [from, to), where no stretch crosses `from` and to - from is at most one period.
+  std::vector<Stretch> stretches(std::int64_t from, std::int64_t to) const {
+    std::vector<Stretch> result;
+    for (const Run& run : common_runs_.find(from, to)) {
+      const std::int64_t a = a_.rank_of(run.begin);
+      const std::int64_t b = b_.rank_of(run.begin);
+      if (!result.empty() && result.back().a + result.back().length == a &&
+          result.back().b + result.back().length == b) {
+        result.back().length += run.length;
+      } else {
+        result.push_back({run.begin, run.length, a, b});
+      }
+    }
+    return result;
+  }
+
+  void emit(const Stretch& s, std::int64_t count) {
+    append({s.length, count, s.a, 0, s.b, 0, common_, 0});
+    common_ += s.length * count;
+  }
+
+  void append(Piece piece) {
+    if (piece.count > 1 && piece.length == piece.a_step && piece.length == piece.b_step) {
+      piece.length *= piece.count;
+      piece.count = 1;
+    }
+    if (piece.count == 1) piece.a_step = piece.b_step = piece.common_step = 0;
+    if (!result_.empty() && piece.count == 1 && result_.back().count == 1 &&
+        result_.back().a + result_.back().length == piece.a && result_.back().b + result_.back().length == piece.b) {
+      result_.back().length += piece.length;
+      return;
+    }
+    result_.push_back(piece);
+  }
+
+  const IndexSet& a_;
+  const IndexSet& b_;
+  layout::CommonRuns common_runs_;
+  std::int64_t begin_;
+  std::int64_t end_;
+  Pieces result_;
+  std::int64_t common_ = 0;
+};
+
+/// The part of the pieces whose places on one side lie in [begin, end); these then count from `begin`.
+Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::int64_t Piece::* place,
+               std::int64_t Piece::* step) {
+  Pieces result;
+  const auto keep = [&](Piece piece, std::int64_t first, std::int64_t count, std::int64_t front, std::int64_t length) {
+    piece.length = length;
+    piece.count = count;
+    piece.a += first * piece.a_step + front;
+    piece.b += first * piece.b_step + front;
+    piece.common += first * piece.common_step + front;
+    piece.*place -= begin;
+    if (count == 1) piece.a_step = piece.b_step = piece.common_step = 0;
+    result.push_back(piece);
+  };
+  const auto cut = [&](const Piece& piece, std::int64_t repeat) {
+    const std::int64_t at = piece.*place + repeat * piece.*step;
+    const std::int64_t front = std::max<std::int64_t>(begin - at, 0);
+    const std::int64_t length = std::min(piece.length, end - at) - front;
+    if (length > 0) keep(piece, repeat, 1, front, length);
+  };
+  for (const Piece& piece : pieces) {
+    if (piece.count == 1) {
+      cut(piece, 0);
+      continue;
+    }
+    // Repeats that lie wholly inside stay together; the ones cut by either end stand alone.
+    const std::int64_t distance = piece.*step;
+    const auto first_at = [&](std::int64_t wanted) {  // the first repeat that begins at or behind `wanted`
+      const std::int64_t ahead = wanted - piece.*place;
+      return ahead <= 0 ? 0 : std::min(piece.count, (ahead + distance - 1) / distance);
+    };
+    const std::int64_t first = first_at(begin);
+    const std::int64_t beyond = first_at(end);
+    std::int64_t last = beyond;  // repeats [first, last) end inside
+    if (last > first && piece.*place + (last - 1) * distance + piece.length > end) --last;
+    if (first > 0) cut(piece, first - 1);
+    if (last > first) keep(piece, first, last - first, 0, piece.length);
+    if (beyond > last) cut(piece, last);
+  }
+  return result;
+}
+
+}  // namespace
+
+Pieces intersect(const IndexSet& a, const IndexSet& b) { return Intersection(a, b).pieces(); }
+
+std::int64_t elements(const Pieces& pieces) {
+  std::int64_t sum = 0;
+  for (const Piece& piece : pieces) sum += piece.elements();
+  return sum;
+}
+
+std::int64_t runs(const Pieces& pieces) {
+  std::int64_t sum = 0;
+  for (const Piece& piece : pieces) sum += piece.count;
+  return sum;
+}
+
+Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end) {
+  return clip_by(pieces, begin, end, &Piece::common, &Piece::common_step);
+}
+
+Pieces clip_target(const Pieces& pieces, std::int64_t begin, std::int64_t end) {
+  return clip_by(pieces, begin, end, &Piece::b, &Piece::b_step);
+}
+
+}  // namespace plait::plan

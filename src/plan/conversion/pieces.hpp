@@ -1,0 +1,52 @@
+/// The one-dimensional core of every conversion: what two index sets have in common, as pieces that repeat.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "layout/index_set/congruence.hpp"
+#include "plait/index_set.hpp"
+
+namespace plait::plan {
+
+/// `count` stretches of `length` consecutive places on both sides.  Repeat t begins at place `a + t*a_step` of the
+/// first set, `b + t*b_step` of the second and `common + t*common_step` of the intersection.
+struct Piece {
+  std::int64_t length = 0;
+  std::int64_t count = 1;
+  std::int64_t a = 0;
+  std::int64_t a_step = 0;
+  std::int64_t b = 0;
+  std::int64_t b_step = 0;
+  std::int64_t common = 0;
+  std::int64_t common_step = 0;
+
+  std::int64_t elements() const { return length * count; }
+  bool operator==(const Piece&) const = default;
+};
+
+using Pieces = std::vector<Piece>;
+
+/// The intersection of two index sets.
+///
+/// Two periodic sets repeat after L = lcm of their strides.  The pieces of one period (of the whole range, where that
+/// is shorter) are found by solving congruences for each pair of runs, or by walking the runs where that takes fewer
+/// steps; see layout::CommonRuns.  Ordered by the first common place; no two stretches that follow each other in the
+/// intersection are adjacent on both sides.  cost  O(pieces of one period), independent of the number of indices.
+Pieces intersect(const IndexSet& a, const IndexSet& b);
+
+/// Number of indices in the pieces.
+std::int64_t elements(const Pieces& pieces);
+/// Number of stretches: no two of them are adjacent on both sides.
+std::int64_t runs(const Pieces& pieces);
+
+/// The part of the pieces whose common places lie in [begin, end); common places then count from `begin`.
+/// cost  O(pieces).
+Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end);
+/// The same by target places `b`.
+Pieces clip_target(const Pieces& pieces, std::int64_t begin, std::int64_t end);
+
+using plait::Congruence;
+using plait::solve_congruence;
+
+}  // namespace plait::plan

@@ -1,0 +1,77 @@
+#include "plan/conversion/spans.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "plan/conversion/partners.hpp"
+
+namespace plait::plan {
+
+std::vector<Span> spans(const Layout& layout, int dimension, std::int64_t coordinate, bool fill_halo) {
+  IndexSet own = layout.index_set(dimension, coordinate);
+  const Halo halo = layout.halo(dimension);
+  if (own.empty()) return {};
+  if (!fill_halo || halo == Halo{}) return {{std::move(own), halo.lo}};
+  const std::int64_t size = layout.shape()[static_cast<std::size_t>(dimension)];
+  const std::int64_t begin = own.at(0);
+  const std::int64_t end = begin + own.size();
+  const std::int64_t front = std::min(halo.lo, begin);
+  const std::int64_t back = std::min(halo.hi, size - end);
+  std::vector<Span> result{{IndexSet::range(begin - front, end + back), halo.lo - front}};
+  if (!layout.periodic(dimension)) return result;
+  const std::int64_t in_front = halo.lo - front;
+  if (in_front > 0) result.push_back({IndexSet::range(size - in_front, size), 0});
+  const std::int64_t behind = halo.hi - back;
+  if (behind > 0) result.push_back({IndexSet::range(0, behind), halo.lo + own.size() + back});
+  return result;
+}
+
+std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout& layout, int dimension,
+                                              bool fill_halo) {
+  const Halo halo = layout.halo(dimension);
+  if (!fill_halo || halo == Halo{} || set.empty()) return partners(set, layout, dimension);
+  const std::int64_t extent = layout.coordinates_in(dimension);
+  std::vector<std::int64_t> found;
+  if (set.runs() > extent) {
+    found.resize(static_cast<std::size_t>(extent));
+    std::iota(found.begin(), found.end(), 0);
+    return found;
+  }
+  const std::int64_t size = layout.shape()[static_cast<std::size_t>(dimension)];
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    const auto owners = layout.owners_in(dimension, std::max<std::int64_t>(begin, 0), std::min(end, size));
+    found.insert(found.end(), owners.begin(), owners.end());
+  };
+  for (std::int64_t x = set.next(set.begin); x < set.end;) {
+    const std::int64_t stop = set.run_end(x);
+    const std::int64_t begin = x - halo.hi;  // a block that ends here has x in its halo
+    const std::int64_t end = stop + halo.lo;
+    add(begin, end);
+    if (layout.periodic(dimension)) {
+      if (begin < 0) add(size + begin, size);
+      if (end > size) add(0, end - size);
+    }
+    x = set.next(stop);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+std::vector<Holding> holdings(const Layout& layout, std::int64_t rank, bool fill_halo) {
+  const Extents coordinates = layout.coordinates(rank);
+  std::vector<Holding> result(1);
+  for (int d = 0; d < layout.dimensions(); ++d) {
+    std::vector<Holding> longer;
+    for (const Span& span : spans(layout, d, coordinates[static_cast<std::size_t>(d)], fill_halo))
+      for (Holding holding : result) {
+        holding.sets.push_back(span.set);
+        holding.places.push_back(span.place);
+        longer.push_back(std::move(holding));
+      }
+    result = std::move(longer);
+  }
+  return result;
+}
+
+}  // namespace plait::plan

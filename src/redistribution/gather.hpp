@@ -1,0 +1,65 @@
+/// Fills targets from sources that lie in memory in reach.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "copy/local_array.hpp"
+#include "redistribution/rows.hpp"
+#include "redistribution/share.hpp"
+#include "redistribution/tiles.hpp"
+
+namespace plait::redistribution {
+
+/// What one target takes from others, by the way that suits: rows of short runs, or tiles.
+class Gather {
+ public:
+  Gather(const Extents& target_shape, const DimensionOrder& source_order, const DimensionOrder& target_order,
+         std::int64_t element_bytes, std::vector<Share> shares);
+
+  /// Prepares for arrays of these steps.  cost  Plans where an array has gaps in its rows for the first time.
+  void fit(std::span<const copy::LocalArray> sources, const copy::LocalArray& target);
+  /// Pieces of work, one after the other in the target's memory.
+  std::int64_t units() const { return by_rows_ ? rows_->count() : tiles_ ? tiles_->count() : 0; }
+  std::int64_t stage_bytes() const;
+
+ private:
+  friend void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
+                     std::span<const copy::LocalArray> targets, std::byte* stage, std::int64_t part,
+                     std::int64_t parts);
+
+  Extents shape_;
+  DimensionOrder source_order_;
+  DimensionOrder target_order_;
+  std::int64_t element_bytes_;
+  std::vector<Share> shares_;
+  std::optional<Rows> rows_;
+  std::optional<Tiles> tiles_;
+  bool by_rows_ = false;
+};
+
+/// Does one of `parts` equal parts of the work on several targets together: they are gone through side by side, as they
+/// read neighbouring memory.  Afterwards the parts that other threads or processes have done are to be waited for.
+/// stage    As many bytes as the largest gather needs, at a multiple of 64; each thread has its own.
+/// threads  Any, each for its own part.
+void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
+            std::span<const copy::LocalArray> targets, std::byte* stage, std::int64_t part, std::int64_t parts);
+
+/// A stage of so many bytes at a multiple of 64.
+class Stage {
+ public:
+  explicit Stage(std::int64_t bytes) : memory_(static_cast<std::size_t>(bytes) + 64) {}
+  std::byte* data() {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    return memory_.data() + (64 - address % 64) % 64;
+  }
+  std::int64_t bytes() const { return static_cast<std::int64_t>(memory_.size()) - 64; }
+
+ private:
+  std::vector<std::byte> memory_;
+};
+
+}  // namespace plait::redistribution

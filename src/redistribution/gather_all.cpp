@@ -1,0 +1,39 @@
+#include <algorithm>
+#include <vector>
+
+#include "redistribution/redistribute.hpp"
+#include "transport/thread/team.hpp"
+
+namespace plait::redistribution {
+
+namespace {
+
+std::size_t place_of(const std::vector<std::int64_t>& ranks, std::int64_t rank) {
+  return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
+}
+
+}  // namespace
+
+void gather_all(const plan::Pairs& pairs, std::span<const copy::LocalArray> from, std::span<const copy::LocalArray> to,
+                std::int64_t element_bytes, int threads) {
+  if (pairs.elements() == 0) return;
+  const std::vector<std::int64_t> sources = pairs.source().rank_numbers();
+  const std::vector<std::int64_t> targets = pairs.target().rank_numbers();
+  transport::thread::run_team(threads, [&](transport::Transport& transport) {
+    for (auto i = static_cast<std::size_t>(transport.rank()); i < targets.size();
+         i += static_cast<std::size_t>(threads)) {
+      std::vector<Share> shares;
+      for (const std::int64_t sender : pairs.senders_of(targets[i]))
+        for (plan::Product& product : pairs.products(sender, targets[i]))
+          shares.push_back({place_of(sources, sender), std::move(product)});
+      Gather one(pairs.target().padded_shape(targets[i]), order_of(pairs.source()), order_of(pairs.target()),
+                 element_bytes, std::move(shares));
+      one.fit(from, to[i]);
+      Stage stage(one.stage_bytes());
+      const Gather* const gathers[] = {&one};
+      gather(gathers, from, to.subspan(i, 1), stage.data(), 0, 1);
+    }
+  });
+}
+
+}  // namespace plait::redistribution

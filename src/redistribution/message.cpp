@@ -1,0 +1,77 @@
+#include "redistribution/message.hpp"
+
+#include <algorithm>
+
+#include "copy/strided_copy.hpp"
+#include "plan/access/section.hpp"
+#include "plan/conversion/partners.hpp"
+#include "redistribution/families.hpp"
+
+namespace plait::redistribution {
+
+PackedMessage::PackedMessage(std::vector<plan::Product> products, const DimensionOrder& target_order,
+                             std::int64_t element_bytes)
+    : element_bytes_(element_bytes), order_(target_order) {
+  for (plan::Product& product : products) {
+    Part part;
+    part.first = elements_;
+    for (const std::size_t d : order_) {
+      part.counts.push_back(plan::elements(product[d]));
+      part.elements *= part.counts.back();
+      part.pieces.push_back(std::move(product[d]));
+    }
+    elements_ += part.elements;
+    parts_.push_back(std::move(part));
+  }
+}
+
+/// Calls visit(place in the array in bytes, in the packed range, loops from source to target) for each nest of the
+/// elements [begin, end).
+template <typename Visit>
+void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& steps, bool packing,
+                                     Visit&& visit) const {
+  Extents array_steps;
+  for (const std::size_t d : order_) array_steps.push_back(steps[d]);
+  std::vector<Families> families(order_.size());
+  std::vector<const Families*> each(order_.size());
+  for (const Part& part : parts_) {
+    const std::int64_t from = std::max(begin, part.first);
+    const std::int64_t to = std::min(end, part.first + part.elements);
+    if (from >= to) continue;
+    Extents packed_steps = plan::dense_strides(part.counts);
+    for (std::int64_t& step : packed_steps) step *= element_bytes_;
+    for (const plan::Box& box : plan::boxes_of(part.counts, from - part.first, to - part.first)) {
+      for (std::size_t d = 0; d < order_.size(); ++d) {
+        plan::Pieces pieces = plan::clip(part.pieces[d], box.lo[d], box.hi[d]);
+        for (plan::Piece& piece : pieces) {
+          (packing ? piece.b : piece.a) = piece.common;
+          (packing ? piece.b_step : piece.a_step) = piece.common_step;
+        }
+        families[d] = families_of(pieces);
+        each[d] = &families[d];
+      }
+      const std::int64_t offset = (box.place + from - begin) * element_bytes_;
+      for_each_nest(each, packing ? array_steps : packed_steps, packing ? packed_steps : array_steps,
+                    [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
+                      visit(packing ? a : b, offset + (packing ? b : a), loops);
+                    });
+    }
+  }
+}
+
+void PackedMessage::pack(std::int64_t begin, std::int64_t end, const copy::LocalArray& from, std::byte* packed) const {
+  for_each_nest_in(
+      begin, end, from.steps, true, [&](std::int64_t array, std::int64_t place, std::span<const copy::Loop> loops) {
+        copy::strided_copy(packed + place, from.data + array, element_bytes_, loops, copy::Landing::kCaches);
+      });
+}
+
+void PackedMessage::unpack(std::int64_t begin, std::int64_t end, const std::byte* packed,
+                           const copy::LocalArray& to) const {
+  for_each_nest_in(begin, end, to.steps, false,
+                   [&](std::int64_t array, std::int64_t place, std::span<const copy::Loop> loops) {
+                     copy::strided_copy(to.data + array, packed + place, element_bytes_, loops);
+                   });
+}
+
+}  // namespace plait::redistribution

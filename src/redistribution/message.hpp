@@ -1,0 +1,40 @@
+/// The elements that one rank of a conversion sends to another one.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "copy/local_array.hpp"
+#include "redistribution/share.hpp"
+
+namespace plait::redistribution {
+
+/// Products of pieces, one after the other.  Packed, the elements of each lie in the target's local order.
+/// threads  Any; pack() and unpack() allocate a little.
+class PackedMessage {
+ public:
+  PackedMessage(std::vector<plan::Product> products, const DimensionOrder& target_order, std::int64_t element_bytes);
+
+  std::int64_t elements() const { return elements_; }
+
+  /// Packs or unpacks the elements [begin, end) of the message.
+  void pack(std::int64_t begin, std::int64_t end, const copy::LocalArray& from, std::byte* packed) const;
+  void unpack(std::int64_t begin, std::int64_t end, const std::byte* packed, const copy::LocalArray& to) const;
+
+ private:
+  struct Part {
+    plan::Product pieces;    // of each dimension, slowest of the target's order first
+    Extents counts;          // elements of each
+    std::int64_t first = 0;  // elements before it
+    std::int64_t elements = 1;
+  };
+  template <typename Visit>
+  void for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& steps, bool packing, Visit&& visit) const;
+
+  std::int64_t element_bytes_;
+  std::int64_t elements_ = 0;
+  DimensionOrder order_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace plait::redistribution

@@ -1,0 +1,84 @@
+/// Messages between pairs of workers, in rounds: through windows inside a node, by the transport between nodes.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "collective/first_error.hpp"
+#include "collective/message_buffer.hpp"
+#include "collective/reserve.hpp"
+#include "copy/local_array.hpp"
+#include "plan/access/access.hpp"
+#include "plan/access/section_products.hpp"
+#include "redistribution/message.hpp"
+#include "transport/gates.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::redistribution {
+
+/// In round d each worker sends to the worker d places further on and receives from the one d places before it (the
+/// pairwise exchange of Bordawekar 1993, figure 16), this node's workers first; pairs that have nothing in common are
+/// skipped.  Messages are cut into chunks; one each way is under way at a time.
+class Pairwise {
+ public:
+  /// Plans the messages of this worker, and allocates.  Not collective, but all workers come to the same chunks.
+  /// errors  kArgument: the memory is too small, for two elements or for messages of half a million chunks.
+  Pairwise(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
+           transport::Transport& transport);
+
+  /// Messages of this worker to others, and how many of their bytes are in memory at a time.
+  std::int64_t messages() const { return static_cast<std::int64_t>(to_.size()); }
+  std::int64_t staging_bytes() const;
+  std::int64_t chunk_bytes() const { return chunk_ * element_bytes_; }
+
+  /// Moves the messages: all of them, or, where `inside` is false, those that leave the node.  An array that this
+  /// worker has not is nullptr.  Collective; prepare() is called before the last agreement ahead of it.
+  /// errors  The first error of this worker, once it has done its part, so that the others do not hang.
+  void run(const copy::LocalArray* from, const copy::LocalArray* to, bool inside);
+
+ private:
+  struct Partner {
+    bool remote = false;
+    std::int64_t distance = 0;
+    int worker = 0;
+    PackedMessage message;
+    auto key() const { return std::pair(remote, distance); }
+  };
+
+  std::vector<Partner> plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks, bool sending) const;
+  void round(const Partner* to, const Partner* from);
+  void put(const Partner& to, std::int64_t chunk);
+  void take(const Partner& from, std::int64_t chunk);
+  void wait_until_taken();
+
+  transport::Slot& slot(int node_rank, std::int64_t chunk) const {
+    return transport_.gates().slot(node_rank, static_cast<int>(chunk % plan::kSlots));
+  }
+  std::byte* window(int node_rank, std::int64_t chunk) const {
+    return windows_->part(node_rank) + chunk % plan::kSlots * chunk_ * element_bytes_;
+  }
+  std::int64_t chunk_end(const PackedMessage& message, std::int64_t chunk) const {
+    return std::min((chunk + 1) * chunk_, message.elements());
+  }
+  std::span<std::byte> bytes_of(collective::MessageBuffer& buffer, const PackedMessage& message,
+                                std::int64_t chunk) const;
+
+  std::int64_t element_bytes_;
+  transport::Transport& transport_;
+  std::int64_t chunk_;  // elements of a window
+  std::vector<Partner> to_;
+  std::vector<Partner> from_;
+  collective::MessageBuffer outgoing_;
+  collective::MessageBuffer incoming_;
+  // Of one run:
+  const copy::LocalArray* source_ = nullptr;
+  const copy::LocalArray* target_ = nullptr;
+  transport::SharedWindows* windows_ = nullptr;
+  std::unique_ptr<transport::Ticket> sending_;
+  std::array<std::uint32_t, plan::kSlots> last_put_{};
+  collective::FirstError error_;  // for want of memory: the others wait for this worker's part all the same
+  collective::Reserve reserve_;
+};
+
+}  // namespace plait::redistribution

@@ -1,0 +1,104 @@
+#include "redistribution/phases.hpp"
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+
+namespace plait::redistribution {
+
+namespace {
+
+/// Measured with 4 ranks on 2 cores that share 32 MiB of cache: smaller windows mean more changes of process, larger
+/// ones leave the cache before they are read.
+constexpr std::int64_t kSlotBytes = std::int64_t{4} << 20;
+
+}  // namespace
+
+std::int64_t Phases::chunk_bytes(std::int64_t element_bytes, std::int64_t memory_bytes, int node_size) {
+  const std::int64_t slot = std::min(kSlotBytes, memory_bytes / plan::kSlots);
+  return slot / node_size / element_bytes * element_bytes;
+}
+
+std::int64_t Phases::most_window_bytes(std::int64_t memory_bytes) {
+  return plan::kSlots * std::min(kSlotBytes, memory_bytes / plan::kSlots);
+}
+
+Phases::Phases(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
+               transport::Transport& transport)
+    : element_bytes_(element_bytes),
+      transport_(transport),
+      chunk_(chunk_bytes(element_bytes, memory_bytes, transport.node_size()) / element_bytes),
+      slot_bytes_(chunk_ * element_bytes * transport.node_size()),
+      to_(plan(pairs, pairs.receivers_of(transport.rank()), true)),
+      from_(plan(pairs, pairs.senders_of(transport.rank()), false)) {}
+
+std::vector<Phases::Partner> Phases::plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks,
+                                          bool sending) const {
+  std::vector<Partner> result;
+  const int me = transport_.rank();
+  const int size = transport_.node_size();
+  for (const std::int64_t rank : ranks) {
+    const int place = transport_.place_on_node(static_cast<int>(rank));
+    if (place < 0 || rank == me) continue;
+    const int ahead = place - transport_.node_rank();
+    PackedMessage message(sending ? pairs.products(me, rank) : pairs.products(rank, me), order_of(pairs.target()),
+                          element_bytes_);
+    const std::int64_t phases = base::ceil_divide(message.elements(), chunk_);
+    result.push_back({place, ((sending ? ahead : -ahead) + size) % size, std::move(message), phases});
+  }
+  std::sort(result.begin(), result.end(), [](const Partner& a, const Partner& b) { return a.distance < b.distance; });
+  return result;
+}
+
+std::int64_t Phases::end_of(const Partner& partner, std::int64_t phase) const {
+  return std::min((phase + 1) * chunk_, partner.message.elements());
+}
+
+void Phases::run(const copy::LocalArray* from, const copy::LocalArray* to) {
+  windows_ = &transport_.windows(staging_bytes());
+  expected_ = {};
+  error_.clear();
+  std::int64_t puts = 0;
+  std::int64_t takes = 0;
+  for (const Partner& partner : to_) puts = std::max(puts, partner.phases);
+  for (const Partner& partner : from_) takes = std::max(takes, partner.phases);
+  for (std::int64_t phase = 0; phase < std::max(puts, takes + 1); ++phase) {
+    if (phase < puts) put(phase, *from);
+    if (phase > 0 && phase <= takes) take(phase - 1, *to);
+  }
+  // The windows are used again soon.
+  for (std::int64_t i = 0; i < plan::kSlots; ++i)
+    transport_.gates().wait(slot(transport_.node_rank(), i).taken, expected_[static_cast<std::size_t>(i)]);
+  error_.rethrow();
+}
+
+void Phases::put(std::int64_t phase, const copy::LocalArray& from) {
+  const int me = transport_.node_rank();
+  transport::Slot& own = slot(me, phase);
+  std::uint32_t& expected = expected_[static_cast<std::size_t>(phase % plan::kSlots)];
+  transport_.gates().wait(own.taken, expected);
+  for (const Partner& partner : to_) {
+    if (phase >= partner.phases) continue;
+    ++expected;
+    error_.keep([&] {
+      partner.message.pack(begin_of(phase), end_of(partner, phase), from, chunk(*windows_, me, partner.place, phase));
+    });
+  }
+  own.filled.store(static_cast<std::uint32_t>(phase) + 1, std::memory_order_release);
+  transport::wake_all(own.filled);
+}
+
+void Phases::take(std::int64_t phase, const copy::LocalArray& to) {
+  for (const Partner& partner : from_) {
+    if (phase >= partner.phases) continue;
+    transport::Slot& theirs = slot(partner.place, phase);
+    transport_.gates().wait(theirs.filled, static_cast<std::uint32_t>(phase) + 1);
+    error_.keep([&] {
+      partner.message.unpack(begin_of(phase), end_of(partner, phase),
+                             chunk(*windows_, partner.place, transport_.node_rank(), phase), to);
+    });
+    transport::Gates::raise(theirs.taken);
+  }
+}
+
+}  // namespace plait::redistribution

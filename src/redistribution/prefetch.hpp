@@ -1,0 +1,65 @@
+/// Asks for memory ahead of its use, a little at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace plait::redistribution {
+
+/// Stretches of memory that will be read soon.  They are asked for in ascending order, whole, also where only a part is
+/// wanted now: that is what the hardware's own prefetching goes along with, and it hides the translation of addresses.
+class Prefetch {
+ public:
+  void clear() {
+    stretches_.clear();
+    at_ = 0;
+    place_ = 0;
+  }
+  void add(const std::byte* begin, std::int64_t bytes) { stretches_.push_back({begin, bytes}); }
+  /// Begins to hand the stretches out over so many calls of step().
+  void spread(std::int64_t steps) {
+    std::sort(stretches_.begin(), stretches_.end(), [](const auto& x, const auto& y) { return x.begin < y.begin; });
+    std::size_t kept = 0;
+    std::int64_t lines = 0;
+    for (const Stretch& next : stretches_) {
+      if (kept > 0 && next.begin <= stretches_[kept - 1].end() + kGap) {
+        Stretch& last = stretches_[kept - 1];
+        last.bytes = std::max(last.bytes, next.end() - last.begin);
+      } else {
+        stretches_[kept++] = next;
+      }
+    }
+    stretches_.resize(kept);
+    for (const Stretch& stretch : stretches_) lines += stretch.bytes / kLine + 1;
+    quota_ = (lines / std::max<std::int64_t>(steps, 1) + 1) * kLine;
+  }
+  void step() {
+    for (std::int64_t left = quota_; left > 0 && at_ < stretches_.size();) {
+      const Stretch& stretch = stretches_[at_];
+      const std::int64_t stop = std::min(stretch.bytes, place_ + left);
+      left -= stop - place_;
+      for (; place_ < stop; place_ += kLine) __builtin_prefetch(stretch.begin + place_, 0, 2);
+      if (place_ >= stretch.bytes) {
+        ++at_;
+        place_ = 0;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kLine = 64;
+  static constexpr std::int64_t kGap = 256;
+  struct Stretch {
+    const std::byte* begin;
+    std::int64_t bytes;
+    const std::byte* end() const { return begin + bytes; }
+  };
+  std::vector<Stretch> stretches_;
+  std::size_t at_ = 0;
+  std::int64_t place_ = 0;
+  std::int64_t quota_ = 0;
+};
+
+}  // namespace plait::redistribution

@@ -1,0 +1,305 @@
+#include "redistribution/redistribute.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "base/text.hpp"
+#include "collective/agree.hpp"
+#include "plait/error.hpp"
+#include "transport/shared_area.hpp"
+
+namespace plait::redistribution {
+
+namespace {
+
+/// More targets than this are not filled side by side: their stretches of a source would be short.
+constexpr std::size_t kMostNeighbours = 8;
+
+/// What a worker tells the others of its node about one array.
+struct ArrayNote {
+  enum Kind : std::int64_t { kNone, kPrivate, kShared };
+  std::int64_t kind = kNone;
+  transport::SharedPlace place;
+  std::array<std::int64_t, kMaxDimensions> steps{};
+};
+struct Note {
+  ArrayNote source;
+  ArrayNote target;
+};
+static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
+
+Note note_at(transport::Transport& transport, int place) {
+  Note note;
+  std::memcpy(&note, transport.note(place).data(), sizeof note);
+  return note;
+}
+
+ArrayNote note_of(const copy::LocalArray* array, const transport::Transport& transport) {
+  ArrayNote note;
+  if (array == nullptr) return note;
+  note.kind = ArrayNote::kPrivate;
+  std::copy(array->steps.begin(), array->steps.end(), note.steps.begin());
+  if (transport.one_process()) {
+    note.kind = ArrayNote::kShared;
+    note.place.offset = reinterpret_cast<std::intptr_t>(array->data);
+  } else if (const auto place = transport::find_shared(array->data); place && place->group == transport.node_group()) {
+    note.kind = ArrayNote::kShared;
+    note.place = *place;
+  }
+  return note;
+}
+
+copy::LocalArray view_of(const ArrayNote& note, std::int64_t rank, std::size_t dimensions,
+                         const transport::Transport& transport) {
+  copy::LocalArray array{rank, nullptr, Extents(dimensions, 0)};
+  std::copy_n(note.steps.begin(), dimensions, array.steps.begin());
+  if (transport.one_process()) {
+    array.data = reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.place.offset));
+    return array;
+  }
+  array.data = transport::locate_shared(note.place);
+  if (array.data == nullptr)
+    throw Error(ErrorKind::kSystem, base::text("the shared array of rank ", rank,
+                                               " is not in reach of this process; make it on this communicator"));
+  return array;
+}
+
+const char* words(Reach reach) {
+  switch (reach) {
+    case Reach::kBoth: return "shared memory, one copy, work shared out by memory";
+    case Reach::kSources: return "shared sources, one copy by the receiver";
+    case Reach::kTargets: return "shared targets, one copy by the sender";
+    case Reach::kNeither: break;
+  }
+  return "windows, one copy in and one out";
+}
+
+std::vector<Share> shares_of(const plan::Pairs& pairs, std::int64_t sender, std::int64_t receiver, std::size_t source) {
+  std::vector<Share> shares;
+  for (plan::Product& product : pairs.products(sender, receiver)) shares.push_back({source, std::move(product)});
+  return shares;
+}
+
+/// Whether two targets take the same indices of all dimensions but the one along which sources are contiguous.
+bool side_by_side(const Layout& target, std::int64_t a, std::int64_t b, const DimensionOrder& source_order) {
+  const std::vector<IndexSet> x = target.index_sets(a);
+  const std::vector<IndexSet> y = target.index_sets(b);
+  for (std::size_t d = 0; d < x.size(); ++d)
+    if (d != source_order.back() && !(x[d] == y[d])) return false;
+  return true;
+}
+
+}  // namespace
+
+Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
+                   transport::Transport& transport)
+    : pairs_(std::move(pairs)),
+      element_bytes_(element_bytes),
+      transport_(transport),
+      pairwise_(pairs_, element_bytes, memory_bytes, transport),
+      window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))) {
+  // What crosses nodes has buffers of its own.
+  const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0);
+  if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >=
+      std::max(Phases::kLeastChunkBytes, element_bytes))
+    phases_.emplace(pairs_, element_bytes, inside, transport);
+}
+
+void Exchange::announce(const copy::LocalArray* source, const copy::LocalArray* target) {
+  source_ = source;
+  target_ = target;
+  const Note note{note_of(source, transport_), note_of(target, transport_)};
+  std::memcpy(transport_.note(transport_.node_rank()).data(), &note, sizeof note);
+}
+
+/// Every worker of the node reads the same notes, and so comes to the same answer, also where it has no memory left.
+Reach Exchange::common_reach() const {
+  bool sources = true;
+  bool targets = true;
+  for (int place = 0; place < transport_.node_size(); ++place) {
+    const Note note = note_at(transport_, place);
+    sources = sources && note.source.kind != ArrayNote::kPrivate;
+    targets = targets && note.target.kind != ArrayNote::kPrivate;
+  }
+  return sources ? (targets ? Reach::kBoth : Reach::kSources) : (targets ? Reach::kTargets : Reach::kNeither);
+}
+
+void Exchange::look_around(Views& views) const {
+  const bool sources = reach_ == Reach::kBoth || reach_ == Reach::kSources;
+  const bool targets = reach_ == Reach::kBoth || reach_ == Reach::kTargets;
+  const auto dimensions = static_cast<std::size_t>(pairs_.source().dimensions());
+  for (int place = 0; place < transport_.node_size(); ++place) {
+    const Note note = note_at(transport_, place);
+    const int worker = transport_.worker_on_node(place);
+    const auto view = [&](const ArrayNote& array, bool all) {
+      return all && array.kind == ArrayNote::kShared ? view_of(array, worker, dimensions, transport_)
+                                                     : copy::LocalArray{worker, nullptr, Extents(dimensions, 0)};
+    };
+    views.sources.push_back(view(note.source, sources));
+    views.targets.push_back(view(note.target, targets));
+  }
+}
+
+void Exchange::run() {
+  Views views;
+  // An array that is out of reach ends this worker's own copies only: it goes on to the same end as the others.
+  collective::FirstError error;
+  reach_ = common_reach();
+  error.keep([&] { look_around(views); });
+  if (!error.any()) {
+    error.keep([&] {
+      if (*reach_ == Reach::kNeither) {
+        if (source_ != nullptr && target_ != nullptr) fill(own_message(), views, {source_, 1});
+      } else if (*reach_ == Reach::kBoth) {
+        // Also where this worker's own target is empty: it has a share of its neighbours' work.
+        if (pairs_.target().has_rank(transport_.rank())) fill(whole_group(), views, views.sources);
+      } else if (*reach_ == Reach::kSources) {
+        if (target_ != nullptr) fill(own_target(), views, views.sources);
+      } else if (source_ != nullptr) {
+        fill(scattered(), views, {source_, 1});
+      }
+    });
+  }
+  // Windows of all nodes are made together, also where this one needs none.
+  if (transport_.nodes_apart()) transport_.windows(window_bytes_);
+  const bool inside = *reach_ == Reach::kNeither;
+  if (inside && phases_) error.keep([&] { phases_->run(source_, target_); });
+  const bool by_pairs = inside && !phases_;
+  if (by_pairs || transport_.nodes_apart()) error.keep([&] { pairwise_.run(source_, target_, by_pairs); });
+  error.rethrow();
+}
+
+void Exchange::fill(Group& group, const Views& views, std::span<const copy::LocalArray> sources) {
+  std::vector<const Gather*> gathers;
+  std::vector<copy::LocalArray> targets;
+  std::int64_t stage = 0;
+  for (std::size_t i = 0; i < group.ranks.size(); ++i) {
+    const int worker = static_cast<int>(group.ranks[i]);
+    targets.push_back(worker == transport_.rank() && target_ != nullptr
+                          ? *target_
+                          : views.targets[static_cast<std::size_t>(transport_.place_on_node(worker))]);
+    group.gathers[i].fit(sources, targets.back());
+    gathers.push_back(&group.gathers[i]);
+    stage = std::max(stage, group.gathers[i].stage_bytes());
+  }
+  if (!stage_ || stage_->bytes() < stage) stage_.emplace(stage);
+  const bool shared_out = &group == (whole_group_ ? &*whole_group_ : nullptr);
+  gather(gathers, sources, targets, stage_->data(), shared_out ? group.part : 0,
+         shared_out ? static_cast<std::int64_t>(group.ranks.size()) : 1);
+}
+
+bool Exchange::on_node(std::int64_t rank) const { return transport_.place_on_node(static_cast<int>(rank)) >= 0; }
+
+std::vector<std::int64_t> Exchange::node_senders(std::int64_t target) const {
+  std::vector<std::int64_t> result = pairs_.senders_of(target);
+  std::erase_if(result, [this](std::int64_t rank) { return !on_node(rank); });
+  return result;
+}
+
+/// What a target takes from senders; sources are numbered by their place on the node, or there is this worker's alone.
+Gather Exchange::gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_place) const {
+  std::vector<Share> shares;
+  for (const std::int64_t sender : senders) {
+    const int place = by_place ? transport_.place_on_node(static_cast<int>(sender)) : 0;
+    for (Share& share : shares_of(pairs_, sender, target, static_cast<std::size_t>(place)))
+      shares.push_back(std::move(share));
+  }
+  return {pairs_.target().padded_shape(target), order_of(pairs_.source()), order_of(pairs_.target()), element_bytes_,
+          std::move(shares)};
+}
+
+/// The node's ranks whose targets read the same stretches of the sources as this worker's does; each of them finds the
+/// same.
+std::vector<std::int64_t> Exchange::neighbours() const {
+  const DimensionOrder source_order = order_of(pairs_.source());
+  const std::int64_t me = transport_.rank();
+  std::vector<std::int64_t> alike;
+  for (int place = 0; place < transport_.node_size(); ++place) {
+    const std::int64_t rank = transport_.worker_on_node(place);
+    if (!pairs_.target().has_rank(rank)) continue;
+    if (rank == me || (!source_order.empty() && side_by_side(pairs_.target(), rank, me, source_order)))
+      alike.push_back(rank);
+  }
+  const auto at = static_cast<std::size_t>(std::find(alike.begin(), alike.end(), me) - alike.begin());
+  const std::size_t first = at / kMostNeighbours * kMostNeighbours;
+  const std::size_t last = std::min(first + kMostNeighbours, alike.size());
+  return {alike.begin() + static_cast<std::ptrdiff_t>(first), alike.begin() + static_cast<std::ptrdiff_t>(last)};
+}
+
+Exchange::Group& Exchange::whole_group() {
+  if (whole_group_) return *whole_group_;
+  Group group;
+  group.ranks = neighbours();
+  for (const std::int64_t rank : group.ranks) {
+    if (rank == transport_.rank()) group.part = static_cast<std::int64_t>(group.gathers.size());
+    group.gathers.push_back(gather_for(rank, node_senders(rank), true));
+  }
+  return whole_group_.emplace(std::move(group));
+}
+
+Exchange::Group& Exchange::own_target() {
+  if (own_target_) return *own_target_;
+  const std::int64_t me = transport_.rank();
+  return own_target_.emplace(Group{{me}, {gather_for(me, node_senders(me), true)}, 0});
+}
+
+Exchange::Group& Exchange::scattered() {
+  if (scattered_) return *scattered_;
+  Group group;
+  const std::int64_t me = transport_.rank();
+  for (const std::int64_t rank : pairs_.receivers_of(me)) {
+    if (!on_node(rank)) continue;
+    group.ranks.push_back(rank);
+    group.gathers.push_back(gather_for(rank, {me}, false));
+  }
+  // Each begins with the target behind it, so that no two of them write neighbouring elements at the same time.
+  const auto behind = std::upper_bound(group.ranks.begin(), group.ranks.end(), me) - group.ranks.begin();
+  std::rotate(group.ranks.begin(), group.ranks.begin() + behind, group.ranks.end());
+  std::rotate(group.gathers.begin(), group.gathers.begin() + behind, group.gathers.end());
+  return scattered_.emplace(std::move(group));
+}
+
+Exchange::Group& Exchange::own_message() {
+  if (own_message_) return *own_message_;
+  const std::int64_t me = transport_.rank();
+  return own_message_.emplace(Group{{me}, {gather_for(me, {me}, false)}, 0});
+}
+
+std::int64_t Exchange::staging_bytes() const {
+  const std::int64_t outside = transport_.nodes_apart() ? 2 * pairwise_.chunk_bytes() : 0;
+  return phases_ ? phases_->staging_bytes() + outside : pairwise_.staging_bytes();
+}
+
+std::string Exchange::explain() const {
+  const int me = transport_.rank();
+  std::string text =
+      base::text("from     ", to_string(pairs_.source()), "\nto       ", to_string(pairs_.target()), '\n');
+  std::int64_t bytes = 0;
+  for (const std::int64_t receiver : pairs_.receivers_of(me)) {
+    std::int64_t elements = 0;
+    std::int64_t runs = 0;
+    for (const plan::Product& product : pairs_.products(me, receiver)) {
+      std::int64_t here = 1;
+      std::int64_t pieces = 1;
+      for (const plan::Pieces& dimension : product) {
+        here *= plan::elements(dimension);
+        pieces *= plan::runs(dimension);
+      }
+      elements += here;
+      runs += pieces;
+    }
+    bytes += elements * element_bytes_;
+    text +=
+        base::text("rank ", me, "   sends ", elements, " elements to rank ", receiver, " in ", runs,
+                   receiver == me ? " boxes, its own" : " boxes", on_node(receiver) ? "" : ", on another node", '\n');
+  }
+  text += base::text("moves    ", base::bytes_text(bytes), " from this rank\n");
+  text += base::text("inside   ", reach_ ? words(*reach_) : "decided at the first run, by where the arrays lie", '\n');
+  text += base::text("staging  at most ", base::bytes_text(staging_bytes()), " a rank, in chunks of ",
+                     base::bytes_text(phases_ ? phases_->chunk_bytes() : pairwise_.chunk_bytes()), '\n');
+  return text;
+}
+
+}  // namespace plait::redistribution

@@ -1,0 +1,308 @@
+#include "redistribution/rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "copy/strided_copy.hpp"
+#include "copy/zip.hpp"
+
+namespace plait::redistribution {
+
+namespace {
+
+constexpr std::int64_t kLeastRows = 16;
+constexpr std::int64_t kLongRun = 1024;  // bytes; from here on one nest of loops does as well
+constexpr std::int64_t kPartBytes = 16 << 10;
+constexpr std::int64_t kZippedBytes = 1024;  // between two calls of Prefetch::step()
+constexpr std::int64_t kLine = 64;
+
+/// The distance at which all runs of a row repeat; 1 where there is no such distance.
+std::int64_t period_of(const std::vector<Share>& shares, std::size_t fast) {
+  std::int64_t period = 1;
+  for (const Share& share : shares)
+    for (const plan::Piece& piece : share.pieces[fast])
+      if (piece.count > 1) period = std::max(period, piece.b_step);
+  for (const Share& share : shares)
+    for (const plan::Piece& piece : share.pieces[fast])
+      if (piece.count > 1 && period % piece.b_step != 0) return 1;
+  return period;
+}
+
+/// Repeats of a zip between two calls of Prefetch::step(): whole lines.
+std::int64_t zipped_at_once(std::int64_t step) {
+  const std::int64_t whole = kLine / std::gcd(kLine, step);
+  return base::ceil_divide(kZippedBytes, step * whole) * whole;
+}
+
+template <std::size_t kBytes>
+void strided(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_step, std::int64_t from_step) {
+  for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_step, from + i * from_step, kBytes);
+}
+
+}  // namespace
+
+std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder& source_order,
+                               const DimensionOrder& target_order, std::int64_t element_bytes,
+                               const std::vector<Share>& shares) {
+  if (target_order.empty() || shares.empty() || source_order.back() != target_order.back()) return std::nullopt;
+  Rows rows;
+  rows.element_bytes_ = element_bytes;
+  rows.fast_ = target_order.back();
+  rows.slow_.assign(target_order.begin(), target_order.end() - 1);
+  for (const std::size_t d : rows.slow_) rows.count_ *= target_shape[d];
+  std::int64_t elements = 0;
+  std::int64_t runs = 0;
+  for (const Share& share : shares) {
+    elements += plan::elements(share.pieces[rows.fast_]);
+    runs += plan::runs(share.pieces[rows.fast_]);
+  }
+  if (rows.count_ < kLeastRows || runs == 0) return std::nullopt;
+  if (elements * element_bytes >= runs * kLongRun || elements * element_bytes < runs * 4) return std::nullopt;
+  // What is noted for each place of the slower dimensions must stay small beside the rows themselves.
+  std::int64_t places = 0;
+  for (const std::size_t d : rows.slow_) places += target_shape[d];
+  if (places * static_cast<std::int64_t>(sizeof(Origin)) > rows.count_ * target_shape[rows.fast_] * element_bytes / 32)
+    return std::nullopt;
+  std::vector<Extents> kinds;
+  if (!rows.classify(target_shape, shares, kinds)) return std::nullopt;
+  std::map<Extents, std::vector<const Share*>> groups;
+  for (std::size_t s = 0; s < shares.size(); ++s) groups[kinds[s]].push_back(&shares[s]);
+  const std::int64_t row = target_shape[rows.fast_];
+  const std::int64_t parts = base::ceil_divide(row * element_bytes, kPartBytes);
+  // Cut where the pattern of the runs begins again, as far as it does within a part.
+  const std::int64_t period = period_of(shares, rows.fast_);
+  std::int64_t interval = std::max<std::int64_t>(base::ceil_divide(row, parts), 1);
+  if (period <= interval) interval = base::ceil_divide(interval, period) * period;
+  rows.streamed_ = rows.count_ * row * element_bytes >= streamed_target.load(std::memory_order_relaxed);
+  rows.stage_bytes_ = rows.streamed_ ? interval * element_bytes + 2 * kLine : 0;
+  for (const auto& [kind, members] : groups) {
+    Program& program = rows.programs_[kind];
+    for (std::int64_t lo = 0; lo < row; lo += interval)
+      rows.compile(program, members, lo, std::min(lo + interval, row));
+  }
+  return rows;
+}
+
+/// Finds where each place of the slower dimensions comes from; false where that is not one class of shares alone.
+bool Rows::classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds) {
+  kinds.assign(shares.size(), Extents(slow_.size()));
+  origins_.resize(shape.size());
+  for (std::size_t i = 0; i < slow_.size(); ++i) {
+    const std::size_t d = slow_[i];
+    origins_[d].resize(static_cast<std::size_t>(shape[d]));
+    std::vector<const plan::Pieces*> known;
+    for (std::size_t s = 0; s < shares.size(); ++s) {
+      const plan::Pieces& pieces = shares[s].pieces[d];
+      const auto same = std::find_if(known.begin(), known.end(), [&](const auto* other) { return *other == pieces; });
+      const auto kind = static_cast<std::int64_t>(same - known.begin());
+      kinds[s][i] = kind;
+      if (same != known.end()) continue;
+      known.push_back(&pieces);
+      for (const plan::Piece& piece : pieces)
+        for (std::int64_t t = 0; t < piece.count; ++t)
+          for (std::int64_t k = 0; k < piece.length; ++k) {
+            Origin& origin = origins_[d][static_cast<std::size_t>(piece.b + t * piece.b_step + k)];
+            if (origin.kind >= 0) return false;
+            origin = {kind, piece.a + t * piece.a_step + k};
+          }
+    }
+  }
+  return true;
+}
+
+void Rows::compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const {
+  if (program.slots.empty())
+    for (const Share* share : shares)
+      program.slots.push_back({share->source, std::numeric_limits<std::int64_t>::max(), 0});
+  Part part{lo * element_bytes_, (hi - lo) * element_bytes_, false, false, {}};
+  std::int64_t filled = 0;
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    Slot& slot = program.slots[k];
+    for (const Family& family : families_of(plan::clip_target(shares[k]->pieces[fast_], lo, hi))) {
+      // Short runs at equal distances stay together; everything else is written out.
+      Run run{0, 0, family.length * element_bytes_, 1, 0, 0, static_cast<std::uint32_t>(k), 1};
+      std::array<Family::Loop, Family::kMostLoops> loops = family.loops;
+      if (family.depth > 0 && run.bytes <= kLine) {
+        run.count = loops[0].count;
+        run.a_step = loops[0].a_step * element_bytes_;
+        run.b_step = loops[0].b_step * element_bytes_;
+        loops[0] = {};
+      }
+      for (std::int64_t i = 0; i < loops[2].count; ++i)
+        for (std::int64_t j = 0; j < loops[1].count; ++j)
+          for (std::int64_t l = 0; l < loops[0].count; ++l) {
+            run.a = (family.a + i * loops[2].a_step + j * loops[1].a_step + l * loops[0].a_step) * element_bytes_;
+            run.b = (family.b + i * loops[2].b_step + j * loops[1].b_step + l * loops[0].b_step) * element_bytes_;
+            slot.lo = std::min(slot.lo, run.a);
+            slot.hi = std::max(slot.hi, run.a + (run.count - 1) * run.a_step + run.bytes);
+            filled += run.count * run.bytes;
+            part.runs.push_back(run);
+          }
+    }
+  }
+  std::sort(part.runs.begin(), part.runs.end(), [](const Run& x, const Run& y) { return x.b < y.b; });
+  find_zips(part.runs);
+  part.whole = filled == part.bytes;
+  part.lines = part.whole && in_lines(part.runs);
+  for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.lines ? part.runs[i].ways : 1))
+    program.steps += part.lines ? base::ceil_divide(part.runs[i].count, zipped_at_once(part.runs[i].b_step)) : 1;
+  program.parts.push_back(std::move(part));
+}
+
+/// Whether zips alone make whole lines of the target, so that these can leave without a stage.
+bool Rows::in_lines(std::span<const Run> runs) {
+  for (std::size_t i = 0; i < runs.size(); i += static_cast<std::size_t>(runs[i].ways)) {
+    const Run& run = runs[i];
+    if (run.ways == 1 || run.b % kLine != 0 || !copy::zips_lines(run.ways, run.bytes, run.count)) return false;
+  }
+  return true;
+}
+
+/// Marks the runs that alternate and leave no gaps between them.
+void Rows::find_zips(std::vector<Run>& runs) {
+  for (std::size_t i = 0; i < runs.size();) {
+    Run& first = runs[i];
+    std::size_t end = i + 1;
+    while (end < runs.size() && first.count > 1 && first.a_step == first.bytes && runs[end].count == first.count &&
+           runs[end].bytes == first.bytes && runs[end].a_step == first.a_step && runs[end].b_step == first.b_step &&
+           runs[end].b == runs[end - 1].b + first.bytes)
+      ++end;
+    const auto ways = static_cast<std::int64_t>(end - i);
+    if (ways > 1 && ways <= kMostZipped && ways * first.bytes == first.b_step) {
+      first.ways = static_cast<std::int32_t>(ways);
+      i = end;
+    } else {
+      ++i;
+    }
+  }
+}
+
+Rows::Found Rows::find(std::int64_t row, const Extents* target_steps) const {
+  Found found;
+  found.a.resize(origins_.size());
+  Extents kind(slow_.size());
+  for (std::size_t i = slow_.size(); i-- > 0;) {
+    const std::size_t d = slow_[i];
+    const auto extent = static_cast<std::int64_t>(origins_[d].size());
+    const std::int64_t place = row % extent;
+    row /= extent;
+    const Origin& origin = origins_[d][static_cast<std::size_t>(place)];
+    kind[i] = origin.kind;
+    found.a[d] = origin.a;
+    if (target_steps != nullptr) found.offset += place * (*target_steps)[d];
+  }
+  const auto program = programs_.find(kind);
+  if (program != programs_.end()) found.program = &program->second;
+  return found;
+}
+
+std::int64_t Rows::steps(std::int64_t row) const {
+  const Found found = find(row, nullptr);
+  return found.program == nullptr ? 0 : found.program->steps;
+}
+
+void Rows::reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const {
+  const Found found = find(row, nullptr);
+  if (found.program == nullptr) return;
+  for (const Slot& slot : found.program->slots) {
+    if (slot.lo >= slot.hi) continue;
+    const copy::LocalArray& source = sources[slot.source];
+    const std::byte* begin = source.data + slot.lo;
+    for (const std::size_t d : slow_) begin += found.a[d] * source.steps[d];
+    prefetch.add(begin, slot.hi - slot.lo);
+  }
+}
+
+void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
+               std::byte* stage, Prefetch& prefetch) const {
+  const Found found = find(row, &target.steps);
+  if (found.program == nullptr) return;
+  std::array<const std::byte*, 64> few;
+  std::vector<const std::byte*> many;
+  const std::size_t slots = found.program->slots.size();
+  if (slots > few.size()) many.resize(slots);
+  const std::span<const std::byte*> bases = slots > few.size() ? std::span(many) : std::span(few).first(slots);
+  for (std::size_t k = 0; k < slots; ++k) {
+    const copy::LocalArray& source = sources[found.program->slots[k].source];
+    bases[k] = source.data;
+    for (const std::size_t d : slow_) bases[k] += found.a[d] * source.steps[d];
+  }
+  for (const Part& part : found.program->parts) {
+    std::byte* const to = target.data + found.offset + part.lo;
+    if (!streamed_ || !part.whole) {
+      move(part, bases, to, prefetch);
+      continue;
+    }
+    if (part.lines && reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine) == 0) {
+      move_lines(part, bases, to, prefetch);
+      continue;
+    }
+    // In the stage each byte has the place in a line that it has in the target.
+    std::byte* const place = stage + reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine);
+    move(part, bases, place, prefetch);
+    copy::strided_copy(to, place, part.bytes, {}, copy::Landing::kUnsettled);
+  }
+}
+
+Rows::Sources Rows::sources_of(const Part& part, std::size_t first, std::span<const std::byte* const> bases) {
+  Sources sources;
+  for (std::size_t way = 0; way < static_cast<std::size_t>(part.runs[first].ways); ++way) {
+    const Run& run = part.runs[first + way];
+    sources[way] = bases[run.slot] + run.a;
+  }
+  return sources;
+}
+
+void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to,
+                      Prefetch& prefetch) const {
+  for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.runs[i].ways)) {
+    const Run& run = part.runs[i];
+    Sources sources = sources_of(part, i, bases);
+    const std::int64_t once = zipped_at_once(run.b_step);
+    for (std::int64_t k = 0; k < run.count; k += once) {
+      prefetch.step();
+      const std::int64_t count = std::min(once, run.count - k);
+      copy::zip(to + run.b + k * run.b_step, sources.data(), run.ways, run.bytes, count, copy::Landing::kUnsettled);
+      for (std::int32_t way = 0; way < run.ways; ++way) sources[static_cast<std::size_t>(way)] += count * run.bytes;
+    }
+  }
+}
+
+void Rows::move(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const {
+  for (std::size_t i = 0; i < part.runs.size(); ++i) {
+    const Run& run = part.runs[i];
+    prefetch.step();
+    if (run.ways > 1) {
+      const Sources sources = sources_of(part, i, bases);
+      if (copy::zip(to + run.b, sources.data(), run.ways, run.bytes, run.count)) {
+        for (std::int32_t way = 1; way < run.ways; ++way) prefetch.step();
+        i += static_cast<std::size_t>(run.ways) - 1;
+        continue;
+      }
+    }
+    const std::byte* from = bases[run.slot] + run.a;
+    std::byte* place = to + run.b;
+    if (run.count == 1) {
+      std::memcpy(place, from, static_cast<std::size_t>(run.bytes));
+      continue;
+    }
+    switch (run.bytes) {
+      case 1: strided<1>(place, from, run.count, run.b_step, run.a_step); break;
+      case 2: strided<2>(place, from, run.count, run.b_step, run.a_step); break;
+      case 4: strided<4>(place, from, run.count, run.b_step, run.a_step); break;
+      case 8: strided<8>(place, from, run.count, run.b_step, run.a_step); break;
+      case 16: strided<16>(place, from, run.count, run.b_step, run.a_step); break;
+      case 32: strided<32>(place, from, run.count, run.b_step, run.a_step); break;
+      case 64: strided<64>(place, from, run.count, run.b_step, run.a_step); break;
+      default:
+        for (std::int64_t k = 0; k < run.count; ++k)
+          std::memcpy(place + k * run.b_step, from + k * run.a_step, static_cast<std::size_t>(run.bytes));
+    }
+  }
+}
+
+}  // namespace plait::redistribution

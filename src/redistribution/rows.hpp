@@ -1,0 +1,108 @@
+/// Puts a local array together row by row, out of short runs of other arrays.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "copy/local_array.hpp"
+#include "redistribution/families.hpp"
+#include "redistribution/prefetch.hpp"
+#include "redistribution/share.hpp"
+
+namespace plait::redistribution {
+
+/// A plan for one target whose fastest dimension is that of its sources.
+///
+/// Rows that come from the same coordinates are put together by the same program: a list of runs in the order of the
+/// target, walked without any further arithmetic.  A part of a row is made in a stage and leaves past the caches.
+/// threads  run() may be called by several at once, each for its own rows.
+class Rows {
+ public:
+  /// None where another way suits better: runs that are long or of single bytes, few rows, steps that have gaps.
+  /// cost  O(runs of a row for each set of coordinates + places of the slower dimensions).
+  static std::optional<Rows> make(const Extents& target_shape, const DimensionOrder& source_order,
+                                  const DimensionOrder& target_order, std::int64_t element_bytes,
+                                  const std::vector<Share>& shares);
+
+  std::int64_t count() const { return count_; }
+  std::int64_t stage_bytes() const { return stage_bytes_; }
+  /// Whether arrays of these steps can be moved: rows have no gaps.
+  bool fits(const Extents& steps) const { return steps[fast_] == element_bytes_; }
+
+  /// How often run() calls step() for a row.
+  std::int64_t steps(std::int64_t row) const;
+  /// Adds what a row reads.
+  void reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const;
+  void run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
+           std::byte* stage, Prefetch& prefetch) const;
+
+ private:
+  /// `count` runs of `bytes` bytes; with `ways` > 1 the first one of so many that alternate in the target.
+  struct Run {
+    std::int64_t a = 0;
+    std::int64_t b = 0;
+    std::int64_t bytes = 0;
+    std::int64_t count = 1;
+    std::int64_t a_step = 0;
+    std::int64_t b_step = 0;
+    std::uint32_t slot = 0;
+    std::int32_t ways = 1;
+  };
+  struct Part {
+    std::int64_t lo = 0;  // bytes of the row
+    std::int64_t bytes = 0;
+    bool whole = false;  // the runs leave no gaps
+    bool lines = false;  // zips make it of whole lines
+    std::vector<Run> runs;
+  };
+  /// What one source gives to a row.
+  struct Slot {
+    std::size_t source = 0;
+    std::int64_t lo = 0;  // [lo, hi): bytes of the source's row
+    std::int64_t hi = 0;
+  };
+  struct Program {
+    std::vector<Slot> slots;
+    std::vector<Part> parts;
+    std::int64_t steps = 0;  // of the prefetch of the next row
+  };
+  /// Where a place of a slower dimension comes from: the shares of one class, at their place `a`.
+  struct Origin {
+    std::int64_t kind = -1;
+    std::int64_t a = 0;
+  };
+  /// The program of a row and its place in the slower dimensions.
+  struct Found {
+    const Program* program = nullptr;
+    Extents a;  // of each dimension
+    std::int64_t offset = 0;
+  };
+
+  Rows() = default;
+  bool classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds);
+  void compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const;
+  static constexpr std::int64_t kMostZipped = 16;
+  using Sources = std::array<const std::byte*, kMostZipped>;
+  static Sources sources_of(const Part& part, std::size_t first, std::span<const std::byte* const> bases);
+  static bool in_lines(std::span<const Run> runs);
+  static void find_zips(std::vector<Run>& runs);
+  Found find(std::int64_t row, const Extents* target_steps) const;
+  void move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
+  void move(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
+
+  std::int64_t element_bytes_ = 1;
+  std::size_t fast_ = 0;
+  DimensionOrder slow_;                       // slowest first
+  std::vector<std::vector<Origin>> origins_;  // of each dimension, by place
+  std::map<Extents, Program> programs_;       // by the kinds of the slower dimensions
+  std::int64_t count_ = 1;
+  std::int64_t stage_bytes_ = 0;
+  bool streamed_ = false;
+};
+
+}  // namespace plait::redistribution

@@ -1,0 +1,184 @@
+#include "redistribution/tiles.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/checked.hpp"
+#include "copy/strided_copy.hpp"
+
+namespace plait::redistribution {
+
+namespace {
+
+// Measured on Zen 4 with 1 MiB of L2; what a tile is made of takes as much again.
+constexpr std::int64_t kTileBytes = 256 << 10;
+constexpr std::int64_t kRowBytes = 16 << 10;
+// Where one side is contiguous across the other: a tile's stretches on the target's side and on the source's.
+constexpr std::int64_t kAcrossTarget = 2048;
+constexpr std::int64_t kAcrossSource = 1024;
+
+std::int64_t end_of(const plan::Piece& piece) { return piece.b + (piece.count - 1) * piece.b_step + piece.length; }
+
+}  // namespace
+
+Tiles::Tiles(const Extents& target_shape, const DimensionOrder& source_order, const DimensionOrder& target_order,
+             std::int64_t element_bytes, std::vector<Share> shares)
+    : element_bytes_(element_bytes),
+      order_(target_order),
+      shares_(std::move(shares)),
+      dimensions_(target_shape.size()) {
+  std::erase_if(shares_, [](const Share& share) {
+    return std::any_of(share.pieces.begin(), share.pieces.end(), [](const auto& pieces) { return pieces.empty(); });
+  });
+  if (shares_.empty()) return;
+  count_ = 1;
+  std::int64_t bytes = element_bytes;
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    Dimension& dimension = dimensions_[d];
+    dimension.lo = target_shape[d];
+    for (const Share& share : shares_)
+      for (const plan::Piece& piece : share.pieces[d]) {
+        dimension.lo = std::min(dimension.lo, piece.b);
+        dimension.hi = std::max(dimension.hi, end_of(piece));
+      }
+    bytes *= dimension.hi - dimension.lo;
+  }
+  streamed_ = bytes >= streamed_target.load(std::memory_order_relaxed);
+  choose_intervals(source_order);
+  cut_shares();
+}
+
+void Tiles::choose_intervals(const DimensionOrder& source_order) {
+  std::int64_t bytes = element_bytes_;
+  const auto extent = [&](std::size_t d) { return dimensions_[d].hi - dimensions_[d].lo; };
+  const auto widen = [&](std::size_t d, std::int64_t wanted) {
+    Dimension& dimension = dimensions_[d];
+    wanted = std::min(wanted, extent(d));
+    if (wanted <= dimension.interval) return;
+    bytes = bytes / dimension.interval * wanted;
+    dimension.interval = wanted;
+  };
+  // Stretches of `least` bytes that are contiguous in an array of this order.
+  const auto stretch = [&](const DimensionOrder& order, std::int64_t least) {
+    std::int64_t run = element_bytes_;
+    for (std::size_t i = order.size(); i-- > 0 && run < least;) {
+      const std::int64_t other = bytes / dimensions_[order[i]].interval;
+      widen(order[i], std::min(base::ceil_divide(least, run), std::max<std::int64_t>(kTileBytes / other, 1)));
+      if (dimensions_[order[i]].interval < extent(order[i])) return;
+      run *= dimensions_[order[i]].interval;
+    }
+  };
+  const bool across = !order_.empty() && source_order.back() != order_.back();
+  stretch(order_, across ? kAcrossTarget : kRowBytes);
+  if (across) stretch(source_order, kAcrossSource);
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    const std::size_t d = order_[i];
+    if (across && (d == order_.back() || d == source_order.back())) continue;
+    widen(d, dimensions_[d].interval * std::max<std::int64_t>(kTileBytes / bytes, 1));
+  }
+  stage_bytes_ = streamed_ ? bytes : 0;
+}
+
+void Tiles::cut_shares() {
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    Dimension& dimension = dimensions_[d];
+    dimension.parts.resize(
+        static_cast<std::size_t>(base::ceil_divide(dimension.hi - dimension.lo, dimension.interval)));
+    for (std::size_t i = 0; i < dimension.parts.size(); ++i) {
+      const std::int64_t begin = dimension.lo + static_cast<std::int64_t>(i) * dimension.interval;
+      const std::int64_t end = std::min(begin + dimension.interval, dimension.hi);
+      for (std::size_t s = 0; s < shares_.size(); ++s) {
+        const plan::Pieces clipped = plan::clip_target(shares_[s].pieces[d], begin, end);
+        if (!clipped.empty()) dimension.parts[i].push_back({s, plan::elements(clipped), families_of(clipped)});
+      }
+    }
+    count_ *= dimension.intervals();
+  }
+  for (Share& share : shares_) share.pieces.clear();
+}
+
+/// The shares that have something in a tile, and how many elements in all.
+std::vector<Tiles::Piece> Tiles::pieces_of(const Extents& at, std::int64_t& elements) const {
+  const auto parts = [&](std::size_t d) -> const std::vector<Part>& {
+    return dimensions_[d].parts[static_cast<std::size_t>(at[d])];
+  };
+  std::vector<Piece> result;
+  elements = 0;
+  if (dimensions_.empty()) {
+    elements = 1;
+    return {{0, {}}};
+  }
+  for (const Part& first : parts(0)) {
+    Piece piece{first.share, {&first.families}};
+    std::int64_t product = first.elements;
+    for (std::size_t d = 1; d < dimensions_.size() && piece.families.size() == d; ++d) {
+      const std::vector<Part>& others = parts(d);
+      const auto found = std::lower_bound(others.begin(), others.end(), first.share,
+                                          [](const Part& part, std::size_t share) { return part.share < share; });
+      if (found == others.end() || found->share != first.share) break;
+      piece.families.push_back(&found->families);
+      product *= found->elements;
+    }
+    if (piece.families.size() < dimensions_.size()) continue;
+    elements += product;
+    result.push_back(std::move(piece));
+  }
+  return result;
+}
+
+void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
+                     std::byte* stage) const {
+  const std::size_t dimensions = dimensions_.size();
+  std::int64_t elements = 0;
+  const std::vector<Piece> pieces = pieces_of(at, elements);
+  if (pieces.empty()) return;
+  std::int64_t volume = 1;
+  std::byte* place = target.data;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    volume *= dimensions_[d].size(at[d]);
+    place += (dimensions_[d].lo + at[d] * dimensions_[d].interval) * target.steps[d];
+  }
+  bool staged = streamed_ && elements == volume && target.steps[order_.back()] == element_bytes_;
+  if (staged && pieces.size() == 1) {
+    const bool one = std::all_of(pieces[0].families.begin(), pieces[0].families.end(),
+                                 [](const Families* families) { return families->size() == 1; });
+    staged = !one || sources[shares_[pieces[0].share].source].steps[order_.back()] != element_bytes_;
+  }
+  Extents steps = target.steps;
+  if (staged) {
+    std::int64_t step = element_bytes_;
+    for (std::size_t i = dimensions; i-- > 0;) {
+      steps[order_[i]] = step;
+      step *= dimensions_[order_[i]].size(at[order_[i]]);
+    }
+  }
+  std::byte* const to = staged ? stage : place;
+  const copy::Landing landing = streamed_ && !staged ? copy::Landing::kUnsettled : copy::Landing::kCaches;
+  for (const Piece& piece : pieces) {
+    const copy::LocalArray& from = sources[shares_[piece.share].source];
+    for_each_nest(piece.families, from.steps, steps,
+                  [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
+                    copy::strided_copy(to + b, from.data + a, element_bytes_, loops, landing);
+                  });
+  }
+  if (!staged) return;
+  std::array<copy::Loop, kMaxDimensions> loops;
+  for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(at[d]), steps[d], target.steps[d]};
+  copy::strided_copy(place, stage, element_bytes_, {loops.data(), dimensions}, copy::Landing::kUnsettled);
+}
+
+void Tiles::run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target, std::byte* stage,
+                std::int64_t begin, std::int64_t end) const {
+  Extents at(dimensions_.size());
+  for (std::int64_t tile = begin; tile < end; ++tile) {
+    std::int64_t rest = tile;
+    for (std::size_t i = order_.size(); i-- > 0;) {
+      const std::int64_t intervals = dimensions_[order_[i]].intervals();
+      at[order_[i]] = rest % intervals;
+      rest /= intervals;
+    }
+    run_tile(at, sources, target, stage);
+  }
+}
+
+}  // namespace plait::redistribution

@@ -1,0 +1,71 @@
+/// Puts a local array together tile by tile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "copy/local_array.hpp"
+#include "redistribution/families.hpp"
+#include "redistribution/share.hpp"
+
+namespace plait::redistribution {
+
+/// A plan for one target, whatever its order and those of its sources; independent of where the arrays lie.
+///
+/// A tile is a box of the target that fits a core's own cache together with what it is made of.  A tile of several
+/// pieces is made in a stage and leaves for the target in whole lines past the caches, so that each byte of either
+/// array passes memory once; one that is a single nest of loops is copied straight.
+/// threads  run() may be called by several at once, each for its own tiles.
+class Tiles {
+ public:
+  /// cost  O(pieces for each interval of each dimension), independent of the number of tiles.
+  Tiles(const Extents& target_shape, const DimensionOrder& source_order, const DimensionOrder& target_order,
+        std::int64_t element_bytes, std::vector<Share> shares);
+
+  std::int64_t count() const { return count_; }
+  /// Bytes of the stage that run() needs.
+  std::int64_t stage_bytes() const { return stage_bytes_; }
+
+  /// Fills the part of the target that lies in the tiles [begin, end).  The arrays may have any steps.
+  void run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target, std::byte* stage,
+           std::int64_t begin, std::int64_t end) const;
+
+ private:
+  /// What a share has in one interval of a dimension.
+  struct Part {
+    std::size_t share = 0;
+    std::int64_t elements = 0;
+    Families families;
+  };
+  struct Dimension {
+    std::int64_t lo = 0;  // [lo, hi): where the shares lie
+    std::int64_t hi = 0;
+    std::int64_t interval = 1;             // places of a tile
+    std::vector<std::vector<Part>> parts;  // of each interval, ascending by share
+    std::int64_t intervals() const { return static_cast<std::int64_t>(parts.size()); }
+    std::int64_t size(std::int64_t i) const { return std::min(interval, hi - lo - i * interval); }
+  };
+  /// What one share has in a tile: the families of each dimension.
+  struct Piece {
+    std::size_t share = 0;
+    std::vector<const Families*> families;
+  };
+
+  void choose_intervals(const DimensionOrder& source_order);
+  void cut_shares();
+  std::vector<Piece> pieces_of(const Extents& at, std::int64_t& elements) const;
+  void run_tile(const Extents& at, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
+                std::byte* stage) const;
+
+  std::int64_t element_bytes_;
+  DimensionOrder order_;
+  std::vector<Share> shares_;
+  std::vector<Dimension> dimensions_;
+  std::int64_t count_ = 0;
+  std::int64_t stage_bytes_ = 0;
+  bool streamed_ = false;
+};
+
+}  // namespace plait::redistribution

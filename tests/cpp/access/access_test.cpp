@@ -1,0 +1,364 @@
+// Accesses by teams of threads against element by element copies, and what happens when a store fails under them.
+#include "access/access.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "access_case.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "plait/error.hpp"
+#include "plan/access/access.hpp"
+#include "store/memory/memory_store.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace {
+
+using engine_case::Bytes;
+using engine_case::Case;
+using engine_case::pick;
+using engine_case::Random;
+using oracle::at;
+using plait::Distribution;
+using plait::Error;
+using plait::Extents;
+using plait::Layout;
+using plait::Order;
+using plait::copy::LocalArray;
+using plait::plan::AccessOptions;
+using plait::plan::AccessPlan;
+using plait::plan::Section;
+using plait::plan::Strategy;
+using plait::store::memory::MemoryStore;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+constexpr std::byte kUntouched{0xE1};
+
+/// Carries out one access as files do: prepare, agree, run, agree.
+void access_as(Transport& transport, const Case& access, const AccessOptions& options, MemoryStore& store,
+               std::span<const LocalArray> arrays, bool sees_all, bool write) {
+  plait::collective::prepare(transport);
+  const AccessPlan plan(Section(access.file_shape, access.file_order, access.region), access.layout,
+                        access.element_bytes, access.offset, transport.size(), transport.nodes_apart(), write, options);
+  plait::collective::Times times;
+  const plait::access::Access parts{plan, store, access.offset, transport, arrays, sees_all, times};
+  const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
+  plait::collective::agree(transport, "the same", nullptr);
+  plait::collective::agree(transport, plait::collective::caught([&] { move->run(); }));
+}
+
+/// The arrays that a worker passes: all of them, or the one of its own rank.
+std::span<const LocalArray> arrays_of(const std::vector<LocalArray>& arrays, int worker, bool sees_all) {
+  return sees_all ? std::span(arrays) : std::span(arrays).subspan(static_cast<std::size_t>(worker), 1);
+}
+
+/// Runs a body on each of so many workers, of which at most `on_node` share a node; 0: all do.
+void run_on_nodes(int workers, int on_node, const std::function<void(Transport&)>& body) {
+  run_team(workers, [&](Transport& transport) {
+    if (on_node == 0) {
+      body(transport);
+    } else {
+      wrapped::SeveralNodes nodes(transport, on_node);
+      body(nodes);
+    }
+  });
+}
+
+void expect_read(const Case& access, const AccessOptions& options, int workers, bool sees_all, int on_node = 0) {
+  MemoryStore store(engine_case::store_bytes(access));
+  store.bytes() = engine_case::pattern(store.size());
+  const std::vector<Bytes> expected = engine_case::locals_of(access, store.bytes());
+  std::vector<Bytes> locals;
+  for (const Bytes& local : expected) locals.emplace_back(local.size(), kUntouched);
+  const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
+  run_on_nodes(workers, on_node, [&](Transport& transport) {
+    access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, false);
+  });
+  ASSERT_TRUE(locals == expected);
+}
+
+void expect_write(const Case& access, const AccessOptions& options, int workers, bool sees_all, int on_node = 0) {
+  const Bytes source = engine_case::pattern(engine_case::store_bytes(access));
+  std::vector<Bytes> locals = engine_case::locals_of(access, source);
+  const std::vector<Bytes> before = locals;
+  const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
+  MemoryStore store(engine_case::store_bytes(access));
+  std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
+  run_on_nodes(workers, on_node, [&](Transport& transport) {
+    access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, true);
+  });
+  ASSERT_TRUE(store.bytes() == engine_case::store_after_write(access, source, kUntouched));
+  ASSERT_TRUE(locals == before);
+}
+
+std::string print(const Case& access, const AccessOptions& options, int workers, bool sees_all) {
+  return engine_case::print(access) + ", " + plait::plan::to_string(options.strategy) + ", memory " +
+         std::to_string(options.memory_bytes) + ", readers " + std::to_string(options.readers) + ", " +
+         std::to_string(workers) + (sees_all ? " workers that see all" : " workers");
+}
+
+/// Large elements make several readers and windows of few elements: shares are counted in units of 4096 bytes.
+const std::vector<std::int64_t> kElementSizes{1, 2, 3, 8, 12, 1000, 1024, 4096, 4096};
+
+void try_random_accesses(bool sees_all, unsigned seed, int cases, int on_node = 0) {
+  Random random(seed);
+  for (int i = 0; i < cases; ++i) {
+    const int workers = static_cast<int>(pick(random, 1, on_node == 0 ? 4 : 5));
+    const std::int64_t ranks = sees_all ? pick(random, 1, 6) : workers;
+    const Case access = engine_case::random_case(random, ranks, kElementSizes);
+    AccessOptions options;
+    options.strategy = pick(random, std::vector{Strategy::kAutomatic, Strategy::kDirect, Strategy::kTwoPhase,
+                                                Strategy::kTwoPhase, Strategy::kTwoPhase});
+    options.readers = pick(random, 0, workers);
+    // Two window slots, the buffer of sieved reads and those of messages: windows of one element, of a few, and of the
+    // usual size.
+    options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
+    SCOPED_TRACE(print(access, options, workers, sees_all));
+    ASSERT_NO_FATAL_FAILURE(expect_read(access, options, workers, sees_all, on_node));
+    ASSERT_NO_FATAL_FAILURE(expect_write(access, options, workers, sees_all, on_node));
+  }
+}
+
+constexpr int kCases = oracle::kSanitized ? 150 : 2000;
+
+TEST(Engine, WorkersOfOneRankEachReadAndWriteWhatTheLayoutSays) { try_random_accesses(false, 1, kCases); }
+
+TEST(Engine, WorkersThatSeeAllArraysReadAndWriteWhatTheLayoutSays) { try_random_accesses(true, 2, kCases); }
+
+TEST(Engine, WorkersOnSeveralNodesReadAndWriteWhatTheLayoutSays) {
+  try_random_accesses(false, 3, kCases / 3, 1);
+  try_random_accesses(false, 4, kCases / 3, 2);
+}
+
+TEST(Engine, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
+  const auto dealt = [](std::int64_t size, std::int64_t extent) {
+    return std::vector<Distribution>{
+        Distribution::block_of(),     Distribution::cyclic(),
+        Distribution::cyclic(2),      Distribution::balanced(),
+        Distribution::block_of(size), Distribution::gen_block(extent == 2 ? Extents{1, size - 1} : Extents{size})};
+  };
+  int checked = 0;
+  for (const Order file_order : {Order::kC, Order::kFortran})
+    for (const Order local_order : {Order::kC, Order::kFortran})
+      for (const Distribution& rows : dealt(5, 2))
+        for (const Distribution& columns : dealt(7, 2)) {
+          if (oracle::kSanitized && ++checked % 5 != 0) continue;
+          const Case access{{5, 7}, file_order, {}, Layout({5, 7}, {rows, columns}, {2, 2}, Order::kC, local_order),
+                            1024,   4096};
+          for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
+            const AccessOptions options{strategy, 3 * 1024 * 3, 3};
+            SCOPED_TRACE(print(access, options, 4, false));
+            ASSERT_NO_FATAL_FAILURE(expect_read(access, options, 4, false));
+            ASSERT_NO_FATAL_FAILURE(expect_write(access, options, 4, false));
+          }
+        }
+}
+
+TEST(Engine, LocalArraysMayHaveAnySteps) {
+  // Rank 0's array runs backwards in both dimensions, with gaps; rank 1's is transposed.
+  const Case access{{4, 6}, Order::kC, {}, Layout({4, 6}, {Distribution::block_of(), Distribution::collapsed()}, {2}),
+                    2,      0};
+  MemoryStore store(engine_case::store_bytes(access));
+  store.bytes() = engine_case::pattern(store.size());
+  const Bytes source = store.bytes();
+  Bytes first(4 * 2 * 6 * 3, kUntouched);
+  Bytes second(2 * 2 * 6, kUntouched);
+  const std::int64_t row = -6 * 6;
+  const std::int64_t column = -6;
+  const std::vector<LocalArray> arrays{{0, first.data() + 36 + 30, {row, column}}, {1, second.data(), {2, 4}}};
+  for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
+    std::fill(first.begin(), first.end(), kUntouched);
+    run_team(2, [&](Transport& transport) {
+      access_as(transport, access, {strategy, 0, 0}, store, arrays_of(arrays, transport.rank(), false), false, false);
+    });
+    std::size_t touched = 0;
+    for (std::int64_t r = 0; r < 2; ++r)
+      for (std::int64_t c = 0; c < 6; ++c)
+        for (std::int64_t b = 0; b < 2; ++b) {
+          ASSERT_EQ(first[at(66 + r * row + c * column + b)], source[at((r * 6 + c) * 2 + b)]);
+          ASSERT_EQ(second[at(r * 2 + c * 4 + b)], source[at(((r + 2) * 6 + c) * 2 + b)]);
+          ++touched;
+        }
+    EXPECT_EQ(static_cast<std::size_t>(std::count(first.begin(), first.end(), kUntouched)), first.size() - touched);
+    std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
+    run_team(2, [&](Transport& transport) {
+      access_as(transport, access, {strategy, 0, 0}, store, arrays_of(arrays, transport.rank(), false), false, true);
+    });
+    ASSERT_TRUE(store.bytes() == source);
+  }
+}
+
+/// Carries out an access whose store fails, and returns what this worker was told, "" for no error.
+std::string told(Transport& transport, const Case& access, const AccessOptions& options, MemoryStore& store,
+                 const std::vector<LocalArray>& arrays, bool sees_all, bool write) {
+  try {
+    access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, write);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), plait::ErrorKind::kSystem);
+    EXPECT_EQ(error.system_code(), EIO);
+    return error.what();
+  }
+  return "";
+}
+
+/// Whether each element is as in one of two stores: what a failed write may leave.
+bool each_is_one_of(const Case& access, const Bytes& store, const Bytes& one, const Bytes& other) {
+  for (std::int64_t i = access.offset; i < static_cast<std::int64_t>(store.size()); i += access.element_bytes) {
+    const auto same = [&](const Bytes& wanted) {
+      return std::equal(store.begin() + i, store.begin() + i + access.element_bytes, wanted.begin() + i);
+    };
+    if (!same(one) && !same(other)) return false;
+  }
+  return true;
+}
+
+/// Lets every segment of an access fail in turn; every worker must see the same error, and the team must go on.
+void fail_everywhere(const Case& access, const AccessOptions& options, int workers, bool sees_all, bool write,
+                     int on_node = 0) {
+  SCOPED_TRACE(print(access, options, workers, sees_all) + (write ? ", write" : ", read"));
+  MemoryStore store(engine_case::store_bytes(access));
+  store.bytes() = engine_case::pattern(store.size());
+  const Bytes source = store.bytes();
+  const std::vector<Bytes> expected = engine_case::locals_of(access, source);
+  const Bytes written = engine_case::store_after_write(access, source, kUntouched);
+  std::vector<Bytes> locals = expected;
+  const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
+  std::vector<std::string> texts(static_cast<std::size_t>(workers));
+  std::int64_t total = 0;
+  std::int64_t failures = 0;
+  run_on_nodes(workers, on_node, [&](Transport& transport) {
+    const bool first = transport.rank() == 0;
+    const auto meet = [&] { plait::collective::agree(transport, nullptr); };
+    access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, write);
+    if (first) total = store.segments();
+    meet();
+    for (std::int64_t fail = 0; fail <= total; ++fail) {
+      if (first) {
+        if (write) std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
+        store.fail_at(store.segments() + fail);
+      }
+      meet();
+      texts[static_cast<std::size_t>(transport.rank())] =
+          told(transport, access, options, store, arrays, sees_all, write);
+      meet();
+      if (first) {
+        store.fail_at(-1);
+        for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
+        if (fail < total) {
+          EXPECT_NE(texts[0].find("made to fail"), std::string::npos) << "segment " << fail << ": " << texts[0];
+          EXPECT_EQ(texts[0].find("(on rank ") != std::string::npos, workers > 1) << texts[0];
+        } else {
+          EXPECT_EQ(texts[0], "");
+        }
+        ++failures;
+        if (write) {
+          EXPECT_TRUE(each_is_one_of(access, store.bytes(), written, Bytes(written.size(), kUntouched)))
+              << "segment " << fail;
+        } else {
+          for (Bytes& local : locals) std::fill(local.begin(), local.end(), kUntouched);
+        }
+      }
+      meet();
+      access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, write);
+      if (first) {
+        EXPECT_TRUE(write ? store.bytes() == written : locals == expected);
+      }
+      meet();
+    }
+  });
+  EXPECT_EQ(failures, total + 1);
+  EXPECT_GT(total, 0);
+}
+
+TEST(Engine, EveryWorkerGetsTheErrorOfEverySegment) {
+  for (const bool write : {false, true})
+    for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase})
+      for (int workers = 1; workers <= 4; ++workers) {
+        const Layout layout({6, 5}, {Distribution::cyclic(), Distribution::block_of()}, {workers, 1});
+        const Case access{{6, 5}, Order::kC, {}, layout, 4096, 0};
+        const AccessOptions options{strategy, 2 * 3 * 4096, 0};
+        ASSERT_NO_FATAL_FAILURE(fail_everywhere(access, options, workers, false, write));
+        ASSERT_NO_FATAL_FAILURE(fail_everywhere(access, options, workers, true, write));
+        if (workers > 2) {
+          ASSERT_NO_FATAL_FAILURE(fail_everywhere(access, options, workers, false, write, 2));
+        }
+      }
+}
+
+TEST(Engine, EveryWorkerGetsTheErrorOfARegionsSegments) {
+  // Gaps in the file: one segment for each row in a window, and sieved reads.
+  const Layout layout({4, 3}, {Distribution::collapsed(), Distribution::cyclic()}, {3});
+  for (const std::int64_t element_bytes : {8, 4096})
+    for (const bool write : {false, true}) {
+      const Case access{{9, 6}, Order::kC, {{1, 4, 2, false}, {2, 3, 1, false}}, layout, element_bytes, 16};
+      fail_everywhere(access, {Strategy::kTwoPhase, 3 * 4 * element_bytes, 2}, 3, false, write);
+    }
+}
+
+TEST(Engine, AStoreThatEndsEarlyIsAnErrorOnAll) {
+  const Case access{{64, 16}, Order::kC, {}, Layout({64, 16}, {Distribution::cyclic(), {}}, {3}), 8, 0};
+  MemoryStore store(engine_case::store_bytes(access) - 1);
+  std::vector<Bytes> locals = engine_case::locals_of(access, engine_case::pattern(engine_case::store_bytes(access)));
+  const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
+  for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
+    std::vector<std::string> texts(3);
+    run_team(3, [&](Transport& transport) {
+      try {
+        access_as(transport, access, {strategy, 0, 2}, store, arrays_of(arrays, transport.rank(), false), false, false);
+      } catch (const Error& error) {
+        texts[static_cast<std::size_t>(transport.rank())] = error.what();
+      }
+    });
+    EXPECT_NE(texts[0].find("the store has 8191 bytes"), std::string::npos) << texts[0];
+    EXPECT_EQ(texts[1], texts[0]);
+    EXPECT_EQ(texts[2], texts[0]);
+  }
+}
+
+/// Reads and writes with one worker that dawdles at one peer's slots.
+void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t readers) {
+  constexpr int kWorkers = 3;
+  const Layout layout({elements}, {Distribution::cyclic()}, {kWorkers});  // every window has a part of every worker
+  const Case access{{elements}, Order::kC, {}, layout, 4096, 0};
+  const AccessOptions options{Strategy::kTwoPhase, std::int64_t{2} * 3 * 4096, readers};
+  SCOPED_TRACE(print(access, options, kWorkers, false) + ", worker " + std::to_string(slow) + " dawdles at " +
+               std::to_string(at_peer));
+  const Bytes source = engine_case::pattern(engine_case::store_bytes(access));
+  const std::vector<Bytes> expected = engine_case::locals_of(access, source);
+  for (const bool write : {false, true}) {
+    std::vector<Bytes> locals = expected;
+    if (!write)
+      for (Bytes& local : locals) std::fill(local.begin(), local.end(), kUntouched);
+    const auto arrays = engine_case::arrays_over(access.layout, locals, access.element_bytes);
+    MemoryStore store(engine_case::store_bytes(access));
+    if (!write) store.bytes() = source;
+    run_team(kWorkers, [&](Transport& transport) {
+      wrapped::Dawdling dawdling(transport, [&](int peer) {
+        if (transport.rank() == slow && peer == at_peer) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      });
+      access_as(dawdling, access, options, store, arrays_of(arrays, transport.rank(), false), false, write);
+    });
+    if (write) {
+      ASSERT_TRUE(store.bytes() == source) << "write";
+    } else {
+      ASSERT_TRUE(locals == expected) << "read";
+    }
+  }
+}
+
+TEST(Engine, AWorkerThatLagsBehindIsWaitedFor) {
+  // Shares of several windows, the last one shorter: workers run ahead as far as the slots let them.
+  for (int slow = 0; slow < 3; ++slow)
+    for (int at_peer = 0; at_peer < 3; ++at_peer)
+      for (const std::int64_t readers : {1, 2, 3})
+        for (const std::int64_t elements : {12, 19})
+          ASSERT_NO_FATAL_FAILURE(try_dawdling(slow, at_peer, elements, readers));
+}
+
+}  // namespace

@@ -1,0 +1,318 @@
+// Files in one process, through the public header: threads, requests, errors.
+#include "plait/file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "access_case.hpp"
+#include "folder.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using engine_case::Bytes;
+using engine_case::Case;
+using engine_case::const_parts;
+using engine_case::mutable_parts;
+using oracle::expect_refused;
+using plait::Distribution;
+using plait::Error;
+using plait::ErrorKind;
+using plait::Extents;
+using plait::File;
+using plait::FileOptions;
+using plait::Layout;
+using plait::Mode;
+using plait::Order;
+using plait::Request;
+
+class FileInFolder : public plait_test::InFolder {
+ protected:
+  Bytes content(const std::string& name) const {
+    std::ifstream in(path(name), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    Bytes result(text.size());
+    std::transform(text.begin(), text.end(), result.begin(), [](char c) { return static_cast<std::byte>(c); });
+    return result;
+  }
+  void put(const std::string& name, const Bytes& bytes) const {
+    std::ofstream(path(name), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator{}));
+  }
+};
+using Files = FileInFolder;
+
+FileOptions raw(const Extents& shape, std::int64_t element_bytes) {
+  FileOptions options;
+  options.shape = shape;
+  options.element_bytes = element_bytes;
+  return options;
+}
+
+std::vector<Bytes> zeros_like(const std::vector<Bytes>& arrays) {
+  std::vector<Bytes> result;
+  for (const Bytes& array : arrays) result.emplace_back(array.size());
+  return result;
+}
+
+TEST_F(Files, LargeArraysGoThroughSeveralThreads) {
+  const Extents shape{500, 700};
+  const Layout layout(shape, {Distribution::cyclic(), Distribution::cyclic(3)}, {2, 3});
+  for (const std::string strategy : {"direct", "two-phase"})
+    for (const Order order : {Order::kC, Order::kFortran}) {
+      const Case access{shape, order, {}, layout, 8, 0};
+      const Bytes whole = engine_case::pattern(engine_case::store_bytes(access));
+      const std::vector<Bytes> locals = engine_case::locals_of(access, whole);
+      FileOptions options = raw(shape, 8);
+      options.strategy = strategy;
+      options.order = order;
+      options.memory = 1 << 20;  // shared by the threads
+      fs::remove(path("a"));
+      File out = File::open(path("a"), Mode::kWrite, options);
+      out.write(layout, const_parts(locals));
+      EXPECT_FALSE(fs::exists(path("a")));
+      out.close();
+      ASSERT_TRUE(content("a") == whole) << strategy;
+      File in = File::open(path("a"), Mode::kRead, options);
+      std::vector<Bytes> read = zeros_like(locals);
+      in.read(layout, mutable_parts(read));
+      ASSERT_TRUE(read == locals) << strategy;
+      const plait::AccessTimes times = in.last_times();
+      EXPECT_GT(times.total, 0);
+      EXPECT_GE(times.total * 1.01, times.io);
+    }
+}
+
+TEST_F(Files, StartedAccessesAreCarriedOutInOrder) {
+  const Extents shape{64, 32};
+  const Layout layout(shape, {Distribution::block_of(), {}}, {4});
+  const Case access{shape, Order::kC, {}, layout, 8, 0};
+  const Bytes whole = engine_case::pattern(engine_case::store_bytes(access));
+  const std::vector<Bytes> locals = engine_case::locals_of(access, whole);
+  put("a", Bytes(whole.size()));
+  File file = File::open(path("a"), Mode::kReadWrite, raw(shape, 8));
+  std::vector<Bytes> before = locals;
+  std::vector<Bytes> after = zeros_like(locals);
+  Request first = file.start_read(layout, mutable_parts(before));
+  Request write = file.start_write(layout, const_parts(locals));
+  Request second = file.start_read(layout, mutable_parts(after));
+  File moved = std::move(file);
+  second.wait();
+  EXPECT_TRUE(first.test());
+  EXPECT_TRUE(write.test());
+  first.wait();
+  write.wait();
+  write.wait();
+  EXPECT_TRUE(before == zeros_like(locals));
+  EXPECT_TRUE(after == locals);
+  // A blocking call waits behind what was started.
+  const std::vector<Bytes> blank = zeros_like(locals);
+  std::vector<Bytes> read = locals;
+  Request last = moved.start_write(layout, const_parts(blank));
+  moved.read(layout, mutable_parts(read));
+  EXPECT_TRUE(last.test());
+  EXPECT_TRUE(read == blank);
+  moved.close();
+}
+
+TEST_F(Files, AFailedRequestSaysSoEachTime) {
+  const Layout layout({8}, {Distribution::block_of()}, {2});
+  put("a", Bytes(64));
+  File file = File::open(path("a"), Mode::kRead, raw({8}, 8));
+  const std::vector<Bytes> locals(2, Bytes(32));
+  Request request = file.start_write(layout, const_parts(locals));
+  for (int i = 0; i < 2; ++i) expect_refused([&] { request.wait(); }, "open for reading");
+  EXPECT_TRUE(request.test());
+  std::vector<Bytes> read(2, Bytes(32));
+  EXPECT_NO_THROW(file.read(layout, mutable_parts(read)));
+}
+
+TEST_F(Files, AFileThatGoesAwayFinishesWhatWasStarted) {
+  const Extents shape{512, 512};
+  const Layout layout(shape, {Distribution::cyclic(), {}}, {2});
+  std::vector<Bytes> locals(2, Bytes(256 * 512 * 8, std::byte{7}));
+  put("a", Bytes(512 * 512 * 8));
+  std::optional<Request> request;
+  {
+    File file = File::open(path("a"), Mode::kReadWrite, raw(shape, 8));
+    for (int i = 0; i < 3; ++i) request = file.start_write(layout, const_parts(locals));
+  }
+  EXPECT_TRUE(request->test());
+  EXPECT_TRUE(content("a") == Bytes(512 * 512 * 8, std::byte{7}));
+}
+
+TEST_F(Files, ANewFileThatIsNotClosedDoesNotAppear) {
+  const Layout layout({8}, {{}}, {});
+  const std::vector<Bytes> locals(1, Bytes(64));
+  {
+    File file = File::open(path("a"), Mode::kWrite, raw({8}, 8));
+    file.write(layout, const_parts(locals));
+    EXPECT_EQ(files(), 1U);
+  }
+  EXPECT_EQ(files(), 0U);
+  File file = File::open(path("a"), Mode::kWrite, raw({8}, 8));
+  file.abandon();
+  EXPECT_EQ(files(), 0U);
+  EXPECT_FALSE(file.is_open());
+}
+
+TEST_F(Files, ACallOnAClosedFileIsRefused) {
+  put("a", Bytes(64));
+  const Layout layout({8}, {{}}, {});
+  std::vector<Bytes> locals(1, Bytes(64));
+  File file = File::open(path("a"), Mode::kRead, raw({8}, 8));
+  EXPECT_TRUE(file.is_open());
+  file.close();
+  file.close();
+  EXPECT_FALSE(file.is_open());
+  expect_refused([&] { file.read(layout, mutable_parts(locals)); }, "is closed");
+  expect_refused([&] { file.write(layout, const_parts(locals)); }, "is closed");
+  expect_refused([&] { file.start_read(layout, mutable_parts(locals)).wait(); }, "is closed");
+  expect_refused([&] { file.refuse("anything"); }, "is closed");
+  expect_refused([&] { static_cast<void>(file.explain(layout)); }, "is closed");
+}
+
+TEST_F(Files, PartsThatDoNotFitAreRefused) {
+  put("a", Bytes(8 * 6 * 4));
+  const Layout layout({8, 6}, {Distribution::block_of(), {}}, {2});
+  std::vector<Bytes> locals(2, Bytes(4 * 6 * 4));
+  File file = File::open(path("a"), Mode::kReadWrite, raw({8, 6}, 4));
+  auto parts = mutable_parts(locals);
+  parts.pop_back();
+  expect_refused([&] { file.read(layout, parts); }, "1 local arrays were given for 2 ranks");
+  parts.push_back({nullptr, {}});
+  expect_refused([&] { file.read(layout, parts); }, "rank 1 is missing");
+  parts[1] = {locals[1].data(), {4}};
+  expect_refused([&] { file.read(layout, parts); }, "has 1 dimensions, the layout 2");
+  const Layout small({8, 5}, {Distribution::block_of(), {}}, {2});
+  expect_refused([&] { file.read(small, mutable_parts(locals)); }, "8x5");
+  expect_refused([&] { file.read(small, mutable_parts(locals), {{0, 8, 1, false}, {0, 7, 1, false}}); }, "");
+  expect_refused([&] { file.refuse("my own words"); }, "my own words");
+  EXPECT_NO_THROW(file.read(layout, mutable_parts(locals)));
+}
+
+TEST_F(Files, OptionsThatCannotBeAreRefused) {
+  put("a", Bytes(64));
+  const auto refused = [&](FileOptions options, const std::string& part, Mode mode = Mode::kRead) {
+    expect_refused([&] { File::open(path("a"), mode, options); }, part);
+  };
+  const auto with = [](auto change) {
+    FileOptions options = raw({8}, 8);
+    change(options);
+    return options;
+  };
+  for (const Mode mode : {Mode::kRead, Mode::kWrite, Mode::kReadWrite}) {
+    refused({}, "shape and dtype must be given", mode);
+    refused(with([](auto& o) { o.strategy = "fast"; }), "\"fast\" is not known", mode);
+    refused(with([](auto& o) { o.memory = -1; }), "memory=-1", mode);
+    refused(with([](auto& o) { o.shape = Extents{-1}; }), "negative", mode);
+    refused(with([](auto& o) { o.shape = Extents(33, 1); }), "33 dimensions", mode);
+    refused(with([](auto& o) { o.element_bytes = -8; }), "-8 bytes", mode);
+    refused(with([](auto& o) { o.shape = Extents{std::int64_t{1} << 61}; }), "bytes of the array", mode);
+    refused(with([](auto& o) {
+              o.element_bytes = 0;
+              o.dtype = "|O";
+            }),
+            "Python objects", mode);
+  }
+  refused(with([](auto& o) { o.offset = -1; }), "offset=-1 is negative");
+  refused(with([](auto& o) { o.offset = 1; }), "offset=1 in mode w", Mode::kWrite);
+  refused(with([](auto& o) { o.shape = Extents{7}; }), "has 64 bytes");
+  EXPECT_EQ(files(), 1U);
+  EXPECT_TRUE(content("a") == Bytes(64));
+}
+
+/// Sets an environment variable for the length of a block.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Setting() { ::unsetenv(name_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST_F(Files, TheEnvironmentSetsWhatTheCallLeavesOut) {
+  put("a", Bytes(1 << 16));
+  const Layout layout({64, 128}, {{}, Distribution::cyclic()}, {2});
+  const auto explained = [&](const FileOptions& options) {
+    return File::open(path("a"), Mode::kRead, options).explain(layout);
+  };
+  const FileOptions options = raw({64, 128}, 8);
+  FileOptions direct = options;
+  direct.strategy = "direct";
+  {
+    const Setting strategy("PLAIT_STRATEGY", "two-phase");
+    const Setting memory("PLAIT_MEMORY", "16384");
+    const std::string text = explained(options);
+    EXPECT_NE(text.find("two-phase"), std::string::npos) << text;
+    EXPECT_NE(text.find("8 windows"), std::string::npos) << text;
+    EXPECT_NE(explained(direct).find("direct"), std::string::npos);
+  }
+  {
+    const Setting memory("PLAIT_MEMORY", "");
+    EXPECT_NO_THROW(explained(options));
+  }
+  for (const char* bad : {"much", "12k", "0", "-5", " "}) {
+    const Setting memory("PLAIT_MEMORY", bad);
+    expect_refused([&] { explained(options); }, "PLAIT_MEMORY");
+  }
+  const Setting strategy("PLAIT_STRATEGY", "fast");
+  expect_refused([&] { explained(options); }, "\"fast\" is not known");
+}
+
+TEST_F(Files, TypesAreThoseOfTheFile) {
+  FileOptions options;
+  options.shape = Extents{3, 4};
+  options.dtype = "<f4";
+  options.order = Order::kFortran;
+  File::open(path("a.npy"), Mode::kWrite, options).close();
+  const File file = File::open(path("a.npy"), Mode::kRead);
+  EXPECT_EQ(file.type().shape, (Extents{3, 4}));
+  EXPECT_EQ(file.type().dtype, "<f4");
+  EXPECT_EQ(file.type().element_bytes, 4);
+  EXPECT_EQ(file.type().order, Order::kFortran);
+  EXPECT_EQ(file.path(), path("a.npy"));
+  EXPECT_EQ(file.mode(), Mode::kRead);
+  options.dtype = "<f8";
+  expect_refused([&] { File::open(path("a.npy"), Mode::kRead, options); }, "dtype <f4");
+}
+
+/// A program that has no name for a type tells how long its elements are: its arrays must not be taken for longer ones.
+TEST_F(Files, ElementsHaveTheLengthThatTheFileSays) {
+  FileOptions options;
+  options.shape = Extents{3, 4};
+  options.dtype = "<f8";
+  options.element_bytes = 4;
+  expect_refused([&] { File::open(path("a.npy"), Mode::kWrite, options); }, "dtype <f8 have 8 bytes, but 4 were given");
+  EXPECT_EQ(files(), 0U);
+  options.element_bytes = 8;
+  File::open(path("a.npy"), Mode::kWrite, options).close();
+  options.dtype.reset();
+  EXPECT_NO_THROW(File::open(path("a.npy"), Mode::kRead, options));
+  options.element_bytes = 4;
+  expect_refused([&] { File::open(path("a.npy"), Mode::kReadWrite, options); },
+                 "elements of 8 bytes, but 4 were given");
+}
+
+TEST_F(Files, NamesEndWhereTheySay) {
+  for (const char* scheme : {"", "distant:"})
+    for (const Mode mode : {Mode::kWrite, Mode::kRead})
+      expect_refused([&] { File::open(scheme + path("a") + std::string("\0b", 2), mode, raw({8}, 8)); },
+                     "a character of code 0");
+  EXPECT_EQ(files(), 0U);
+}
+
+}  // namespace

@@ -1,0 +1,71 @@
+// Calls that wait for their turn behind nonblocking ones end as they would have ended alone.
+
+#include "core/comm/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collective/agree.hpp"
+#include "core/comm/guard.hpp"
+#include "plait/error.hpp"
+#include "transport/thread/team.hpp"
+
+namespace {
+
+using namespace plait;
+
+/// Runs `task` while another one holds the thread.
+void run_behind_another(core::Worker& worker, const std::function<void()>& task) {
+  std::promise<void> go_on;
+  const auto held = worker.start([&] { go_on.get_future().wait(); });
+  const auto opener = worker.start([] {});  // `task` is behind tasks that have not begun
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    go_on.set_value();
+  });
+  const std::exception_ptr error = collective::caught([&] { worker.run(task); });
+  other.join();
+  held->wait();
+  opener->wait();
+  if (error) std::rethrow_exception(error);
+}
+
+TEST(Worker, WhatIsNoErrorComesOutAsItWasThrown) {
+  core::Worker worker;
+  EXPECT_THROW(run_behind_another(worker, [] { throw std::bad_alloc(); }), std::bad_alloc);
+  EXPECT_THROW(run_behind_another(worker, [] { throw Error(ErrorKind::kArgument, "no"); }), Error);
+  int done = 0;
+  run_behind_another(worker, [&done] { ++done; });
+  EXPECT_EQ(done, 1);
+}
+
+/// All ranks get the error of the one that ran out of memory, though nobody agreed within its call.
+TEST(Worker, WhatIsNoErrorReachesTheAgreement) {
+  std::vector<std::string> heard(3);
+  transport::thread::run_team(3, [&](transport::Transport& transport) {
+    const Comm comm(std::shared_ptr<transport::Transport>(&transport, [](auto*) {}));
+    core::Worker worker;
+    try {
+      core::guarded(comm, [&] {
+        run_behind_another(worker, [&] {
+          if (transport.rank() == 1) throw std::bad_alloc();
+          collective::agree(transport, nullptr);
+        });
+      });
+    } catch (const Error& error) {
+      heard[static_cast<std::size_t>(transport.rank())] = error.what();
+    }
+  });
+  for (const std::string& each : heard) EXPECT_NE(each.find("out of memory"), std::string::npos) << each;
+}
+
+}  // namespace

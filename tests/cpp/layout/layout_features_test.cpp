@@ -1,0 +1,177 @@
+// Layouts with copies, alignment, nested and indirect distributions, rank maps and halos: whether what a layout says of
+// one index agrees with what it says of whole sets, and whether conversions deliver each element once.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+#include "layout/owner_map.hpp"
+#include "oracle.hpp"
+#include "plait/conversion.hpp"
+#include "plan/conversion/products.hpp"
+
+namespace {
+
+using oracle::at;
+using plait::Extents;
+using plait::IndexSet;
+using plait::Layout;
+
+class Texts {
+ public:
+  explicit Texts(unsigned seed) : random_(seed) {}
+
+  /// A one-dimensional layout of `size` indices.
+  std::string one(std::int64_t size) {
+    const std::string shape = std::to_string(size) + " ";
+    const auto some = [&](int least, int most) { return std::to_string(number(least, most)); };
+    switch (number(0, 9)) {
+      case 0: return shape + "(" + plain() + ") onto (4) source=(" + some(0, 3) + ")" + reverse() + offset();
+      case 1: return shape + "(" + plain() + "@(1, 0)) onto (2, 3)";
+      case 2: return shape + "(" + plain() + "/" + plain() + ") onto (2, 3)";
+      case 3: return shape + "(" + plain() + "@1/" + plain() + "@0) onto (2, 3)" + offset();
+      case 4: return shape + "(indirect(0*2, 2, 1*" + some(1, 4) + ", 0, ...)) onto (3)";
+      case 5: return shape + "(" + plain() + ") onto (3, 2) replicate=(1) ranks=" + (number(0, 1) == 0 ? "F" : "C");
+      case 6: return shape + "(" + plain() + ") onto (4) ranks=(5, 1, 0, 3)";
+      case 7: {
+        const int scale = number(-4, 4);
+        if (scale == 0) return shape + "(*)";
+        const std::int64_t last = (size > 0 ? size - 1 : 0) * scale;
+        const std::int64_t begin = scale < 0 ? -last : 0;
+        const std::int64_t extent = (scale < 0 ? begin : last) + 1 + number(0, 3);
+        return shape + "(" + plain() + ") onto (3) template=" + std::to_string(extent) + " align=(" +
+               std::to_string(scale) + "*d0+" + std::to_string(begin) + ")" + reverse();
+      }
+      case 8:
+        return shape + "(block, " + plain() + ") onto (2, 3) template=5x" + std::to_string(size) + " align=(" +
+               (number(0, 1) == 0 ? "*" : some(0, 4)) + ", d0)";
+      default:
+        return shape + "(block) onto (3) halo=(1:" + some(0, 1) + ")" + (number(0, 1) == 0 ? " periodic=(0)" : "");
+    }
+  }
+
+  int number(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
+
+ private:
+  std::string plain() {
+    static const char* const kinds[] = {"block", "balanced", "cyclic", "cyclic(2)", "cyclic(3)"};
+    return kinds[number(0, 4)];
+  }
+  std::string reverse() { return number(0, 1) == 0 ? "" : " reverse=(0)"; }
+  std::string offset() { return number(0, 1) == 0 ? "" : " offset=(" + std::to_string(number(1, 7)) + ")"; }
+
+  std::mt19937 random_;
+};
+
+TEST(LayoutFeatures, SetsOwnersAndPlacesAgree) {
+  Texts texts(1);
+  for (int round = 0; round < 400; ++round) {
+    const std::int64_t size = texts.number(round % 2, 40);
+    const std::string text = texts.one(size);
+    if (size == 0 && text.find("halo") != std::string::npos) continue;
+    SCOPED_TRACE(text);
+    const Layout layout = Layout::parse(text);
+    Extents holders(at(size), 0);
+    for (const std::int64_t rank : layout.rank_numbers()) {
+      const std::int64_t coordinate = layout.coordinates(rank)[0];
+      ASSERT_EQ(layout.rank_at(Extents{coordinate}, layout.replica_of(rank)), rank);
+      const IndexSet set = layout.index_set(0, coordinate);
+      ASSERT_LE(set.size(), layout.longest_local(0));
+      for (std::int64_t place = 0; place < set.size(); ++place) {
+        const Extents index{set.at(place)};
+        ++holders[at(index[0])];
+        ASSERT_EQ(layout.owner(0, index[0]), coordinate);
+        ASSERT_EQ(layout.to_local(index, rank), Extents{place});
+        ASSERT_EQ(layout.to_global(Extents{place}, rank), index);
+      }
+    }
+    for (std::int64_t i = 0; i < size; ++i) {
+      ASSERT_EQ(holders[at(i)], layout.replicas()) << i;
+      const Extents owners = layout.owners(Extents{i});
+      ASSERT_EQ(static_cast<std::int64_t>(owners.size()), layout.replicas());
+      ASSERT_TRUE(std::is_sorted(owners.begin(), owners.end()));
+    }
+    for (std::int64_t begin = 0; begin < size; begin += 5)
+      for (std::int64_t end = begin + 1; end <= size; end += 3) {
+        const Extents found = layout.owners_in(0, begin, end);
+        ASSERT_TRUE(std::adjacent_find(found.begin(), found.end(), std::greater_equal<>()) == found.end());
+        for (std::int64_t i = begin; i < end; ++i)
+          ASSERT_TRUE(std::binary_search(found.begin(), found.end(), layout.owner(0, i)));
+      }
+  }
+}
+
+TEST(LayoutFeatures, OneTextForEqualLayouts) {
+  Texts texts(2);
+  std::map<std::string, std::string> meaning_of;  // text -> what each rank has
+  std::map<std::string, std::string> text_of;
+  for (int round = 0; round < 3000; ++round) {
+    const std::string text = texts.one(texts.number(1, 7));
+    const Layout layout = Layout::parse(text);
+    SCOPED_TRACE(text);
+    std::string meaning = plait::shape_to_string(layout.shape()) + (layout.periodic(0) ? " periodic" : "") +
+                          std::to_string(layout.halo(0).lo) + ':' + std::to_string(layout.halo(0).hi);
+    for (const std::int64_t rank : layout.rank_numbers()) {
+      meaning += " | " + std::to_string(rank) + ":";
+      for (const std::int64_t i : oracle::list_of(layout.index_sets(rank)[0])) meaning += ' ' + std::to_string(i);
+    }
+    const std::string printed = plait::to_string(layout);
+    ASSERT_EQ(meaning_of.try_emplace(printed, meaning).first->second, meaning) << printed;
+    ASSERT_EQ(text_of.try_emplace(meaning, printed).first->second, printed);
+    ASSERT_EQ(plait::to_string(Layout::parse(printed)), printed);
+    ASSERT_TRUE(Layout::parse(printed) == layout);
+  }
+  EXPECT_GT(text_of.size(), 100U);
+}
+
+TEST(LayoutFeatures, EachElementArrivesOnce) {
+  Texts texts(3);
+  for (int round = 0; round < 400; ++round) {
+    const std::int64_t size = texts.number(1, 30);
+    const Layout source = Layout::parse(texts.one(size));
+    const Layout target = Layout::parse(texts.one(size));
+    SCOPED_TRACE(plait::spelling(source) + " -> " + plait::spelling(target));
+    const bool fill = round % 2 == 0;
+    const plait::Conversion conversion(source, target, fill);
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> sent;  // (sender, receiver) -> elements
+    for (const std::int64_t rank : source.rank_numbers())
+      for (const plait::Message& message : conversion.sends(rank)) sent[{rank, message.rank}] = message.elements;
+    std::size_t messages = 0;
+    for (const std::int64_t rank : target.rank_numbers()) {
+      const IndexSet own = target.index_sets(rank)[0];
+      const plait::Halo halo = target.halo(0);
+      Extents padded(at(target.padded_shape(rank)[0]), -1);
+      for (const plait::Message& message : conversion.receives(rank)) {
+        ++messages;
+        ASSERT_EQ((sent[{message.rank, rank}]), message.elements);
+        const Extents from = oracle::list_of(source.index_sets(message.rank)[0]);
+        std::int64_t elements = 0;
+        for (const auto& product : plait::plan::products(source, message.rank, target, rank, fill))
+          for (const auto& piece : product[0])
+            for (std::int64_t t = 0; t < piece.count; ++t)
+              for (std::int64_t i = 0; i < piece.length; ++i, ++elements) {
+                std::int64_t& place = padded[at(piece.b + t * piece.b_step + i)];
+                ASSERT_EQ(place, -1) << "delivered twice";
+                place = from[at(piece.a + t * piece.a_step + i - source.halo(0).lo)];
+              }
+        ASSERT_EQ(elements, message.elements);
+      }
+      for (std::int64_t place = 0; place < target.padded_shape(rank)[0]; ++place) {
+        const std::int64_t owned = place - halo.lo;
+        std::int64_t expected = -1;
+        if (owned >= 0 && owned < own.size()) {
+          expected = own.at(owned);
+        } else if (fill && own.size() > 0) {
+          const std::int64_t beside = own.at(0) + owned;
+          const std::int64_t wrapped = (beside % size + size) % size;
+          if (beside == wrapped || target.periodic(0)) expected = wrapped;
+        }
+        ASSERT_EQ(padded[at(place)], expected) << "rank " << rank << ", place " << place;
+      }
+    }
+    ASSERT_EQ(messages, sent.size());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,342 @@
+// Access plans: shares and windows that hold each place once, and who owns what in them, against lists.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "oracle.hpp"
+#include "plan/access/access.hpp"
+
+namespace {
+
+using oracle::at;
+using oracle::expect_refused;
+using plait::Distribution;
+using plait::Extents;
+using plait::Layout;
+using plait::Order;
+using plait::Region;
+using plait::plan::AccessOptions;
+using plait::plan::AccessPlan;
+using plait::plan::kDefaultMemory;
+using plait::plan::kStorageUnit;
+using plait::plan::Section;
+using plait::plan::Strategy;
+
+AccessPlan plan_of(const Extents& shape, const Layout& layout, std::int64_t element_bytes, std::int64_t offset,
+                   std::int64_t workers, const AccessOptions& options = {}, bool apart = false, bool write = false,
+                   const Region& region = {}, Order file_order = Order::kC) {
+  return {Section(shape, file_order, region), layout, element_bytes, offset, workers, apart, write, options};
+}
+
+Layout whole(const Extents& shape) {
+  return {shape, std::vector<Distribution>(shape.size(), Distribution::collapsed()), {}};
+}
+
+/// Shares and windows partition the places; file offsets of their edges are on storage units where they can be.
+void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memory) {
+  const std::int64_t elements = plan.section().elements;
+  std::int64_t next = 0;
+  ASSERT_GE(plan.readers(), 1);
+  ASSERT_LE(plan.readers(), plan.workers());
+  std::int64_t most_steps = 0;
+  for (std::int64_t reader = 0; reader < plan.workers(); ++reader) {
+    const AccessPlan::Range share = plan.share(reader);
+    if (reader >= plan.readers()) {
+      ASSERT_TRUE(share.empty());
+      ASSERT_TRUE(plan.window(reader, 0).empty());
+      continue;
+    }
+    ASSERT_EQ(share.begin, next);
+    ASSERT_TRUE(!share.empty() || elements == 0);
+    for (std::int64_t step = 0; step < plan.steps(); ++step) {
+      const AccessPlan::Range window = plan.window(reader, step);
+      ASSERT_LE(window.size(), plan.window());
+      if (window.empty()) continue;
+      most_steps = std::max(most_steps, step + 1);
+      ASSERT_EQ(window.begin, next);
+      next = window.end;
+      const std::int64_t byte = offset + (plan.section().origin + window.begin) * plan.element_bytes();
+      const bool can_align = offset % std::gcd(kStorageUnit, plan.element_bytes()) == 0;
+      const bool large = plan.window() * plan.element_bytes() >= kStorageUnit * plan.element_bytes();
+      if (plan.section().contiguous() && can_align && window.begin > 0 && (window.begin == share.begin || large)) {
+        ASSERT_EQ(byte % kStorageUnit, 0) << "window at place " << window.begin;
+      }
+    }
+    ASSERT_EQ(next, share.end);
+    for (const std::int64_t place : {share.begin, share.begin + share.size() / 2, share.end - 1}) {
+      if (!share.empty()) {
+        ASSERT_EQ(plan.reader_of(place), reader);
+      }
+    }
+  }
+  ASSERT_EQ(next, elements);
+  ASSERT_EQ(plan.steps(), most_steps);
+  ASSERT_LE(plan.staging_bytes(), memory);
+}
+
+TEST(AccessPlan, SharesAndWindowsHoldEachPlaceOnce) {
+  for (const std::int64_t element_bytes : {1, 2, 3, 8, 12, 100, 4096, 5000}) {
+    for (const std::int64_t offset : {0, 128, 130, 4096}) {
+      for (const std::int64_t elements : {0, 1, 7, 1000, 4097, 70'000, 1'000'003}) {
+        for (const std::int64_t workers : {1, 3, 8}) {
+          for (const std::int64_t memory : {0, 20'000, 3'000'000}) {
+            for (const std::int64_t readers : {std::int64_t{0}, std::int64_t{1}, workers}) {
+              for (const bool apart : {false, true}) {
+                if (memory != 0 && elements * element_bytes / memory > 3000 / oracle::kThinning) continue;
+                if (memory == 20'000 && element_bytes > 4096) continue;
+                SCOPED_TRACE(testing::Message() << elements << " of " << element_bytes << " bytes at " << offset << ", "
+                                                << workers << " workers, readers=" << readers << ", memory=" << memory);
+                const AccessPlan plan = plan_of({elements}, whole({elements}), element_bytes, offset, workers,
+                                                {Strategy::kTwoPhase, memory, readers}, apart);
+                check_ranges(plan, offset, memory == 0 ? kDefaultMemory : memory);
+                if (testing::Test::HasFatalFailure()) return;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(AccessPlan, RegionsHaveSharesToo) {
+  // Contiguous rows from the middle of a file, and rows with gaps.
+  for (const bool stepped : {false, true}) {
+    const Region region{{100, 300, stepped ? 2 : 1, false}, {0, 1000, 1, false}};
+    const AccessPlan plan =
+        plan_of({900, 1000}, whole({300, 1000}), 8, 128, 4, {Strategy::kTwoPhase, 1 << 20, 0}, false, false, region);
+    EXPECT_EQ(plan.section().contiguous(), !stepped);
+    EXPECT_EQ(plan.readers(), 4);
+    check_ranges(plan, 128, 1 << 20);
+  }
+  const AccessPlan columns = plan_of({900, 1000}, whole({900, 5}), 8, 0, 2, {Strategy::kTwoPhase, 1 << 16, 0}, false,
+                                     false, {{0, 900, 1, false}, {3, 5, 1, false}});
+  check_ranges(columns, 0, 1 << 16);
+}
+
+/// next_owned() and owners() of small sections with every rank, against the element map.
+void check_owners(const Extents& shape, const Layout& layout, Order file_order, const Region& region) {
+  SCOPED_TRACE(oracle::spelled(layout) + " in " + plait::shape_to_string(shape) + to_string(region));
+  const AccessPlan plan = plan_of(shape, layout, 8, 0, 2, {}, false, false, region, file_order);
+  const Section& section = plan.section();
+  const oracle::ArrayMap map = oracle::map_of(layout);
+  Extents owner;  // of each place
+  Extents offset;
+  oracle::for_each_index(section.shape, [&](const Extents& index) {
+    Extents layout_index(layout.shape().size());
+    for (std::size_t d = 0; d < index.size(); ++d)
+      if (section.layout_dimension[d] >= 0) layout_index[at(section.layout_dimension[d])] = index[d];
+    const oracle::Place& place = map.places[at(oracle::offset_of(layout_index, layout.shape(), Order::kC))];
+    owner.push_back(place.rank);
+    offset.push_back(place.offset);
+  });
+  const auto total = static_cast<std::int64_t>(owner.size());
+  ASSERT_EQ(total, section.elements);
+  for (std::int64_t rank = 0; rank < layout.size(); ++rank) {
+    const auto holdings = plan.holdings(rank);
+    if (holdings.empty()) {
+      ASSERT_EQ(std::count(owner.begin(), owner.end(), rank), 0);
+      continue;
+    }
+    ASSERT_EQ(holdings.size(), 1U);
+    const auto& sets = holdings[0].sets;
+    ASSERT_EQ(sets.size(), section.shape.size());
+    std::int64_t next = total;
+    for (std::int64_t place = total; place >= 0; --place) {
+      if (place < total && owner[at(place)] == rank) next = place;
+      ASSERT_EQ(plan.next_owned(sets, place), next) << "rank " << rank << ", place " << place;
+    }
+    // The local array's steps lead to the place of each element.
+    const Extents local_shape = layout.local_shape(rank);
+    Extents strides(local_shape.size());
+    for (std::size_t d = 0; d < strides.size(); ++d) {
+      Extents one(strides.size(), 0);
+      one[d] = 1;
+      strides[d] = oracle::offset_of(one, local_shape, oracle::order_of(layout));
+    }
+    const Extents steps = plan.local_steps(strides);
+    std::size_t place = 0;
+    oracle::for_each_index(section.shape, [&](const Extents& index) {
+      if (owner[place] == rank) {
+        std::int64_t found = 0;
+        for (std::size_t d = 0; d < index.size(); ++d) found += sets[d].rank_of(index[d]) * steps[d];
+        ASSERT_EQ(found, offset[place]);
+      }
+      ++place;
+    });
+  }
+  for (std::int64_t begin = 0; begin <= total; ++begin) {
+    for (std::int64_t end = begin; end <= total; ++end) {
+      Extents expected(owner.begin() + begin, owner.begin() + end);
+      std::sort(expected.begin(), expected.end());
+      expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+      ASSERT_EQ(plan.owners({begin, end}), expected) << begin << ':' << end;
+    }
+  }
+  ASSERT_FALSE(plan.explain("a.npy").empty());
+}
+
+TEST(AccessPlan, OwnersOfPlaces) {
+  const Extents shape{5, 4, 3};
+  const Region middle{{1, 4, 1, false}, {1, 1, 1, true}, {0, 2, 2, false}};
+  std::mt19937_64 random(9);
+  for (std::int64_t n = 0; n < 320 / oracle::kThinning; ++n) {
+    const Region region = n % 3 == 0 ? middle : Region{};
+    const Extents accessed = n % 3 == 0 ? Extents{4, 2} : shape;
+    std::vector<Distribution> distributions;
+    Extents grid;
+    for (const std::int64_t size : accessed) {
+      const auto extent = static_cast<std::int64_t>(1 + random() % 4);
+      if (random() % 4 == 0) {
+        distributions.push_back(Distribution::collapsed());
+        continue;
+      }
+      const auto choices = oracle::distributions_for(size, extent, 3);
+      distributions.push_back(choices[random() % choices.size()]);
+      grid.push_back(extent);
+    }
+    const auto order = [&] { return random() % 2 == 0 ? Order::kC : Order::kFortran; };
+    check_owners(shape, Layout(accessed, distributions, grid, order(), order()), order(), region);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  check_owners({}, Layout(), Order::kC, {});
+  check_owners({0, 3}, Layout::parse("0x3 (block, cyclic) onto (2, 2)"), Order::kC, {});
+  check_owners({4}, Layout(), Order::kC, {{2, 1, 1, true}});
+}
+
+TEST(AccessPlan, StrategiesAndExplanations) {
+  const Layout rows = Layout::parse("1000x1000 (block, *) onto (4)");
+  const Layout dealt = Layout::parse("1000x1000 (cyclic, cyclic) onto (2, 2)");
+  EXPECT_EQ(plan_of({1000, 1000}, dealt, 8, 0, 4).strategy(), Strategy::kTwoPhase);
+  EXPECT_EQ(plan_of({1000, 1000}, rows, 8, 0, 4).strategy(), Strategy::kDirect);
+  EXPECT_EQ(plan_of({1000, 1000}, rows, 8, 0, 4).requests(Strategy::kDirect), 1);
+  EXPECT_EQ(plan_of({1000, 1000}, dealt, 8, 0, 4).requests(Strategy::kDirect), 250'000);
+  for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
+    for (const bool write : {false, true}) {
+      const AccessPlan plan = plan_of({1000, 1000}, dealt, 8, 0, 4, {strategy, 0, 2}, true, write);
+      EXPECT_EQ(plan.strategy(), strategy);
+      const std::string text = plan.explain("field.npy");
+      EXPECT_NE(text.find(to_string(strategy)), std::string::npos) << text;
+      EXPECT_NE(text.find("field.npy"), std::string::npos) << text;
+      EXPECT_NE(text.find(to_string(dealt)), std::string::npos) << text;
+      EXPECT_GT(plan.predicted_seconds(strategy), 0);
+    }
+  }
+  const AccessPlan nothing = plan_of({0}, whole({0}), 8, 0, 3);
+  EXPECT_EQ(nothing.steps(), 0);
+  EXPECT_FALSE(nothing.explain("empty").empty());
+}
+
+TEST(AccessPlan, WindowsKeepToTheMemory) {
+  for (std::int64_t memory = 40; memory < 100'000; memory = memory * 3 / 2) {
+    for (const bool apart : {false, true}) {
+      for (const Region& region : {Region{}, Region{{0, 50, 1, false}, {0, 40, 2, false}}}) {
+        const Layout layout = whole(region.empty() ? Extents{100, 80} : Extents{50, 40});
+        const AccessPlan plan =
+            plan_of({100, 80}, layout, 8, 64, 2, {Strategy::kTwoPhase, memory, 0}, apart, false, region);
+        EXPECT_LE(plan.staging_bytes(), memory);
+        EXPECT_GT(plan.staging_bytes(), 0);
+        check_ranges(plan, 64, memory);
+      }
+    }
+  }
+}
+
+TEST(AccessPlan, SaysWhatIsWrong) {
+  expect_refused([] { plan_of({8, 4}, whole({8, 5}), 8, 0, 2); },
+                 "the layout is of an array 8x5, but the accessed part");
+  expect_refused([] { plan_of({8, 4}, whole({8, 4}), 8, 0, 2, {}, false, false, {{0, 8, 1, false}, {0, 1, 1, true}}); },
+                 "but the region is 8");
+  expect_refused([] { plan_of({8}, whole({8}), 100, 0, 2, {Strategy::kTwoPhase, 150, 0}); },
+                 "memory=150 bytes hold no window");
+  expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, -1, 0}); }, "memory=-1");
+  expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, 3}); },
+                 "readers=3, but there are 2 workers");
+  expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, -1}); }, "readers=-1");
+  const std::int64_t huge = std::int64_t{1} << 61;
+  expect_refused([&] { plan_of({huge}, whole({huge}), 8, 0, 2); }, "bytes of the array");
+}
+
+TEST(AccessPlan, HugeFilesAreCutWithoutOverflow) {
+  const std::int64_t elements = (std::int64_t{1} << 58) + 12'345;
+  const AccessPlan plan = plan_of({elements}, whole({elements}), 8, 128, 1000, {Strategy::kTwoPhase, 0, 0});
+  EXPECT_EQ(plan.readers(), 1000);
+  std::int64_t next = 0;
+  for (std::int64_t reader = 0; reader < plan.readers(); ++reader) {
+    const AccessPlan::Range share = plan.share(reader);
+    ASSERT_EQ(share.begin, next);
+    next = share.end;
+    ASSERT_EQ(plan.reader_of(share.end - 1), reader);
+    ASSERT_EQ(plan.window(reader, 0).begin, share.begin);
+    const std::int64_t last = (share.size() + 16) / plan.window() - 1;
+    ASSERT_EQ((128 + 8 * plan.window(reader, last).begin) % kStorageUnit, 0);
+  }
+  ASSERT_EQ(next, elements);
+}
+
+/// The pages of component files that a stretch of a striped file's bytes lies in.
+std::set<std::pair<std::int64_t, std::int64_t>> pages_of(std::int64_t begin, std::int64_t end, std::int64_t stripe,
+                                                         std::int64_t disks) {
+  std::set<std::pair<std::int64_t, std::int64_t>> result;
+  while (begin < end) {
+    const std::int64_t k = begin / stripe;
+    const std::int64_t last = std::min(end, (k + 1) * stripe) - 1;
+    const std::int64_t place = k / disks * stripe - k * stripe;
+    for (std::int64_t page = (begin + place) / 4096; page <= (last + place) / 4096; ++page)
+      result.insert({k % disks, page});
+    begin = last + 1;
+  }
+  return result;
+}
+
+TEST(AccessPlan, NoTwoReadersShareAPageOfAComponent) {
+  for (const std::int64_t stripe : {1000, 4096, 5000, 6144, 65536, 1 << 20, 3 << 20, 100 << 20})
+    for (const std::int64_t disks : {1, 2, 3, 5})
+      for (const std::int64_t element_bytes : {1, 8, 12, 1000})
+        for (const std::int64_t offset : {std::int64_t{0}, 3 * element_bytes}) {
+          const std::int64_t elements = 20'000'003 / element_bytes;
+          AccessOptions options{Strategy::kTwoPhase, 0, 0};
+          options.storage_unit = plait::plan::storage_unit(stripe, disks, element_bytes);
+          const AccessPlan plan = plan_of({elements}, whole({elements}), element_bytes, offset, 7, options);
+          SCOPED_TRACE(testing::Message() << "stripes of " << stripe << " bytes on " << disks << " disks, elements of "
+                                          << element_bytes << " from " << offset << " on");
+          std::set<std::pair<std::int64_t, std::int64_t>> seen;
+          std::size_t sum = 0;
+          std::int64_t next = 0;
+          for (std::int64_t reader = 0; reader < plan.readers(); ++reader) {
+            const AccessPlan::Range share = plan.share(reader);
+            ASSERT_EQ(share.begin, next);
+            next = share.end;
+            const auto own =
+                pages_of(offset + share.begin * element_bytes, offset + share.end * element_bytes, stripe, disks);
+            seen.insert(own.begin(), own.end());
+            sum += own.size();
+          }
+          ASSERT_EQ(next, elements);
+          ASSERT_EQ(sum, seen.size());
+          // Whole pages or stripes part the work; only stripes that fit neither may leave fewer readers.
+          if (stripe % 4096 == 0) {
+            ASSERT_GE(plan.readers(), 4);
+          }
+        }
+}
+
+TEST(AccessPlan, StripesOfAnySizeHaveAStorageUnit) {
+  using plait::plan::storage_unit;
+  EXPECT_EQ(storage_unit(65536, 3, 8), 65536);
+  EXPECT_EQ(storage_unit(65536, 1, 8), kStorageUnit);
+  EXPECT_EQ(storage_unit(1000, 3, 8), 3 * 125 * 4096);
+  EXPECT_EQ(storage_unit(std::int64_t{1} << 40, 3, 8), kStorageUnit);
+  EXPECT_EQ(storage_unit(INT64_MAX, 1000, 1), kStorageUnit);
+  const std::int64_t elements = (std::int64_t{1} << 58) + 12'345;
+  AccessOptions options{Strategy::kTwoPhase, 0, 0};
+  options.storage_unit = storage_unit(999'999, 200, 8);
+  const AccessPlan plan = plan_of({elements}, whole({elements}), 8, 128, 1000, options);
+  EXPECT_EQ((128 + 8 * plan.share(1).begin) % options.storage_unit, 0);
+  EXPECT_EQ((128 + 8 * plan.share(999).begin) % options.storage_unit, 0);
+}
+
+}  // namespace

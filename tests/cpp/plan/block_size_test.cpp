@@ -1,0 +1,93 @@
+// The block size of a conversion where enumeration helps no more: long dimensions against a walk over all cuts, and
+// cost. That it is the shortest run of any message is checked pair by pair in conversion_test.cpp.
+#include "plan/conversion/block_size.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <random>
+
+#include "oracle.hpp"
+
+namespace {
+
+using plait::Distribution;
+using plait::Extents;
+using plait::Layout;
+using plait::plan::block_size;
+
+std::int64_t block(const char* source, const char* target) {
+  return block_size(Layout::parse(source), Layout::parse(target));
+}
+
+TEST(BlockSize, ShortestRunsOfOneDimension) {
+  EXPECT_EQ(block("12 (block) onto (3)", "12 (block) onto (4)"), 1);
+  EXPECT_EQ(block("12 (block) onto (3)", "12 (block) onto (2)"), 2);
+  EXPECT_EQ(block("12 (block) onto (2)", "12 (block) onto (4)"), 3);
+  EXPECT_EQ(block("12 (block) onto (3)", "12 (*)"), 4);
+  EXPECT_EQ(block("12 (cyclic(2)) onto (3)", "12 (cyclic(3)) onto (2)"), 1);
+  EXPECT_EQ(block("12 (cyclic(4)) onto (3)", "12 (cyclic(6)) onto (2)"), 2);
+  EXPECT_EQ(block("13 (block) onto (3)", "13 (*)"), 3);
+  EXPECT_EQ(block("0 (block) onto (3)", "0 (*)"), 0);
+  // The last element is alone on the left, but goes on behind the same gap of 4 on both sides.
+  EXPECT_EQ(block("9 (cyclic(2)) onto (3)", "9 (cyclic(4)) onto (2)"), 2);
+}
+
+TEST(BlockSize, WholeDimensionsFuse) {
+  EXPECT_EQ(block("8x12 (block, *) onto (4)", "8x12 (*, *)"), 24);
+  EXPECT_EQ(block("8x12 (block, *) onto (4)", "8x12 (cyclic, *) onto (4)"), 12);
+  EXPECT_EQ(block("8x12 (block, *) onto (4)", "8x12 (*, block) onto (4)"), 3);
+  EXPECT_EQ(block("8x12 (*, block) onto (4) order=F", "8x12 (*, *) order=F"), 24);
+  EXPECT_EQ(block("8x12 (*, block) onto (4) order=F", "8x12 (*, *)"), 1);
+  EXPECT_EQ(block("4x6x5 (*, block, *) onto (2)", "4x6x5 (*, block, *) onto (2)"), 60);
+  // Column 0 is whole on both sides and fuses; the other columns are not.
+  EXPECT_EQ(block("9x7 (*, gen_block(1, 3, 3)) onto (3)", "9x7 (*, gen_block(1, 6)) onto (2)"), 3);
+}
+
+TEST(BlockSize, NeverLongerThanTheShortestMessageOfRandomLongDimensions) {
+  std::mt19937_64 random(5);
+  for (std::int64_t n = 0; n < 1500 / oracle::kThinning; ++n) {
+    const auto size = static_cast<std::int64_t>(200 + random() % 1200);
+    const auto pick = [&](std::int64_t most) {
+      return 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+    };
+    const auto layout = [&]() -> Layout {
+      const std::int64_t extent = pick(9) + 1;
+      switch (random() % 5) {
+        case 0: return {{size}, {Distribution::block_of()}, {extent}};
+        case 1: return {{size}, {Distribution::balanced()}, {extent}};
+        case 2: {
+          Extents sizes;
+          std::int64_t left = size;
+          for (std::int64_t c = 1; c < extent; ++c) {
+            sizes.push_back(std::min(left, pick(300) - 1));
+            left -= sizes.back();
+          }
+          sizes.push_back(left);
+          return {{size}, {Distribution::gen_block(sizes)}, {extent}};
+        }
+        default: return {{size}, {Distribution::cyclic(pick(pick(400)))}, {extent}};
+      }
+    };
+    const Layout a = layout();
+    const Layout b = layout();
+    ASSERT_EQ(block_size(a, b), oracle::conversion(oracle::map_of(a), oracle::map_of(b)).shortest_run)
+        << oracle::spelled(a) << "  to  " << oracle::spelled(b);
+  }
+}
+
+TEST(BlockSize, CostsNothingOnLongDimensions) {
+  const std::clock_t start = std::clock();
+  EXPECT_EQ(block("1000000000000007 (*)", "1000000000000007 (cyclic(2)) onto (3)"), 1);
+  EXPECT_EQ(block("1000000000000000 (*)", "1000000000000000 (cyclic(2)) onto (3)"), 2);
+  EXPECT_EQ(block("1000000000000000 (cyclic(30000000)) onto (7)", "1000000000000000 (cyclic(30000002)) onto (5)"), 2);
+  EXPECT_EQ(block("1000000000000000 (balanced) onto (48)", "1000000000000000 (cyclic(2)) onto (3)"), 1);
+  EXPECT_EQ(
+      block("1000000000000000 (gen_block(10, 999999999999990)) onto (2)", "1000000000000000 (cyclic(5)) onto (3)"), 5);
+  EXPECT_EQ(block("4611686018427387904 (cyclic(3)) onto (7)", "4611686018427387904 (cyclic(2)) onto (5)"), 1);
+  EXPECT_EQ(block("1000000000000 (balanced) onto (999999)", "1000000000000 (block) onto (1000000)"), 1);
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, oracle::kSanitized ? 20 : 1);
+}
+
+}  // namespace

@@ -1,0 +1,260 @@
+// Conversions against the element-by-element count: messages, runs and the block size of many pairs of layouts.
+#include "plait/conversion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <tuple>
+#include <utility>
+
+#include "oracle.hpp"
+#include "plan/conversion/products.hpp"
+
+namespace {
+
+using oracle::at;
+using plait::Distribution;
+using plait::Extents;
+using plait::Layout;
+using plait::Message;
+using plait::Order;
+
+struct Mapped {
+  Layout layout;
+  oracle::ArrayMap map;
+  explicit Mapped(Layout given) : layout(std::move(given)), map(oracle::map_of(layout)) {}
+};
+
+/// sends, receives and block of one pair.
+void check(const Mapped& source, const Mapped& target) {
+  const oracle::Conversion expected = oracle::conversion(source.map, target.map);
+  const plait::Conversion conversion = plait::compose(source.layout, target.layout);
+  const auto trace = [&] { return oracle::spelled(source.layout) + "  to  " + oracle::spelled(target.layout); };
+  std::vector<oracle::Traffic> sent;
+  for (std::int64_t rank = 0; rank < source.layout.size(); ++rank) {
+    std::int64_t elements = 0;
+    for (const Message& message : conversion.sends(rank)) {
+      sent.push_back({rank, message.rank, message.elements, message.runs});
+      elements += message.elements;
+    }
+    ASSERT_EQ(elements, source.layout.local_elements(rank)) << trace();
+  }
+  ASSERT_EQ(sent.size(), expected.traffic.size()) << trace();
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const oracle::Traffic& a = sent[i];
+    const oracle::Traffic& b = expected.traffic[i];
+    ASSERT_TRUE(a == b) << trace() << ": from " << a.from << " to " << a.to << " " << a.elements << " elements in "
+                        << a.runs << " runs, expected from " << b.from << " to " << b.to << " " << b.elements
+                        << " elements in " << b.runs << " runs";
+  }
+  std::vector<oracle::Traffic> received;
+  for (std::int64_t rank = 0; rank < target.layout.size(); ++rank)
+    for (const Message& message : conversion.receives(rank))
+      received.push_back({message.rank, rank, message.elements, message.runs});
+  std::vector<oracle::Traffic> by_receiver = expected.traffic;
+  std::stable_sort(by_receiver.begin(), by_receiver.end(), [](const auto& a, const auto& b) { return a.to < b.to; });
+  ASSERT_TRUE(received == by_receiver) << trace() << ": receives differ from sends";
+  ASSERT_EQ(conversion.block(), expected.shortest_run) << trace();
+}
+
+TEST(Conversion, EveryPairOfOneDimensionalLayouts) {
+  for (std::int64_t size = 0; size <= 12; ++size) {
+    std::vector<Mapped> layouts{Mapped(Layout({size}, {Distribution::collapsed()}, {}))};
+    for (std::int64_t extent = 1; extent <= 6; ++extent)
+      for (const Distribution& distribution : oracle::distributions_for(size, extent, 5))
+        layouts.emplace_back(Layout({size}, {distribution}, {extent}));
+    std::int64_t count = size;
+    for (const Mapped& source : layouts) {
+      for (const Mapped& target : layouts) {
+        if (++count % oracle::kThinning != 0) continue;
+        check(source, target);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+/// The distributions of the multi-dimensional enumeration; gen_block leaves coordinates empty where there are enough.
+std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
+  Extents sizes(at(extent), 0);
+  for (std::int64_t c = 0, left = size; c < extent; ++c) {
+    sizes[at(c)] = c + 1 == extent ? left : std::min(left, c);
+    left -= sizes[at(c)];
+  }
+  return {Distribution::block_of(),      Distribution::block_of(size / extent + 2),
+          Distribution::balanced(),      Distribution::cyclic(),
+          Distribution::cyclic(2),       Distribution::cyclic(3),
+          Distribution::gen_block(sizes)};
+}
+
+std::vector<Mapped> layouts_of(const Extents& shape, std::int64_t most_ranks) {
+  std::vector<Mapped> result;
+  std::vector<Distribution> chosen;
+  Extents grid;
+  const std::function<void(std::int64_t)> choose = [&](std::int64_t left) {
+    const std::size_t d = chosen.size();
+    if (d == shape.size()) {
+      for (const Order ranks : {Order::kC, Order::kFortran}) {
+        if (ranks == Order::kFortran && grid.size() < 2) continue;
+        for (const Order order : {Order::kC, Order::kFortran})
+          if (order == Order::kC || shape.size() > 1) result.emplace_back(Layout(shape, chosen, grid, ranks, order));
+      }
+      return;
+    }
+    chosen.push_back(Distribution::collapsed());
+    choose(left);
+    chosen.pop_back();
+    for (std::int64_t extent = 2; extent <= left; ++extent) {
+      grid.push_back(extent);
+      for (const Distribution& distribution : kinds(shape[d], extent)) {
+        chosen.push_back(distribution);
+        choose(left / extent);
+        chosen.pop_back();
+      }
+      grid.pop_back();
+    }
+  };
+  choose(most_ranks);
+  return result;
+}
+
+void check_pairs(const Extents& shape, std::int64_t most_ranks, std::int64_t most_pairs) {
+  SCOPED_TRACE(testing::PrintToString(shape));
+  const std::vector<Mapped> layouts = layouts_of(shape, most_ranks);
+  const std::size_t all = layouts.size() * layouts.size();
+  most_pairs /= oracle::kThinning;
+  if (all <= at(most_pairs)) {
+    for (const Mapped& source : layouts)
+      for (const Mapped& target : layouts) {
+        check(source, target);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    return;
+  }
+  std::mt19937_64 random(shape.size() * 100 + at(shape[0]));
+  for (std::int64_t n = 0; n < most_pairs; ++n) {
+    check(layouts[random() % layouts.size()], layouts[random() % layouts.size()]);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Conversion, PairsOfTwoDimensionalLayouts) {
+  check_pairs({4, 3}, 3, 200'000);
+  check_pairs({3, 5}, 4, 100'000);
+  check_pairs({7, 6}, 6, 60'000);
+  check_pairs({1, 6}, 6, 30'000);
+  check_pairs({9, 2}, 6, 30'000);
+  check_pairs({0, 3}, 4, 5'000);
+}
+
+TEST(Conversion, PairsOfThreeDimensionalLayouts) {
+  check_pairs({2, 3, 2}, 4, 60'000);
+  check_pairs({4, 3, 5}, 6, 40'000);
+  check_pairs({1, 5, 3}, 6, 30'000);
+  check_pairs({7, 1, 4}, 6, 30'000);
+  check_pairs({3, 4, 1}, 6, 30'000);
+}
+
+TEST(Conversion, ScalarsAndShapesThatDiffer) {
+  const Mapped scalar{Layout()};
+  check(scalar, scalar);
+  EXPECT_EQ(plait::compose(Layout(), Layout()).block(), 1);
+  oracle::expect_refused([] { plait::compose(Layout::parse("8x12 (*, *)"), Layout::parse("12x8 (*, *)")); },
+                         "a conversion needs two layouts of one shape; the source is 8x12, the target 12x8");
+  const plait::Conversion conversion(Layout::parse("8 (block) onto (2)"), Layout::parse("8 (cyclic) onto (3)"));
+  oracle::expect_refused([&] { (void)conversion.sends(2); }, "rank 2 is in no set");
+  oracle::expect_refused([&] { (void)conversion.receives(3); }, "rank 3 is in no set");
+}
+
+TEST(Conversion, TheMixedCase) {
+  const Layout source = Layout::parse("6x4 (cyclic(2), block) onto (2, 2)");
+  EXPECT_EQ(oracle::list_of(source.index_sets(0)[0]), (Extents{0, 1, 4, 5}));
+  EXPECT_EQ(oracle::list_of(source.index_sets(0)[1]), (Extents{0, 1}));
+  const plait::Conversion conversion(source, Layout::parse("6x4 (*, *)"));
+  EXPECT_EQ(conversion.sends(0), (std::vector<Message>{{0, 8, 4}}));
+  EXPECT_EQ(conversion.block(), 2);
+}
+
+TEST(Conversion, ExplainsItself) {
+  const plait::Conversion conversion(Layout::parse("8x12 (block, *) onto (4)"),
+                                     Layout::parse("8x12 (*, block) onto (4)"));
+  const std::string text = conversion.explain();
+  EXPECT_NE(text.find("8x12 (block, *) onto (4)"), std::string::npos);
+  EXPECT_NE(text.find("8x12 (*, block) onto (4)"), std::string::npos);
+  EXPECT_NE(text.find("block   3 elements"), std::string::npos) << text;
+  EXPECT_NE(text.find("72 of 96 elements between ranks, in 12 messages"), std::string::npos) << text;
+  const plait::Conversion none(conversion.source(), conversion.source());
+  EXPECT_NE(none.explain().find("nothing between ranks"), std::string::npos);
+  const plait::Conversion large(Layout::parse("1000x12 (block, *) onto (100)"),
+                                Layout::parse("1000x12 (*, block) onto (4)"));
+  EXPECT_NE(large.explain().find("rank 0  sends 120 elements in 4 messages"), std::string::npos) << large.explain();
+}
+
+/// Moves the local arrays of all ranks through the pieces of a conversion.
+std::vector<std::vector<int>> move_through(const Layout& source, const Layout& target,
+                                           const std::vector<std::vector<int>>& parts) {
+  std::vector<std::vector<int>> result;
+  for (std::int64_t rank = 0; rank < target.size(); ++rank) result.emplace_back(at(target.local_elements(rank)), -1);
+  for (std::int64_t from = 0; from < source.size(); ++from) {
+    for (const plait::Message& message : plait::compose(source, target).sends(from)) {
+      const std::int64_t to = message.rank;
+      const auto products = plait::plan::products(source, from, target, to);
+      EXPECT_EQ(products.size(), 1U);
+      // Each common index in each dimension, with its place on both sides.
+      std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> steps(products[0].size());
+      Extents shape;
+      for (std::size_t d = 0; d < steps.size(); ++d) {
+        for (const auto& piece : products[0][d])
+          for (std::int64_t t = 0; t < piece.count; ++t)
+            for (std::int64_t i = 0; i < piece.length; ++i)
+              steps[d].emplace_back(piece.a + t * piece.a_step + i, piece.b + t * piece.b_step + i);
+        shape.push_back(static_cast<std::int64_t>(steps[d].size()));
+      }
+      Extents a(shape.size());
+      Extents b(shape.size());
+      std::int64_t elements = 0;
+      oracle::for_each_index(shape, [&](const Extents& index) {
+        for (std::size_t d = 0; d < shape.size(); ++d) std::tie(a[d], b[d]) = steps[d][at(index[d])];
+        const std::int64_t offset_a = oracle::offset_of(a, source.local_shape(from), oracle::order_of(source));
+        const std::int64_t offset_b = oracle::offset_of(b, target.local_shape(to), oracle::order_of(target));
+        EXPECT_EQ(result[at(to)][at(offset_b)], -1) << "delivered twice";
+        result[at(to)][at(offset_b)] = parts[at(from)][at(offset_a)];
+        ++elements;
+      });
+      EXPECT_EQ(elements, message.elements);
+    }
+  }
+  return result;
+}
+
+std::vector<std::vector<int>> parts_of(const Mapped& mapped) {
+  std::vector<std::vector<int>> parts;
+  for (std::int64_t rank = 0; rank < mapped.layout.size(); ++rank)
+    parts.emplace_back(at(mapped.layout.local_elements(rank)), -1);
+  for (std::size_t i = 0; i < mapped.map.places.size(); ++i)
+    parts[at(mapped.map.places[i].rank)][at(mapped.map.places[i].offset)] = static_cast<int>(i);
+  return parts;
+}
+
+TEST(Conversion, MovingInTwoStepsIsMovingInOne) {
+  std::mt19937_64 random(3);
+  for (const Extents& shape : {Extents{11}, Extents{5, 4}, Extents{3, 4, 2}, Extents{0, 3}}) {
+    const std::vector<Mapped> layouts = layouts_of(shape, 6);
+    for (std::int64_t n = 0; n < 1500 / oracle::kThinning; ++n) {
+      const Mapped& a = layouts[random() % layouts.size()];
+      const Mapped& b = layouts[random() % layouts.size()];
+      const Mapped& c = layouts[random() % layouts.size()];
+      SCOPED_TRACE(oracle::spelled(a.layout) + "  to  " + oracle::spelled(b.layout) + "  to  " +
+                   oracle::spelled(c.layout));
+      const auto at_b = move_through(a.layout, b.layout, parts_of(a));
+      ASSERT_EQ(at_b, parts_of(b));
+      ASSERT_EQ(move_through(b.layout, c.layout, at_b), parts_of(c));
+      ASSERT_EQ(move_through(a.layout, c.layout, parts_of(a)), parts_of(c));
+      ASSERT_EQ(move_through(b.layout, a.layout, at_b), parts_of(a));
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,82 @@
+// Who has something in common with whom, on sizes where planning takes its short cuts, against a walk over all indices.
+#include "plan/conversion/partners.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "layout/owner_map.hpp"
+#include "plait/conversion.hpp"
+#include "plan/conversion/owned_pieces.hpp"
+
+namespace {
+
+using plait::Extents;
+using plait::Layout;
+using plait::Message;
+
+std::vector<Message> counted(const Layout& source, const Layout& target, std::int64_t rank) {
+  std::map<std::int64_t, Message> found;
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> last;  // places of the last element of each message
+  const plait::IndexSet own = source.index_sets(rank)[0];
+  for (std::int64_t a = 0; a < own.size(); ++a) {
+    const Extents index{own.at(a)};
+    const std::int64_t receiver = target.owner(index);
+    const std::int64_t b = target.to_local(index, receiver)[0];
+    Message& message = found[receiver];
+    message.rank = receiver;
+    ++message.elements;
+    const auto before = last.find(receiver);
+    if (before == last.end() || before->second != std::pair(a - 1, b - 1)) ++message.runs;
+    last[receiver] = {a, b};
+  }
+  std::vector<Message> result;
+  for (const auto& [receiver, message] : found) result.push_back(message);
+  return result;
+}
+
+const char* const kTexts[] = {
+    "(cyclic) onto (5)",
+    "(cyclic(7)) onto (11)",
+    "(cyclic(13)) onto (12) source=(5) reverse=(0)",
+    "(cyclic(11)) onto (9) offset=(4)",
+    "(block) onto (7)",
+    "(cyclic/cyclic) onto (4, 5)",
+    "(cyclic(3)/block) onto (5, 3)",
+    "(block/cyclic(2)) onto (3, 4)",
+    "(cyclic(4)) onto (6) template=9000 align=(2*d0+5)",
+    "(cyclic(5)) onto (7) template=9000 align=(-3*d0+8900)",
+    "(cyclic(2)/cyclic(3)) onto (3, 5) template=3000 align=(-d0+2999)",
+    "(indirect(0*3, 2, 1*2, 3, ...)) onto (4)",
+};
+
+TEST(Partners, AreFoundWithoutLookingAtIndices) {
+  const std::int64_t size = 2963;
+  for (const char* source_text : kTexts)
+    for (const char* target_text : kTexts) {
+      const Layout source = Layout::parse(source_text, {size});
+      const Layout target = Layout::parse(target_text, {size});
+      SCOPED_TRACE(std::string(source_text) + " -> " + target_text);
+      const plait::Conversion conversion(source, target);
+      for (const std::int64_t rank : {std::int64_t{0}, source.size() / 2, source.size() - 1}) {
+        ASSERT_EQ(conversion.sends(rank), counted(source, target, rank));
+      }
+    }
+}
+
+TEST(Partners, OneWalkFindsWhatPairsDo) {
+  const Extents shape{700000};
+  const Layout source = Layout::parse("(cyclic(97)) onto (101)", shape);
+  const Layout target = Layout::parse("(cyclic(103)) onto (107) source=(3)", shape);
+  ASSERT_TRUE(plait::plan::owner_walk_is_cheaper(source.index_set(0, 5), target.owner_map(0)));
+  for (const std::int64_t rank : {0, 50, 100}) {
+    const plait::IndexSet own = source.index_set(0, rank);
+    for (const auto& dealt : plait::plan::owned_pieces(own, target.owner_map(0)))
+      ASSERT_EQ(dealt.pieces, plait::plan::intersect(own, target.index_set(0, dealt.coordinate)));
+    ASSERT_EQ(plait::Conversion(source, target).sends(rank), counted(source, target, rank));
+  }
+}
+
+}  // namespace

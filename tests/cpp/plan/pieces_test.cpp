@@ -1,0 +1,226 @@
+// Intersections of index sets against lists, and on sizes where no list would fit.
+#include "plan/conversion/pieces.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <numeric>
+#include <random>
+#include <sstream>
+
+#include "oracle.hpp"
+#include "pieces_case.hpp"
+#include "plan/conversion/partners.hpp"
+
+namespace {
+
+using oracle::at;
+using oracle::by_common_place;
+using oracle::check_places;
+using oracle::check_tidy;
+using oracle::count_runs;
+using oracle::expand;
+using oracle::expected_of;
+using oracle::Triples;
+using plait::Distribution;
+using plait::Extents;
+using plait::IndexSet;
+using plait::Layout;
+using plait::plan::clip;
+using plait::plan::elements;
+using plait::plan::intersect;
+using plait::plan::Piece;
+using plait::plan::Pieces;
+using plait::plan::runs;
+using plait::plan::solve_congruence;
+
+std::vector<IndexSet> small_sets() {
+  std::vector<IndexSet> sets{IndexSet::range(0, 0), IndexSet::range(0, 17), IndexSet::range(3, 9),
+                             IndexSet::range(4, 5)};
+  for (const std::int64_t origin : {0, 1, 4}) {
+    for (std::int64_t stride = 1; stride <= 7; ++stride) {
+      for (std::int64_t length = 1; length <= std::min<std::int64_t>(stride, 4); ++length) {
+        for (const std::int64_t end : {13, 20, 31}) {
+          sets.push_back(IndexSet::blocks(origin, length, stride, end));
+          sets.push_back(sets.back().clip(6, 26));
+          sets.push_back(sets.back().clip(3, 11));
+        }
+      }
+    }
+  }
+  return sets;
+}
+
+TEST(Pieces, IntersectionsOfAllPairsOfSmallSets) {
+  const std::vector<IndexSet> sets = small_sets();
+  std::vector<Extents> lists;
+  for (const IndexSet& set : sets) lists.push_back(oracle::list_of(set));
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    for (std::size_t j = 0; j < sets.size(); ++j) {
+      if (++count % at(oracle::kThinning) != 0) continue;
+      const Pieces pieces = intersect(sets[i], sets[j]);
+      const Triples found = expand(pieces);
+      const Triples expected = expected_of(lists[i], lists[j]);
+      const auto trace = [&] {
+        std::ostringstream out;
+        for (const IndexSet& s : {sets[i], sets[j]})
+          out << '[' << s.begin << ',' << s.end << ") " << s.origin << '+' << s.length << '/' << s.stride << "  ";
+        return out.str();
+      };
+      ASSERT_EQ(by_common_place(found), expected) << trace();
+      ASSERT_EQ(elements(pieces), static_cast<std::int64_t>(expected.size())) << trace();
+      ASSERT_EQ(runs(pieces), count_runs(expected)) << trace();
+      check_tidy(pieces);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Pieces, LongPeriodsThatRepeat) {
+  // Sets that hold several whole periods, with ragged ends on both sides.
+  for (std::int64_t stride_a = 2; stride_a <= 9; ++stride_a) {
+    for (std::int64_t stride_b = 2; stride_b <= 9; ++stride_b) {
+      for (std::int64_t length_a = 1; length_a < stride_a; ++length_a) {
+        for (std::int64_t length_b = 1; length_b < stride_b; ++length_b) {
+          if ((stride_a + stride_b + length_a + length_b) % oracle::kThinning != 0) continue;
+          for (const std::int64_t shift : {0, 1, 5}) {
+            const IndexSet a = IndexSet::blocks(0, length_a, stride_a, 250).clip(shift, 249);
+            const IndexSet b = IndexSet::blocks(shift, length_b, stride_b, 247);
+            const Pieces pieces = intersect(a, b);
+            const Triples expected = expected_of(oracle::list_of(a), oracle::list_of(b));
+            ASSERT_EQ(by_common_place(expand(pieces)), expected);
+            ASSERT_EQ(runs(pieces), count_runs(expected));
+            const std::int64_t period = std::lcm(stride_a, stride_b);
+            if (250 / period > 4) {
+              ASSERT_LE(static_cast<std::int64_t>(pieces.size()), 3 * (length_a + length_b) + 6);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Pieces, ClipsAtCommonPlaces) {
+  const std::vector<IndexSet> sets = small_sets();
+  std::mt19937_64 random(7);
+  for (std::int64_t n = 0; n < 4000 / oracle::kThinning; ++n) {
+    const IndexSet& a = sets[random() % sets.size()];
+    const IndexSet& b = sets[random() % sets.size()];
+    const Pieces pieces = intersect(a, b);
+    const Triples whole = by_common_place(expand(pieces));
+    const auto size = static_cast<std::int64_t>(whole.size());
+    for (std::int64_t begin = 0; begin <= size; ++begin) {
+      for (std::int64_t end = begin; end <= size + 1; ++end) {
+        Triples expected(whole.begin() + begin, whole.begin() + std::min(end, size));
+        for (auto& triple : expected) triple[2] -= begin;
+        const Pieces clipped = clip(pieces, begin, end);
+        ASSERT_EQ(by_common_place(expand(clipped)), expected) << begin << ':' << end;
+        ASSERT_EQ(elements(clipped), static_cast<std::int64_t>(expected.size()));
+        ASSERT_LE(clipped.size(), 3 * pieces.size());
+        check_tidy(clipped);
+      }
+    }
+  }
+}
+
+TEST(Pieces, Congruences) {
+  for (std::int64_t a = 1; a <= 40; ++a) {
+    for (std::int64_t b = 1; b <= 40; ++b) {
+      const auto [divisor, inverse] = solve_congruence(a, b);
+      ASSERT_EQ(divisor, std::gcd(a, b));
+      ASSERT_GE(inverse, 0);
+      ASSERT_TRUE(inverse < b / divisor);
+      ASSERT_EQ((a * inverse - divisor) % b, 0) << a << ' ' << b;
+    }
+  }
+  const auto [divisor, inverse] = solve_congruence(INT64_MAX, INT64_MAX - 1);
+  EXPECT_EQ(divisor, 1);
+  EXPECT_EQ(inverse, 1);
+}
+
+TEST(Pieces, LargeStridesTakeTimeByPiecesNotByIndices) {
+  const std::clock_t start = std::clock();
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;
+  std::mt19937_64 random(11);
+  const auto pick = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
+  };
+  for (std::int64_t n = 0; n < 300 / oracle::kThinning; ++n) {
+    // A few coordinates on one side, so that their intersections with one set of the other side must add up to that
+    // set.
+    const std::int64_t size = pick(kMost / 2, kMost);
+    const Layout b({size}, {Distribution::cyclic(pick(1, 40))}, {pick(2, 12)});
+    const Layout a({size}, {Distribution::cyclic(pick(1, 60))}, {pick(1, 1'000'000'000)});
+    const IndexSet set = a.index_set(0, pick(0, a.size() - 1));
+    std::int64_t total = 0;
+    for (std::int64_t c = 0; c < b.size(); ++c) {
+      const IndexSet other = b.index_set(0, c);
+      const Pieces pieces = intersect(set, other);
+      check_places(set, other, pieces);
+      if (testing::Test::HasFatalFailure()) return;
+      total += elements(pieces);
+      ASSERT_LE(pieces.size(), 800U);
+    }
+    ASSERT_EQ(total, set.size());
+  }
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, oracle::kSanitized ? 20 : 2);
+}
+
+TEST(Pieces, CommonPeriodsPastTwoToThe63) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  // Coprime strides: the common period is about 10^22 and at most one pair of blocks meets in 10^15 indices.
+  const IndexSet a = IndexSet::blocks(5, 2, 100'000'000'003, 1'000'000'000'000'000);
+  const IndexSet b = IndexSet::blocks(6, 3, 100'000'000'019, 1'000'000'000'000'000);
+  const Pieces few = intersect(a, b);
+  ASSERT_EQ(few.size(), 1U);
+  EXPECT_EQ(few[0], (Piece{1, 1, 1, 0, 0, 0, 0, 0}));
+  // Blocks 8 and 6 of the two sets begin together: 8*75 = 6*100 = 600, in units of 10^15.
+  const std::int64_t unit = 1'000'000'000'000'000;
+  const Pieces far = intersect(IndexSet::blocks(0, 1, 75 * unit, kHuge), IndexSet::blocks(0, 1, 100 * unit, kHuge));
+  EXPECT_EQ(elements(far), kHuge / (300 * unit) + 1);
+  const Pieces halves = intersect(IndexSet::blocks(0, kHuge / 4, kHuge / 2, kHuge), IndexSet::range(7, kHuge));
+  EXPECT_EQ(elements(halves), kHuge / 2 - 7);
+  EXPECT_EQ(runs(halves), 2);
+  const Pieces fine = intersect(IndexSet::blocks(0, 1, 2, INT64_MAX), IndexSet::blocks(0, 1, 3, INT64_MAX));
+  EXPECT_EQ(elements(fine), (INT64_MAX - 1) / 6 + 1);
+  EXPECT_LE(fine.size(), 4U);
+}
+
+TEST(Pieces, PartnersOfEveryCoordinate) {
+  std::int64_t count = 0;
+  for (std::int64_t size = 1; size <= 14; ++size) {
+    for (std::int64_t p = 1; p <= 5; ++p) {
+      for (std::int64_t q = 1; q <= 7; ++q) {
+        for (const Distribution& from : oracle::distributions_for(size, p, 4)) {
+          for (const Distribution& to : oracle::distributions_for(size, q, 4)) {
+            if (++count % (3 * oracle::kThinning) != 0) continue;
+            const Layout a({size}, {from}, {p});
+            const Layout b({size}, {to}, {q});
+            for (std::int64_t c = 0; c < p; ++c) {
+              const IndexSet set = a.index_set(0, c);
+              Extents needed;
+              for (const std::int64_t x : oracle::list_of(set)) needed.push_back(b.owner(0, x));
+              std::sort(needed.begin(), needed.end());
+              needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+              const Extents found = plait::plan::partners(set, b, 0);
+              ASSERT_TRUE(std::includes(found.begin(), found.end(), needed.begin(), needed.end()));
+              ASSERT_TRUE(std::is_sorted(found.begin(), found.end()));
+              ASSERT_TRUE(std::adjacent_find(found.begin(), found.end()) == found.end());
+              ASSERT_TRUE(found.empty() || (found.front() >= 0 && found.back() < q));
+              const bool both_cyclic =
+                  from.kind == Distribution::Kind::kCyclic && to.kind == Distribution::Kind::kCyclic;
+              if (!both_cyclic) {
+                ASSERT_EQ(found, needed) << oracle::spelled(a) << " coordinate " << c << " to " << oracle::spelled(b);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace

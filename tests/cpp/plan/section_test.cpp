@@ -1,0 +1,190 @@
+// Sections, boxes and stretches of a file against lists of file places.
+#include "plan/access/section.hpp"
+
+#include <gtest/gtest.h>
+
+#include "oracle.hpp"
+
+namespace {
+
+using oracle::at;
+using oracle::expect_refused;
+using plait::Extents;
+using plait::Order;
+using plait::Region;
+using plait::Slice;
+using plait::plan::Box;
+using plait::plan::boxes_of;
+using plait::plan::FileRun;
+using plait::plan::for_each_file_run;
+using plait::plan::Section;
+
+/// File place of each element of a region in C order of the layout's index, single indices left out.
+struct Listed {
+  Extents layout_shape;
+  Extents files;
+};
+
+Listed list_of(const Extents& shape, Order order, const Region& region) {
+  Region slices = region;
+  if (slices.empty())
+    for (const std::int64_t size : shape) slices.push_back({0, size, 1, false});
+  Extents counts;
+  Listed result;
+  for (const Slice& slice : slices) {
+    counts.push_back(slice.count);
+    if (!slice.single) result.layout_shape.push_back(slice.count);
+  }
+  oracle::for_each_index(counts, [&](const Extents& index) {
+    Extents place(index.size());
+    for (std::size_t d = 0; d < index.size(); ++d) place[d] = slices[d].start + index[d] * slices[d].step;
+    result.files.push_back(oracle::offset_of(place, shape, order));
+  });
+  return result;
+}
+
+void check(const Extents& shape, Order order, const Region& region) {
+  SCOPED_TRACE(testing::Message() << plait::shape_to_string(shape) << (order == Order::kC ? " C " : " F ")
+                                  << to_string(region));
+  const Section section(shape, order, region);
+  const Listed listed = list_of(shape, order, region);
+  ASSERT_EQ(section.layout_shape, listed.layout_shape);
+  ASSERT_EQ(section.elements, static_cast<std::int64_t>(listed.files.size()));
+  // Places count the same elements in file order.
+  Extents ascending = listed.files;
+  std::sort(ascending.begin(), ascending.end());
+  std::size_t place = 0;
+  oracle::for_each_index(section.shape, [&](const Extents& index) {
+    std::int64_t file = section.origin;
+    Extents layout_index(section.layout_shape.size());
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      file += index[d] * section.steps[d];
+      const int dimension = section.layout_dimension[d];
+      if (dimension >= 0) layout_index[at(dimension)] = index[d];
+    }
+    ASSERT_EQ(file, ascending[place]);
+    ASSERT_EQ(file, listed.files[at(oracle::offset_of(layout_index, section.layout_shape, Order::kC))]);
+    ++place;
+  });
+  ASSERT_EQ(place, ascending.size());
+  const bool gapless = ascending.empty() || ascending.back() - ascending.front() + 1 == section.elements;
+  if (!ascending.empty()) {
+    ASSERT_EQ(section.contiguous(), gapless);
+  }
+
+  // Every range of places as stretches of the file.
+  for (std::int64_t begin = 0; begin <= section.elements; ++begin) {
+    for (std::int64_t end = begin; end <= section.elements; end += 1 + section.elements / 8) {
+      std::int64_t next = begin;
+      for_each_file_run(section, begin, end, [&](const FileRun& run) {
+        ASSERT_EQ(run.place, next);
+        ASSERT_GT(run.elements, 0);
+        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, ascending[at(run.place + i)]);
+        next += run.elements;
+      });
+      ASSERT_EQ(next, end);
+    }
+  }
+}
+
+TEST(Section, RegionsOfSmallArrays) {
+  for (const Order order : {Order::kC, Order::kFortran}) {
+    check({}, order, {});
+    check({5}, order, {});
+    check({0}, order, {});
+    check({3, 0, 2}, order, {});
+    check({4, 3, 2}, order, {});
+    std::int64_t count = 0;
+    const auto slices_of = [](std::int64_t size) {
+      std::vector<Slice> slices{{0, size, 1, false}, {0, 0, 1, false}, {size, 0, 1, false}, {size - 1, 1, 1, true}};
+      for (std::int64_t start = 0; start < size; start += 2)
+        for (std::int64_t step = 1; step <= 3; ++step)
+          for (std::int64_t n = 1; start + (n - 1) * step < size; n += 2) slices.push_back({start, n, step, false});
+      slices.push_back({0, 1, 1, true});
+      return slices;
+    };
+    for (const Slice& a : slices_of(5))
+      for (const Slice& b : slices_of(4)) {
+        check({5, 4}, order, {a, b});
+        for (const Slice& c : slices_of(3)) {
+          if (++count % (2 * oracle::kThinning) != 0) continue;
+          check({5, 4, 3}, order, {a, b, c});
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+  }
+}
+
+TEST(Section, BoxesOfEveryRange) {
+  for (const Extents& shape : {Extents{}, Extents{7}, Extents{3, 4}, Extents{1, 5}, Extents{5, 1}, Extents{3, 2, 4},
+                               Extents{2, 1, 3, 2}, Extents{2, 2, 2, 2}, Extents{0, 3}}) {
+    std::vector<Extents> all;
+    oracle::for_each_index(shape, [&](const Extents& index) { all.push_back(index); });
+    const auto total = static_cast<std::int64_t>(all.size());
+    for (std::int64_t begin = 0; begin <= total; ++begin) {
+      for (std::int64_t end = begin; end <= total; ++end) {
+        const std::vector<Box> boxes = boxes_of(shape, begin, end);
+        ASSERT_LE(boxes.size(), std::max<std::size_t>(2 * shape.size(), 2) - 1);
+        std::int64_t next = begin;
+        for (const Box& box : boxes) {
+          ASSERT_EQ(box.place, next - begin);
+          Extents sides(shape.size());
+          for (std::size_t d = 0; d < shape.size(); ++d) sides[d] = box.hi[d] - box.lo[d];
+          oracle::for_each_index(sides, [&](const Extents& index) {
+            Extents moved = index;
+            for (std::size_t d = 0; d < shape.size(); ++d) moved[d] += box.lo[d];
+            ASSERT_EQ(moved, all[at(next)]);
+            ++next;
+          });
+        }
+        ASSERT_EQ(next, end);
+      }
+    }
+  }
+}
+
+TEST(Section, SaysWhatIsWrong) {
+  const auto refuse = [](const Region& region, const std::string& part) {
+    expect_refused([&] { Section({10, 6}, Order::kC, region); }, part);
+  };
+  refuse({{0, 10, 1, false}}, "the region [0:10] has 1 dimensions, the array 10x6 has 2");
+  refuse({{0, 11, 1, false}, {0, 6, 1, false}},
+         "region, dimension 0: start 0, count 11, step 1, but the dimension has 10");
+  refuse({{0, 10, 1, false}, {0, 3, 3, false}}, "dimension 1: start 0, count 3, step 3");
+  refuse({{0, 10, 1, false}, {6, 1, 1, true}}, "dimension 1: start 6, count 1");
+  refuse({{0, 10, 0, false}, {0, 6, 1, false}}, "the step is 0");
+  refuse({{-1, 2, 1, false}, {0, 6, 1, false}}, "start -1, count 2");
+  refuse({{0, -2, 1, false}, {0, 6, 1, false}}, "start 0, count -2");
+  refuse({{0, 2, 1, true}, {0, 6, 1, false}}, "a single index with a count other than 1");
+  refuse({{0, INT64_MAX, INT64_MAX, false}, {0, 6, 1, false}}, "dimension 0");
+}
+
+TEST(Section, HugeNumbersDoNotOverflow) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+  // A step that is never taken may be of any size, as in a[0:1:10**18]; so may the start of an empty slice.
+  const Section one({10, 6}, Order::kC, {{3, 1, INT64_MAX, false}, {0, 6, 1, false}});
+  EXPECT_EQ(one.origin, 18);
+  EXPECT_EQ(one.elements, 6);
+  EXPECT_TRUE(one.contiguous());
+  const Section none({10, 6}, Order::kC, {{kHuge, 0, 1, false}, {kHuge, 0, kHuge, false}});
+  EXPECT_EQ(none.elements, 0);
+  // An empty array beside dimensions whose product would pass 2^63.
+  const Section empty({0, kHuge, kHuge}, Order::kC, {});
+  EXPECT_EQ(empty.elements, 0);
+  EXPECT_TRUE(boxes_of(empty.shape, 0, 0).empty());
+  const Section large({kHuge / 4, 2}, Order::kC, {{1, kHuge / 4 - 1, 1, false}, {1, 1, 1, true}});
+  EXPECT_EQ(large.elements, kHuge / 4 - 1);
+  EXPECT_EQ(large.origin, 3);
+  const std::vector<Box> boxes = boxes_of({kHuge / 4, 2}, 1, kHuge / 2 - 1);
+  ASSERT_EQ(boxes.size(), 3U);
+  EXPECT_EQ(boxes[1].hi[0], kHuge / 4 - 1);
+  expect_refused([&] { Section({kHuge, 2}, Order::kC, {}); }, "2^63");
+}
+
+TEST(Section, PrintsRegions) {
+  EXPECT_EQ(plait::to_string(Region{}), "[whole]");
+  EXPECT_EQ(plait::to_string(Region{{0, 10, 1, false}, {5, 5, 3, false}, {7, 1, 1, true}}), "[0:10, 5:18:3, 7]");
+  EXPECT_EQ(plait::to_string(Region{{4, 0, 2, false}}), "[4:4:2]");
+}
+
+}  // namespace

@@ -1,0 +1,175 @@
+// Families of pieces, and zips, against element by element lists.
+#include "redistribution/families.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "copy/instruction_set.hpp"
+#include "copy/zip.hpp"
+
+namespace {
+
+using plait::IndexSet;
+using plait::plan::Piece;
+using plait::plan::Pieces;
+using plait::redistribution::Families;
+using plait::redistribution::Family;
+using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;  // place in the source, in the target
+
+Pairs sorted(Pairs pairs) {
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+Pairs places_of(const Pieces& pieces) {
+  Pairs result;
+  for (const Piece& piece : pieces)
+    for (std::int64_t t = 0; t < piece.count; ++t)
+      for (std::int64_t i = 0; i < piece.length; ++i)
+        result.emplace_back(piece.a + t * piece.a_step + i, piece.b + t * piece.b_step + i);
+  return sorted(result);
+}
+
+Pairs places_of(const Families& families) {
+  Pairs result;
+  for (const Family& family : families) {
+    plait::Extents index(static_cast<std::size_t>(family.depth), 0);
+    while (true) {
+      std::int64_t a = family.a;
+      std::int64_t b = family.b;
+      for (std::size_t i = 0; i < index.size(); ++i) {
+        a += index[i] * family.loops[i].a_step;
+        b += index[i] * family.loops[i].b_step;
+      }
+      for (std::int64_t k = 0; k < family.length; ++k) result.emplace_back(a + k, b + k);
+      std::size_t i = 0;
+      while (i < index.size() && ++index[i] == family.loops[i].count) index[i++] = 0;
+      if (i == index.size()) break;
+    }
+  }
+  return sorted(result);
+}
+
+std::vector<Pieces> examples() {
+  std::vector<Pieces> result;
+  for (const std::int64_t extent : {1, 60, 500, 1000})
+    for (const auto& [k, p] : {std::pair<std::int64_t, std::int64_t>{1, 2}, {3, 2}, {36, 2}, {5, 3}})
+      for (const auto& [l, q] : {std::pair<std::int64_t, std::int64_t>{128, 2}, {1, 1}, {7, 4}, {4, 2}})
+        for (std::int64_t c = 0; c < p; ++c)
+          result.push_back(
+              plait::plan::intersect(IndexSet::blocks(c * k, k, k * p, std::max(extent, c * k)),
+                                     IndexSet::blocks((q - 1) * l, l, l * q, std::max(extent, (q - 1) * l))));
+  return result;
+}
+
+TEST(Families, HoldTheSameElementsInNoMorePlaces) {
+  for (const Pieces& pieces : examples()) {
+    const Families families = plait::redistribution::families_of(pieces);
+    EXPECT_LE(families.size(), pieces.size());
+    ASSERT_EQ(places_of(families), places_of(pieces));
+    for (const Family& family : families)
+      for (int i = 1; i < family.depth; ++i)
+        EXPECT_LE(family.loops[static_cast<std::size_t>(i) - 1].b_step,
+                  family.loops[static_cast<std::size_t>(i)].b_step);
+  }
+}
+
+TEST(Families, SingleElementsAreCountedTwice) {
+  // Away from the ends: runs of one element, 64 of them in each of 49 periods.
+  const Pieces pieces = plait::plan::intersect(IndexSet::blocks(0, 1, 2, 12800), IndexSet::blocks(0, 128, 256, 12800));
+  EXPECT_GE(pieces.size(), 64U);
+  const Families families = plait::redistribution::families_of(pieces);
+  EXPECT_LE(families.size(), 4U);
+  const auto most = std::max_element(families.begin(), families.end(),
+                                     [](const Family& x, const Family& y) { return x.elements() < y.elements(); });
+  ASSERT_EQ(most->depth, 2);
+  EXPECT_GE(most->loops[0].count, 62);
+  EXPECT_EQ(most->loops[0], (Family::Loop{most->loops[0].count, 1, 2}));
+  EXPECT_EQ(most->loops[1], (Family::Loop{most->loops[1].count, 128, 128}));
+}
+
+TEST(Families, ClippingKeepsWhatLiesInside) {
+  for (const Pieces& pieces : examples()) {
+    const Pairs all = places_of(pieces);
+    for (const auto& [begin, end] :
+         {std::pair<std::int64_t, std::int64_t>{0, 7}, {3, 4}, {5, 200}, {100, 100}, {64, 999}}) {
+      Pairs expected;
+      for (const auto& [a, b] : all)
+        if (b >= begin && b < end) expected.emplace_back(a, b - begin);
+      ASSERT_EQ(places_of(plait::plan::clip_target(pieces, begin, end)), sorted(expected));
+    }
+  }
+}
+
+TEST(Zip, TakesOneElementOfEachSourceInTurn) {
+  std::mt19937 random(3);
+  const std::string before = plait::copy::instruction_set();
+  for (const auto& set : plait::copy::instruction_sets()) {
+    plait::copy::use_instruction_set(set.name);
+    for (const std::int64_t element : {1, 2, 3, 4, 8, 16})
+      for (const int ways : {2, 3, 4, 16})
+        for (const std::int64_t count : {0, 1, 2, 7, 8, 15, 16, 17, 64, 100}) {
+          const auto bytes = static_cast<std::size_t>(count * element);
+          std::vector<std::vector<std::byte>> sources(static_cast<std::size_t>(ways), std::vector<std::byte>(bytes));
+          std::vector<const std::byte*> addresses;
+          for (auto& source : sources) {
+            for (std::byte& byte : source) byte = static_cast<std::byte>(random());
+            addresses.push_back(source.data());
+          }
+          std::vector<std::byte> expected;
+          for (std::int64_t i = 0; i < count; ++i)
+            for (const auto& source : sources)
+              expected.insert(expected.end(), source.begin() + i * element, source.begin() + (i + 1) * element);
+          std::vector<std::byte> found(expected.size() + 1, std::byte{7});
+          expected.push_back(std::byte{7});
+          const bool done = plait::copy::zip(found.data(), addresses.data(), ways, element, count);
+          EXPECT_EQ(done, element == 4 || element == 8 || element == 16 || (ways == 2 && element < 3));
+          if (done) {
+            ASSERT_EQ(found, expected) << set.name << ", " << ways << " sources of " << element;
+          }
+        }
+  }
+  plait::copy::use_instruction_set(before);
+}
+
+TEST(Zip, LeavesInWholeLinesWhereItCan) {
+  constexpr std::size_t kLine = 64;
+  std::mt19937 random(4);
+  const std::string before = plait::copy::instruction_set();
+  for (const auto& set : plait::copy::instruction_sets()) {
+    plait::copy::use_instruction_set(set.name);
+    for (const std::int64_t element : {8, 16, 64, 96, 192})
+      for (const int ways : {2, 3})
+        for (const std::int64_t count : {4, 6, 12, 64}) {
+          const bool lines = plait::copy::zips_lines(ways, element, count);
+          EXPECT_EQ(lines, element % 64 == 0 || (element == 8 && ways == 2 && count % 4 == 0));
+          if (!lines) continue;
+          std::vector<std::byte> memory(static_cast<std::size_t>(element * ways * count) + 3 * kLine, std::byte{7});
+          const std::size_t start = kLine + (kLine - reinterpret_cast<std::uintptr_t>(memory.data()) % kLine) % kLine;
+          std::vector<std::byte> expected = memory;
+          std::vector<std::vector<std::byte>> sources(static_cast<std::size_t>(ways));
+          std::vector<const std::byte*> addresses;
+          for (auto& source : sources) {
+            source.resize(static_cast<std::size_t>(count * element));
+            for (std::byte& byte : source) byte = static_cast<std::byte>(random());
+            addresses.push_back(source.data());
+          }
+          auto to = expected.begin() + static_cast<std::ptrdiff_t>(start);
+          for (std::int64_t i = 0; i < count; ++i)
+            for (const auto& source : sources)
+              to = std::copy(source.begin() + i * element, source.begin() + (i + 1) * element, to);
+          ASSERT_TRUE(plait::copy::zip(memory.data() + start, addresses.data(), ways, element, count,
+                                       plait::copy::Landing::kUnsettled));
+          plait::copy::settle();
+          ASSERT_EQ(memory, expected) << set.name << ", " << ways << " sources of " << element;
+        }
+  }
+  plait::copy::use_instruction_set(before);
+}
+
+}  // namespace

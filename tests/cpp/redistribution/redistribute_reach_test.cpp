@@ -1,0 +1,116 @@
+// Redistributions of arrays in shared memory, of sections, and between layouts of different numbers of ranks.
+#include "redistribute_case.hpp"
+
+namespace {
+
+using namespace redistribute_case;
+
+/// The arrays of a worker: in memory that the node shares, or of its own.
+struct Held {
+  Held(Transport& transport, bool shared, const Bytes& content) {
+    if (shared) part = transport.share(static_cast<std::int64_t>(content.size()));
+    own = content;
+    if (shared) std::copy(content.begin(), content.end(), part->data());
+  }
+  std::byte* data() { return part ? part->data() : own.data(); }
+  std::unique_ptr<plait::transport::SharedPart> part;
+  Bytes own;
+};
+
+TEST(Redistribute, FindsOutWhatIsInReach) {
+  Random random(8);
+  for (int i = 0; i < (oracle::kSanitized ? 60 : 600); ++i) {
+    const int workers = static_cast<int>(pick(random, 1, 6));
+    const Extents& shape = pick(random, kShapes);
+    const Layout source = engine_case::random_layout(random, shape, workers);
+    const Layout target = engine_case::random_layout(random, shape, workers);
+    const bool share_sources = pick(random, 0, 1) == 0;
+    const bool share_targets = pick(random, 0, 1) == 0;
+    SCOPED_TRACE(print(source, target, 8, i));
+    const std::vector<Bytes> before = filled(source, 8);
+    const std::vector<Bytes> expected = filled(target, 8);
+    std::vector<Bytes> after = untouched_like(expected);
+    run_team(workers, [&](Transport& transport) {
+      wrapped::LikeProcesses processes(transport);
+      const auto rank = static_cast<std::size_t>(transport.rank());
+      Held from(processes, share_sources, before[rank]);
+      Held to(processes, share_targets, after[rank]);
+      const auto view = [&](const Layout& layout, Held& held) {
+        return LocalArray{transport.rank(), held.data(),
+                          engine_case::dense_steps(layout.local_shape(transport.rank()), oracle::order_of(layout), 8)};
+      };
+      const LocalArray mine = view(source, from);
+      const LocalArray wanted = view(target, to);
+      Exchange exchange(whole(source, target), 8, 1 << 20, processes);
+      for (int turn = 0; turn < 2; ++turn) {
+        std::fill_n(to.data(), after[rank].size(), kUntouched);
+        move(processes, exchange, before[rank].empty() ? nullptr : &mine, after[rank].empty() ? nullptr : &wanted);
+        if (source.elements() > 0) {
+          EXPECT_EQ(*exchange.reach(), share_sources ? (share_targets ? Reach::kBoth : Reach::kSources)
+                                                     : (share_targets ? Reach::kTargets : Reach::kNeither));
+        }
+        after[rank].assign(to.data(), to.data() + after[rank].size());
+        EXPECT_TRUE(after[rank] == expected[rank]);
+      }
+    });
+    ASSERT_TRUE(after == expected);
+  }
+}
+
+TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
+  Random random(9);
+  for (int i = 0; i < (oracle::kSanitized ? 100 : 1500); ++i) {
+    Extents from_shape;
+    Extents to_shape;
+    plait::plan::SectionPair section;
+    const std::int64_t dimensions = pick(random, 1, 3);
+    for (std::int64_t d = 0; d < dimensions; ++d) {
+      const std::int64_t extent = pick(random, 0, 9);
+      section.shape.push_back(extent);
+      section.source_origin.push_back(pick(random, 0, 5));
+      section.target_origin.push_back(pick(random, 0, 5));
+      from_shape.push_back(section.source_origin.back() + extent + pick(random, 0, 4));
+      to_shape.push_back(section.target_origin.back() + extent + pick(random, 0, 4));
+    }
+    const Layout source = engine_case::random_layout(random, from_shape, pick(random, 1, 5));
+    const Layout target = engine_case::random_layout(random, to_shape, pick(random, 1, 5));
+    SCOPED_TRACE(print(source, target, 2, i));
+    const Pairs pairs(source, target, false, section);
+    std::vector<Bytes> before = filled(source, 2);
+    std::vector<Bytes> after = untouched_like(filled(target, 2));
+    std::vector<Bytes> expected = after;
+    const oracle::ArrayMap from_map = oracle::map_of(source);
+    const oracle::ArrayMap to_map = oracle::map_of(target);
+    oracle::for_each_index(section.shape, [&](const Extents& index) {
+      Extents a = index;
+      Extents b = index;
+      for (std::size_t d = 0; d < a.size(); ++d) {
+        a[d] += section.source_origin[d];
+        b[d] += section.target_origin[d];
+      }
+      const oracle::Place from = from_map.places[at(oracle::offset_of(a, from_shape, Order::kC))];
+      const oracle::Place to = to_map.places[at(oracle::offset_of(b, to_shape, Order::kC))];
+      for (std::int64_t byte = 0; byte < 2; ++byte)
+        expected[at(to.rank)][at(to.offset * 2 + byte)] = before[at(from.rank)][at(from.offset * 2 + byte)];
+    });
+    const auto from = engine_case::arrays_over(source, before, 2);
+    const auto to = engine_case::arrays_over(target, after, 2);
+    plait::redistribution::gather_all(pairs, from, to, 2, 2);
+    ASSERT_TRUE(after == expected) << "in one process";
+    for (const bool see_all : {true, false}) {
+      for (Bytes& array : after) std::fill(array.begin(), array.end(), kUntouched);
+      run_team(static_cast<int>(std::max(source.size(), target.size())), [&](Transport& transport) {
+        wrapped::LikeProcesses processes(transport);
+        const auto has = [&](const Layout& layout) { return layout.has_rank(transport.rank()); };
+        Transport& kind = see_all ? transport : static_cast<Transport&>(processes);
+        Exchange exchange(pairs, 2, 64, kind);
+        const auto rank = static_cast<std::size_t>(transport.rank());
+        move(kind, exchange, has(source) && !before[rank].empty() ? &from[rank] : nullptr,
+             has(target) && !after[rank].empty() ? &to[rank] : nullptr);
+      });
+      ASSERT_TRUE(after == expected) << (see_all ? "seen by all" : "by windows");
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,221 @@
+// Accesses spelled out element by element: what a read must find in each local array, what a write must leave in the
+// store.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "copy/local_array.hpp"
+#include "oracle.hpp"
+#include "plait/file.hpp"
+#include "plait/region.hpp"
+
+namespace engine_case {
+
+using oracle::at;
+using plait::ConstPart;
+using plait::Extents;
+using plait::Layout;
+using plait::MutablePart;
+using plait::Order;
+using plait::Region;
+using plait::copy::LocalArray;
+using Bytes = std::vector<std::byte>;
+
+/// What lies in the store, and how an access deals it out.
+struct Case {
+  Extents file_shape;
+  Order file_order = Order::kC;
+  Region region;  // empty for the whole array
+  Layout layout;
+  std::int64_t element_bytes = 8;
+  std::int64_t offset = 0;
+};
+
+inline std::string print(const Case& access) {
+  return plait::shape_to_string(access.file_shape) + (access.file_order == Order::kFortran ? " F " : " C ") +
+         plait::to_string(access.region) + " as " + oracle::spelled(access.layout) + ", elements of " +
+         std::to_string(access.element_bytes) + " bytes from " + std::to_string(access.offset);
+}
+
+/// A byte that tells its own place.
+inline std::byte byte_at(std::int64_t place) {
+  const auto mixed = static_cast<std::uint64_t>(place + 1) * 0x9E3779B97F4A7C15ULL;
+  return static_cast<std::byte>(mixed >> 56U);
+}
+
+/// The file place of each element of the layout's array, in C order of the layout's index.
+inline Extents file_places(const Case& access) {
+  Region region = access.region;
+  if (region.empty())
+    for (const std::int64_t size : access.file_shape) region.push_back({0, size, 1, false});
+  Extents result;
+  oracle::for_each_index(access.layout.shape(), [&](const Extents& index) {
+    Extents file(access.file_shape.size());
+    std::size_t next = 0;
+    for (std::size_t d = 0; d < file.size(); ++d)
+      file[d] = region[d].start + (region[d].single ? 0 : index[next++] * region[d].step);
+    result.push_back(oracle::offset_of(file, access.file_shape, access.file_order));
+  });
+  return result;
+}
+
+inline std::int64_t store_bytes(const Case& access) {
+  std::int64_t elements = 1;
+  for (const std::int64_t size : access.file_shape) elements *= size;
+  return access.offset + elements * access.element_bytes;
+}
+
+/// A store full of bytes that tell their places.
+inline Bytes pattern(std::int64_t bytes) {
+  Bytes result(at(bytes));
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = byte_at(static_cast<std::int64_t>(i));
+  return result;
+}
+
+/// The dense local arrays of all ranks, filled from a store.
+inline std::vector<Bytes> locals_of(const Case& access, const Bytes& store) {
+  const oracle::ArrayMap map = oracle::map_of(access.layout);
+  std::vector<Bytes> result;
+  for (const Extents& shape : map.local_shapes) {
+    std::int64_t elements = 1;
+    for (const std::int64_t size : shape) elements *= size;
+    result.emplace_back(at(elements * access.element_bytes));
+  }
+  const Extents places = file_places(access);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    for (std::int64_t b = 0; b < access.element_bytes; ++b)
+      result[at(map.places[i].rank)][at(map.places[i].offset * access.element_bytes + b)] =
+          store[at(access.offset + places[i] * access.element_bytes + b)];
+  return result;
+}
+
+/// What a write of a store's own elements leaves in a store of other bytes.
+inline Bytes store_after_write(const Case& access, const Bytes& source, std::byte elsewhere) {
+  Bytes result(source.size(), elsewhere);
+  for (const std::int64_t place : file_places(access))
+    for (std::int64_t b = 0; b < access.element_bytes; ++b) {
+      const std::size_t byte = at(access.offset + place * access.element_bytes + b);
+      result[byte] = source[byte];
+    }
+  return result;
+}
+
+/// Steps in bytes of a dense array.
+inline Extents dense_steps(const Extents& shape, Order order, std::int64_t element_bytes) {
+  Extents steps(shape.size());
+  std::int64_t step = element_bytes;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::size_t d = order == Order::kC ? shape.size() - 1 - i : i;
+    steps[d] = step;
+    step *= shape[d];
+  }
+  return steps;
+}
+
+inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Bytes>& locals,
+                                           std::int64_t element_bytes) {
+  const oracle::ArrayMap map = oracle::map_of(layout);
+  std::vector<LocalArray> result;
+  for (std::size_t rank = 0; rank < locals.size(); ++rank)
+    result.push_back({static_cast<std::int64_t>(rank), locals[rank].data(),
+                      dense_steps(map.local_shapes[rank], oracle::order_of(layout), element_bytes)});
+  return result;
+}
+
+/// Local arrays as the library takes them.
+inline std::vector<ConstPart> const_parts(const std::vector<Bytes>& arrays) {
+  std::vector<ConstPart> result;
+  for (const Bytes& array : arrays) result.push_back({array.data(), {}});
+  return result;
+}
+
+inline std::vector<MutablePart> mutable_parts(std::vector<Bytes>& arrays) {
+  std::vector<MutablePart> result;
+  for (Bytes& array : arrays) result.push_back({array.data(), {}});
+  return result;
+}
+
+using Random = std::mt19937;
+
+inline std::int64_t pick(Random& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+template <typename Value>
+const Value& pick(Random& random, const std::vector<Value>& values) {
+  return values[at(pick(random, 0, static_cast<std::int64_t>(values.size()) - 1))];
+}
+inline Order pick_order(Random& random) { return pick(random, 0, 1) == 0 ? Order::kC : Order::kFortran; }
+
+/// A random layout of a shape on exactly so many ranks; a scalar only fits one.
+inline Layout random_layout(Random& random, const Extents& shape, std::int64_t ranks) {
+  std::vector<plait::Distribution> distributions(shape.size());
+  Extents grid;
+  std::int64_t left = ranks;
+  const std::int64_t last_dealt = shape.empty() ? -1 : pick(random, 0, static_cast<std::int64_t>(shape.size()) - 1);
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(shape.size()); ++d) {
+    std::vector<std::int64_t> divisors;
+    for (std::int64_t n = 1; n <= left; ++n)
+      if (left % n == 0) divisors.push_back(n);
+    const std::int64_t extent = d == last_dealt ? left : d < last_dealt ? pick(random, divisors) : 1;
+    if (extent == 1 && pick(random, 0, 1) == 0) continue;
+    left /= extent;
+    grid.push_back(extent);
+    distributions[at(d)] = pick(random, oracle::distributions_for(shape[at(d)], extent, 4));
+  }
+  return {shape, distributions, grid, pick_order(random), pick_order(random)};
+}
+
+/// A random region of an array; sometimes the whole of it.
+inline Region random_region(Random& random, const Extents& shape) {
+  Region region;
+  if (pick(random, 0, 2) == 0) return region;
+  for (const std::int64_t size : shape) {
+    const std::int64_t kind = pick(random, 0, 5);
+    if (kind == 0 && size > 0) {
+      region.push_back({pick(random, 0, size - 1), 1, 1, true});
+    } else if (kind <= 2) {
+      region.push_back({0, size, 1, false});
+    } else {
+      const std::int64_t start = pick(random, 0, size);
+      const std::int64_t step = pick(random, 1, 3);
+      const std::int64_t most = (size - start + step - 1) / step;
+      const std::int64_t count = pick(random, 0, 7) == 0 ? 0 : pick(random, most / 2, most);
+      region.push_back({count == 0 ? 0 : start, count, step, false});
+    }
+  }
+  return region;
+}
+
+inline Extents region_shape(const Region& region, const Extents& shape) {
+  if (region.empty()) return shape;
+  Extents result;
+  for (const plait::Slice& slice : region)
+    if (!slice.single) result.push_back(slice.count);
+  return result;
+}
+
+/// A random access by a layout of so many ranks.
+inline Case random_case(Random& random, std::int64_t ranks, const std::vector<std::int64_t>& element_sizes) {
+  static const std::vector<Extents> kShapes{{},     {1},    {7},       {0},       {40},         {5, 6},
+                                            {1, 9}, {8, 8}, {3, 4, 5}, {2, 0, 3}, {2, 3, 2, 4}, {23, 3}};
+  while (true) {
+    Case access;
+    access.file_shape = pick(random, kShapes);
+    access.file_order = pick_order(random);
+    access.region = random_region(random, access.file_shape);
+    const Extents shape = region_shape(access.region, access.file_shape);
+    if (shape.empty() && ranks > 1) continue;  // a scalar lies on one rank
+    access.layout = random_layout(random, shape, ranks);
+    access.element_bytes = pick(random, element_sizes);
+    access.offset = pick(random, std::vector<std::int64_t>{0, 1, 128, 4096 + 16});
+    return access;
+  }
+}
+
+}  // namespace engine_case

@@ -1,0 +1,85 @@
+// Intersections of index sets, expanded into one entry for each common index.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "oracle.hpp"
+#include "plan/conversion/pieces.hpp"
+
+namespace oracle {
+
+using plait::plan::Piece;
+using plait::plan::Pieces;
+
+/// Place of each common index in the first set, the second one and the intersection.
+using Triples = std::vector<std::array<std::int64_t, 3>>;
+
+inline Triples expand(const Pieces& pieces) {
+  Triples result;
+  for (const Piece& piece : pieces)
+    for (std::int64_t t = 0; t < piece.count; ++t)
+      for (std::int64_t i = 0; i < piece.length; ++i)
+        result.push_back(
+            {piece.a + t * piece.a_step + i, piece.b + t * piece.b_step + i, piece.common + t * piece.common_step + i});
+  return result;
+}
+
+inline Triples by_common_place(Triples triples) {
+  std::sort(triples.begin(), triples.end(), [](const auto& s, const auto& t) { return s[2] < t[2]; });
+  return triples;
+}
+
+inline std::int64_t count_runs(const Triples& triples) {
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < triples.size(); ++i)
+    if (i == 0 || triples[i][0] != triples[i - 1][0] + 1 || triples[i][1] != triples[i - 1][1] + 1) ++count;
+  return count;
+}
+
+inline Triples expected_of(const Extents& a, const Extents& b) {
+  Triples result;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i] == b[j]) {
+      result.push_back(
+          {static_cast<std::int64_t>(i++), static_cast<std::int64_t>(j++), static_cast<std::int64_t>(result.size())});
+    } else if (a[i] < b[j]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return result;
+}
+
+inline void check_tidy(const Pieces& pieces) {
+  for (const Piece& piece : pieces) {
+    ASSERT_GT(piece.length, 0);
+    ASSERT_GT(piece.count, 0);
+    if (piece.count == 1) {
+      ASSERT_TRUE(piece.a_step == 0 && piece.b_step == 0 && piece.common_step == 0);
+    }
+  }
+}
+
+/// Both ends of each piece name the same index on both sides, and the common places leave no gap.
+inline void check_places(const IndexSet& a, const IndexSet& b, const Pieces& pieces) {
+  std::int64_t total = 0;
+  for (const Piece& piece : pieces) {
+    for (const std::int64_t t : {std::int64_t{0}, piece.count - 1}) {
+      const std::int64_t first = a.at(piece.a + t * piece.a_step);
+      const std::int64_t last = a.at(piece.a + t * piece.a_step + piece.length - 1);
+      ASSERT_EQ(first, b.at(piece.b + t * piece.b_step));
+      ASSERT_EQ(last, b.at(piece.b + t * piece.b_step + piece.length - 1));
+      ASSERT_TRUE(a.contains(first) && b.contains(first) && a.contains(last) && b.contains(last));
+    }
+    total += piece.length * piece.count;
+  }
+  ASSERT_EQ(total, elements(pieces));
+}
+
+}  // namespace oracle

@@ -1,0 +1,93 @@
+// What tests of redistributions share: arrays full of their own places, and one worker's part.
+#pragma once
+
+#include "redistribution/redistribute.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "access/access.hpp"
+#include "access_case.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "plait/redistribute.hpp"
+#include "transport/shared_area.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace redistribute_case {
+
+using engine_case::Bytes;
+using engine_case::Case;
+using engine_case::const_parts;
+using engine_case::mutable_parts;
+using engine_case::pick;
+using engine_case::Random;
+using oracle::at;
+using oracle::expect_refused;
+using plait::ConstPart;
+using plait::Distribution;
+using plait::Extents;
+using plait::Layout;
+using plait::MutablePart;
+using plait::Order;
+using plait::copy::LocalArray;
+using plait::plan::Pairs;
+using plait::redistribution::Exchange;
+using plait::redistribution::Reach;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+inline constexpr std::byte kUntouched{0xE1};
+
+/// The local arrays of a layout over an array whose bytes tell their places.
+inline std::vector<Bytes> filled(const Layout& layout, std::int64_t element_bytes) {
+  const Case access{layout.shape(), Order::kC, {}, layout, element_bytes, 0};
+  return engine_case::locals_of(access, engine_case::pattern(engine_case::store_bytes(access)));
+}
+
+inline std::vector<Bytes> untouched_like(const std::vector<Bytes>& arrays) {
+  std::vector<Bytes> result;
+  for (const Bytes& array : arrays) result.emplace_back(array.size(), kUntouched);
+  return result;
+}
+
+inline Pairs whole(const Layout& source, const Layout& target) { return {source, target}; }
+
+inline void move(Transport& transport, Exchange& exchange, const LocalArray* from, const LocalArray* to) {
+  plait::collective::prepare(transport);
+  exchange.announce(from, to);
+  plait::collective::agree(transport, "run", nullptr);
+  plait::collective::agree(transport, plait::collective::caught([&] {
+                             if (exchange.pairs().elements() > 0) exchange.run();
+                           }));
+}
+
+/// One worker's redistribution of arrays of all ranks.
+inline void redistribute_by(Transport& transport, const Pairs& pairs, const std::vector<LocalArray>& from,
+                            const std::vector<LocalArray>& to, std::int64_t element_bytes, std::int64_t memory) {
+  const auto mine = [&](const Layout& layout, const std::vector<LocalArray>& arrays) {
+    const auto rank = static_cast<std::size_t>(transport.rank());
+    return rank < arrays.size() && layout.local_elements(transport.rank()) > 0 ? &arrays[rank] : nullptr;
+  };
+  std::optional<Exchange> exchange;
+  plait::collective::agree(
+      transport, "plan", plait::collective::caught([&] { exchange.emplace(pairs, element_bytes, memory, transport); }));
+  move(transport, *exchange, mine(pairs.source(), from), mine(pairs.target(), to));
+}
+
+inline std::string print(const Layout& source, const Layout& target, std::int64_t element_bytes, std::int64_t memory) {
+  return oracle::spelled(source) + " -> " + oracle::spelled(target) + ", elements of " + std::to_string(element_bytes) +
+         " bytes, memory " + std::to_string(memory);
+}
+
+inline const std::vector<Extents> kShapes{{1},    {7},    {0},       {100},     {5, 6},
+                                          {1, 9}, {8, 8}, {3, 4, 5}, {2, 0, 3}, {2, 3, 2, 4}};
+
+}  // namespace redistribute_case

@@ -1,0 +1,329 @@
+// Teams of threads: messages, agreements, windows and gates; and how a collective fails together.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collective/agree.hpp"
+#include "plait/error.hpp"
+#include "transport/gates.hpp"
+#include "transport/thread/team.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::ErrorKind;
+using plait::collective::agree;
+using plait::transport::Gates;
+using plait::transport::Ticket;
+using plait::transport::Transport;
+using plait::transport::thread::make_alone;
+using plait::transport::thread::run_team;
+using Bytes = std::vector<std::byte>;
+
+Bytes message(int from, int to, int number, std::size_t bytes) {
+  Bytes result(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) result[i] = static_cast<std::byte>(from * 61 + to * 17 + number * 7 + int(i));
+  return result;
+}
+
+TEST(Transport, WorkersKnowTheirPlaces) {
+  for (int workers = 1; workers <= 5; ++workers) {
+    std::vector<int> seen(static_cast<std::size_t>(workers), 0);
+    run_team(workers, [&](Transport& transport) {
+      EXPECT_EQ(transport.size(), workers);
+      EXPECT_EQ(transport.node_size(), workers);
+      EXPECT_FALSE(transport.nodes_apart());
+      EXPECT_EQ(transport.worker_on_node(transport.node_rank()), transport.rank());
+      EXPECT_EQ(transport.place_on_node(transport.rank()), transport.node_rank());
+      ++seen[static_cast<std::size_t>(transport.rank())];
+    });
+    EXPECT_EQ(seen, std::vector<int>(static_cast<std::size_t>(workers), 1));
+  }
+}
+
+TEST(Transport, MessagesOfAPairArriveInOrder) {
+  constexpr int kWorkers = 4;
+  constexpr int kMessages = 5;
+  const std::array<std::size_t, kMessages> sizes{0, 1, 100, 70000, 3};
+  run_team(kWorkers, [&](Transport& transport) {
+    const int me = transport.rank();
+    std::vector<Bytes> outgoing;
+    std::vector<std::unique_ptr<Ticket>> sends;
+    for (int to = 0; to < kWorkers; ++to)
+      for (int n = 0; n < kMessages; ++n) outgoing.push_back(message(me, to, n, sizes[static_cast<std::size_t>(n)]));
+    for (std::size_t i = 0; i < outgoing.size(); ++i)
+      sends.push_back(transport.send(static_cast<int>(i) / kMessages, outgoing[i]));
+    for (int from = kWorkers - 1; from >= 0; --from)
+      for (int n = 0; n < kMessages; ++n) {
+        Bytes incoming(sizes[static_cast<std::size_t>(n)]);
+        transport.receive(from, incoming)->complete();
+        EXPECT_TRUE(incoming == message(from, me, n, incoming.size())) << from << " -> " << me << ", message " << n;
+      }
+    for (const auto& send : sends) send->complete();
+  });
+}
+
+TEST(Transport, TicketsMayBeCompletedInAnyOrder) {
+  run_team(2, [&](Transport& transport) {
+    const int other = 1 - transport.rank();
+    std::vector<Bytes> outgoing;
+    std::vector<Bytes> incoming(3, Bytes(10));
+    std::vector<std::unique_ptr<Ticket>> sends;
+    std::vector<std::unique_ptr<Ticket>> receives;
+    for (int n = 0; n < 3; ++n) outgoing.push_back(message(transport.rank(), other, n, 10));
+    for (int n = 0; n < 3; ++n) receives.push_back(transport.receive(other, incoming[static_cast<std::size_t>(n)]));
+    for (int n = 0; n < 3; ++n) sends.push_back(transport.send(other, outgoing[static_cast<std::size_t>(n)]));
+    for (const std::size_t n : {std::size_t{2}, std::size_t{0}, std::size_t{1}}) {
+      receives[n]->complete();
+      EXPECT_TRUE(incoming[n] == message(other, transport.rank(), static_cast<int>(n), 10)) << "message " << n;
+    }
+    for (std::size_t n = 3; n-- > 0;) sends[n]->complete();
+  });
+}
+
+TEST(Transport, ReducesToTheSmallestValues) {
+  for (int workers = 1; workers <= 6; ++workers)
+    run_team(workers, [&](Transport& transport) {
+      for (int round = 0; round < 50; ++round) {
+        std::array<std::int64_t, Transport::kMostValues> values{};
+        for (int i = 0; i < Transport::kMostValues; ++i)
+          values[static_cast<std::size_t>(i)] = (transport.rank() + i + round) % workers * 10 + round;
+        transport.reduce_min(values);
+        for (const std::int64_t value : values) ASSERT_EQ(value, round);
+      }
+      std::array<std::int64_t, 1> extreme{transport.rank() == workers / 2 ? std::numeric_limits<std::int64_t>::min()
+                                                                          : 0};
+      transport.reduce_min(extreme);
+      EXPECT_EQ(extreme[0], std::numeric_limits<std::int64_t>::min());
+    });
+}
+
+TEST(Transport, BroadcastsFromEveryRoot) {
+  for (int workers = 1; workers <= 5; ++workers)
+    run_team(workers, [&](Transport& transport) {
+      for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{Transport::kMostBroadcast}})
+        for (int root = 0; root < workers; ++root) {
+          Bytes data = transport.rank() == root ? message(root, 0, 0, bytes) : Bytes(bytes);
+          transport.broadcast(data, root);
+          ASSERT_TRUE(data == message(root, 0, 0, bytes));
+        }
+    });
+}
+
+TEST(Transport, WindowsAreSharedAndGrow) {
+  constexpr int kWorkers = 4;
+  run_team(kWorkers, [&](Transport& transport) {
+    for (const std::int64_t bytes : {1, 64, 65, 1000, 100, 50000}) {
+      plait::transport::SharedWindows& windows = transport.windows(bytes);
+      ASSERT_GE(windows.bytes(), bytes);
+      std::byte* mine = windows.part(transport.node_rank());
+      std::memset(mine, transport.rank() + 1, static_cast<std::size_t>(bytes));
+      agree(transport, nullptr);
+      for (int peer = 0; peer < kWorkers; ++peer) {
+        ASSERT_EQ(windows.part(peer)[0], static_cast<std::byte>(transport.worker_on_node(peer) + 1));
+        ASSERT_EQ(windows.part(peer)[bytes - 1], static_cast<std::byte>(transport.worker_on_node(peer) + 1));
+      }
+      agree(transport, nullptr);
+    }
+  });
+}
+
+TEST(Transport, ATeamThrowsTheFirstWorkersError) {
+  std::vector<int> ended(4, 0);
+  try {
+    run_team(4, [&](Transport& transport) {
+      ended[static_cast<std::size_t>(transport.rank())] = 1;
+      if (transport.rank() >= 2) throw std::runtime_error("worker " + std::to_string(transport.rank()));
+    });
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "worker 2");
+  }
+  EXPECT_EQ(ended, std::vector<int>(4, 1));
+}
+
+TEST(Transport, AloneEverythingIsAtOnce) {
+  const auto transport = make_alone();
+  EXPECT_EQ(transport->size(), 1);
+  std::array<std::int64_t, 2> values{5, -7};
+  transport->reduce_min(values);
+  EXPECT_EQ(values, (std::array<std::int64_t, 2>{5, -7}));
+  Bytes word = message(0, 0, 0, 9);
+  transport->broadcast(word, 0);
+  EXPECT_TRUE(word == message(0, 0, 0, 9));
+  const auto send = transport->send(0, word);
+  Bytes received(9);
+  transport->receive(0, received)->complete();
+  send->complete();
+  EXPECT_TRUE(received == word);
+  EXPECT_NE(transport->windows(1).part(0), nullptr);
+}
+
+/// Counts how often a waiting worker looked, and gives up after some looks.
+class Watch : public plait::transport::Liveness {
+ public:
+  explicit Watch(int patience) : patience_(patience) {}
+  void check() override {
+    if (++looks_ > patience_) throw Error(ErrorKind::kSystem, "worker 3 has ended", EOWNERDEAD);
+  }
+  int looks() const { return looks_; }
+
+ private:
+  int patience_;
+  int looks_ = 0;
+};
+
+TEST(Gates, WaitsUntilACounterHasReachedItsTarget) {
+  std::atomic<std::uint32_t> counter{0};
+  std::atomic<int> seen{0};
+  std::thread waiter([&] {
+    Watch patient(1000);
+    for (std::uint32_t target = 1; target <= 100; ++target) {
+      plait::transport::wait_for(counter, target, patient);
+      ++seen;
+    }
+  });
+  for (int i = 0; i < 100; ++i) Gates::raise(counter);
+  waiter.join();
+  EXPECT_EQ(seen, 100);
+}
+
+TEST(Gates, CountsModulo32Bits) {
+  Watch never(0);
+  std::atomic<std::uint32_t> counter{2};
+  plait::transport::wait_for(counter, 0xFFFFFFFFU, never);  // passed three counts ago
+  plait::transport::wait_for(counter, 2, never);
+  EXPECT_EQ(never.looks(), 0);
+  counter = 0xFFFFFFFEU;
+  std::thread raiser([&] { Gates::raise(counter, 4); });
+  Watch patient(1000);
+  plait::transport::wait_for(counter, 2, patient);
+  raiser.join();
+  EXPECT_EQ(counter, 2U);
+}
+
+TEST(Gates, ADeadPeerEndsTheWait) {
+  std::atomic<std::uint32_t> counter{0};
+  Watch watch(1);
+  try {
+    plait::transport::wait_for(counter, 1, watch);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.system_code(), EOWNERDEAD);
+    EXPECT_STREQ(error.what(), "worker 3 has ended");
+  }
+  EXPECT_EQ(watch.looks(), 2);
+}
+
+/// What each worker of a team is told when `mine` gives each its error.
+struct Told {
+  std::vector<std::string> texts;
+  std::vector<ErrorKind> kinds;
+  std::vector<int> codes;
+};
+
+template <typename Mine>
+Told tell(int workers, const std::vector<std::string>& calls, Mine&& mine) {
+  const auto count = static_cast<std::size_t>(workers);
+  Told told{std::vector<std::string>(count), std::vector<ErrorKind>(count), std::vector<int>(count)};
+  run_team(workers, [&](Transport& transport) {
+    const auto rank = static_cast<std::size_t>(transport.rank());
+    try {
+      agree(transport, calls[rank % calls.size()], plait::collective::caught([&] { mine(transport.rank()); }));
+    } catch (const Error& error) {
+      told.texts[rank] = error.what();
+      told.kinds[rank] = error.kind();
+      told.codes[rank] = error.system_code();
+    }
+    // Whatever happened, the team goes on.
+    agree(transport, "afterwards", nullptr);
+  });
+  for (std::size_t i = 1; i < count; ++i) {
+    EXPECT_EQ(told.texts[i], told.texts[0]);
+    EXPECT_EQ(told.kinds[i], told.kinds[0]);
+    EXPECT_EQ(told.codes[i], told.codes[0]);
+  }
+  return told;
+}
+
+TEST(Agree, AllIsWell) {
+  for (int workers = 1; workers <= 5; ++workers) EXPECT_EQ(tell(workers, {"read"}, [](int) {}).texts[0], "");
+}
+
+TEST(Agree, OneWorkersErrorIsEveryones) {
+  for (int workers = 2; workers <= 5; ++workers)
+    for (int bad = 0; bad < workers; ++bad) {
+      const Told told = tell(workers, {"read"}, [&](int rank) {
+        if (rank == bad) throw Error(ErrorKind::kSystem, "the disk is gone", EIO);
+      });
+      EXPECT_EQ(told.texts[0], "the disk is gone (on rank " + std::to_string(bad) + ")");
+      EXPECT_EQ(told.kinds[0], ErrorKind::kSystem);
+      EXPECT_EQ(told.codes[0], EIO);
+    }
+}
+
+TEST(Agree, TheLowestWorkersErrorIsChosen) {
+  const Told told = tell(4, {"read"}, [](int rank) {
+    if (rank % 2 == 1) throw Error(ErrorKind::kArgument, "wrong on " + std::to_string(rank));
+  });
+  EXPECT_EQ(told.texts[0], "wrong on 1 (on rank 1)");
+  EXPECT_EQ(told.kinds[0], ErrorKind::kArgument);
+}
+
+TEST(Agree, AnErrorOfAllNamesNoRank) {
+  for (const int workers : {1, 3}) {
+    const Told told = tell(workers, {"read"}, [](int) { throw Error(ErrorKind::kArgument, "no such file"); });
+    EXPECT_EQ(told.texts[0], "no such file");
+  }
+}
+
+TEST(Agree, OtherExceptionsBecomeErrors) {
+  EXPECT_EQ(tell(3, {"read"}, [](int rank) { rank == 1 ? throw std::bad_alloc() : void(); }).texts[0],
+            "out of memory (on rank 1)");
+  const Told told = tell(3, {"read"}, [](int rank) { rank == 2 ? throw std::out_of_range("far out") : void(); });
+  EXPECT_EQ(told.texts[0], "far out (on rank 2)");
+  EXPECT_EQ(told.kinds[0], ErrorKind::kSystem);
+}
+
+TEST(Agree, LongMessagesAreCutNotLost) {
+  const Told told = tell(2, {"read"}, [](int rank) {
+    if (rank == 1) throw Error(ErrorKind::kArgument, "start " + std::string(100'000, 'x'));
+  });
+  EXPECT_TRUE(told.texts[0].starts_with("start xxx"));
+  EXPECT_TRUE(told.texts[0].ends_with("x (on rank 1)"));
+  EXPECT_GT(told.texts[0].size(), 1000U);
+}
+
+TEST(Agree, CallsThatDifferAreNamed) {
+  const Told two = tell(2, {"read(a)", "read(b)"}, [](int) {});
+  EXPECT_EQ(two.kinds[0], ErrorKind::kArgument);
+  EXPECT_EQ(two.texts[0],
+            "the ranks of a collective call differ: rank 0 calls read(a), rank 1 calls read(b); "
+            "make the same call on every rank");
+  EXPECT_NE(tell(4, {"read", "read", "read", "write"}, [](int) {}).texts[0].find("rank 3 calls write"),
+            std::string::npos);
+}
+
+TEST(Agree, AnErrorComesBeforeADifference) {
+  const Told told = tell(3, {"close()", "read", "read"}, [](int rank) {
+    if (rank == 2) throw Error(ErrorKind::kArgument, "the array does not fit");
+  });
+  EXPECT_EQ(told.texts[0], "the array does not fit (on rank 2)");
+}
+
+TEST(Agree, LongCallsThatDifferAtTheirEndAreNoticed) {
+  const std::string same(9000, 'x');
+  const Told told = tell(2, {same + "1", same + "2"}, [](int) {});
+  EXPECT_NE(told.texts[0].find("the ranks of a collective call differ"), std::string::npos);
+}
+
+}  // namespace

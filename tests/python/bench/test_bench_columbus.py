@@ -1,0 +1,224 @@
+"""`plait bench columbus` and what it is made of: records, their directory, the bound on memory."""
+
+import json
+import os
+import sys
+import threading
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+from rich.console import Console
+from several_hosts_here import needs_hosts_and_mpi, said
+
+from plait_bench.columbus.driver import ColumbusResults, ColumbusWay
+from plait_bench.columbus.table import columbus_table
+from plait_bench.machine import file_system
+from plait_bench.page_cache import Allowance, drop_files
+from plait_bench.records import (
+    DamagedError,
+    count_for,
+    first_values,
+    most_bytes,
+    next_values,
+    pack,
+    unpack,
+    values_of,
+)
+
+directory = pytest.importorskip("plait_bench.directory", reason="mpi4py is not installed")
+
+
+def test_records_come_back_and_change_size():
+    values, sizes = first_values(7, 500), []
+    for version in range(20):
+        data = pack(7, version, values)
+        np.testing.assert_array_equal(unpack(data, 7, version), values)
+        np.testing.assert_array_equal(values_of(7, version, 500), values)
+        sizes.append(len(data))
+        values = next_values(values, 7, version + 1)
+    assert max(sizes) > 1.5 * min(sizes)
+
+
+def test_damaged_and_other_records_are_noticed():
+    data = pack(3, 2, first_values(3, 40))
+    for at in range(len(data)):
+        damaged = bytearray(data)
+        damaged[at] ^= 1
+        try:
+            values = unpack(damaged, 3, 2)
+        except DamagedError:
+            continue
+        # A few bits of the format say nothing about what is in it.
+        np.testing.assert_array_equal(values, first_values(3, 40))
+        assert at < 3
+    for record, version in ((3, 1), (3, 3), (2, 2)):
+        with pytest.raises(DamagedError, match=f"version {version} of record {record} was expected, and 2 of 3 found"):
+            unpack(data, record, version)
+    with pytest.raises(DamagedError):
+        unpack(data[:-5], 3, 2)
+
+
+@pytest.mark.parametrize("size", [200, 3000, 30_000])
+def test_records_have_the_size_that_was_asked_for(size):
+    count = count_for(size)
+    sizes = [len(pack(record, 2, values_of(record, 2, count))) for record in range(40)]
+    assert np.mean(sizes) == pytest.approx(size, rel=0.1)
+    assert len(pack(0, 0, np.random.default_rng(1).standard_normal(count))) <= most_bytes(count)
+
+
+class Together:
+    """What the directory needs of a communicator, for ranks that are threads."""
+
+    def __init__(self, rank, met, parts):
+        self.rank, self.size, self._met, self._parts = rank, len(parts), met, parts
+
+    def Allreduce(self, mine, everyone):  # noqa: N802 - the name that mpi4py gives it
+        self._parts[self.rank] = mine.copy()
+        self._met.wait(10)
+        everyone[:] = np.sum(self._parts, axis=0)
+        self._met.wait(10)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_no_record_lies_on_another_one(ranks):
+    records, most = 40, 3000
+    random = np.random.default_rng(ranks)
+    first = random.integers(100, 1000, records)
+    met, parts = threading.Barrier(ranks), [None] * ranks
+    directories = [directory.Directory.of_sizes(first) for _ in range(ranks)]
+    moved = [0] * ranks
+
+    def work(rank, tasks, sizes):
+        changes = directory.Changes(directories[rank], most, Together(rank, met, parts))
+        for record in tasks[rank::ranks]:
+            assert changes.place(record, sizes[record]) == directories[rank].offset[record]
+        np.testing.assert_array_equal(changes.share(), 1)
+        moved[rank] += changes.moved
+
+    for version in range(1, 6):
+        before = directories[0].offset.copy()
+        tasks, sizes = random.permutation(records), random.integers(1, most + 1, records)
+        failures = []
+
+        def guarded(rank, tasks=tasks, sizes=sizes, failures=failures):
+            try:
+                work(rank, tasks, sizes)
+            except BaseException as error:
+                failures.append(error)
+                met.abort()
+
+        threads = [threading.Thread(target=guarded, args=(rank,)) for rank in range(ranks)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+        for one in directories:
+            for name in ("offset", "size", "room", "version"):
+                np.testing.assert_array_equal(getattr(one, name), getattr(directories[0], name))
+        one = directories[0]
+        np.testing.assert_array_equal(one.size, sizes)
+        assert (one.version == version).all()
+        assert (one.size <= one.room).all()
+        order = np.argsort(one.offset)
+        assert (one.offset[order][1:] >= (one.offset + one.room)[order][:-1]).all()
+        assert one.end == (one.offset + one.room).max()
+        # Who has room stays.
+        assert ((one.offset == before) | (one.room > first * 1.2)).all()
+    assert 0 < sum(moved) <= records
+
+
+@pytest.mark.skipif(not hasattr(os, "RWF_NOWAIT"), reason="preadv cannot tell here what is cached")
+def test_dropped_files_leave_the_page_cache(tmp_path):
+    if file_system(tmp_path) in ("tmpfs", "ramfs"):
+        pytest.skip("a file in memory stays there")
+    mine, other = tmp_path / "mine-1", tmp_path / "other"
+    for path in (mine, other):
+        path.write_bytes(bytes(1 << 16))
+
+    def cached(descriptor):
+        try:
+            return os.preadv(descriptor, [bytearray(4096)], 8192, os.RWF_NOWAIT) == 4096
+        except BlockingIOError:
+            return False
+
+    with mine.open("rb") as one, mine.open("rb"), other.open("rb") as two:
+        if not cached(one.fileno()):
+            pytest.skip("nothing stays in the page cache here")
+        mine.unlink()
+        assert drop_files(str(tmp_path / "mine")) == 1
+        assert not cached(one.fileno())
+        assert cached(two.fileno())
+
+        assert os.pread(one.fileno(), 4096, 8192) == bytes(4096)
+        allowance = Allowance(str(tmp_path / "mine"), 1000)
+        assert [allowance.moved(400) for _ in range(5)] == [False, False, True, False, False]
+        assert not cached(one.fileno())
+        assert cached(two.fileno())
+
+
+@needs_mpi
+@pytest.mark.parametrize(("ranks", "apart"), [(1, ""), (2, ""), (3, "1"), (4, "2"), (6, "")])
+def test_both_places_are_measured_and_checked(tmp_path, monkeypatch, ranks, apart):
+    if apart:
+        monkeypatch.setenv("PLAIT_NODE_SIZE", apart)
+    samples, chart, folder = tmp_path / "samples.json", tmp_path / "chart.png", tmp_path / "disk"
+    result = run("bench", "columbus", "--ranks", str(ranks), "--records", "30", "--size", "2500", "--memory", "0",
+                 "--rounds", "2", "--dir", str(folder), "--json", str(samples), "--chart", str(chart))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for words in ("Read, MB", "I/O time, s", "Written, MB", "Shared Files ", "One file ", "0.994", "3.823",
+                  "was checked against its 3 updates; none of 180 tasks was lost"):  # fmt: skip
+        assert words in " ".join(result.output.split()) + " "
+    ways = json.loads(samples.read_text())["ways"]
+    assert ways["shared"]["words"].startswith(f"{ranks} component files, stripes of 4 KiB")
+    assert ways["one"]["words"] == "by pread and pwrite"
+    for way in ways.values():
+        assert way["updates"] == 90
+        assert len(way["rounds"]) == 2
+        for one in way["rounds"]:
+            assert one["requests"] == 30
+            assert 0 < one["read_seconds"] <= ranks * one["seconds"]
+            assert 0 < one["write_seconds"] <= ranks * one["seconds"]
+    # What is in the records, and so how large they are, does not depend on where they are, nor on who updated them.
+    for name in ("read_bytes", "write_bytes", "moved"):
+        assert [one[name] for one in ways["shared"]["rounds"]] == [one[name] for one in ways["one"]["rounds"]]
+    assert ways["one"]["rounds"][0]["write_bytes"] == ways["one"]["rounds"][1]["read_bytes"]
+    assert chart.read_bytes().startswith(b"\x89PNG")
+    assert list(folder.iterdir()) == []
+
+
+@needs_hosts_and_mpi
+def test_a_disk_that_others_do_not_see_serves_them(tmp_path):
+    samples = tmp_path / "samples.json"
+    command = [sys.executable, "-m", "plait.cli", "bench", "columbus", "--ranks", 3, "--records", 20, "--size", 2500]
+    on = ["--memory", 0, "--rounds", 1, "--dir", "/var/tmp", "--json", samples]
+    said("exec", "--hosts", 2, "--", *command, *on)
+    ways = json.loads(samples.read_text())["ways"]
+    assert ways["one"]["words"] == "on the disk of rank 0, served by Distant I/O"
+    assert [way["updates"] for way in ways.values()] == [40, 40]
+
+
+def test_rates_are_those_of_one_rank():
+    rounds = [
+        {"requests": 10.0, "read_bytes": 3e8, "read_seconds": seconds, "write_bytes": 2e8, "write_seconds": 4.0,
+         "from_disk": 2.4e8, "moved": 2.0, "seconds": 3.0}
+        for seconds in (10.0, 60.0, 30.0)
+    ]  # fmt: skip
+    way = ColumbusWay("w", 3 * 10**8, rounds, 40)
+    assert way.rate("read") == pytest.approx(1e7)
+    assert way.rate("write") == pytest.approx(5e7)
+    assert way.request == pytest.approx(3e7)
+    assert way.from_disk == pytest.approx(0.8)
+    machine = {"processor": "p", "cores": "2", "memory": "m", "system": "s", "file system": "f", "python": "3"}
+    settings = {"ranks": 4, "records": 10, "memory": 5, "rounds": 3}
+    slow = ColumbusWay("w", 3 * 10**8, [one | {"read_seconds": 60.0} for one in rounds], 40)
+    results = ColumbusResults({**machine, "plait": "1"}, settings, {"shared": way, "one": slow})
+    console = Console(width=120, no_color=True)
+    with console.capture() as capture:
+        console.print(columbus_table(results))
+    text = " ".join(capture.get().split())
+    assert "Shared Files 300 30.0 10.0 200 4.00 50.0" in text
+    assert "One file 300 60.0 5.00" in text
+    assert "Shared Files read 2.00x and write 1.00x as fast as one file" in text
+    assert "more ranks than cores" in text

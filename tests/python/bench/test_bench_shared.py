@@ -1,0 +1,104 @@
+"""`plait bench shared`: bandwidth of Shared Files by the number of hosts."""
+
+import json
+import sys
+
+import pytest
+from launching import needs_mpi, run
+from several_hosts_here import needs_hosts_and_mpi, said
+
+from plait_bench.shared.driver import SharedCell, SharedResults
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+from plait_bench.shared.ranks import doubled
+
+
+def made_up_results():
+    results = SharedResults({}, {}, [1, 2, 4])
+    for hosts, shared, served in ((1, 10.0, 10.0), (2, 12.5, 20.0), (4, 10.0, 40.0)):
+        for way, seconds in (("shared", shared), ("served", served)):
+            times = {"read": [seconds, 99.0, 1.0], "write": [2 * seconds]}
+            results.cells[way, hosts] = SharedCell(hosts * 1000, times)
+    return results
+
+
+def test_shares_are_of_what_the_hosts_have_alone():
+    results = made_up_results()
+    assert results.cells["shared", 2].rate("read") == pytest.approx(160)
+    assert [results.linear(hosts, "read") for hosts in (1, 2, 4)] == pytest.approx([1, 0.8, 1])
+    assert [results.linear(hosts, "write") for hosts in (1, 2, 4)] == pytest.approx([1, 0.8, 1])
+    assert results.to_json()["linear"]["read"] == {"1": 1, "2": pytest.approx(0.8), "4": 1}
+    results.hosts = [2, 4]
+    assert results.linear(4, "read") is None
+
+
+def test_numbers_of_hosts_double():
+    assert [doubled(most) for most in (1, 2, 3, 4, 6)] == [[1], [1, 2], [1, 2, 3], [1, 2, 4], [1, 2, 4, 6]]
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("ranks", "apart", "more", "numbers"),
+    [(1, "", [], [1]), (4, "1", [], [1, 2, 4]), (6, "2", ["--hosts", "3,1"], [1, 3]), (3, "2", [], [1, 2])],
+)
+def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, more, numbers):
+    if apart:
+        monkeypatch.setenv("PLAIT_NODE_SIZE", apart)
+    samples, chart, folder = tmp_path / "samples.json", tmp_path / "chart.png", tmp_path / "disk"
+    result = run("bench", "shared", "--ranks", str(ranks), "--megabytes", "1", "--request", "48K", "--ahead", "3",
+                 "--rounds", "2", "--dir", str(folder), "--json", str(samples), "--chart", str(chart),
+                 *more)  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for title in ("Hosts", "Read, shared", "Write, shared", "of linear", "one disk", "Every byte was checked."):
+        assert title in result.output
+    found = json.loads(samples.read_text())
+    assert found["hosts"] == numbers
+    cells = {(one["way"], one["hosts"]): one for one in found["cells"]}
+    assert set(cells) == {(way, number) for way in ("shared", "served") for number in numbers}
+    node = int(apart or ranks)
+    for (_, number), one in cells.items():
+        members = min(number * node, ranks)
+        # Whole requests, of which each rank of a host has as many as the others there.
+        sizes = [min(node, ranks - rank // node * node) for rank in range(members)]
+        assert one["bytes"] == sum((1 << 20) // size // 49152 * 49152 for size in sizes)
+        assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
+    assert found["linear"]["read"]["1"] == 1
+    assert chart.read_bytes().startswith(b"\x89PNG")
+    assert list(folder.iterdir()) == []
+    assert ("All ranks are on one host" in result.output) == (numbers == [1])
+
+
+@needs_hosts_and_mpi
+def test_hosts_are_found(tmp_path):
+    samples = tmp_path / "samples.json"
+    command = [sys.executable, "-m", "plait.cli", "bench", "shared", "--ranks", 5, "--megabytes", 1, "--rounds", 1]
+    said("exec", "--hosts", 3, "--place", "cyclic", "--", *command, "--dir", "/var/tmp", "--json", samples)
+    found = json.loads(samples.read_text())
+    assert found["hosts"] == [1, 2, 3]
+    # Hosts of two, two and one ranks, each of which adds 1 MiB.
+    assert [(one["way"], one["hosts"], one["bytes"] >> 20) for one in found["cells"]] == [
+        (way, hosts, hosts) for hosts in (1, 2, 3) for way in ("served", "shared")
+    ]
+
+
+@needs_mpi
+def test_more_hosts_than_there_are_is_refused(tmp_path):
+    result = run("bench", "shared", "--ranks", "2", "--hosts", "1,7", "--dir", str(tmp_path))
+    assert result.exit_code == 2
+    assert "7 hosts were asked for, but the 2 ranks are on 1; start more ranks" in " ".join(result.stderr.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_mpi
+def test_requests_that_do_not_fit_a_rank_of_a_host_are_refused(tmp_path):
+    result = run("bench", "shared", "--ranks", "3", "--megabytes", "1", "--request", "512K", "--dir", str(tmp_path))
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "3 ranks of a host share 1 MiB, which is less than a request of 524288 bytes for each" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_requests_that_do_not_fit_are_refused():
+    result = run("bench", "shared", "--megabytes", "1", "--request", "2M")
+    assert result.exit_code == 2
+    assert "requests of 2097152 bytes do not fit into 1 MiB" in " ".join(result.stderr.split())

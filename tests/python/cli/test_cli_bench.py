@@ -1,0 +1,285 @@
+"""`plait bench io` and `plait demo`: real ranks on small arrays, and the arithmetic of results."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+from rich.console import Console
+
+import plait
+import plait.trace
+from plait.launch import LaunchError, RankProgram, StalledError
+from plait_bench.cells import CELLS, near_square
+from plait_bench.distant.job import LATENCIES
+from plait_bench.io.driver import IoSettings, run_io
+from plait_bench.job import MPI_IO, TOTAL, Case, Job
+from plait_bench.overlap.driver import OverlapResult
+from plait_bench.overlap.job import ACCESSES
+from plait_bench.pattern import pattern, same_bytes
+from plait_bench.primitives import fortran_library
+from plait_bench.redistribute.driver import RedistributeCell, RedistributeResults
+from plait_bench.redistribute.table import redistribute_table
+from plait_bench.results import CaseResult, CellResult, IoResults
+from plait_bench.table import results_table
+from plait_bench.text import factor, milliseconds
+
+
+@needs_mpi
+@pytest.mark.parametrize("operation", ["--read", "--write"])
+def test_measures_every_cell(tmp_path, operation):
+    samples = tmp_path / "samples.json"
+    result = run("bench", "io", "--size", "67", "--rounds", "2", operation, "--json", str(samples))
+    assert result.exit_code == 0, result.output
+    assert "Every byte of every access was checked." in result.output
+    found = json.loads(samples.read_text())
+    assert [case["dtype"] for case in found["cases"]] == ["float64", "uint8"]
+    for case in found["cases"]:
+        assert [cell["name"] for cell in case["cells"]] == [cell.name for cell in CELLS]
+        for cell in case["cells"]:
+            assert cell["wrong"] == []
+            assert cell["failed"] == {}
+            assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
+            assert set(cell["seconds"]) | set(cell["ran_past_seconds"]) >= {"optimal", "total", "direct", "mpi-io"}
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+def test_measures_the_fortran_primitives_too(tmp_path, ranks):
+    try:
+        fortran_library()
+    except plait.Error as error:
+        pytest.skip(str(error))
+    result = run("bench", "io", "--size", "41", "--ranks", str(ranks), "--rounds", "1", "--both", "--fortran",
+                 "--no-mpiio", "--json", "-", "--dir", str(tmp_path))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for case in json.loads(result.stdout)["cases"]:
+        for cell in case["cells"]:
+            assert cell["wrong"] == []
+            assert cell["failed"] == {}
+            assert len(cell["seconds"]["fortran"]) == 1
+
+
+@needs_mpi
+def test_works_with_odd_numbers_of_ranks_and_without_mpi_io(tmp_path):
+    result = run("bench", "io", "--doubles", "31", "--ranks", "3", "--rounds", "1", "--no-mpiio", "--json", "-",
+                 "--dir", str(tmp_path / "new"))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert len(found["cases"]) == 1
+    assert all("mpi-io" not in cell["seconds"] for cell in found["cases"][0]["cells"])
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+@needs_mpi
+def test_gives_up_what_takes_too_long():
+    results = run_io(IoSettings(doubles=400, bytes=0, rounds=1, cut=0.0005))
+    cells = {cell.name: cell for cell in results.cases[0].cells}
+    slow = cells["row-cyclic"]
+    assert slow.over == {**slow.over, MPI_IO: 0.0005}
+    assert MPI_IO not in slow.samples
+    assert slow.median(TOTAL) is not None
+
+
+@needs_mpi
+def test_draws_a_chart(tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run("bench", "io", "--doubles", "40", "--rounds", "1", "--png", str(tmp_path / "chart.png"))
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "chart.png").stat().st_size > 10000
+
+
+@needs_mpi
+def test_demo_shows_everything_but_the_benchmark(tmp_path):
+    pytest.importorskip("matplotlib")
+    result = run("demo", "--dir", str(tmp_path), "--no-bench")
+    assert result.exit_code == 0, result.output
+    assert result.output.count("yes") == 9
+    assert "NO" not in result.output
+    left = ["demo.html", "demo.plait", "elevation.npy", "elevation.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == left
+    traced = plait.trace.report(tmp_path / "demo.plait")
+    assert traced["amplification"]["joined"] > 0  # what the ranks asked for and what reached the file
+
+
+@needs_mpi
+def test_ranks_that_fail_are_reported_in_one_line():
+    with pytest.raises(LaunchError, match="No such file"), RankProgram(2, "plait_bench.io.ranks", ["missing"]) as ranks:
+        list(ranks.events(30))
+
+
+@needs_mpi
+def test_silent_ranks_are_ended():
+    with pytest.raises(StalledError, match=r"0\.2 seconds"), RankProgram(1, "http.server", ["0"]) as ranks:
+        list(ranks.events(0.2))
+
+
+def test_a_missing_launcher_is_named(monkeypatch):
+    monkeypatch.setenv("PLAIT_MPIEXEC", "no-such-launcher")
+    result = run("bench", "io", "--size", "10")
+    assert result.exit_code == 2
+    assert "no-such-launcher" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_contradicting_sizes_are_refused():
+    result = run("bench", "io", "--size", "10", "--bytes", "20")
+    assert result.exit_code == 2
+    assert "--size" in result.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 7, 12])
+def test_cells_deal_the_whole_array(ranks):
+    for cell in CELLS:
+        layout = cell.layout((37, 41), ranks)
+        assert layout.size == ranks
+        assert sum(np.prod(layout.local_shape(rank)) for rank in range(ranks)) == 37 * 41
+        assert layout.order == "F"
+
+
+def test_grids_are_near_square():
+    assert [near_square(ranks) for ranks in (1, 2, 4, 6, 7, 12)] == [(1, 1), (2, 1), (2, 2), (3, 2), (7, 1), (4, 3)]
+
+
+@pytest.mark.parametrize("dtype", [np.dtype("float64"), np.dtype("uint8")])
+def test_the_pattern_is_the_same_for_parts_and_tells_rounds_apart(dtype):
+    everything = np.arange(20)
+    whole = pattern(everything, everything, 20, dtype)
+    assert whole.dtype == dtype
+    assert whole.flags.f_contiguous
+    some = np.array([3, 7, 19])
+    assert same_bytes(pattern(some, everything, 20, dtype), np.asfortranarray(whole[some]))
+    assert not np.any(pattern(everything, everything, 20, dtype, 1) == whole)
+    assert np.all(np.diff(whole.astype(np.int64), axis=0) != 0)
+    assert np.all(np.diff(whole.astype(np.int64), axis=1) != 0)
+
+
+def test_a_job_survives_its_file(tmp_path):
+    job = Job(Case("uint8", 10, "write"), "x.bin", ["a"], 2, True, ["direct"], [("a", "direct")], 5.0)
+    job.save(tmp_path / "job.json")
+    assert Job.load(tmp_path / "job.json") == job
+
+
+def made_up_results():
+    fast = CellResult("column-block", "x", {TOTAL: [0.010, 0.012, 0.011], MPI_IO: [0.022, 0.022, 0.1]})
+    cut = CellResult("row-cyclic", "x", {TOTAL: [0.020]}, over={MPI_IO: 5.0})
+    bad = CellResult("cyclic-cyclic", "x", {TOTAL: [0.011], MPI_IO: [1.0]}, wrong=[MPI_IO])
+    settings = {"ranks": 4, "rounds": 3, "mpiio": True, "fortran": False}
+    machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "file system": "f", "python": "3"}
+    case = CaseResult(Case("float64", 100, "read"), [fast, cut, bad])
+    return IoResults({**machine, "plait": plait.__version__, "MPI": "M"}, settings, [case])
+
+
+def test_results_follow_from_the_samples():
+    case = made_up_results().cases[0]
+    assert [cell.speed_up for cell in case.cells] == [pytest.approx(2.0), pytest.approx(250.0), None]
+    assert case.spread == pytest.approx(0.020 / 0.011)
+    assert [cell.name for cell in case.speed_ups] == ["column-block", "row-cyclic"]
+
+
+def test_wrong_and_given_up_cells_are_shown_as_such():
+    console = Console(width=120, no_color=True)
+    with console.capture() as capture:
+        console.print(results_table(made_up_results()))
+    text = capture.get()
+    assert "> 5,000" in text
+    assert "> 250x" in text
+    assert "wrong" in text
+    assert "WRONG DATA: Reading 100 x 100 doubles, cyclic-cyclic, mpi-io." in text
+    assert "slowest distribution over fastest: 1.82" in text
+    assert "was checked" not in text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.00123, "1.23"), (0.0123, "12.3"), (0.0999, "99.9"), (1.234, "1,234")])
+def test_times_have_three_digits(seconds, text):
+    assert milliseconds(seconds) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.5, "0.50x"), (1.234, "1.23x"), (12.34, "12.3x"), (1234.5, "1,234x")])
+def test_factors_have_three_digits(value, text):
+    assert factor(value) == text
+
+
+@needs_mpi
+def test_redistributions_are_measured_and_checked(tmp_path):
+    samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
+    result = run(
+        "bench", "redistribute", "--size", "300", "--rounds", "2", "--json", str(samples), "--chart", str(chart)
+    )
+    assert result.exit_code == 0, result.output
+    assert "Every byte of the first round was checked." in result.output
+    found = json.loads(samples.read_text())
+    assert len(found["cells"]) == 7
+    for cell in found["cells"]:
+        assert cell["wrong"] == []
+        assert set(cell["seconds"]) == {"shared", "private", "plain", "past", "alltoallw"}
+        assert all(len(times) == 2 and min(times) > 0 for times in cell["seconds"].values())
+        assert 0 < cell["bound"] <= min(cell["medians"]["plain"], cell["medians"]["past"])
+        assert cell["share"] == pytest.approx(cell["bound"] / cell["medians"]["shared"])
+    pytest.importorskip("matplotlib")
+    assert chart.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_baseline_that_took_too_long_is_a_lower_bound():
+    cell = RedistributeCell(
+        "c", ["a", "b"], {"shared": [2.0], "private": [4.0], "plain": [1.0], "past": [1.5]}, over=20.0
+    )
+    results = RedistributeResults(
+        {"processor": "p", "cores": "2", "memory": "m", "system": "s", "plait": "1", "python": "3"},
+        {"size": 10, "ranks": 4, "rounds": 1},
+        [cell],
+    )
+    assert (cell.bound, cell.share(), cell.speed_up) == (1.0, 0.5, 10.0)
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(redistribute_table(results))
+    text = console.export_text()
+    assert "> 20,000" in text
+    assert "> 10.0x" in text
+    cell.wrong.append("shared")
+    assert cell.share() is None
+    assert cell.speed_up is None
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_measures_how_much_of_an_access_a_computation_hides(tmp_path, ranks):
+    samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
+    result = run("bench", "overlap", "--megabytes", "2", "--rounds", "2", "--ranks", str(ranks), "--dir",
+                 str(tmp_path), "--json", str(samples), "--chart", str(chart))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "Every byte that was read was checked." in result.output
+    found = json.loads(samples.read_text())
+    assert [one["name"] for one in found["accesses"]] == [access.name for access in ACCESSES]
+    for one in found["accesses"]:
+        assert set(one["seconds"]) == {"io", "compute", "both"}
+        assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())
+    assert chart.read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chart.png", "samples.json"]
+
+
+@needs_mpi
+def test_measures_local_and_remote_disks(tmp_path):
+    samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
+    disks = [tmp_path / "a", tmp_path / "b"]
+    for disk in disks:
+        disk.mkdir()
+    result = run("bench", "distant", "--megabytes", "2", "--rounds", "1", "--ahead", "3", "--disk", str(disks[0]),
+                 "--disk", str(disks[1]), "--json", str(samples), "--chart", str(chart))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "Every byte that was read was checked." in result.output
+    found = json.loads(samples.read_text())
+    cells = {(one["where"], one["kind"], one["size"], one["ahead"]) for one in found["rates"]}
+    sizes = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
+    assert cells == {(w, k, s, 3) for w in ("local", "remote") for k in ("read", "write") for s in sizes}
+    assert all(len(one["seconds"]) == 1 and min(one["seconds"]) > 0 for one in found["rates"])
+    assert set(found["latencies"]) == set(LATENCIES)
+    assert len(found["idle"]) == 2
+    assert max(found["idle"]) < 0.05
+    assert chart.read_bytes().startswith(b"\x89PNG")
+    assert not any(path for disk in disks for path in disk.iterdir())
+
+
+def test_overlap_is_what_the_shorter_one_saves():
+    result = OverlapResult("read", {"io": [2.0, 4.0, 3.0], "compute": [6.0, 6.0, 6.0], "both": [6.3, 6.3, 9.9]})
+    assert result.overlap == pytest.approx((3.0 + 6.0 - 6.3) / 3.0)

@@ -1,0 +1,210 @@
+"""plait.copy: windows that cover an array once, every pair of stores, and what is refused or given up."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import plait
+from plait._copy_windows import cut
+from plait._location import path_of, same_place
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+
+def numbers(shape, dtype="f8", order="C", seed=1):
+    """An array of random bytes."""
+    size = math.prod(shape)
+    found = np.frombuffer(np.random.default_rng(seed).bytes(size * np.dtype(dtype).itemsize), dtype)
+    return np.array(found.reshape(shape), order=order)
+
+
+def names(folder: Path):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+shapes = st.lists(st.integers(0, 9), max_size=4).map(tuple)
+
+
+@given(shape=shapes, order=st.sampled_from("CF"), itemsize=st.integers(1, 9), ranks=st.integers(1, 6), memory=st.data())
+def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, itemsize, ranks, memory):
+    room = memory.draw(st.integers(itemsize * ranks, 4000))
+
+    def layout_of(window, dimension):
+        dealt = ["balanced" if d == dimension else "*" for d in range(len(window))]
+        return plait.Layout(window, dealt, grid=(ranks,)) if window else plait.Layout((), [])
+
+    places = np.arange(math.prod(shape)).reshape(shape, order=order)
+    found = []
+    for window in cut(shape, order, itemsize, ranks, room, layout_of).windows():
+        part = places[window.region]
+        assert part.shape == window.shape
+        assert 0 < part.size == window.elements <= room // itemsize
+        found += part.ravel(order=order).tolist()
+    assert found == list(range(places.size))
+
+
+def test_windows_are_as_long_as_the_memory_allows():
+    def layout_of(window, dimension):
+        dealt = ["balanced" if d == dimension else "*" for d in range(2)]
+        return plait.Layout(window, dealt, grid=(4,))
+
+    rows = cut((1000, 500), "C", 8, 4, 1 << 20, layout_of)
+    assert (rows.slow, rows.dimension, rows.count) == ((), 0, 260)  # 262 rows of 4000 bytes, 65 for each rank
+    few = cut((3, 10_000_000), "C", 8, 4, 1 << 20, layout_of)
+    assert (few.slow, few.dimension, few.count) == ((0,), 1, 131_072)
+    columns = cut((1000, 500), "F", 8, 4, 1 << 20, layout_of)
+    assert (columns.slow, columns.dimension, columns.count) == ((), 1, 128)
+    with pytest.raises(plait.ArgumentError, match="31 bytes, holds no element of 32 bytes"):
+        cut((1000, 500), "C", 32, 1, 31, layout_of)
+
+
+URLS = ["{0}/b.npy", "{0}/b.bin", "stripe:{0}/b.s?disks={0}/x,{0}/y&unit=100", "distant:b.d?folder={0}&place=striped"]
+
+
+def tells(url):
+    return "npy" in url or url.startswith("distant:")
+
+
+@pytest.mark.parametrize("first", URLS)
+@pytest.mark.parametrize("second", URLS)
+def test_any_store_to_any_other(tmp_path, first, second):
+    for disk in "xy":
+        (tmp_path / disk).mkdir()
+    first, second = first.format(tmp_path), second.format(tmp_path).replace("b.", "c.")
+    for shape, dtype, order in [((31, 17), ">f8", "C"), ((5, 6, 7), "i2", "F"), ((40,), "V3", "C"), ((), "<c16", "C")]:
+        whole = numbers(shape, dtype, order)
+        np.save(tmp_path / "a.npy", whole)
+        plait.copy(tmp_path / "a.npy", first, memory=1000)
+        raw = {} if tells(first) else {"shape": shape, "dtype": dtype, "order": order}
+        done = plait.copy(first, second, **raw, memory=2000)
+        assert (done.shape, done.dtype, done.bytes, done.ranks) == (shape, whole.dtype, whole.nbytes, 1)
+        assert done.seconds > 0
+        raw = {} if tells(second) else {"shape": shape, "dtype": dtype, "order": order}
+        plait.copy(second, tmp_path / "back.npy", **raw)
+        assert (tmp_path / "back.npy").read_bytes() == (tmp_path / "a.npy").read_bytes()
+
+
+def test_parts_of_raw_files(tmp_path):
+    whole = numbers((20, 30), "f4")
+    (tmp_path / "a").write_bytes(b"x" * 12 + whole.tobytes())
+    plait.copy(tmp_path / "a", tmp_path / "b.npy", shape=(20, 30), dtype="f4", offset=12)
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy").view("u4"), whole.view("u4"))
+    plait.copy(tmp_path / "b.npy", tmp_path / "c")
+    assert (tmp_path / "c").read_bytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("layout", ["(block, cyclic(3)) onto (2, 2)", "(*, *)", "(cyclic, *) onto (5)"])
+def test_layouts_of_the_windows(tmp_path, layout):
+    whole = numbers((31, 17))
+    np.save(tmp_path / "a.npy", whole)
+    done = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", layout=layout, memory=3000)
+    assert done.windows > 2
+    assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
+
+
+def test_progress_and_what_it_raises(tmp_path):
+    whole = numbers((64, 64))
+    np.save(tmp_path / "a.npy", whole)
+    (tmp_path / "b.npy").write_bytes(b"old")
+    told = []
+
+    def stop(done, total):
+        told.append((done, total))
+        if done >= total // 2:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=stop)
+    assert told[0][0] < told[-1][0] < whole.nbytes
+    assert {total for _, total in told} == {whole.nbytes}
+    assert (tmp_path / "b.npy").read_bytes() == b"old"
+    assert names(tmp_path) == ["a.npy", "b.npy"]
+    told.clear()
+    done = plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", memory=8192, progress=lambda *now: told.append(now))
+    assert told[-1] == (whole.nbytes, whole.nbytes)
+    assert done.windows == len(told)
+    assert done.rate == pytest.approx(whole.nbytes / done.seconds)
+
+
+def test_a_source_is_no_target(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("a.npy", numbers((4, 4)))
+    os.symlink("a.npy", "link.npy")
+    os.link("a.npy", "second.npy")
+    pairs = [
+        ("a.npy", "./a.npy"),
+        ("a.npy", "link.npy"),
+        ("a.npy", "second.npy"),
+        ("a.npy", f"distant:a.npy?folder={tmp_path}"),
+        ("stripe:a.npy?disks=.", "distant:%61.npy"),
+    ]
+    before = Path("a.npy").read_bytes()
+    for source, target in pairs:
+        with pytest.raises(plait.ArgumentError, match="is the source itself; name another target"):
+            plait.copy(source, target)
+    assert Path("a.npy").read_bytes() == before
+    monkeypatch.setenv("PLAIT_DISTANT_FOLDER", "sub")
+    assert path_of("distant:x/../b?unit=4K") == tmp_path / "sub/b"
+    assert path_of("distant:b?folder=other%20one&unit=4K") == tmp_path / "other one/b"
+    assert not same_place("distant:a.npy", "a.npy")
+
+
+def test_what_is_refused(tmp_path):
+    np.save(tmp_path / "a.npy", numbers((4, 4)))
+    here, there = tmp_path / "a.npy", tmp_path / "b.npy"
+    for options, text in [
+        ({"memory": 0}, "memory=0 bytes hold nothing"),
+        ({"memory": 8}, "holds no element of 8 bytes"),
+        ({"memory": "much"}, "is not a whole number"),
+        ({"layout": plait.Layout((4, 4), "(*, *)")}, "pass a text"),
+        ({"layout": "(block, round) onto (2, 2)"}, "round"),
+        ({"layout": "(block) onto (2)"}, "dimension"),
+        ({"shape": (3, 3)}, "but the shape 3x3 was given"),
+    ]:
+        with pytest.raises(plait.ArgumentError) as caught:
+            plait.copy(here, there, **options)
+        assert text in str(caught.value)
+    with pytest.raises(plait.StoreError, match="No such file"):
+        plait.copy(tmp_path / "none.npy", there)
+    with pytest.raises(plait.StoreError, match="No such file"):
+        plait.copy(here, tmp_path / "none" / "b.npy")
+    (tmp_path / "raw").write_bytes(b"12345678")
+    with pytest.raises(plait.ArgumentError, match="shape and dtype must be given"):
+        plait.copy(tmp_path / "raw", there)
+    assert names(tmp_path) == ["a.npy", "raw"]
+
+
+MEASURED = """
+import resource, sys, plait
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+plait.copy(sys.argv[1], sys.argv[2], memory=1 << 16)  # what is taken once
+before = peak()
+done = plait.copy(sys.argv[3], sys.argv[4], memory=int(sys.argv[5]))
+print(peak() - before, done.windows)
+"""
+
+
+@pytest.mark.parametrize("target", ["b.npy", "distant:b?place=striped&folder={0}"])
+def test_memory_is_bounded(tmp_path, target):
+    """A copy of 96 MiB in 8 MiB: twice as much may be taken, for allocators keep some."""
+    np.save(tmp_path / "small.npy", numbers((100, 100)))
+    np.save(tmp_path / "a.npy", np.zeros((3 << 10, 4 << 10)))
+    target = target.format(tmp_path)
+    paths = [tmp_path / "small.npy", tmp_path / "c.npy", tmp_path / "a.npy", target]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *map(str, paths), str(8 << 20)],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    taken, windows = map(int, done.stdout.split())
+    assert windows >= 24
+    assert taken < 16 << 20
+    with plait.open(target if "distant" in target else tmp_path / target) as file:
+        assert file.shape == (3 << 10, 4 << 10)

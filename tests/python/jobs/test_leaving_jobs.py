@@ -1,0 +1,208 @@
+"""Ranks that leave the program, or give up a file, while the others wait for them: nobody hangs, and all are told."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from launching import WELCOME, launch
+
+import plait
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
+
+MPIEXEC = shutil.which("mpiexec")
+MPICC = shutil.which("mpicc")
+MPICXX = shutil.which("mpicxx")
+LIBRARIES = os.path.dirname(plait.__file__)
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
+NODES = pytest.mark.parametrize("node", ["", "1", "2"], ids=["one node", "nodes of 1", "nodes of 2"])
+
+
+# Rank 1 ends in one of several ways; the others say what they hear, and how soon.
+LEAVING = """
+import sys, time
+import numpy as np
+from mpi4py import MPI
+import plait
+
+path, way = sys.argv[1:]
+comm = MPI.COMM_WORLD
+with plait.open(path, comm=comm) as file:
+    file.read(plait.Layout((6,), "(block)", grid=(comm.size,)))
+comm.Barrier()
+begin = time.monotonic()
+if comm.rank == 1:
+    if way == "error":
+        raise KeyError("the reason")
+    if way == "exit":
+        sys.exit(3)
+    if way == "started":
+        file = plait.open(path, "r+", comm=comm)
+        file.iwrite(np.zeros(2), plait.Layout((6,), "(block)", grid=(comm.size,)))
+        raise KeyError("the reason")
+    sys.exit(0)
+try:
+    if way == "started":
+        plait.open(path, "r+", comm=comm)
+    for _ in range(3):
+        with plait.open(path, comm=comm) as file:
+            pass
+except plait.Error as error:
+    print(f"told after {time.monotonic() - begin:.2f} s: {error}", flush=True)
+    raise
+"""
+
+
+@NODES
+@pytest.mark.parametrize("way", ["error", "exit", "end"])
+def test_a_rank_that_leaves_the_program_is_noticed(tmp_path, way, node):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(6.0))
+    job = launch(3, sys.executable, "-c", LEAVING, path, way, PLAIT_NODE_SIZE=node)
+    assert job.returncode != 0, job.stdout
+    why = r" \(KeyError: 'the reason'\)" if way == "error" else ""
+    told = re.findall(rf"told after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout)
+    assert len(told) == 2, job.stdout
+    assert all(float(seconds) < 5 for seconds in told)  # far less on a machine that does nothing else
+
+
+def test_what_a_rank_started_meets_the_others_before_it_leaves(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(6.0))
+    job = launch(3, sys.executable, "-c", LEAVING, path, "started")
+    assert job.returncode != 0, job.stdout
+    assert job.stdout.count("the ranks of a collective call differ") >= 2, job.stdout
+    np.testing.assert_array_equal(np.load(path), np.arange(6.0))
+
+
+@pytest.fixture(scope="module")
+def exchange(tmp_path_factory):
+    """The program in which a rank leaves the others in the middle of an exchange."""
+    if MPICXX is None:
+        pytest.skip("no MPI compiler wrapper")
+    program = tmp_path_factory.mktemp("exchange") / "leaves"
+    command = [MPICXX, "-std=c++20", f"-I{ROOT}/include", f"-I{ROOT}/src", f"{ROOT}/tests/jobs/leaves_exchange.cpp"]
+    command += ["-o", program, f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
+@pytest.mark.parametrize("what", ["message", "broadcast"])
+def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, what, node):
+    job = launch(4, exchange, what, "finalize", PLAIT_NODE_SIZE=node)
+    assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
+    # Without MPI_Finalize the launcher ends the others: what counts is that nobody waits.
+    launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
+
+
+@pytest.mark.skipif(MPICC is None, reason="no MPI compiler wrapper")
+@NODES
+def test_a_c_program_that_comes_to_its_end_is_noticed(tmp_path, node):
+    program = tmp_path / "leaves"
+    command = [MPICC, "-Wall", "-Werror", f"-I{ROOT}/include", f"{ROOT}/tests/jobs/leaves.c", "-o", program]
+    command += [f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    job = launch(3, program, tmp_path / "missing.npy", PLAIT_NODE_SIZE=node)
+    assert job.returncode == 0, job.stdout
+    assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
+
+
+KILLED = """
+import os, signal, sys
+from mpi4py import MPI
+from plait import distant
+
+comm = MPI.COMM_WORLD
+with distant.open(f"{sys.argv[1]}/disk-{comm.rank}", "w", comm=comm, temporary=True) as file:
+    with distant.offer(f"own {comm.rank}", f"{sys.argv[1]}/own-{comm.rank}", "w", comm=comm, temporary=True) as own:
+        comm.Barrier()
+        other = (comm.rank + 1) % comm.size
+        file.write(0, b"abc", other)
+        file.sync(other)
+        assert file.read(0, 3, other).tobytes() == b"abc"
+        own.write(0, b"abc")
+        comm.Barrier()
+        if comm.rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        comm.Barrier()
+"""
+
+
+@pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
+def test_a_killed_rank_leaves_no_temporary_distant_file(tmp_path, node):
+    job = launch(3, sys.executable, "-c", KILLED, tmp_path, PLAIT_NODE_SIZE=node)
+    assert job.returncode != 0
+    assert "Error" not in job.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+# A rank leaves a block by an exception while the other waits for it in a call that is not Plait's.
+GIVING_UP = """
+import sys
+from mpi4py import MPI
+import plait
+from plait import distant, shared
+
+kind, path, way = sys.argv[1:]
+comm = MPI.COMM_WORLD
+
+def opened(name):
+    if kind == "distant":
+        return distant.open(f"{name}-{comm.rank}", "w", comm=comm)
+    if kind == "shared":
+        return shared.open(name, "w", comm=comm)
+    return plait.open(name, "w", comm=comm, shape=(4,), dtype="f8")
+
+try:
+    with opened(path + "1"), opened(path + "2"):
+        if comm.rank == 1:
+            raise KeyError("the reason")
+        if way == "caught":
+            comm.recv(source=1)
+        comm.recv(source=1)
+except KeyError:
+    if way == "uncaught":
+        raise
+    print("left", flush=True)
+    comm.send(None, dest=0)
+    comm.send(None, dest=0)
+except plait.Error as error:
+    print("told:", error, flush=True)
+with opened(path + "3") as again:
+    pass
+print("opened", flush=True)
+"""
+
+
+@NODES
+@pytest.mark.parametrize("kind", ["array", "distant", "shared"])
+def test_who_gives_up_waits_for_nobody(tmp_path, kind, node):
+    job = launch(2, sys.executable, "-c", GIVING_UP, kind, tmp_path / "a.npy", "caught", PLAIT_NODE_SIZE=node)
+    assert job.returncode == 0, job.stdout
+    assert "left" in job.stdout
+    assert re.search("told: .*given up", job.stdout), job.stdout
+    assert job.stdout.count("opened") == 2, job.stdout
+
+
+def test_an_error_is_seen_though_the_others_wait_in_mpi(tmp_path):
+    job = subprocess.Popen(
+        [MPIEXEC, "-n", "2", sys.executable, "-c", GIVING_UP, "array", str(tmp_path / "a.npy"), "uncaught"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **WELCOME},
+    )
+    try:  # who never hears of it hangs
+        assert any("KeyError: 'the reason'" in line for line in job.stderr)
+    finally:
+        job.terminate()
+        job.communicate(timeout=20)

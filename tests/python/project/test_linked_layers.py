@@ -1,0 +1,69 @@
+"""What the compiled objects need of each other: no layer reaches a later one through the linker."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+BUILD = Path(os.environ.get("PLAIT_RELEASE_BUILD", ROOT / ".plait" / "build" / "release"))
+sys.path.insert(0, str(ROOT / "tests" / "style"))
+from test_layers import LAYERS  # noqa: E402
+
+
+def is_current(path: Path) -> bool:
+    """Whether its source is there; a build leaves the objects of others where they are."""
+    return (ROOT / Path(*path.parts[path.parts.index("src") :]).with_suffix("")).exists()
+
+
+OBJECTS = [
+    path for path in sorted(BUILD.glob("CMakeFiles/plait*.dir/src/**/*.o")) if is_current(path.relative_to(BUILD))
+]
+
+
+def symbols() -> Iterator[tuple[Path, str, str]]:
+    """Every symbol of every object: the object, the symbol's kind in nm's letters, its name."""
+    for start in range(0, len(OBJECTS), 200):
+        command = ["nm", "-A", "--format=posix", *map(str, OBJECTS[start : start + 200])]
+        for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+            path, _, rest = line.partition(": ")
+            name, kind = rest.split()[:2]
+            yield Path(path), kind, name
+
+
+def layer_of(path: Path) -> str:
+    return path.parts[path.parts.index("src") + 1]
+
+
+@pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
+def test_no_object_needs_a_later_layer() -> None:
+    found = list(symbols())
+    homes: dict[str, set[str]] = {}
+    for path, kind, name in found:
+        if kind in "TDBRC":  # inline functions are defined by everybody who uses them
+            homes.setdefault(name, set()).add(layer_of(path))
+    late = sorted(
+        {
+            f"{path.relative_to(BUILD)} needs {name} of {min(homes[name], key=LAYERS.index)}"
+            for path, kind, name in found
+            if kind in "Uw"
+            and "plait" in name  # the recording library stands in for the C library's calls
+            and name in homes
+            and min(map(LAYERS.index, homes[name])) > LAYERS.index(layer_of(path))
+        }
+    )
+    assert not late, late
+
+
+@pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
+def test_no_object_may_do_without_another_layer() -> None:
+    weak = {  # but for the beginnings of thread-local variables, which the compiler makes so
+        name for _, kind, name in symbols() if kind == "w" and "plait" in name and not name.startswith("_ZTH")
+    }
+    assert not weak, weak
