@@ -15,10 +15,6 @@ LONGER: dict[str, int] = {}
 
 # Folders that hold more, each with the number that it must not pass; an entry leaves when its folder is divided.
 FULLER = {
-    "python/plait/trace": 29,
-    "python/plait/trace/page": 36,
-    "src/trace/capture": 28,
-    "src/trace/report": 37,
     "src/transport/mpi": 41,
 }
 

@@ -10,6 +10,7 @@
 
 #include "bind.hpp"
 #include "described.hpp"
+#include "module.hpp"
 #include "report.hpp"
 #include "string.hpp"
 #include "trace/report/analysis.hpp"
@@ -293,7 +294,7 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
 
 }  // namespace
 
-void bind_trace_report(nb::module_& module) {
+void bind_reports(nb::module_& module) {
   module.def("trace_report", &analyse, "path"_a, nb::kw_only(), "format"_a = "", "base"_a = 0, "separator"_a = "",
              "comment"_a = "", "tick"_a = 0, "block"_a = 512, "logical"_a = nb::none(), "cpu"_a = false, "file"_a = "",
              "include"_a = nb::list(), "exclude"_a = nb::list(), "all"_a = false, "process"_a = nb::none(),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "module.hpp"
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
 #include "string.hpp"
@@ -237,7 +238,7 @@ std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const n
 
 }  // namespace
 
-void bind_trace(nb::module_& module) {
+void bind_traces(nb::module_& module) {
   nb::class_<TraceReader>(module, "TraceReader")
       .def("read", &read)
       .def_prop_ro("description", [](const TraceReader& self) { return dict_of(self.open().description()); })

@@ -2,14 +2,14 @@
 
 #include <string>
 
-#include "bind.hpp"
+#include "module.hpp"
 #include "plait/workloads.hpp"
 
 namespace nb = nanobind;
 
 namespace plait::python {
 
-void bind_trace_workloads(nb::module_& module) {
+void bind_workloads(nb::module_& module) {
   module.def("workloads", [] {
     nb::list all;
     for (const trace::Workload& one : trace::workloads()) {

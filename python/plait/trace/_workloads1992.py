@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
-from plait import _core
+from plait import _trace
 from plait._errors import ArgumentError
 from plait._guard import entry
 from plait.trace._reader import Trace
@@ -47,7 +47,7 @@ class Workload(NamedTuple):
 
 def workloads() -> list[Workload]:
     """All workloads, by name."""
-    return [Workload(**one) for one in _core.workloads()]
+    return [Workload(**one) for one in _trace.workloads()]
 
 
 @entry

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from plait import _core
+from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._errors import ArgumentError, Error
 from plait._guard import entry
@@ -135,10 +135,10 @@ def _counted(path: str, options: dict[str, Any]) -> Document:
     name = "/dev/stdin" if path == "-" else path
     opener = opener_of(name)
     if opener is None:
-        return _core.trace_report(name, **options)
+        return _trace.trace_report(name, **options)
     unpacked = Unpacked(name, opener)
     try:
-        found = _core.trace_report(unpacked.path, **options)
+        found = _trace.trace_report(unpacked.path, **options)
     except Error as error:
         raise type(error)(str(error).replace(unpacked.path, name)) from None
     finally:
@@ -175,7 +175,7 @@ def _document(found: Document, path: str, part: str) -> Document:
     document: Document = {
         "format": "plait trace report",
         "version": 1,
-        "trace": _trace(found, path, part),
+        "trace": _source(found, path, part),
         "left_out": left_out(found["left_out"]),
         "conclusions": [],
         **_tables(found),
@@ -207,7 +207,7 @@ def _ratio(a: float, b: float) -> float | None:
     return a / b if b else None
 
 
-def _trace(found: Document, path: str, part: str) -> Document:
+def _source(found: Document, path: str, part: str) -> Document:
     known, totals = found["description"], found["totals"]
     seen = sum(one["read_bytes"] + one["write_bytes"] for one in (totals, *found["left_out"]))
     notes = known["notes"] + found["notes"]

@@ -12,8 +12,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptor.hpp"
+#include "base/open_file.hpp"
 #include "base/process.hpp"
-#include "store/posix/descriptor.hpp"
 
 namespace plait::trace::binary {
 
@@ -23,9 +24,9 @@ constexpr std::size_t kInMemory = std::size_t{8} << 20;
 
 class FileBlob : public Blob {
  public:
-  FileBlob(std::string path, store::posix::Descriptor file) : path_(std::move(path)), file_(std::move(file)) {
+  FileBlob(std::string path, base::Descriptor file) : path_(std::move(path)), file_(std::move(file)) {
     struct stat status;
-    if (::fstat(file_.number(), &status) != 0) throw store::posix::system_error("look at the trace " + path_, errno);
+    if (::fstat(file_.number(), &status) != 0) throw base::system_error("look at the trace " + path_, errno);
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
 
@@ -36,7 +37,7 @@ class FileBlob : public Blob {
       const ssize_t got =
           ::pread(file_.number(), static_cast<char*>(room) + done, bytes - done, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw store::posix::system_error("read the trace " + path_, errno);
+      if (got < 0) throw base::system_error("read the trace " + path_, errno);
       if (got == 0) break;
       done += static_cast<std::size_t>(got);
     }
@@ -48,7 +49,7 @@ class FileBlob : public Blob {
  private:
   const base::Owner owner_;
   std::string path_;
-  store::posix::Descriptor file_;
+  base::Descriptor file_;
   std::uint64_t size_ = 0;
 };
 
@@ -69,12 +70,12 @@ class MemoryBlob : public Blob {
   std::string bytes_;
 };
 
-store::posix::Descriptor temporary_file() {
+base::Descriptor temporary_file() {
   const char* named = std::getenv("TMPDIR");
   const std::string folder = named != nullptr && *named != 0 ? named : "/tmp";
   std::string name = folder + "/plait-trace-XXXXXX";
-  store::posix::Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
-  if (file.number() < 0) throw store::posix::system_error("make a temporary file in " + folder, errno);
+  base::Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.number() < 0) throw base::system_error("make a temporary file in " + folder, errno);
   ::unlink(name.c_str());
   return file;
 }
@@ -83,7 +84,7 @@ void write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::write(file, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) throw store::posix::system_error("write a temporary file", errno);
+    if (done < 0) throw base::system_error("write a temporary file", errno);
     bytes.remove_prefix(static_cast<std::size_t>(done));
   }
 }
@@ -91,12 +92,12 @@ void write_all(int file, std::string_view bytes) {
 }  // namespace
 
 std::unique_ptr<Blob> open_blob(const std::string& path) {
-  return std::make_unique<FileBlob>(path, store::posix::open_file(path, O_RDONLY, 0, "the trace " + path));
+  return std::make_unique<FileBlob>(path, base::open_file(path, O_RDONLY, 0, "the trace " + path));
 }
 
 std::unique_ptr<Blob> blob_of(const Source& source) {
-  store::posix::Descriptor file(::fcntl(source.file(), F_DUPFD_CLOEXEC, 0));
-  if (file.number() < 0) throw store::posix::system_error("open the trace " + source.name(), errno);
+  base::Descriptor file(::fcntl(source.file(), F_DUPFD_CLOEXEC, 0));
+  if (file.number() < 0) throw base::system_error("open the trace " + source.name(), errno);
   return std::make_unique<FileBlob>(source.name(), std::move(file));
 }
 
@@ -107,7 +108,7 @@ std::unique_ptr<Blob> spool(Source& source) {
     if (part.empty()) return std::make_unique<MemoryBlob>(std::move(held));
     held += part;
   }
-  store::posix::Descriptor file = temporary_file();
+  base::Descriptor file = temporary_file();
   write_all(file.number(), held);
   while (true) {
     const std::string_view part = source.take(std::size_t{1} << 18);

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "bind.hpp"
+#include "module.hpp"
 #include "plait/error.hpp"
 #include "string.hpp"
 #include "unlocked.hpp"
@@ -66,6 +66,6 @@ double time_calls(const std::string& call, const std::string& path, std::size_t 
 
 }  // namespace
 
-void bind_trace_loop(nb::module_& module) { module.def("time_calls", &time_calls, nb::call_guard<Unlocked>()); }
+void bind_timed_calls(nb::module_& module) { module.def("time_calls", &time_calls, nb::call_guard<Unlocked>()); }
 
 }  // namespace plait::python

@@ -1,4 +1,4 @@
-#include "store/posix/descriptor.hpp"
+#include "base/open_file.hpp"
 
 #include <fcntl.h>
 
@@ -8,10 +8,10 @@
 
 #include "base/text.hpp"
 
-namespace plait::store::posix {
+namespace plait::base {
 
 Error system_error(const std::string& what, int code) {
-  return Error(ErrorKind::kSystem, base::text("cannot ", what, ": ", std::strerror(code)), code);
+  return Error(ErrorKind::kSystem, text("cannot ", what, ": ", std::strerror(code)), code);
 }
 
 Descriptor open_file(const std::string& path, int flags, unsigned mode, const std::string& shown) {
@@ -25,7 +25,7 @@ Descriptor open_file(const std::string& path, int flags, unsigned mode, const st
       std::error_code ignored;
       const std::filesystem::path folder = std::filesystem::path(path).parent_path();
       if (!folder.empty() && !std::filesystem::exists(folder, ignored)) {
-        hint = base::text("; the folder ", folder.string(), " does not exist");
+        hint = text("; the folder ", folder.string(), " does not exist");
       } else if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
         hint = "; no file can be made there; choose another folder";
       } else if ((flags & O_ACCMODE) == O_RDONLY) {
@@ -40,9 +40,9 @@ Descriptor open_file(const std::string& path, int flags, unsigned mode, const st
     } else if (code == EACCES || code == EPERM || code == EROFS) {
       hint = (flags & O_ACCMODE) == O_RDONLY ? "; reading it is not permitted" : "; writing it is not permitted";
     }
-    const Error plain = system_error(base::text("open ", shown.empty() ? path : shown), code);
+    const Error plain = system_error(text("open ", shown.empty() ? path : shown), code);
     throw Error(ErrorKind::kSystem, plain.what() + hint, code);
   }
 }
 
-}  // namespace plait::store::posix
+}  // namespace plait::base
