@@ -19,11 +19,10 @@ FULLER = {
     "python/plait/trace/page": 36,
     "src/trace/capture": 28,
     "src/trace/report": 37,
-    "src/transport/mpi": 41,
 }
 
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
-# Places of one machine, and threads that a reader of this project cannot be sent to.
+# Positions of one machine, and threads that a reader of this project cannot be sent to.
 FOREIGN = {
     "a path of somebody's machine": re.compile(r"(?<![\w.$}])/(?:home|root|work|Users)/\w"),
     "a registry's address": re.compile(r"\bpypi\.[o]rg|[p]ythonhosted|index-[u]rl|find-[l]inks"),

@@ -18,8 +18,8 @@ constexpr std::size_t kPart = std::size_t{256} << 10;
 
 }  // namespace
 
-Leaders::Leaders(MPI_Comm everyone, std::vector<int> ranks, int place, Notices& notices)
-    : everyone_(everyone), ranks_(std::move(ranks)), place_(place), notices_(notices) {}
+Leaders::Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices)
+    : everyone_(everyone), ranks_(std::move(ranks)), index_(index), notices_(notices) {}
 
 /// In each step everyone hears of twice as many as before; hearing of one twice does a minimum no harm.
 void Leaders::reduce_min(std::span<std::int64_t> values) {
@@ -29,8 +29,8 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
     if (!step_) step_ = std::make_unique<Step>();
     Step* const step = step_.get();
     std::copy(values.begin(), values.end(), step->out.begin());
-    const int from = ranks_[static_cast<std::size_t>((place_ - distance + count) % count)];
-    const int to = ranks_[static_cast<std::size_t>((place_ + distance) % count)];
+    const int from = ranks_[static_cast<std::size_t>((index_ - distance + count) % count)];
+    const int to = ranks_[static_cast<std::size_t>((index_ + distance) % count)];
     std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     try {
       check(MPI_Irecv(step->in.data(), length, MPI_INT64_T, from, kAgreeTag, everyone_, requests.data()), "MPI_Irecv");
@@ -48,21 +48,21 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
 /// Each hands on to two others what it gets: messages of ours, for a communicator of their own could not be made where
 /// one of them has left.
 void Leaders::broadcast(std::span<std::byte> bytes) {
-  const auto place = static_cast<std::size_t>(place_);
+  const auto index = static_cast<std::size_t>(index_);
   std::array<MPI_Request, 2> sends{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   try {
     for (std::size_t done = 0; done < bytes.size(); done += kPart) {
       std::byte* const part = bytes.data() + done;
       const auto length = static_cast<int>(std::min(kPart, bytes.size() - done));
-      if (place > 0) {
+      if (index > 0) {
         MPI_Request receive = MPI_REQUEST_NULL;
-        check(MPI_Irecv(part, length, MPI_BYTE, ranks_[(place - 1) / 2], kBroadcastTag, everyone_, &receive),
+        check(MPI_Irecv(part, length, MPI_BYTE, ranks_[(index - 1) / 2], kBroadcastTag, everyone_, &receive),
               "MPI_Irecv");
         notices_.wait_for_messages(std::span(&receive, 1), "a broadcast between nodes");
       }
       notices_.wait_for_messages(sends, "a broadcast between nodes");
-      for (std::size_t child = 0; child < sends.size() && 2 * place + 1 + child < ranks_.size(); ++child)
-        check(MPI_Isend(part, length, MPI_BYTE, ranks_[2 * place + 1 + child], kBroadcastTag, everyone_, &sends[child]),
+      for (std::size_t child = 0; child < sends.size() && 2 * index + 1 + child < ranks_.size(); ++child)
+        check(MPI_Isend(part, length, MPI_BYTE, ranks_[2 * index + 1 + child], kBroadcastTag, everyone_, &sends[child]),
               "MPI_Isend");
     }
     notices_.wait_for_messages(sends, "a broadcast between nodes");

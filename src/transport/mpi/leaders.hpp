@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/mpi/notices.hpp"
+#include "transport/mpi/liveness/notices.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::transport::mpi {
@@ -17,8 +17,8 @@ namespace plait::transport::mpi {
 /// Of one communicator, on the first process of a node.  Needs no communicator of its own.
 class Leaders {
  public:
-  /// The first process of each node, this one at `place`.
-  Leaders(MPI_Comm everyone, std::vector<int> ranks, int place, Notices& notices);
+  /// The first process of each node, this one is number `index`.
+  Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices);
 
   /// Each value becomes the smallest that any of them gave.
   void reduce_min(std::span<std::int64_t> values);
@@ -34,7 +34,7 @@ class Leaders {
 
   MPI_Comm everyone_;
   std::vector<int> ranks_;
-  int place_;
+  int index_;
   Notices& notices_;
   std::unique_ptr<Step> step_ = std::make_unique<Step>();  // beforehand: an agreement must not fail for want of memory
 };

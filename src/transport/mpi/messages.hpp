@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "transport/mpi/notices.hpp"
+#include "transport/mpi/liveness/notices.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::transport::mpi {

@@ -1,4 +1,4 @@
-#include "transport/mpi/notices.hpp"
+#include "transport/mpi/liveness/notices.hpp"
 
 #include <sched.h>
 
@@ -27,13 +27,13 @@ constexpr int kMostTold = 64;
 }  // namespace
 
 Notices::Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness,
-                 std::vector<int> leaders, int place)
+                 std::vector<int> leaders, int index)
     : everyone_(everyone),
       cookie_(cookie),
       board_(board),
       liveness_(liveness),
       leaders_(std::move(leaders)),
-      place_(place) {}
+      index_(index) {}
 
 Notices::~Notices() {
   // MPI may still send it when nobody waits for that any more.
@@ -66,11 +66,11 @@ void Notices::send_on() {
   };
   if (count <= kMostTold) {
     for (int to = 0; to < count; ++to)
-      if (to != place_) tell(to);
+      if (to != index_) tell(to);
     return;
   }
   for (int bit = 1; bit < count; bit *= 2)
-    if ((place_ ^ bit) < count) tell(place_ ^ bit);
+    if ((index_ ^ bit) < count) tell(index_ ^ bit);
 }
 
 void Notices::look() {

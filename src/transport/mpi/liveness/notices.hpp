@@ -21,10 +21,10 @@ namespace plait::transport::mpi {
 /// threads  One at a time waits; another one may look, or abandon what it has started.
 class Notices {
  public:
-  /// `leaders`: the first process of each node, where this is one of them, at `place`; else none.  `cookie` is the
-  /// same for all, and another one for each communicator.  `liveness` looks, and throws.
+  /// `leaders`: the first process of each node, where this is one of them, number `index` of them; else none.  `cookie`
+  /// is the same for all, and another one for each communicator.  `liveness` looks, and throws.
   Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness, std::vector<int> leaders,
-          int place);
+          int index);
   ~Notices();
   Notices(const Notices&) = delete;
   Notices& operator=(const Notices&) = delete;
@@ -57,7 +57,7 @@ class Notices {
   node::Departure& board_;
   Liveness& liveness_;
   std::vector<int> leaders_;
-  int place_;
+  int index_;
   std::unique_ptr<Wire> wire_ = std::make_unique<Wire>();  // beforehand: who leaves may have no memory
   std::atomic<bool> sent_on_{false};
   std::atomic<bool> given_up_{false};

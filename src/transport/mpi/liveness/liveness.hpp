@@ -9,7 +9,7 @@
 
 #include "base/process_watch.hpp"
 #include "transport/gates.hpp"
-#include "transport/mpi/losses.hpp"
+#include "transport/mpi/liveness/losses.hpp"
 #include "transport/node/departure.hpp"
 
 namespace plait::transport::mpi {
