@@ -19,8 +19,8 @@ namespace plait {
 
 namespace core {
 
-void refuse(const Comm& comm, const std::string& message) {
-  const std::exception_ptr error = collective::caught([&] { throw Error(ErrorKind::kArgument, message); });
+void refuse(const Comm& comm, const std::string& message, int system_code) {
+  const std::exception_ptr error = collective::caught([&] { throw refusal(message, system_code); });
   if (!comm.alone()) collective::Collective::refuse(*comm.transport(), error);
   std::rethrow_exception(error);
 }
@@ -276,10 +276,10 @@ void File::Impl::run_alone(const Layout& layout, const std::vector<MutablePart>&
   times = {longest.io, longest.copy, longest.wait, longest.total};
 }
 
-void File::Impl::refuse(const std::string& message) {
+void File::Impl::refuse(const std::string& message, int system_code) {
   check_open();
   try {
-    core::refuse(comm, message);
+    core::refuse(comm, message, system_code);
   } catch (const Error& error) {
     after_failure(error, false);
     throw;

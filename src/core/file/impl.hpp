@@ -91,7 +91,7 @@ class File::Impl {
   void choose_storage_unit();
   void close();
   void abandon();
-  void refuse(const std::string& message);
+  void refuse(const std::string& message, int system_code);
   void check_open() const;
   /// The same as far as this rank knows without the others: may be asked on any thread.
   void check_open_here() const;
@@ -175,8 +175,8 @@ int useful_threads(std::int64_t elements, std::int64_t element_bytes);
 std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                            std::int64_t element_bytes, const Comm& comm);
 
-/// Brings an argument error of this rank to the agreement that the others are at.
-[[noreturn]] void refuse(const Comm& comm, const std::string& message);
+/// Brings a refusal of this rank to the agreement that the others are at.
+[[noreturn]] void refuse(const Comm& comm, const std::string& message, int system_code);
 
 /// The same parts; one path serves reads and writes, and a write never changes them.
 std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts);

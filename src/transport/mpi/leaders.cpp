@@ -14,7 +14,7 @@ namespace plait::transport::mpi {
 namespace {
 
 /// What passes from node to node at a time: one part comes while the one before it is handed on.
-constexpr std::size_t kPart = std::size_t{256} << 10;
+constexpr std::size_t kHandedOn = std::size_t{256} << 10;
 
 }  // namespace
 
@@ -51,9 +51,9 @@ void Leaders::broadcast(std::span<std::byte> bytes) {
   const auto index = static_cast<std::size_t>(index_);
   std::array<MPI_Request, 2> sends{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   try {
-    for (std::size_t done = 0; done < bytes.size(); done += kPart) {
+    for (std::size_t done = 0; done < bytes.size(); done += kHandedOn) {
       std::byte* const part = bytes.data() + done;
-      const auto length = static_cast<int>(std::min(kPart, bytes.size() - done));
+      const auto length = static_cast<int>(std::min(kHandedOn, bytes.size() - done));
       if (index > 0) {
         MPI_Request receive = MPI_REQUEST_NULL;
         check(MPI_Irecv(part, length, MPI_BYTE, ranks_[(index - 1) / 2], kBroadcastTag, everyone_, &receive),

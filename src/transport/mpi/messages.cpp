@@ -12,14 +12,14 @@ namespace {
 
 /// A long message begins with a short one that the other side acknowledges, and goes on in parts: whoever has waited
 /// so long that it looks only now and then for what has come (notices.cpp) sees by them that the message moves.
-constexpr std::size_t kLong = std::size_t{64} << 10;
-constexpr std::size_t kFirst = std::size_t{1} << 10;
-constexpr std::size_t kPart = std::size_t{4} << 20;
+constexpr std::size_t kLongMessage = std::size_t{64} << 10;
+constexpr std::size_t kFirstPart = std::size_t{1} << 10;
+constexpr std::size_t kNextPart = std::size_t{4} << 20;
 
 class MpiTicket : public Ticket {
  public:
   /// Its memory comes first: what is started has to be completed.
-  MpiTicket(std::size_t bytes, Notices& notices) : notices_(notices) { requests_.reserve(bytes / kPart + 3); }
+  MpiTicket(std::size_t bytes, Notices& notices) : notices_(notices) { requests_.reserve(bytes / kNextPart + 3); }
   ~MpiTicket() override {
     if (!complete_ && !requests_.empty()) notices_.abandon();
   }
@@ -42,11 +42,11 @@ class MpiTicket : public Ticket {
 template <typename Bytes, typename Start>
 std::unique_ptr<Ticket> start_parts(Bytes bytes, Notices& notices, Start&& start) {
   auto ticket = std::make_unique<MpiTicket>(bytes.size(), notices);
-  const bool is_long = bytes.size() > kLong;
-  std::size_t done = is_long ? kFirst : 0;
-  if (is_long) start(bytes.first(kFirst), true, ticket->next());
+  const bool is_long = bytes.size() > kLongMessage;
+  std::size_t done = is_long ? kFirstPart : 0;
+  if (is_long) start(bytes.first(kFirstPart), true, ticket->next());
   do {
-    const std::size_t length = std::min(kPart, bytes.size() - done);
+    const std::size_t length = std::min(kNextPart, bytes.size() - done);
     start(bytes.subspan(done, length), false, ticket->next());
     done += length;
   } while (done < bytes.size());
