@@ -7,8 +7,8 @@
 
 namespace plait::core {
 
-void refuse(const Comm& comm, const std::string& message) {
-  const std::exception_ptr error = collective::caught([&] { throw Error(ErrorKind::kArgument, message); });
+void refuse(const Comm& comm, const std::string& message, int system_code) {
+  const std::exception_ptr error = collective::caught([&] { throw refusal(message, system_code); });
   if (!comm.alone()) collective::Collective::refuse(*comm.transport(), error);
   std::rethrow_exception(error);
 }

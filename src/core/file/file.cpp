@@ -29,17 +29,17 @@ File::~File() {
   base::let_go(impl_, impl_->owner());
 }
 
-void File::refuse_open(const std::string& message, const Comm& comm) {
-  if (!comm.alone()) comm.worker()->run([&] { core::refuse(comm, message); });
-  core::refuse(comm, message);
+void File::refuse_open(const std::string& message, const Comm& comm, int system_code) {
+  if (!comm.alone()) comm.worker()->run([&] { core::refuse(comm, message, system_code); });
+  core::refuse(comm, message, system_code);
 }
 
 void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memory) {
   core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->select(type, offset, memory); }); });
 }
 
-void File::refuse(const std::string& message) {
-  impl_->turn().run([&] { impl_->refuse(message); });
+void File::refuse(const std::string& message, int system_code) {
+  impl_->turn().run([&] { impl_->refuse(message, system_code); });
   __builtin_unreachable();
 }
 

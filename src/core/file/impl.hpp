@@ -79,7 +79,7 @@ class File::Impl {
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
   void close();
   void abandon();
-  void refuse(const std::string& message);
+  void refuse(const std::string& message, int system_code);
   /// Draws the consequences of a failed collective for later ones.
   void after_failure(const Error& error, bool write);
   /// Calls `body` with this process's transport, or one of a process that is alone.

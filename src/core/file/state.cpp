@@ -65,10 +65,10 @@ void File::Impl::after_failure(const Error& error, bool write) {
   if ((write && mode_ == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
 }
 
-void File::Impl::refuse(const std::string& message) {
+void File::Impl::refuse(const std::string& message, int system_code) {
   check_open();
   try {
-    core::refuse(comm_, message);
+    core::refuse(comm_, message, system_code);
   } catch (const Error& error) {
     after_failure(error, false);
     throw;

@@ -153,8 +153,8 @@ void Stream::close() {
   impl_->here().settle();
   impl_->close();
 }
-void Stream::refuse(const std::string& message) {
-  impl_->here().refuse(message);
+void Stream::refuse(const std::string& message, int system_code) {
+  impl_->here().refuse(message, system_code);
   __builtin_unreachable();
 }
 

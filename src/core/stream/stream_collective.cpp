@@ -192,8 +192,8 @@ void CollectiveStream::seek(std::int64_t element) {
   guarded(file().comm(), [&] { file().turn().run(move); });
 }
 
-void CollectiveStream::refuse(const std::string& message) {
-  file().turn().run([&] { file().refuse(message); });
+void CollectiveStream::refuse(const std::string& message, int system_code) {
+  file().turn().run([&] { file().refuse(message, system_code); });
   __builtin_unreachable();
 }
 

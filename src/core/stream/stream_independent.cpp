@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "core/comm/guard.hpp"
 #include "core/file/recorded.hpp"
 #include "core/stream/stream_impl.hpp"
 
@@ -87,7 +88,7 @@ void IndependentStream::seek(std::int64_t element) {
   position_.seek(element);
 }
 
-void IndependentStream::refuse(const std::string& message) { throw Error(ErrorKind::kArgument, message); }
+void IndependentStream::refuse(const std::string& message, int system_code) { throw refusal(message, system_code); }
 
 void IndependentStream::settle() {
   worker_.run([] {});
