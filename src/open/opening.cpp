@@ -88,6 +88,8 @@ std::string FileOpening::told() const {
       << ' ' << content_.data_offset << ' ' << access_.memory_bytes << ' ' << static_cast<int>(access_.strategy) << ' '
       << access_.readers << ' ' << type.shape.size();
   for (const std::int64_t extent : type.shape) out << ' ' << extent;
+  out << ' ' << content_.chunk.size();
+  for (const std::int64_t extent : content_.chunk) out << ' ' << extent;
   out << ' ' << type.dtype.size() << '\n' << type.dtype;
   if (view_ && call_.transport().size() > 1) out << container_->tell(*view_);
   return out.str();
@@ -108,6 +110,9 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
         access_.readers >> dimensions;
     type.shape.resize(dimensions);
     for (std::int64_t& extent : type.shape) in >> extent;
+    in >> dimensions;
+    content_.chunk.resize(dimensions);
+    for (std::int64_t& extent : content_.chunk) in >> extent;
     std::size_t dtype_bytes = 0;
     in >> dtype_bytes;
     container_ = container::containers()[number];
@@ -119,6 +124,7 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
   }
   file_.type = content_.type;
   file_.data_offset = content_.data_offset;
+  file_.chunk = content_.chunk;
   file_.access_options = access_;
   file_.opening_memory = access_.memory_bytes;
   file_.several = options_.several;

@@ -93,8 +93,8 @@ plan::AccessPlan File::Impl::plan(const Layout& layout, const Region& region, in
     options.readers = std::min<std::int64_t>(options.readers, workers);
   }
   options.fill_halo = action == Action::kFill;
-  return plan::AccessPlan(plan::Section(type.shape, type.order, region), layout, type.element_bytes, data_offset,
-                          workers, nodes_apart, action == Action::kWrite, options);
+  return plan::AccessPlan(section_of(region), layout, type.element_bytes, data_offset, workers, nodes_apart,
+                          action == Action::kWrite, options);
 }
 
 bool File::Impl::given_up() const { return !comm.alone() && comm.transport()->given_up().contains(number); }
@@ -167,8 +167,8 @@ void File::Impl::check_mode(bool write) const {
 void File::Impl::access(const Layout& layout, const std::vector<MutablePart>& parts, const Region& region,
                         Action action, const base::RecordedCall& asked, unsigned flags) {
   const auto extent = [&] {
-    return core::asked_extent(plan::Section(type.shape, type.order, region), layout, comm.alone() ? -1 : comm.rank(),
-                              type.element_bytes, data_offset);
+    return core::asked_extent(section_of(region), layout, comm.alone() ? -1 : comm.rank(), type.element_bytes,
+                              data_offset);
   };
   const auto carry_out = [&] {
     check_open();

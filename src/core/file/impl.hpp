@@ -40,6 +40,7 @@ class File::Impl {
   Mode mode = Mode::kRead;
   ArrayType type;
   std::int64_t data_offset = 0;
+  Extents chunk;  // the shape of the chunks that the array lies in; empty: none
   plan::AccessOptions access_options;
   bool several = false;                  // raw arrays behind each other, of which `type` and `data_offset` name one
   std::int64_t opening_memory = 0;       // what select() falls back to
@@ -89,6 +90,8 @@ class File::Impl {
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
   /// The unit that shares are multiples of, which depends on the stripes and the elements.
   void choose_storage_unit();
+  /// What an access to a region touches.  errors  kArgument: the region does not fit the array.
+  plan::Section section_of(const Region& region) const { return {type.shape, type.order, region, chunk}; }
   void close();
   void abandon();
   void refuse(const std::string& message);
