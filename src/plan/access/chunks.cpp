@@ -77,13 +77,13 @@ std::int64_t Chunks::contiguous_elements() const {
   return run;
 }
 
-std::int64_t Chunks::file_place(const Extents& index) const {
-  std::int64_t place = 0;
+std::int64_t Chunks::file_position(const Extents& index) const {
+  std::int64_t position = 0;
   for (std::size_t d = 0; d < index.size(); ++d) {
     const std::int64_t in_array = slices_.start[d] + index[d] * slices_.step[d];
-    place += in_array / chunk_[d] * row_strides_[d] + in_array % chunk_[d] * strides_[d];
+    position += in_array / chunk_[d] * row_strides_[d] + in_array % chunk_[d] * strides_[d];
   }
-  return place;
+  return position;
 }
 
 ChunkPart Chunks::part(std::int64_t number) const {
@@ -96,31 +96,33 @@ ChunkPart Chunks::part(std::int64_t number) const {
     part.shape[d] = row_begin(d, row + 1) - part.lo[d];
     part.steps[d] = strides_[d] * slices_.step[d];
   }
-  part.file = file_place(part.lo);
+  part.file = file_position(part.lo);
   // In front of it lie the chunks of lower rows, in each dimension those that agree in all slower ones.
   std::int64_t slower = 1;
   std::int64_t faster = elements_;
   for (std::size_t d = 0; d < dimensions; ++d) {
     faster /= slices_.count[d];
-    part.place += slower * part.lo[d] * faster;
+    part.position += slower * part.lo[d] * faster;
     slower *= part.shape[d];
   }
   part.elements = slower;
   return part;
 }
 
-std::int64_t Chunks::place_of(std::int64_t number) const { return number < count_ ? part(number).place : elements_; }
+std::int64_t Chunks::position_of(std::int64_t number) const {
+  return number < count_ ? part(number).position : elements_;
+}
 
-std::int64_t Chunks::number_at(std::int64_t place) const {
-  if (place >= elements_) return count_;
+std::int64_t Chunks::number_at(std::int64_t position) const {
+  if (position >= elements_) return count_;
   std::int64_t number = 0;
   std::int64_t slower = 1;
   std::int64_t faster = elements_;
   for (std::size_t d = 0; d < chunk_.size(); ++d) {
     faster /= slices_.count[d];
-    const std::int64_t row = row_of(d, place / (slower * faster));
+    const std::int64_t row = row_of(d, position / (slower * faster));
     const std::int64_t lo = row_begin(d, row);
-    place -= slower * lo * faster;
+    position -= slower * lo * faster;
     slower *= row_begin(d, row + 1) - lo;
     number = number * rows_[d] + row;
   }

@@ -16,19 +16,19 @@ struct Slices {
 
 /// What a section has of one chunk: a box.
 struct ChunkPart {
-  Extents lo;              ///< its first element in the section
-  Extents shape;           ///< elements, 1 or more in each dimension
-  Extents steps;           ///< file distance of neighbours in each dimension, in elements
-  std::int64_t file = 0;   ///< file place of its first element, in elements
-  std::int64_t place = 0;  ///< of its first element among those of the section
+  Extents lo;                 ///< its first element in the section
+  Extents shape;              ///< elements, 1 or more in each dimension
+  Extents steps;              ///< file distance of neighbours in each dimension, in elements
+  std::int64_t file = 0;      ///< file position of its first element, in elements
+  std::int64_t position = 0;  ///< of its first element among those of the section
   std::int64_t elements = 1;
 };
 
 /// An array is cut into boxes of one shape, slowest dimension first, and so lie the boxes in the file and the elements in
-/// each box.  Every chunk takes the room of a whole one, so the places of the file that chunks at the upper edges have outside
+/// each box.  Every chunk takes the room of a whole one, so the positions of the file that chunks at the upper edges have outside
 /// the array hold nothing.
 ///
-/// The chunks that have something of the section are numbered in file order.  The section's places count its elements in
+/// The chunks that have something of the section are numbered in file order.  The section's positions count its elements in
 /// file order as well: those of chunk 0, those of chunk 1, and so on.
 /// cost    O(dimensions) in time and memory, whatever the number of chunks.
 class Chunks {
@@ -46,12 +46,12 @@ class Chunks {
   std::int64_t contiguous_elements() const;
 
   ChunkPart part(std::int64_t number) const;
-  /// The place of a chunk's first element; that behind the last one for count().
-  std::int64_t place_of(std::int64_t number) const;
-  /// The number of the chunk that has a place; count() behind the last one.
-  std::int64_t number_at(std::int64_t place) const;
-  /// The file place of an element of the section.
-  std::int64_t file_place(const Extents& index) const;
+  /// The position of a chunk's first element; that behind the last one for count().
+  std::int64_t position_of(std::int64_t number) const;
+  /// The number of the chunk that has a position; count() behind the last one.
+  std::int64_t number_at(std::int64_t position) const;
+  /// The file position of an element of the section.
+  std::int64_t file_position(const Extents& index) const;
 
   /// Chunks in a line along a dimension that have something of the section, the number of the first one, or behind it, that has one
   /// of its indices from `index` on, and the first index that one has.

@@ -97,11 +97,11 @@ std::int64_t Section::contiguous_elements() const {
   return chunks ? chunks->contiguous_elements() : plan::contiguous_elements(shape, steps);
 }
 
-std::int64_t Section::file_place(const Extents& index) const {
-  if (chunks) return chunks->file_place(index);
-  std::int64_t place = origin;
-  for (std::size_t d = 0; d < index.size(); ++d) place += index[d] * steps[d];
-  return place;
+std::int64_t Section::file_position(const Extents& index) const {
+  if (chunks) return chunks->file_position(index);
+  std::int64_t position = origin;
+  for (std::size_t d = 0; d < index.size(); ++d) position += index[d] * steps[d];
+  return position;
 }
 
 std::vector<Box> Section::boxes(std::int64_t begin, std::int64_t end) const {
@@ -116,7 +116,7 @@ std::vector<Box> Section::boxes(std::int64_t begin, std::int64_t end) const {
         box.lo[d] += part.lo[d];
         box.hi[d] += part.lo[d];
       }
-      box.place += part.place + from - begin;
+      box.position += part.position + from - begin;
       box.steps = dense;
       result.push_back(std::move(box));
     }
@@ -143,7 +143,7 @@ class BoxCutter {
     prefix_.resize(shape.size());
   }
 
-  /// Places [from, to) of the sub-array of dimensions d and faster, whose first element has the place `base`.
+  /// Positions [from, to) of the sub-array of dimensions d and faster, whose first element has the position `base`.
   void cut(std::size_t d, std::int64_t base, std::int64_t from, std::int64_t to) {
     if (from >= to) return;
     if (d == shape_.size()) {
@@ -172,9 +172,9 @@ class BoxCutter {
   std::vector<Box> take() { return std::move(boxes_); }
 
  private:
-  void emit(std::size_t d, std::int64_t lo, std::int64_t hi, std::int64_t place) {
+  void emit(std::size_t d, std::int64_t lo, std::int64_t hi, std::int64_t position) {
     Box box;
-    box.place = place - begin_;
+    box.position = position - begin_;
     for (std::size_t e = 0; e < shape_.size(); ++e) {
       box.lo.push_back(e < d ? prefix_[e] : e == d ? lo : 0);
       box.hi.push_back(e < d ? prefix_[e] + 1 : e == d ? hi : shape_[e]);

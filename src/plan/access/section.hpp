@@ -13,23 +13,23 @@
 
 namespace plait::plan {
 
-/// A stretch of places as an N-dimensional box of the section: [lo, hi) in each dimension.  `place` counts from the
+/// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` counts from the
 /// beginning of the range that was cut.
 struct Box {
   Extents lo;
   Extents hi;
-  std::int64_t place = 0;
-  Extents steps{};  ///< places from a neighbour to the next; empty: as in a dense array of the section's shape
+  std::int64_t position = 0;
+  Extents steps{};  ///< positions from a neighbour to the next; empty: as in a dense array of the section's shape
 };
 
 /// The elements of a region, as a dense array of their own: `shape` has all dimensions of the file's array, slowest in
-/// the file first, with the extent 1 where the region takes a single index.  A *place* of the section counts these
-/// elements in file order; ranges of places are what readers and windows are cut from.
+/// the file first, with the extent 1 where the region takes a single index.  A *position* of the section counts these
+/// elements in file order; ranges of positions are what readers and windows are cut from.
 struct Section {
   Extents shape;                 ///< elements, slowest first
   std::optional<Chunks> chunks;  ///< where the file's array lies in chunks; `steps` and `origin` say nothing then
   Extents steps;                 ///< file distance of neighbours in each dimension, in elements
-  std::int64_t origin = 0;       ///< file place of the first element, in elements
+  std::int64_t origin = 0;       ///< file position of the first element, in elements
   std::int64_t elements = 1;
   std::vector<int>
       layout_dimension;  ///< the dimension of the layout that a section dimension is, -1 for a single index
@@ -42,29 +42,29 @@ struct Section {
   /// Elements that are contiguous in the file wherever a dimension is walked whole: the product of the fastest
   /// dimensions that the region takes whole, of a chunk inside of the array where there are chunks.
   std::int64_t contiguous_elements() const;
-  /// Whether places follow each other in the file without a gap, whatever the range.
+  /// Whether positions follow each other in the file without a gap, whatever the range.
   bool contiguous() const { return !chunks && contiguous_elements() == elements; }
-  /// The file place of an element, in elements.
-  std::int64_t file_place(const Extents& index) const;
-  /// The places [begin, end), ascending: at most 2N-1 boxes in the file, or in each chunk.
+  /// The file position of an element, in elements.
+  std::int64_t file_position(const Extents& index) const;
+  /// The positions [begin, end), ascending: at most 2N-1 boxes in the file, or in each chunk.
   std::vector<Box> boxes(std::int64_t begin, std::int64_t end) const;
 };
 
-/// Cuts the places [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
+/// Cuts the positions [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
 std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end);
 
-/// A stretch of the file: `elements` elements from file place `file` on, which are the section's places from `place`
+/// A stretch of the file: `elements` elements from file position `file` on, which are the section's positions from `position`
 /// on.
 struct FileRun {
   std::int64_t file = 0;
-  std::int64_t place = 0;
+  std::int64_t position = 0;
   std::int64_t elements = 0;
 };
 
 /// The same of a box with such steps between neighbours in the file.
 std::int64_t contiguous_elements(const Extents& shape, const Extents& steps);
 
-/// Calls `visit(FileRun)` for each stretch of the places [begin, end) of a box that is contiguous in the file, ascending.
+/// Calls `visit(FileRun)` for each stretch of the positions [begin, end) of a box that is contiguous in the file, ascending.
 template <typename Visit>
 void for_each_run_of_box(const Extents& shape, const Extents& steps, std::int64_t origin, std::int64_t begin,
                          std::int64_t end, Visit&& visit) {
@@ -73,29 +73,29 @@ void for_each_run_of_box(const Extents& shape, const Extents& steps, std::int64_
   // One run for each combination of the slower dimensions.
   std::size_t slow = shape.size();
   for (std::int64_t product = 1; product < run;) product *= shape[--slow];
-  for (std::int64_t place = begin; place < end;) {
-    std::int64_t index = place / run;
-    std::int64_t file = origin + place % run;
+  for (std::int64_t position = begin; position < end;) {
+    std::int64_t index = position / run;
+    std::int64_t file = origin + position % run;
     for (std::size_t d = slow; d-- > 0;) {
       file += index % shape[d] * steps[d];
       index /= shape[d];
     }
-    const std::int64_t left = run - place % run;
-    const std::int64_t length = left < end - place ? left : end - place;
-    visit(FileRun{file, place, length});
-    place += length;
+    const std::int64_t left = run - position % run;
+    const std::int64_t length = left < end - position ? left : end - position;
+    visit(FileRun{file, position, length});
+    position += length;
   }
 }
 
-/// Calls `visit(part, from, to)` for each chunk that has something of the places [begin, end), ascending: it has
-/// [from, to) of its own places.
+/// Calls `visit(part, from, to)` for each chunk that has something of the positions [begin, end), ascending: it has
+/// [from, to) of its own positions.
 template <typename Visit>
 void for_each_part(const Chunks& chunks, std::int64_t begin, std::int64_t end, Visit&& visit) {
   if (begin >= end) return;
   for (std::int64_t number = chunks.number_at(begin); begin < end; ++number) {
     const ChunkPart part = chunks.part(number);
-    const std::int64_t next = part.place + part.elements < end ? part.place + part.elements : end;
-    visit(part, begin - part.place, next - part.place);
+    const std::int64_t next = part.position + part.elements < end ? part.position + part.elements : end;
+    visit(part, begin - part.position, next - part.position);
     begin = next;
   }
 }
@@ -109,8 +109,9 @@ void for_each_file_run(const Section& section, std::int64_t begin, std::int64_t 
     return;
   }
   for_each_part(*section.chunks, begin, end, [&](const ChunkPart& part, std::int64_t from, std::int64_t to) {
-    for_each_run_of_box(part.shape, part.steps, part.file, from, to,
-                        [&](const FileRun& run) { visit(FileRun{run.file, run.place + part.place, run.elements}); });
+    for_each_run_of_box(part.shape, part.steps, part.file, from, to, [&](const FileRun& run) {
+      visit(FileRun{run.file, run.position + part.position, run.elements});
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-// Shares and windows of an access: which places each reader touches, and in which steps.
+// Shares and windows of an access: which positions each reader touches, and in which steps.
 
 #include <algorithm>
 #include <numeric>
@@ -97,7 +97,7 @@ AccessPlan::Range AccessPlan::share(std::int64_t reader) const {
 }
 
 AccessPlan::Range AccessPlan::of_chunks(std::int64_t first, std::int64_t end) const {
-  return {section_.chunks->place_of(first), section_.chunks->place_of(end)};
+  return {section_.chunks->position_of(first), section_.chunks->position_of(end)};
 }
 
 AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) const {
@@ -116,18 +116,18 @@ AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) con
 
 namespace {
 
-/// The first place at or behind `place` of a dense array, slowest dimension first, whose index in each dimension is one of
+/// The first position at or behind `position` of a dense array, slowest dimension first, whose index in each dimension is one of
 /// those that next(d, index) finds: the first of them from `index` on, or the extent.
 template <typename Next>
-std::int64_t next_of_product(const Extents& shape, std::int64_t place, Next&& next) {
+std::int64_t next_of_product(const Extents& shape, std::int64_t position, Next&& next) {
   const std::size_t dimensions = shape.size();
   std::int64_t elements = 1;
   for (const std::int64_t extent : shape) elements *= extent;
-  if (place >= elements) return elements;
+  if (position >= elements) return elements;
   Extents index(dimensions);
   for (std::size_t d = dimensions; d-- > 0;) {
-    index[d] = place % shape[d];
-    place /= shape[d];
+    index[d] = position % shape[d];
+    position /= shape[d];
   }
   // The first dimension whose index is not owned moves up to the next owned one and resets all faster ones; where there
   // is none, the next slower dimension moves on.
@@ -151,37 +151,37 @@ std::int64_t next_of_product(const Extents& shape, std::int64_t place, Next&& ne
   return result;
 }
 
-std::int64_t next_in_part(const std::vector<IndexSet>& sets, const ChunkPart& part, std::int64_t place) {
-  return next_of_product(part.shape, place, [&](std::size_t d, std::int64_t index) {
+std::int64_t next_in_part(const std::vector<IndexSet>& sets, const ChunkPart& part, std::int64_t position) {
+  return next_of_product(part.shape, position, [&](std::size_t d, std::int64_t index) {
     const std::int64_t found = sets[d].next(part.lo[d] + index);
     return found < sets[d].end ? found - part.lo[d] : part.shape[d];
   });
 }
 
-std::int64_t next_in_chunks(const std::vector<IndexSet>& sets, const Chunks& chunks, std::int64_t place) {
-  std::int64_t number = chunks.number_at(place);
+std::int64_t next_in_chunks(const std::vector<IndexSet>& sets, const Chunks& chunks, std::int64_t position) {
+  std::int64_t number = chunks.number_at(position);
   const ChunkPart here = chunks.part(number);
-  const std::int64_t found = next_in_part(sets, here, place - here.place);
-  if (found < here.elements) return here.place + found;
+  const std::int64_t found = next_in_part(sets, here, position - here.position);
+  if (found < here.elements) return here.position + found;
   Extents rows(sets.size());
   for (std::size_t d = 0; d < rows.size(); ++d) rows[d] = chunks.rows(d);
   number = next_of_product(rows, number + 1, [&](std::size_t d, std::int64_t row) {
     const std::int64_t index = row < rows[d] ? sets[d].next(chunks.row_begin(d, row)) : sets[d].end;
     return index < sets[d].end ? chunks.row_of(d, index) : rows[d];
   });
-  if (number == chunks.count()) return chunks.place_of(number);
+  if (number == chunks.count()) return chunks.position_of(number);
   const ChunkPart part = chunks.part(number);
-  return part.place + next_in_part(sets, part, 0);
+  return part.position + next_in_part(sets, part, 0);
 }
 
 }  // namespace
 
-std::int64_t AccessPlan::next_owned(const std::vector<IndexSet>& sets, std::int64_t place) const {
+std::int64_t AccessPlan::next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const {
   for (const IndexSet& set : sets)
     if (set.empty()) return section_.elements;
-  if (place >= section_.elements) return section_.elements;
-  if (section_.chunks) return next_in_chunks(sets, *section_.chunks, place);
-  return next_of_product(section_.shape, place, [&](std::size_t d, std::int64_t index) {
+  if (position >= section_.elements) return section_.elements;
+  if (section_.chunks) return next_in_chunks(sets, *section_.chunks, position);
+  return next_of_product(section_.shape, position, [&](std::size_t d, std::int64_t index) {
     const std::int64_t found = sets[d].next(index);
     return found < sets[d].end ? found : section_.shape[d];
   });

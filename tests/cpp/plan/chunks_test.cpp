@@ -42,19 +42,19 @@ Elements elements_of(const engine_case::Case& access, const Extents& chunk) {
     for (std::size_t d = 0; d < index.size(); ++d) in_array.push_back(region[d].start + index[d] * region[d].step);
     Extents slowest_first = index;
     if (access.file_order == Order::kFortran) std::reverse(slowest_first.begin(), slowest_first.end());
-    result[chunk_case::file_place(in_array, access.file_shape, chunk, access.file_order)] = slowest_first;
+    result[chunk_case::file_position(in_array, access.file_shape, chunk, access.file_order)] = slowest_first;
   });
   return result;
 }
 
-/// Every range of places is cut into boxes and stretches of the file that have its elements, each once.
+/// Every range of positions is cut into boxes and stretches of the file that have its elements, each once.
 void check_section(const Section& section, const Elements& elements) {
   std::vector<std::int64_t> files;
   std::vector<Extents> indices;
   for (const auto& [file, index] : elements) {
     files.push_back(file);
     indices.push_back(index);
-    ASSERT_EQ(section.file_place(index), file);
+    ASSERT_EQ(section.file_position(index), file);
   }
   const auto total = static_cast<std::int64_t>(files.size());
   ASSERT_EQ(section.elements, total);
@@ -62,8 +62,8 @@ void check_section(const Section& section, const Elements& elements) {
     for (std::int64_t end = begin; end <= total; end += 1 + total / 5) {
       std::int64_t next = begin;
       for_each_file_run(section, begin, end, [&](const FileRun& run) {
-        ASSERT_EQ(run.place, next);
-        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, files[at(run.place + i)]);
+        ASSERT_EQ(run.position, next);
+        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, files[at(run.position + i)]);
         next += run.elements;
       });
       ASSERT_EQ(next, end);
@@ -72,13 +72,13 @@ void check_section(const Section& section, const Elements& elements) {
         Extents shape;
         for (std::size_t d = 0; d < box.lo.size(); ++d) shape.push_back(box.hi[d] - box.lo[d]);
         oracle::for_each_index(shape, [&](const Extents& index) {
-          std::int64_t place = begin + box.place;
+          std::int64_t position = begin + box.position;
           Extents there = box.lo;
           for (std::size_t d = 0; d < index.size(); ++d) {
-            place += index[d] * box.steps[d];
+            position += index[d] * box.steps[d];
             there[d] += index[d];
           }
-          ASSERT_EQ(indices[at(place)], there);
+          ASSERT_EQ(indices[at(position)], there);
           ++seen;
         });
       }
@@ -87,14 +87,14 @@ void check_section(const Section& section, const Elements& elements) {
   }
 }
 
-/// Shares and windows are of whole chunks and hold each place once; a window is only cut where no chunk fits.
+/// Shares and windows are of whole chunks and hold each position once; a window is only cut where no chunk fits.
 void check_shares(const AccessPlan& plan) {
   const Chunks& chunks = *plan.section().chunks;
   std::int64_t next = 0;
   for (std::int64_t reader = 0; reader < plan.workers(); ++reader) {
     const AccessPlan::Range share = plan.share(reader);
     ASSERT_EQ(share.begin, next);
-    ASSERT_EQ(chunks.place_of(chunks.number_at(share.begin)), share.begin);
+    ASSERT_EQ(chunks.position_of(chunks.number_at(share.begin)), share.begin);
     ASSERT_EQ(share.empty(), reader >= plan.readers() || plan.section().elements == 0);
     bool ended = false;
     for (std::int64_t step = 0; step < plan.steps(); ++step) {
@@ -106,10 +106,11 @@ void check_shares(const AccessPlan& plan) {
       ASSERT_EQ(window.begin, next);
       next = window.end;
       if (plan.window() >= chunks.largest()) {
-        ASSERT_EQ(chunks.place_of(chunks.number_at(window.begin)), window.begin);
-        ASSERT_EQ(chunks.place_of(chunks.number_at(window.end)), window.end);
+        ASSERT_EQ(chunks.position_of(chunks.number_at(window.begin)), window.begin);
+        ASSERT_EQ(chunks.position_of(chunks.number_at(window.end)), window.end);
       }
-      for (std::int64_t place = window.begin; place < window.end; ++place) ASSERT_EQ(plan.reader_of(place), reader);
+      for (std::int64_t position = window.begin; position < window.end; ++position)
+        ASSERT_EQ(plan.reader_of(position), reader);
     }
     ASSERT_EQ(next, share.end);
   }
@@ -120,14 +121,14 @@ void check_owners(const AccessPlan& plan, const Elements& elements) {
   for (std::int64_t rank = 0; rank < plan.layout().size(); ++rank) {
     for (const Holding& own : plan.holdings(rank)) {
       std::int64_t owned = plan.section().elements;
-      std::int64_t place = plan.section().elements;
+      std::int64_t position = plan.section().elements;
       for (auto element = elements.rbegin(); element != elements.rend(); ++element) {
         bool mine = true;
         for (std::size_t d = 0; d < own.sets.size(); ++d) mine = mine && own.sets[d].contains(element->second[d]);
-        if (mine) owned = place - 1;
-        ASSERT_EQ(plan.next_owned(own.sets, --place), owned) << "rank " << rank << ", place " << place;
+        if (mine) owned = position - 1;
+        ASSERT_EQ(plan.next_owned(own.sets, --position), owned) << "rank " << rank << ", position " << position;
         if (mine) {
-          const auto owners = plan.owners({place, place + 1});
+          const auto owners = plan.owners({position, position + 1});
           ASSERT_EQ(owners, std::vector{rank});
         }
       }
@@ -135,7 +136,7 @@ void check_owners(const AccessPlan& plan, const Elements& elements) {
   }
 }
 
-TEST(Chunks, PlacesSharesAndWindowsGoChunkByChunk) {
+TEST(Chunks, PositionsSharesAndWindowsGoChunkByChunk) {
   Random random(5);
   for (int i = 0; i < 1500 / oracle::kThinning; ++i) {
     const engine_case::Case access = engine_case::random_case(random, pick(random, 1, 4), {1, 8, 5000});
@@ -163,7 +164,7 @@ TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {
   const std::int64_t last = section.chunks->count() - 1;
   EXPECT_EQ(section.chunks->part(last).elements, kLarge % 3);
   EXPECT_EQ(section.chunks->number_at(section.elements - 1), last);
-  EXPECT_EQ(section.chunks->place_of(last), section.elements - kLarge % 3);
+  EXPECT_EQ(section.chunks->position_of(last), section.elements - kLarge % 3);
 }
 
 TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {

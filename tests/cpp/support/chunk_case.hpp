@@ -46,8 +46,8 @@ inline std::int64_t room(const Extents& shape, const Extents& chunk) {
   return product(grid_of(shape, chunk)) * product(chunk);
 }
 
-/// The file place of an element of the array, in elements.
-inline std::int64_t file_place(const Extents& index, const Extents& shape, const Extents& chunk, Order order) {
+/// The file position of an element of the array, in elements.
+inline std::int64_t file_position(const Extents& index, const Extents& shape, const Extents& chunk, Order order) {
   Extents number;
   Extents inside;
   for (std::size_t d = 0; d < index.size(); ++d) {
@@ -64,7 +64,7 @@ inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& fl
   std::copy_n(flat.begin(), access.offset, result.begin());
   oracle::for_each_index(access.file_shape, [&](const Extents& index) {
     const std::int64_t from = oracle::offset_of(index, access.file_shape, access.file_order);
-    const std::int64_t to = file_place(index, access.file_shape, chunk, access.file_order);
+    const std::int64_t to = file_position(index, access.file_shape, chunk, access.file_order);
     std::copy_n(flat.begin() + access.offset + from * access.element_bytes, access.element_bytes,
                 result.begin() + access.offset + to * access.element_bytes);
   });

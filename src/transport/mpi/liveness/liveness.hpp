@@ -1,0 +1,37 @@
+/// Notices when a process of the node has ended, or left.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "transport/gates.hpp"
+#include "transport/mpi/liveness/losses.hpp"
+#include "transport/node/departure.hpp"
+
+namespace plait::transport::mpi {
+
+/// Holds a process descriptor for each peer, one for all communicators; where the kernel offers none, a peer that ends
+/// is not noticed here.
+class PeerLiveness : public Liveness {
+ public:
+  /// Collective over `node`; `workers` are the numbers to name in errors, `departure` is the node's, `progress` that of
+  /// this process.
+  PeerLiveness(MPI_Comm node, std::vector<int> workers, const node::Departure& departure,
+               const node::Progress& progress);
+  void check() override;
+
+  /// Where there are other nodes: takes notice of them, and what is known of their losses.
+  std::function<void()> look;
+  Losses* losses = nullptr;
+
+ private:
+  std::vector<int> workers_;
+  const node::Departure& departure_;
+  const node::Progress& progress_;
+  std::vector<std::shared_ptr<const int>> descriptors_;
+};
+
+}  // namespace plait::transport::mpi
