@@ -44,8 +44,8 @@ void File::Impl::check_mode(bool write) const {
 
 void File::Impl::access(const AccessRequest& request, const base::RecordedCall& asked, unsigned flags) {
   const auto extent = [&] {
-    return core::asked_extent(plan::Section(array_.type.shape, array_.type.order, request.region), request.layout,
-                              comm_.alone() ? -1 : comm_.rank(), array_.type.element_bytes, array_.data_offset);
+    return core::asked_extent(array_.section(request.region), request.layout, comm_.alone() ? -1 : comm_.rank(),
+                              array_.type.element_bytes, array_.data_offset);
   };
   const auto carry_out = [&] {
     check_open();

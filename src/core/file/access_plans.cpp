@@ -11,7 +11,7 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
     options.readers = std::min<std::int64_t>(options.readers, workers.number);
   }
   options.fill_halo = request.action == Action::kFill;
-  return {plan::Section(array.type.shape, array.type.order, request.region),
+  return {array.section(request.region),
           request.layout,
           array.type.element_bytes,
           array.data_offset,

@@ -90,6 +90,12 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
           if (static_cast<int>(mode) > static_cast<int>(StreamMode::kSame))
             throw Error(ErrorKind::kArgument,
                         text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
+          if (!file.array().chunk.empty())
+            throw Error(ErrorKind::kArgument,
+                        text(file.path(),
+                             " keeps its array in chunks, so that elements which follow each other in the "
+                             "array do not in the file, as those of a stream must; read or write by a layout "
+                             "and a region"));
         });
     const std::int64_t number = file.streams().next_number();
     // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.
