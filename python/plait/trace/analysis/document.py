@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from plait import _trace
 from plait._arguments.buffers import trace_name
-from plait._errors import ArgumentError, Error
+from plait._errors import ArgumentError
 from plait._guard import entry
 from plait.trace import words
 from plait.trace._compressed import Unpacked, opener_of
@@ -117,7 +117,7 @@ def report(
         found = _counted(path, options)
     else:
         with contextlib.closing(Copied(path, source)) as copied:
-            found = _counted(copied.path, {**options, "format": ""})
+            found = _counted(copied.path, {**options, "format": "", "shown": copied.shown})
         found["description"]["format"] = source.name
     found["counters"] = counters_of(
         found["description"]["counters"],
@@ -138,9 +138,7 @@ def _counted(path: str, options: dict[str, Any]) -> Document:
         return _trace.trace_report(name, **options)
     unpacked = Unpacked(name, opener)
     try:
-        found = _trace.trace_report(unpacked.path, **options)
-    except Error as error:
-        raise type(error)(str(error).replace(unpacked.path, name)) from None
+        found = _trace.trace_report(unpacked.path, **{"shown": name, **options})
     finally:
         unpacked.opened()
         unpacked.join()
