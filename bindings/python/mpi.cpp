@@ -6,7 +6,7 @@
 
 #include "communicator/mpi.hpp"
 #include "plait/mpi.hpp"
-#include "transport/mpi/leaving.hpp"
+#include "transport/mpi/liveness/leaving.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;

@@ -124,7 +124,7 @@ def test_public_headers_stand_on_public_headers(path: Path) -> None:
     assert not inner, f"{path} includes {inner}, which are not installed"
 
 
-def test_mpi_stays_in_its_places() -> None:
+def test_mpi_stays_in_its_positions() -> None:
     strays = [
         str(path)
         for path in files_with(CPP)

@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/mpi/wake_ups.hpp"
+#include "transport/mpi/connections/wake_ups.hpp"
 
 namespace plait::transport::mpi {
 

@@ -1,4 +1,4 @@
-#include "transport/mpi/connection_attempt.hpp"
+#include "transport/mpi/connections/connection_attempt.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -63,11 +63,11 @@ void keep_alive(int socket) {
 
 int open_local(const std::string& name, int& code) {
   const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_un place{};
-  place.sun_family = AF_UNIX;
-  std::copy(name.begin(), name.end(), place.sun_path + 1);  // without a file
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(name.begin(), name.end(), address.sun_path + 1);  // without a file
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (made >= 0 && ::connect(made, reinterpret_cast<sockaddr*>(&place), length) == 0) return made;
+  if (made >= 0 && ::connect(made, reinterpret_cast<sockaddr*>(&address), length) == 0) return made;
   code = errno;
   if (made >= 0) ::close(made);
   return -1;

@@ -1,4 +1,4 @@
-#include "transport/mpi/wake_ups.hpp"
+#include "transport/mpi/connections/wake_ups.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -287,8 +287,8 @@ void WakeUps::accept(int listener) {
 }
 
 bool WakeUps::greet(int socket, IncomingConnection& connection) {
-  auto* const place = reinterpret_cast<char*>(&connection.hello) + connection.heard;
-  const ssize_t got = ::recv(socket, place, sizeof(Hello) - connection.heard, MSG_DONTWAIT);
+  auto* const rest = reinterpret_cast<char*>(&connection.hello) + connection.heard;
+  const ssize_t got = ::recv(socket, rest, sizeof(Hello) - connection.heard, MSG_DONTWAIT);
   if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
   connection.heard += static_cast<std::size_t>(got);
   if (connection.heard < sizeof(Hello)) return true;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/mpi/connection_attempt.hpp"
+#include "transport/mpi/connections/connection_attempt.hpp"
 
 namespace plait::transport::mpi {
 

@@ -1,4 +1,4 @@
-#include "transport/mpi/liveness.hpp"
+#include "transport/mpi/liveness/liveness.hpp"
 
 #include <poll.h>
 #include <sys/stat.h>

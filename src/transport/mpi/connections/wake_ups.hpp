@@ -13,8 +13,8 @@
 #include <set>
 #include <vector>
 
-#include "transport/mpi/connection_attempt.hpp"
-#include "transport/mpi/directory.hpp"
+#include "transport/mpi/connections/connection_attempt.hpp"
+#include "transport/mpi/connections/directory.hpp"
 
 namespace plait::transport::mpi {
 
@@ -34,8 +34,9 @@ class WakeUps {
   WakeUps(const WakeUps&) = delete;
   WakeUps& operator=(const WakeUps&) = delete;
 
-  /// Begins to connect to a peer that is to be called, if that has not been tried; what is woken meanwhile is woken then.
-  /// A peer that does not answer for a second is kReady too, MPI may reach it: unless sockets have led to other hosts.
+  /// Begins to connect to a peer that is to be called, if that has not been tried; what is woken meanwhile is woken
+  /// then. A peer that does not answer for a second is kReady too, MPI may reach it: unless sockets have led to other
+  /// hosts.
   /// errors  none.
   /// threads  Any.
   enum class Reach : std::uint8_t { kReady, kNotYet, kGone };
@@ -54,7 +55,8 @@ class WakeUps {
     int all = 0;
     bool large = false;  ///< one at least told of a large message
   };
-  /// Sleeps until somebody wakes this process, a peer goes, or the time is up.  Returns what came.  On the handler thread.
+  /// Sleeps until somebody wakes this process, a peer goes, or the time is up.  Returns what came.  On the handler
+  /// thread.
   Woken wait(std::chrono::microseconds longest);
   /// Takes leave and hangs up: peers find this process gone, and it finds all of them so.  Not while wait() runs.
   void close();

@@ -1,4 +1,4 @@
-#include "transport/mpi/directory.hpp"
+#include "transport/mpi/connections/directory.hpp"
 
 #include <arpa/inet.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "transport/mpi/leaving.hpp"
+#include "transport/mpi/liveness/leaving.hpp"
 
 #include <mutex>
 

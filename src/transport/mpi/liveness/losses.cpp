@@ -1,4 +1,4 @@
-#include "transport/mpi/losses.hpp"
+#include "transport/mpi/liveness/losses.hpp"
 
 #include <cerrno>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "transport/mpi/mpi_active.hpp"
+#include "transport/mpi/active/mpi_active.hpp"
 
 namespace plait::transport::mpi {
 

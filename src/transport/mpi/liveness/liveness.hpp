@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "transport/gates.hpp"
-#include "transport/mpi/losses.hpp"
+#include "transport/mpi/liveness/losses.hpp"
 #include "transport/node/departure.hpp"
 
 namespace plait::transport::mpi {

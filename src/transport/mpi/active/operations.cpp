@@ -1,4 +1,4 @@
-#include "transport/mpi/operations.hpp"
+#include "transport/mpi/active/operations.hpp"
 
 #include <algorithm>
 #include <chrono>

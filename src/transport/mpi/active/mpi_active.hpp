@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "transport/active.hpp"
-#include "transport/mpi/losses.hpp"
-#include "transport/mpi/operations.hpp"
+#include "transport/mpi/active/operations.hpp"
+#include "transport/mpi/connections/wake_ups.hpp"
+#include "transport/mpi/liveness/losses.hpp"
 #include "transport/mpi/tags.hpp"
-#include "transport/mpi/wake_ups.hpp"
 
 namespace plait::transport::mpi {
 
@@ -30,7 +30,7 @@ inline constexpr std::size_t kLarge = 4096;
 using Clock = std::chrono::steady_clock;
 
 struct WireHead {
-  std::int64_t place = 0;
+  std::int64_t slot = 0;
   std::int64_t payload = 0;
   std::int64_t room = 0;
   CallHead head{};
@@ -57,7 +57,7 @@ struct PendingCall {
 
 /// The calls to one worker.
 struct PeerQueue {
-  std::uint32_t places = 0;  // that are taken, a bit each
+  std::uint32_t slots = 0;  // that are taken, a bit each
   std::deque<std::shared_ptr<PendingCall>> waiting;
   bool heard = false;  // whether anything has come of it
   bool gone = false;
@@ -93,7 +93,7 @@ class MpiActive : public Active {
   static CallFailure stopped();
   void take_heads(std::vector<Operations::Done>& ended);
   void start_waiting(int to, std::vector<std::shared_ptr<PendingCall>>& failed);
-  void begin(const std::shared_ptr<PendingCall>& pending, int place);
+  void begin(const std::shared_ptr<PendingCall>& pending, int slot);
   void end_part(const std::shared_ptr<PendingCall>& pending, const Ended& how, bool is_answer);
   void finish(const std::shared_ptr<PendingCall>& pending);
   bool look(bool handler);
@@ -119,7 +119,7 @@ class MpiActive : public Active {
   MPI_Comm comm_;  // the transport's, which outlives this
   int rank_ = 0;
   int size_ = 1;
-  int most_places_ = kMostPlaces;
+  int most_slots_ = kMostSlots;
   std::shared_ptr<CallService> service_;
   std::shared_ptr<Losses> losses_;
   std::unique_ptr<WakeUps> wake_ups_;

@@ -1,4 +1,4 @@
-#include "transport/mpi/places.hpp"
+#include "transport/mpi/topology.hpp"
 
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ std::vector<int> all_of(MPI_Comm comm, int mine, int size) {
 
 }  // namespace
 
-Places::Places(MPI_Comm everyone) {
+Topology::Topology(MPI_Comm everyone) {
   int rank = 0;
   check(MPI_Comm_rank(everyone, &rank), "MPI_Comm_rank");
   OwnComm whole;
@@ -38,10 +38,10 @@ Places::Places(MPI_Comm everyone) {
   std::array<std::int64_t, 2> told{setting != nullptr ? std::atoi(setting) : 0, hash_of({::getpid(), ++made})};
   check(MPI_Bcast(told.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
   cookie = told[1];
-  int place = 0;
-  check(MPI_Comm_rank(whole.get(), &place), "MPI_Comm_rank");
+  int index = 0;
+  check(MPI_Comm_rank(whole.get(), &index), "MPI_Comm_rank");
   const int most = static_cast<int>(told[0]);
-  check(MPI_Comm_split(whole.get(), most > 0 ? place / most : 0, rank, node.out()), "MPI_Comm_split");
+  check(MPI_Comm_split(whole.get(), most > 0 ? index / most : 0, rank, node.out()), "MPI_Comm_split");
   check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
   check(MPI_Comm_size(node.get(), &node_size), "MPI_Comm_size");
   workers = all_of(node.get(), rank, node_size);
@@ -55,7 +55,7 @@ Places::Places(MPI_Comm everyone) {
   check(MPI_Comm_split(everyone, node_rank == 0 ? 0 : MPI_UNDEFINED, rank, heads.out()), "MPI_Comm_split");
   if (node_rank == 0) {
     int nodes = 1;
-    check(MPI_Comm_rank(heads.get(), &node_place), "MPI_Comm_rank");
+    check(MPI_Comm_rank(heads.get(), &leader_index), "MPI_Comm_rank");
     check(MPI_Comm_size(heads.get(), &nodes), "MPI_Comm_size");
     leaders = all_of(heads.get(), rank, nodes);
   }

@@ -1,4 +1,4 @@
-#include "transport/mpi/active.hpp"
+#include "transport/mpi/active/active.hpp"
 
 #include <pthread.h>
 
@@ -12,8 +12,8 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "transport/ending.hpp"
+#include "transport/mpi/active/mpi_active.hpp"
 #include "transport/mpi/check.hpp"
-#include "transport/mpi/mpi_active.hpp"
 
 namespace plait::transport::mpi {
 
@@ -86,7 +86,7 @@ MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, st
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   // What many callers together send to one worker unasked stays bounded.
-  most_places_ = std::clamp(1024 / size_, 2, kMostPlaces);
+  most_slots_ = std::clamp(1024 / size_, 2, kMostSlots);
   queues_.resize(static_cast<std::size_t>(size_));
   wake_ups_ = std::make_unique<WakeUps>(comm_);
   wake_ups_->gone = [this](int peer, bool took_leave) { peer_gone(peer, took_leave); };
@@ -113,12 +113,12 @@ void MpiActive::take_heads(std::vector<Operations::Done>& ended) {
     WireHead wire;
     const bool good = MPI_Mrecv(&wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     if (!good) continue;
-    queues_[static_cast<std::size_t>(wire.place >> 16)].heard = true;
+    queues_[static_cast<std::size_t>(wire.slot >> 16)].heard = true;
     const auto arrived = [this, wire](const Ended&) {
       heard(false);
       Arrival arrival;
-      arrival.id = static_cast<std::uint64_t>(wire.place & 0xffff);
-      arrival.from = static_cast<int>(wire.place >> 16);
+      arrival.id = static_cast<std::uint64_t>(wire.slot & 0xffff);
+      arrival.from = static_cast<int>(wire.slot >> 16);
       arrival.head = wire.head;
       arrival.payload_bytes = wire.payload;
       arrival.room_bytes = wire.room;
