@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,16 @@ def test_values_can_be_pickled() -> None:
     values = [trace.Kind.SEEK, trace.Interface.MPI_IO, trace.Flag.LOGICAL | trace.Flag.DIRECT]
     assert pickle.loads(pickle.dumps(values)) == values
     assert trace.Flag.DATA_TYPE is trace.Flag.VIRTUAL_MEMORY
+
+
+def test_programs_without_traces_do_not_load_them() -> None:
+    """Neither the module nor the library, also for the commands that have nothing to do with traces."""
+    program = (
+        "import sys, plait, plait.cli, plait.cli.copy, plait.cli.layout\n"
+        "plait.Layout((4,), '(block) onto (2)')\n"
+        "loaded = open('/proc/self/maps').read()\n"
+        "assert 'libplait.so' in loaded\n"
+        "print('plait._trace' in sys.modules, 'plait.trace' in sys.modules, 'libplait_trace' in loaded)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False False\n"
