@@ -15,10 +15,10 @@ from rich.table import Table
 
 import plait
 import plait.trace
+from plait._amounts import number, size
 from plait.cli.bench import find_bench
 from plait.cli.support import UserError, output
 from plait.launch import LaunchError, RankProgram, require_mpi
-from plait.trace.words import number, size
 
 _PATIENCE = 60.0  # seconds that the ranks may stay silent
 
