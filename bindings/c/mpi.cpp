@@ -4,23 +4,19 @@
 
 #include "objects.hpp"
 #include "plait_mpi.h"
+#include "transport/mpi/finalize.hpp"
 
 using namespace plait::c;
 
 namespace {
 
-/// A handle of a program that has not started MPI, or has ended it, may not even be looked at.
-bool mpi_runs() {
-  int started = 0;
-  int ended = 0;
-  return MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0;
-}
-
 template <typename Find>
 plait_status make(plait_comm** comm, Find&& communicator) {
   if (comm != nullptr) *comm = nullptr;
   return guarded(nullptr, [&] {
-    const MPI_Comm given = mpi_runs() ? communicator() : MPI_COMM_WORLD;  // make_comm says that MPI is not running
+    // A handle of a program that has not started MPI, or has ended it, may not even be looked at.
+    const MPI_Comm given =
+        plait::transport::mpi::mpi_runs() ? communicator() : MPI_COMM_WORLD;  // make_comm says that MPI is not running
     if (given == MPI_COMM_NULL) refuse("the MPI communicator is MPI_COMM_NULL; pass one that this process is in");
     auto handle = std::make_unique<plait_comm>(plait::Comm());
     handle->comm = plait::make_comm(given);

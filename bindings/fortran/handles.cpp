@@ -6,11 +6,9 @@
 #include <plait_mpi.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "objects.hpp"
 #include "primitives/runtime.hpp"
-#include "transport/ending.hpp"
 #include "transport/mpi/finalize.hpp"
 
 using plait::fortran::find;
@@ -18,14 +16,9 @@ using plait::fortran::finish;
 using plait::fortran::keep;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
+using plait::transport::mpi::mpi_runs;
 
 namespace {
-
-bool mpi_runs() {
-  int started = 0;
-  int ended = 0;
-  return MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0;
-}
 
 void give_up(plait_file* handle) noexcept {
   const plait::File& file = *handle->file;
@@ -64,13 +57,8 @@ plait_status make_alone(Ticket* ticket, Make&& make) {
 }  // namespace
 
 void plait::fortran::watch_the_end() {
-  // Registered behind the end of an MPI that is ours, so that it runs while MPI still does.
-  [[maybe_unused]] static const int registered = std::atexit(at_exit);
-  static bool at_finalize = false;
-  if (at_finalize || !mpi_runs()) return;
-  plait::transport::mpi::watch_finalize();
-  plait::transport::at_ending(plait::transport::EndingStage::kFiles, at_exit);
-  at_finalize = true;
+  static plait::transport::mpi::EndOfHandles end(at_exit, at_exit);
+  end.watch();
 }
 
 extern "C" {

@@ -12,10 +12,11 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
-#include "transport/ending.hpp"
 #include "transport/mpi/finalize.hpp"
 
 namespace plait::ga {
+
+using transport::mpi::mpi_runs;
 
 namespace {
 
@@ -91,11 +92,6 @@ void at_exit() {
 
 }  // namespace
 
-bool mpi_runs() {
-  int started = 0;
-  return MPI_Initialized(&started) == MPI_SUCCESS && started != 0 && !has_ended();
-}
-
 Comm world() {
   if (has_ended()) throw Error(ErrorKind::kSystem, "MPI is finalised already; make files before MPI_Finalize");
   if (!mpi_runs()) {
@@ -115,12 +111,8 @@ Comm world() {
 void watch_the_end(void (*let_go)()) {
   ending() = let_go;
   watcher();
-  [[maybe_unused]] static const int registered = std::atexit(at_exit);
-  static bool at_finalize = false;
-  if (at_finalize || !mpi_runs()) return;
-  transport::mpi::watch_finalize();
-  transport::at_ending(transport::EndingStage::kFiles, on_finalize);
-  at_finalize = true;
+  static transport::mpi::EndOfHandles end(on_finalize, at_exit);
+  end.watch();
 }
 
 }  // namespace plait::ga

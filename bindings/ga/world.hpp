@@ -12,7 +12,5 @@ Comm world();
 
 /// From now on `let_go` is called when MPI is finalised, while it still works, and at the end of a program without MPI.
 void watch_the_end(void (*let_go)());
-/// Whether MPI works now.
-bool mpi_runs();
 
 }  // namespace plait::ga

@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/operators.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +12,7 @@
 #include "plait/bit_permutation.hpp"
 #include "plait/error.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,12 +24,6 @@ namespace {
 constexpr const char* kNumber = "is no whole number; give one, such as 0";
 constexpr const char* kBits = "is no list of bits; give whole numbers, such as (1, 0)";
 constexpr const char* kPattern = "is no pattern; give a text of 0, 1 and letters, such as \"10ab\"";
-
-nb::tuple bits_tuple(const std::vector<int>& bits) {
-  nb::list list;
-  for (const int bit : bits) list.append(bit);
-  return nb::tuple(list);
-}
 
 BitPermutation of_layout(const Layout& layout, const Given<std::string>& given) {
   const std::string& order = given.as("order", "is no order; give \"C\" or \"F\"");
@@ -60,10 +56,10 @@ permutation.)doc")
               },
               "unit"_a, "position"_a, "source_unit_bits"_a = 0)
           .def_prop_ro(
-              "unit", [](const BitPermutation& self) { return bits_tuple(self.unit()); },
+              "unit", [](const BitPermutation& self) { return to_tuple(self.unit()); },
               "Which source bit each bit of the unit is, most significant first.")
           .def_prop_ro(
-              "position", [](const BitPermutation& self) { return bits_tuple(self.position()); },
+              "position", [](const BitPermutation& self) { return to_tuple(self.position()); },
               "Which source bit each bit of the position is, most significant first.")
           .def_prop_ro("source_unit_bits", &BitPermutation::source_unit_bits,
                        "How many source bits are those of a unit.")
@@ -82,29 +78,29 @@ permutation.)doc")
               "apply",
               [](const BitPermutation& self, const Given<std::int64_t>& position, const Given<std::int64_t>& unit) {
                 const UnitPosition to = self.apply({unit.as("unit", kNumber), position.as("position", kNumber)});
-                return nb::make_tuple(to.unit, to.position);
+                return std::make_pair(to.unit, to.position);
               },
               "position"_a, "unit"_a = 0, "The unit and the position that a position (of a unit) goes to.")
           .def(
               "trace",
               [](const BitPermutation& self, const Given<std::string>& unit, const Given<std::string>& position) {
                 const UnitPattern to = self.trace({unit.as("unit", kPattern), position.as("position", kPattern)});
-                return nb::make_tuple(to.unit, to.position);
+                return std::make_pair(to.unit, to.position);
               },
               "unit"_a = "", "position"_a = "",
               "The patterns that patterns of 0, 1 and letters go to: trace(unit=\"10\", position=\"1xyz\").")
           .def("__str__", [](const BitPermutation& self) { return to_string(self); })
           .def("__repr__",
                [](const BitPermutation& self) {
-                 return "BitPermutation(unit=" + nb::cast<std::string>(nb::repr(bits_tuple(self.unit()))) +
-                        ", position=" + nb::cast<std::string>(nb::repr(bits_tuple(self.position()))) +
+                 return "BitPermutation(unit=" + nb::cast<std::string>(nb::repr(to_tuple(self.unit()))) +
+                        ", position=" + nb::cast<std::string>(nb::repr(to_tuple(self.position()))) +
                         ", source_unit_bits=" + std::to_string(self.source_unit_bits()) + ")";
                })
-          .def(nb::self == nb::self)
+          .def(nb::self == nb::self, nb::sig(kEqual))
           .def("__hash__",
                [](const BitPermutation& self) {
                  return nb::hash(
-                     nb::make_tuple(bits_tuple(self.unit()), bits_tuple(self.position()), self.source_unit_bits()));
+                     nb::make_tuple(to_tuple(self.unit()), to_tuple(self.position()), self.source_unit_bits()));
                })
           .def("__getstate__",
                [](const BitPermutation& self) {

@@ -8,6 +8,7 @@
 #include "given.hpp"
 #include "plait/conversion.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -19,7 +20,7 @@ void bind_conversion(nb::module_& module) {
       .def_ro("rank", &Message::rank, "The other rank.")
       .def_ro("elements", &Message::elements, "How many elements.")
       .def_ro("runs", &Message::runs, "In how many stretches that are contiguous in both local arrays.")
-      .def(nb::self == nb::self)
+      .def(nb::self == nb::self, nb::sig(kEqual))
       .def("__repr__", [](const Message& self) {
         return "Message(rank=" + std::to_string(self.rank) + ", elements=" + std::to_string(self.elements) +
                ", runs=" + std::to_string(self.runs) + ")";
@@ -71,6 +72,7 @@ void bind_conversion(nb::module_& module) {
         return compose(nb::cast<const Layout&>(pair[0]), nb::cast<const Layout&>(pair[1]),
                        fill_halo.as("fill_halo", "is no truth value; use True or False"));
       },
+      nb::sig("def compose(source: Layout | str, target: Layout | str, *, fill_halo: bool = False) -> Conversion"),
       "source"_a.none(), "target"_a.none(), nb::kw_only(), "fill_halo"_a = false,
       "The conversion of arrays that lie as `source` says into arrays that lie as `target` says.\n\n"
       "Held symbolically: cost and size do not depend on the number of elements.  Where the source has copies,\n"

@@ -6,6 +6,7 @@
 #include "plait/distant.hpp"
 #include "plait/error.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -54,45 +55,48 @@ void bind_distant(nb::module_& module) {
             return DistantFile::open(options, comm);
           },
           "path"_a, "mode"_a, "temporary"_a, "comm"_a)
-      .def_static("refuse_open", &DistantFile::refuse_open, "message"_a, "comm"_a, "code"_a = 0, Released())
-      .def_static("offer",
-                  [](const std::string& name, const std::string& path, const std::string& mode, bool temporary,
-                     const Comm& comm) {
-                    const Unlocked release;
-                    return DistantFile::offer(name, options_of(path, mode, temporary), comm);
-                  })
-      .def_static("find", &DistantFile::find, Released())
+      .def_static("refuse_open", &DistantFile::refuse_open, nb::sig(kRefuseOpen), "message"_a, "comm"_a, "code"_a = 0,
+                  Released())
+      .def_static(
+          "offer",
+          [](const std::string& name, const std::string& path, const std::string& mode, bool temporary,
+             const Comm& comm) {
+            const Unlocked release;
+            return DistantFile::offer(name, options_of(path, mode, temporary), comm);
+          },
+          "name"_a, "path"_a, "mode"_a, "temporary"_a, "comm"_a)
+      .def_static("find", &DistantFile::find, "name"_a, "comm"_a, Released())
       .def_prop_ro("home", &DistantFile::home)
       .def_prop_ro("is_open", &DistantFile::is_open)
-      .def("direct", &DistantFile::direct)
+      .def("direct", &DistantFile::direct, "rank"_a)
       .def(
           "read",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
             self.read(offset, at(data), bytes, rank);
           },
-          Released())
+          "offset"_a, "data"_a, "bytes"_a, "rank"_a, Released())
       .def(
           "write",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
             self.write(offset, at(data), bytes, rank);
           },
-          Released())
+          "offset"_a, "data"_a, "bytes"_a, "rank"_a, Released())
       .def(
           "start_read",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
             return self.start_read(offset, at(data), bytes, rank);
           },
-          Released())
+          "offset"_a, "data"_a, "bytes"_a, "rank"_a, Released())
       .def(
           "start_write",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
             return self.start_write(offset, at(data), bytes, rank);
           },
-          Released())
-      .def("sync", &DistantFile::sync, Released())
-      .def("start_sync", &DistantFile::start_sync, Released())
-      .def("size", &DistantFile::size, Released())
-      .def("resize", &DistantFile::resize, Released())
+          "offset"_a, "data"_a, "bytes"_a, "rank"_a, Released())
+      .def("sync", &DistantFile::sync, "rank"_a, Released())
+      .def("start_sync", &DistantFile::start_sync, "rank"_a, Released())
+      .def("size", &DistantFile::size, "rank"_a, Released())
+      .def("resize", &DistantFile::resize, "bytes"_a, "rank"_a, Released())
       .def("close", &DistantFile::close, Released())
       .def("abandon", &DistantFile::abandon, Released());
 }

@@ -11,6 +11,7 @@
 #include "plait/error.hpp"
 #include "plait/file.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -20,14 +21,8 @@ namespace plait::python {
 
 namespace {
 
-nb::tuple to_tuple(const Extents& values) {
-  nb::list list;
-  for (const std::int64_t value : values) list.append(value);
-  return nb::tuple(list);
-}
-
 /// (start, count, step, single) for each dimension.
-Region region_of(const nb::sequence& slices) {
+Region region_of(const Sequence& slices) {
   Region region;
   for (const nb::handle slice : slices)
     region.push_back({nb::cast<std::int64_t>(slice[0]), nb::cast<std::int64_t>(slice[1]),
@@ -73,35 +68,45 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("element_bytes", [](const File& self) { return self.type().element_bytes; })
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
       .def_prop_ro("is_open", &File::is_open)
-      .def("read",
-           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region, bool fill_halo) {
-             const auto arrays = parts_of<std::byte>(parts);
-             const Region slices = region_of(region);
-             const Unlocked release;
-             self.read(layout, arrays, slices, fill_halo);
-           })
-      .def("write",
-           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
-             const auto arrays = parts_of<const std::byte>(parts);
-             const Region slices = region_of(region);
-             const Unlocked release;
-             self.write(layout, arrays, slices);
-           })
-      .def("start_read",
-           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region, bool fill_halo) {
-             return self.start_read(layout, parts_of<std::byte>(parts), region_of(region), fill_halo);
-           })
-      .def("start_write",
-           [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
-             return self.start_write(layout, parts_of<const std::byte>(parts), region_of(region));
-           })
-      .def("refuse", &File::refuse, "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
-      .def("explain",
-           [](const File& self, const Layout& layout, const nb::sequence& region, bool write, bool fill_halo) {
-             const Region slices = region_of(region);
-             const Unlocked release;
-             return self.explain(layout, slices, write, fill_halo);
-           })
+      .def(
+          "read",
+          [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region, bool fill_halo) {
+            const auto arrays = parts_of<std::byte>(parts);
+            const Region slices = region_of(region);
+            const Unlocked release;
+            self.read(layout, arrays, slices, fill_halo);
+          },
+          "layout"_a, "parts"_a, "region"_a, "fill_halo"_a)
+      .def(
+          "write",
+          [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region) {
+            const auto arrays = parts_of<const std::byte>(parts);
+            const Region slices = region_of(region);
+            const Unlocked release;
+            self.write(layout, arrays, slices);
+          },
+          "layout"_a, "parts"_a, "region"_a)
+      .def(
+          "start_read",
+          [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region, bool fill_halo) {
+            return self.start_read(layout, parts_of<std::byte>(parts), region_of(region), fill_halo);
+          },
+          "layout"_a, "parts"_a, "region"_a, "fill_halo"_a)
+      .def(
+          "start_write",
+          [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region) {
+            return self.start_write(layout, parts_of<const std::byte>(parts), region_of(region));
+          },
+          "layout"_a, "parts"_a, "region"_a)
+      .def("refuse", &File::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
+      .def(
+          "explain",
+          [](const File& self, const Layout& layout, const Sequence& region, bool write, bool fill_halo) {
+            const Region slices = region_of(region);
+            const Unlocked release;
+            return self.explain(layout, slices, write, fill_halo);
+          },
+          "layout"_a, "region"_a, "write"_a, "fill_halo"_a)
       .def("last_times",
            [](const File& self) {
              const AccessTimes times = [&] {
@@ -115,7 +120,9 @@ void bind_file(nb::module_& module) {
 
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
              "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a);
-  module.def("refuse", &File::refuse_open, "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
+  module.def("refuse", &File::refuse_open,
+             nb::sig("def refuse(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"), "message"_a, "comm"_a,
+             "code"_a = 0, nb::call_guard<Unlocked>());
 }
 
 }  // namespace plait::python

@@ -9,6 +9,7 @@
 #include "plait/error.hpp"
 #include "plait/index_set.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -30,49 +31,49 @@ auto members(const IndexSet& set) {
 }  // namespace
 
 void bind_index_set(nb::module_& module) {
-  auto kind =
-      nb::class_<IndexSet>(module, "IndexSet", R"doc(Indices of one dimension: runs that repeat, never a list.
+  auto kind = nb::class_<IndexSet>(module, "IndexSet", R"doc(Indices of one dimension: runs that repeat, never a list.
 
 a & b is what two sets have in common; len(), `in` and == are those of a set.)doc")
-          .def_static(
-              "range",
-              [](const Given<std::int64_t>& first, const Given<std::int64_t>& last) {
-                const std::int64_t begin = first.as("begin", kNumber);
-                const std::int64_t end = last.as("end", kNumber);
-                if (begin < 0 || end < begin)
-                  throw Error(ErrorKind::kArgument, "a range needs 0 <= begin <= end, found " + std::to_string(begin) +
-                                                        " and " + std::to_string(end));
-                return IndexSet::range(begin, end);
-              },
-              "begin"_a, "end"_a, "The indices begin, begin+1, ..., end-1.")
-          .def_prop_ro("runs", &IndexSet::runs, "Number of stretches of consecutive indices.")
-          .def_prop_ro("longest_run", &IndexSet::longest_run, "Length of the longest of them.")
-          .def_prop_ro("size", &IndexSet::size, "Number of indices.")
-          .def("indices", &members, "All indices, ascending, as an int64 array.")
-          .def(
-              "complement",
-              [](const IndexSet& self, const Given<std::int64_t>& given) {
-                const std::int64_t extent = given.as("extent", kNumber);
-                if (extent < 0)
-                  throw Error(ErrorKind::kArgument,
-                              "the extent " + std::to_string(extent) + " is negative; give the size of the dimension");
-                return complement(self, extent);
-              },
-              "extent"_a, "The indices of [0, extent) that are not in the set.")
-          .def("__and__", &intersection, "other"_a, nb::is_operator())
-          .def("__len__", &IndexSet::size)
-          .def(
-              "__contains__",
-              [](const IndexSet& self, const Given<std::int64_t>& index) {
-                return index.value && self.contains(*index.value);
-              },
-              "index"_a)
-          .def(
-              "__eq__", [](const IndexSet& a, const IndexSet& b) { return a.same_members(b); }, nb::is_operator())
-          .def("__repr__", [](const IndexSet& self) {
-            return "<IndexSet of " + std::to_string(self.size()) + " indices in " + std::to_string(self.runs()) +
-                   " runs>";
-          });
+                  .def_static(
+                      "range",
+                      [](const Given<std::int64_t>& first, const Given<std::int64_t>& last) {
+                        const std::int64_t begin = first.as("begin", kNumber);
+                        const std::int64_t end = last.as("end", kNumber);
+                        if (begin < 0 || end < begin)
+                          throw Error(ErrorKind::kArgument, "a range needs 0 <= begin <= end, found " +
+                                                                std::to_string(begin) + " and " + std::to_string(end));
+                        return IndexSet::range(begin, end);
+                      },
+                      "begin"_a, "end"_a, "The indices begin, begin+1, ..., end-1.")
+                  .def_prop_ro("runs", &IndexSet::runs, "Number of stretches of consecutive indices.")
+                  .def_prop_ro("longest_run", &IndexSet::longest_run, "Length of the longest of them.")
+                  .def_prop_ro("size", &IndexSet::size, "Number of indices.")
+                  .def("indices", &members, "All indices, ascending, as an int64 array.")
+                  .def(
+                      "complement",
+                      [](const IndexSet& self, const Given<std::int64_t>& given) {
+                        const std::int64_t extent = given.as("extent", kNumber);
+                        if (extent < 0)
+                          throw Error(ErrorKind::kArgument, "the extent " + std::to_string(extent) +
+                                                                " is negative; give the size of the dimension");
+                        return complement(self, extent);
+                      },
+                      "extent"_a, "The indices of [0, extent) that are not in the set.")
+                  .def("__and__", &intersection, "other"_a, nb::is_operator())
+                  .def("__len__", &IndexSet::size)
+                  .def(
+                      "__contains__",
+                      [](const IndexSet& self, const Given<std::int64_t>& index) {
+                        return index.value && self.contains(*index.value);
+                      },
+                      nb::sig("def __contains__(self, index: object, /) -> bool"), "index"_a)
+                  .def(
+                      "__eq__", [](const IndexSet& a, const IndexSet& b) { return a.same_members(b); },
+                      nb::is_operator(), nb::sig(kEqual))
+                  .def("__repr__", [](const IndexSet& self) {
+                    return "<IndexSet of " + std::to_string(self.size()) + " indices in " +
+                           std::to_string(self.runs()) + " runs>";
+                  });
   def_init_else<IndexSet>(kind, "IndexSet.range(begin, end), or Layout.index_set(rank, dimension)");
   def_static_else(kind, "range", "IndexSet.range(begin, end)");
   def_else(kind, "complement", "complement(extent)");

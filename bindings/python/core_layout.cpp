@@ -20,6 +20,7 @@
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -39,13 +40,6 @@ constexpr const char* kIndex = "is no index; give a whole number for each dimens
 
 std::int64_t rank_of(const Given<std::int64_t>& rank) {
   return rank.as("rank", "is no rank; give a whole number, such as 0");
-}
-
-template <typename Values>
-nb::tuple to_tuple(const Values& values) {
-  nb::list list;
-  for (const auto value : values) list.append(value);
-  return nb::tuple(list);
 }
 
 Order order_named(const std::string& name, const char* what) {
@@ -281,20 +275,23 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
               [](const Layout& self) {
                 nb::list list;
                 for (const Distribution& distribution : self.distributions()) list.append(to_string(distribution));
-                return nb::tuple(list);
+                return TextTuple(nb::tuple(list));
               },
               "The distribution of each dimension (of the template, where there is one), as text.")
-          .def_prop_ro("ranks", &ranks_of,
+          .def_prop_ro("ranks", &ranks_of, nb::sig("def ranks(self) -> str | tuple[int, ...]"),
                        "Order of the ranks on the grid: \"C\", \"F\", or the rank of each position.")
-          .def_prop_ro("order", &order_of, "Order of local arrays: \"C\", \"F\", or the dimensions, slowest first.")
+          .def_prop_ro("order", &order_of, nb::sig("def order(self) -> str | tuple[int, ...]"),
+                       "Order of local arrays: \"C\", \"F\", or the dimensions, slowest first.")
           .def_prop_ro(
               "dimension_order", [](const Layout& self) { return to_tuple(self.order()); },
               "The dimensions of local arrays, slowest first.")
           .def_prop_ro(
               "replicate", [](const Layout& self) { return to_tuple(self.options().replicate); },
               "Grid axes that were named as holding copies.")
-          .def_prop_ro("halo", &halos_of, "Positions in front of and behind the owned part, for each dimension.")
-          .def_prop_ro("periodic", &periodic_of, "Whether the halo of each dimension wraps around.")
+          .def_prop_ro("halo", &halos_of, nb::sig("def halo(self) -> tuple[tuple[int, int], ...]"),
+                       "Positions in front of and behind the owned part, for each dimension.")
+          .def_prop_ro("periodic", &periodic_of, nb::sig("def periodic(self) -> tuple[bool, ...]"),
+                       "Whether the halo of each dimension wraps around.")
           .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
           .def_prop_ro("size", &Layout::size, "Number of ranks.")
           .def_prop_ro("elements", &Layout::elements, "Number of elements of the whole array.")
@@ -359,7 +356,8 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
                 return self.index_set(dimension, self.coordinates(rank_of(rank))[static_cast<std::size_t>(dimension)]);
               },
               "rank"_a, "dimension"_a, "The indices of one dimension that a rank owns, as an IndexSet.")
-          .def("indices", &indices, "rank"_a,
+          .def("indices", &indices,
+               nb::sig("def indices(self, rank: int) -> tuple[numpy.typing.NDArray[numpy.int64], ...]"), "rank"_a,
                "The indices that a rank owns: one ascending int64 array for each dimension, in local order.")
           .def(
               "owners",
@@ -381,7 +379,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
               "local"_a, "rank"_a, "The element at a position of the local array of a rank.")
           .def("__str__", [](const Layout& self) { return to_string(self); })
           .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
-          .def(nb::self == nb::self)
+          .def(nb::self == nb::self, nb::sig(kEqual))
           .def("__hash__", [](const Layout& self) { return std::hash<std::string>()(hashed_text(self)); })
           .def("__getstate__", [](const Layout& self) { return to_string(self); })
           .def("__setstate__", [](Layout& self, const std::string& text) { new (&self) Layout(Layout::parse(text)); });

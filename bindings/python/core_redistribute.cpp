@@ -13,6 +13,7 @@
 #include "parts.hpp"
 #include "plait/redistribute.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -36,14 +37,14 @@ RedistributionOptions options_of(std::int64_t memory, const std::string& dtype, 
 }
 
 /// Bytes that all processes of a node see; they live as long as anything that refers to them.
-nb::object shared_bytes(std::int64_t bytes, const Comm& comm) {
+nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> shared_bytes(std::int64_t bytes, const Comm& comm) {
   auto* memory = [&] {
     const Unlocked release;
     return new SharedMemory(bytes, comm);
   }();
   nb::capsule owner(memory, [](void* held) noexcept { delete static_cast<SharedMemory*>(held); });
-  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(
-      memory->data(), {static_cast<std::size_t>(memory->bytes())}, owner));
+  return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(memory->data(), {static_cast<std::size_t>(memory->bytes())},
+                                                           owner);
 }
 
 }  // namespace
@@ -60,38 +61,46 @@ void bind_redistribute(nb::module_& module) {
             new (self) Redistribution(source, target, element_bytes, comm, options);
           },
           "source"_a, "target"_a, "element_bytes"_a, "comm"_a, "memory"_a, "dtype"_a, "fill_halo"_a, "section"_a.none())
-      .def("run",
-           [](Redistribution& self, const nb::sequence& from, const nb::sequence& to) {
-             const auto sources = parts_of<const std::byte>(from);
-             const auto targets = parts_of<std::byte>(to);
-             const Unlocked release;
-             self.run(sources, targets);
-           })
-      .def("start",
-           [](Redistribution& self, const nb::sequence& from, const nb::sequence& to) {
-             return self.start(parts_of<const std::byte>(from), parts_of<std::byte>(to));
-           })
-      .def("refuse", &Redistribution::refuse, "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
+      .def(
+          "run",
+          [](Redistribution& self, const Sequence& from, const Sequence& to) {
+            const auto sources = parts_of<const std::byte>(from);
+            const auto targets = parts_of<std::byte>(to);
+            const Unlocked release;
+            self.run(sources, targets);
+          },
+          "from_"_a, "to"_a)
+      .def(
+          "start",
+          [](Redistribution& self, const Sequence& from, const Sequence& to) {
+            return self.start(parts_of<const std::byte>(from), parts_of<std::byte>(to));
+          },
+          "from_"_a, "to"_a)
+      .def("refuse", &Redistribution::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
       .def("explain", &Redistribution::explain, nb::call_guard<Unlocked>());
 
-  module.def("shared_bytes", &shared_bytes);
+  module.def("shared_bytes", &shared_bytes, "bytes"_a, "comm"_a);
   // For benchmarks: one copy of bytes that follow each other, as fast as this process does it.
-  module.def("copy_bytes", [](std::uintptr_t target, std::uintptr_t source, std::int64_t bytes, bool past_caches) {
-    const Unlocked release;
-    auto* to = reinterpret_cast<std::byte*>(target);
-    const auto* from = reinterpret_cast<const std::byte*>(source);
-    if (past_caches) {
-      copy::strided_copy(to, from, bytes, {}, copy::Landing::kMemory);
-    } else {
-      std::memcpy(to, from, static_cast<std::size_t>(bytes));
-    }
-  });
-  module.def("tell", &tell, nb::call_guard<Unlocked>());
-  module.def("refuse_redistribute", &refuse_redistribute, "message"_a, "comm"_a, "code"_a = 0,
-             nb::call_guard<Unlocked>());
+  module.def(
+      "copy_bytes",
+      [](std::uintptr_t target, std::uintptr_t source, std::int64_t bytes, bool past_caches) {
+        const Unlocked release;
+        auto* to = reinterpret_cast<std::byte*>(target);
+        const auto* from = reinterpret_cast<const std::byte*>(source);
+        if (past_caches) {
+          copy::strided_copy(to, from, bytes, {}, copy::Landing::kMemory);
+        } else {
+          std::memcpy(to, from, static_cast<std::size_t>(bytes));
+        }
+      },
+      "target"_a, "source"_a, "bytes"_a, "past_caches"_a);
+  module.def("tell", &tell, "call"_a, "text"_a, "root"_a, "comm"_a, nb::call_guard<Unlocked>());
+  module.def("refuse_redistribute", &refuse_redistribute,
+             nb::sig("def refuse_redistribute(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"),
+             "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
   module.def(
       "redistribute",
-      [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,
+      [](const Layout& source, const Sequence& from, const Layout& target, const Sequence& to,
          std::int64_t element_bytes, const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
          const std::optional<SectionTuple>& section) {
         const auto sources = parts_of<const std::byte>(from);
@@ -104,7 +113,7 @@ void bind_redistribute(nb::module_& module) {
       "section"_a.none());
   module.def(
       "start_redistribute",
-      [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,
+      [](const Layout& source, const Sequence& from, const Layout& target, const Sequence& to,
          std::int64_t element_bytes, const Comm& comm, std::int64_t memory, const std::string& dtype, bool fill_halo,
          const std::optional<SectionTuple>& section) {
         return start_redistribute(source, parts_of<const std::byte>(from), target, parts_of<std::byte>(to),

@@ -6,6 +6,7 @@
 #include "plait/error.hpp"
 #include "plait/shared_file.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -60,39 +61,40 @@ void bind_shared(nb::module_& module) {
           },
           "path"_a, "mode"_a, "persistent"_a, "atomic"_a, "request"_a, "unit"_a, "limit"_a, "expected"_a, "place"_a,
           "comm"_a)
-      .def_static("refuse_open", &SharedFile::refuse_open, "message"_a, "comm"_a, "code"_a = 0, Released())
+      .def_static("refuse_open", &SharedFile::refuse_open, nb::sig(kRefuseOpen), "message"_a, "comm"_a, "code"_a = 0,
+                  Released())
       .def_prop_ro("is_open", &SharedFile::is_open)
       .def_prop_ro("one", &SharedFile::one)
       .def_prop_ro("components", &SharedFile::components)
       .def_prop_ro("unit", &SharedFile::unit)
-      .def("home", &SharedFile::home)
+      .def("home", &SharedFile::home, "component"_a)
       .def(
           "read",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
             self.read(offset, at(data), bytes);
           },
-          Released())
+          "offset"_a, "data"_a, "bytes"_a, Released())
       .def(
           "write",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
             self.write(offset, at(data), bytes);
           },
-          Released())
+          "offset"_a, "data"_a, "bytes"_a, Released())
       .def(
           "start_read",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
             return self.start_read(offset, at(data), bytes);
           },
-          Released())
+          "offset"_a, "data"_a, "bytes"_a, Released())
       .def(
           "start_write",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
             return self.start_write(offset, at(data), bytes);
           },
-          Released())
+          "offset"_a, "data"_a, "bytes"_a, Released())
       .def("size", &SharedFile::size, Released())
-      .def("resize", &SharedFile::resize, Released())
-      .def("refuse", &SharedFile::refuse, "message"_a, "code"_a = 0, Released())
+      .def("resize", &SharedFile::resize, "bytes"_a, Released())
+      .def("refuse", &SharedFile::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, Released())
       .def("sync", &SharedFile::sync, Released())
       .def("read_only", &SharedFile::read_only)
       .def("close", &SharedFile::close, Released())

@@ -6,6 +6,7 @@
 #include "plait/error.hpp"
 #include "plait/stream.hpp"
 #include "string.hpp"
+#include "typed.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -31,33 +32,41 @@ void bind_stream(nb::module_& module) {
             const Unlocked release;
             new (self) Stream(file, static_cast<StreamMode>(mode));
           },
-          nb::keep_alive<1, 2>())
+          nb::keep_alive<1, 2>(), "file"_a, "mode"_a)
       .def_prop_ro("mode", [](const Stream& self) { return static_cast<int>(self.mode()); })
       .def_prop_ro("is_open", &Stream::is_open)
-      .def("read",
-           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-             const Unlocked release;
-             return self.read(at(data), elements);
-           })
-      .def("write",
-           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-             const Unlocked release;
-             return self.write(at(data), elements);
-           })
-      .def("start_read",
-           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-             const Unlocked release;
-             return self.start_read(at(data), elements);
-           })
-      .def("start_write",
-           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-             const Unlocked release;
-             return self.start_write(at(data), elements);
-           })
+      .def(
+          "read",
+          [](Stream& self, std::uintptr_t data, std::int64_t elements) {
+            const Unlocked release;
+            return self.read(at(data), elements);
+          },
+          "data"_a, "elements"_a)
+      .def(
+          "write",
+          [](Stream& self, std::uintptr_t data, std::int64_t elements) {
+            const Unlocked release;
+            return self.write(at(data), elements);
+          },
+          "data"_a, "elements"_a)
+      .def(
+          "start_read",
+          [](Stream& self, std::uintptr_t data, std::int64_t elements) {
+            const Unlocked release;
+            return self.start_read(at(data), elements);
+          },
+          "data"_a, "elements"_a)
+      .def(
+          "start_write",
+          [](Stream& self, std::uintptr_t data, std::int64_t elements) {
+            const Unlocked release;
+            return self.start_write(at(data), elements);
+          },
+          "data"_a, "elements"_a)
       .def("tell", &Stream::tell, nb::call_guard<Unlocked>())
-      .def("seek", &Stream::seek, nb::call_guard<Unlocked>())
+      .def("seek", &Stream::seek, "element"_a, nb::call_guard<Unlocked>())
       .def("close", &Stream::close, nb::call_guard<Unlocked>())
-      .def("refuse", &Stream::refuse, "message"_a, "code"_a = 0, nb::call_guard<Unlocked>());
+      .def("refuse", &Stream::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>());
 }
 
 }  // namespace plait::python

@@ -10,22 +10,29 @@
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 NB_MODULE(_mpi, module) {
   module.doc() = "The MPI transport of Plait; use the comm argument of plait.open and plait.redistribute.";
   nb::module_::import_("plait._core");
   // mpi4py hands communicators over as Fortran handles, so that nothing here depends on how it was built.
-  module.def("make_comm", [](int handle) {
-    const plait::python::Unlocked release;
-    return plait::make_comm(MPI_Comm_f2c(handle));
-  });
-  module.def("leave", [](const std::string& why) {
-    const plait::python::Unlocked release;
-    int ended = 0;
-    if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
-    plait::transport::mpi::set_leaving(why);
-    plait::communicator::forget_comms();
-  });
+  module.def(
+      "make_comm",
+      [](int handle) {
+        const plait::python::Unlocked release;
+        return plait::make_comm(MPI_Comm_f2c(handle));
+      },
+      "handle"_a);
+  module.def(
+      "leave",
+      [](const std::string& why) {
+        const plait::python::Unlocked release;
+        int ended = 0;
+        if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
+        plait::transport::mpi::set_leaving(why);
+        plait::communicator::forget_comms();
+      },
+      "why"_a);
   module.def("library_version", [] {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collective/stopwatch.hpp"
+#include "transport/ring.hpp"
 
 namespace plait::access {
 
@@ -25,7 +26,7 @@ NodeExchange::NodeExchange(const Access& access)
 NodeExchange::Peer NodeExchange::peer(int worker, std::int64_t elements, bool behind) const {
   const int size = access_.transport.size();
   const int rank = access_.transport.rank();
-  return {behind ? (worker - rank + size) % size : (rank - worker + size) % size, worker, elements};
+  return {transport::ring_distance(behind ? rank : worker, behind ? worker : rank, size), worker, elements};
 }
 
 std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t step, bool behind) const {

@@ -1,16 +1,38 @@
 #include "base/text.hpp"
 
 #include <array>
-#include <iomanip>
+#include <charconv>
+#include <cstdio>
 
 namespace plait::base {
 
+namespace {
+
+template <typename Number>
+void append_digits(std::string& out, Number number) {
+  std::array<char, 20> digits;  // of the longest: -2^63, and 2^64 - 1
+  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
+
+}  // namespace
+
+void append(std::string& out, std::string_view text) { out += text; }
+void append(std::string& out, std::int64_t number) { append_digits(out, number); }
+void append(std::string& out, std::uint64_t number) { append_digits(out, number); }
+
+void append(std::string& out, double number) {
+  std::array<char, 24> digits;
+  std::snprintf(digits.data(), digits.size(), "%g", number);
+  out += digits.data();
+}
+
 std::string tuple_text(std::span<const std::int64_t> values) {
-  std::ostringstream out;
-  out << '(';
-  for (std::size_t i = 0; i < values.size(); ++i) out << (i == 0 ? "" : ", ") << values[i];
-  out << ')';
-  return out.str();
+  std::string out = "(";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out += ", ";
+    append(out, values[i]);
+  }
+  return out + ')';
 }
 
 std::string bytes_text(std::int64_t bytes) {
@@ -21,10 +43,10 @@ std::string bytes_text(std::int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  std::ostringstream out;
   const bool whole = unit == 0 || value == static_cast<double>(static_cast<std::int64_t>(value));
-  out << std::fixed << std::setprecision(whole ? 0 : 1) << value << ' ' << kUnits[unit];
-  return out.str();
+  std::array<char, 32> shown;
+  std::snprintf(shown.data(), shown.size(), "%.*f %s", whole ? 0 : 1, value, kUnits[unit]);
+  return shown.data();
 }
 
 }  // namespace plait::base

@@ -3,18 +3,40 @@
 
 #include <cstdint>
 #include <span>
-#include <sstream>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace plait::base {
 
-/// The arguments printed one behind the other.  errors  std::bad_alloc, instead of a text that is cut.
+void append(std::string& out, std::string_view text);
+void append(std::string& out, std::int64_t number);
+void append(std::string& out, std::uint64_t number);
+/// Six digits, as printf's %g has them.
+void append(std::string& out, double number);
+
+template <typename Part>
+void append_part(std::string& out, const Part& part) {
+  static_assert(!std::is_same_v<Part, signed char> && !std::is_same_v<Part, unsigned char>, "a number or a character?");
+  if constexpr (std::is_same_v<Part, char>) {
+    out += part;
+  } else if constexpr (std::is_signed_v<Part> && std::is_integral_v<Part>) {
+    append(out, std::int64_t{part});
+  } else if constexpr (std::is_integral_v<Part>) {
+    append(out, std::uint64_t{part});
+  } else if constexpr (std::is_floating_point_v<Part>) {
+    append(out, double{part});
+  } else {
+    append(out, std::string_view(part));
+  }
+}
+
+/// The arguments, texts and numbers, one behind the other.  errors  std::bad_alloc, instead of a text that is cut.
 template <typename... Parts>
 std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  out.exceptions(std::ios::badbit);
-  (out << ... << parts);
-  return out.str();
+  std::string out;
+  (append_part(out, parts), ...);
+  return out;
 }
 
 /// `(4, 8)`.

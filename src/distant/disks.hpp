@@ -1,12 +1,13 @@
 /// Threads that wait for disks.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/task_queue.hpp"
 
 namespace plait::distant {
 
@@ -25,17 +26,12 @@ class Disks {
   /// Runs a task, which throws nothing; on the caller's thread where no other can be had.
   void run(std::function<void()> task);
   /// Whether a task would have to wait for others.
-  bool busy() const;
+  bool busy() const { return tasks_.waiting(); }
 
  private:
-  void loop();
-
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
+  base::TaskQueue tasks_;
+  std::mutex mutex_;  // of the threads
   std::vector<std::thread> threads_;
-  std::size_t idle_ = 0;
-  bool ending_ = false;
 };
 
 }  // namespace plait::distant

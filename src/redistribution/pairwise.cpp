@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
+#include "transport/ring.hpp"
 
 namespace plait::redistribution {
 
@@ -74,8 +75,10 @@ std::vector<Pairwise::Partner> Pairwise::plan(const plan::Pairs& pairs, const st
     if (worker == me) continue;
     const int position = transport_.node_rank_of(worker);
     const int size = position < 0 ? transport_.size() : transport_.node_size();
-    const int ahead = position < 0 ? worker - me : position - transport_.node_rank();
-    result.push_back({position < 0, ((sending ? ahead : -ahead) + size) % size, worker,
+    const int own = position < 0 ? me : transport_.node_rank();
+    const int other = position < 0 ? worker : position;
+    result.push_back({position < 0, transport::ring_distance(sending ? own : other, sending ? other : own, size),
+                      worker,
                       PackedMessage(sending ? pairs.products(me, rank) : pairs.products(rank, me),
                                     order_of(pairs.target()), element_bytes_)});
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "transport/ring.hpp"
 
 namespace plait::redistribution {
 
@@ -40,11 +41,12 @@ std::vector<Phases::Partner> Phases::plan(const plan::Pairs& pairs, const std::v
   for (const std::int64_t rank : ranks) {
     const int node_rank = transport_.node_rank_of(static_cast<int>(rank));
     if (node_rank < 0 || rank == me) continue;
-    const int ahead = node_rank - transport_.node_rank();
+    const int own = transport_.node_rank();
     PackedMessage message(sending ? pairs.products(me, rank) : pairs.products(rank, me), order_of(pairs.target()),
                           element_bytes_);
     const std::int64_t phases = base::ceil_divide(message.elements(), chunk_);
-    result.push_back({node_rank, ((sending ? ahead : -ahead) + size) % size, std::move(message), phases});
+    const int distance = transport::ring_distance(sending ? own : node_rank, sending ? node_rank : own, size);
+    result.push_back({node_rank, distance, std::move(message), phases});
   }
   std::sort(result.begin(), result.end(), [](const Partner& a, const Partner& b) { return a.distance < b.distance; });
   return result;

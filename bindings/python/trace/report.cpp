@@ -284,10 +284,17 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
 }  // namespace
 
 void bind_reports(nb::module_& module) {
-  module.def("trace_report", &analyse, "path"_a, nb::kw_only(), "format"_a = "", "base"_a = 0, "separator"_a = "",
-             "comment"_a = "", "tick"_a = 0, "block"_a = 512, "shown"_a = "", "logical"_a = nb::none(), "cpu"_a = false,
-             "file"_a = "", "include"_a = nb::list(), "exclude"_a = nb::list(), "all"_a = false,
-             "process"_a = nb::none(), "progress"_a = nb::none());
+  module.def(
+      "trace_report", &analyse, "path"_a, nb::kw_only(), "format"_a = "", "base"_a = 0, "separator"_a = "",
+      "comment"_a = "", "tick"_a = 0, "block"_a = 512, "shown"_a = "", "logical"_a = nb::none(), "cpu"_a = false,
+      "file"_a = "", "include"_a = nb::list(), "exclude"_a = nb::list(), "all"_a = false, "process"_a = nb::none(),
+      "progress"_a = nb::none(),
+      nb::sig("def trace_report(path: str, *, format: str = \"\", base: int = 0, separator: str = \"\", comment: str = "
+              "\"\", "
+              "tick: int = 0, block: int = 512, shown: str = \"\", logical: bool | None = None, cpu: bool = False, "
+              "file: str = \"\", "
+              "include: list[str] = [], exclude: list[str] = [], all: bool = False, process: int | None = None, "
+              "progress: collections.abc.Callable[[int, int], None] | None = None) -> dict[str, typing.Any]"));
 }
 
 }  // namespace plait::python

@@ -16,6 +16,7 @@
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace plait::python {
 
@@ -66,6 +67,8 @@ double time_calls(const std::string& call, const std::string& path, std::size_t 
 
 }  // namespace
 
-void bind_timed_calls(nb::module_& module) { module.def("time_calls", &time_calls, nb::call_guard<Unlocked>()); }
+void bind_timed_calls(nb::module_& module) {
+  module.def("time_calls", &time_calls, "call"_a, "path"_a, "size"_a, "count"_a, nb::call_guard<Unlocked>());
+}
 
 }  // namespace plait::python

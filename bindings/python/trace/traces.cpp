@@ -241,53 +241,82 @@ std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const n
 
 void bind_traces(nb::module_& module) {
   nb::class_<TraceReader>(module, "TraceReader")
-      .def("read", &read)
-      .def_prop_ro("description", [](const TraceReader& self) { return dict_of(self.open().description()); })
-      .def("processes_behind",
-           [](const TraceReader& self, std::size_t count) {
-             return list_of(behind(self.open().description().processes, count));
-           })
-      .def("files_behind", [](const TraceReader& self,
-                              std::size_t count) { return list_of(behind(self.open().description().files, count)); })
+      .def("read", &read, nb::sig("def read(self, count: int) -> numpy.typing.NDArray[numpy.void]"), "count"_a)
+      .def_prop_ro(
+          "description", [](const TraceReader& self) { return dict_of(self.open().description()); },
+          nb::sig("def description(self) -> dict[str, typing.Any]"))
+      .def(
+          "processes_behind",
+          [](const TraceReader& self, std::size_t count) {
+            return list_of(behind(self.open().description().processes, count));
+          },
+          nb::sig("def processes_behind(self, count: int) -> list[tuple[int, int, int, str, str, int]]"), "count"_a)
+      .def(
+          "files_behind",
+          [](const TraceReader& self, std::size_t count) {
+            return list_of(behind(self.open().description().files, count));
+          },
+          nb::sig("def files_behind(self, count: int) -> list[tuple[int, int, str]]"), "count"_a)
       .def_prop_ro("bytes_read", [](const TraceReader& self) { return self.open().bytes_read(); })
       .def_prop_ro("bytes_in_all", [](const TraceReader& self) { return self.open().bytes_in_all(); })
       .def("close", [](TraceReader& self) { self.reader.reset(); });
   nb::class_<TraceWriter>(module, "TraceWriter")
-      .def("add_process",
-           [](const TraceWriter& self, std::uint32_t number, std::uint32_t parent, std::int64_t rank,
-              const nb::str& host, const nb::str& command, std::int64_t cpu) {
-             self.open().add(trace::Process{number, parent, rank, bytes_of(host), bytes_of(command), cpu});
-           })
-      .def("add_file", [](const TraceWriter& self, std::uint32_t process, std::uint32_t number,
-                          const nb::str& name) { self.open().add(trace::File{process, number, bytes_of(name)}); })
-      .def("write", &write)
-      .def("finish", &finish)
+      .def(
+          "add_process",
+          [](const TraceWriter& self, std::uint32_t number, std::uint32_t parent, std::int64_t rank,
+             const nb::str& host, const nb::str& command, std::int64_t cpu) {
+            self.open().add(trace::Process{number, parent, rank, bytes_of(host), bytes_of(command), cpu});
+          },
+          "number"_a, "parent"_a, "rank"_a, "host"_a, "command"_a, "cpu"_a)
+      .def(
+          "add_file",
+          [](const TraceWriter& self, std::uint32_t process, std::uint32_t number, const nb::str& name) {
+            self.open().add(trace::File{process, number, bytes_of(name)});
+          },
+          "process"_a, "number"_a, "name"_a)
+      .def("write", &write, nb::sig("def write(self, events: numpy.typing.NDArray[numpy.void]) -> None"), "events"_a)
+      .def("finish", &finish,
+           nb::sig("def finish(self, zero: int, tick: int, complete: bool, missed: list[tuple[str, int, int, int]], "
+                   "counters: list[tuple[int, int, int, int, dict[str, int]]], notes: list[str]) -> None"),
+           "zero"_a, "tick"_a, "complete"_a, "missed"_a, "counters"_a, "notes"_a)
       .def_prop_ro("bytes_written",
                    [](const TraceWriter& self) { return self.writer ? self.writer->bytes_written() : self.bytes; })
-      .def_prop_ro("lost",
-                   [](const TraceWriter& self) {
-                     nb::list all;
-                     for (const std::string& one : self.writer ? self.writer->lost() : self.lost)
-                       all.append(text_of(one));
-                     return all;
-                   })
+      .def_prop_ro(
+          "lost",
+          [](const TraceWriter& self) {
+            nb::list all;
+            for (const std::string& one : self.writer ? self.writer->lost() : self.lost) all.append(text_of(one));
+            return all;
+          },
+          nb::sig("def lost(self) -> list[str]"))
       .def("close", [](TraceWriter& self) { self.writer.reset(); });
-  module.def("open_trace", &open_reader);
-  module.def("create_trace", &open_writer);
-  module.def("copy_events", &copy_events, "source"_a, "target"_a, "progress"_a.none());
-  module.def("copy_trace", [](const TraceReader& from, const TraceWriter& to) {
-    trace::Reader& reader = from.open();
-    trace::Writer& writer = to.open();
-    const Unlocked release;
-    return trace::copy(reader, writer);
-  });
-  module.def("trace_formats", [] {
-    nb::list all;
-    for (const trace::Format& format : trace::formats())
-      all.append(nb::make_tuple(text_of(std::string(format.name)), text_of(std::string(format.suffix)),
-                                format.open != nullptr, format.create != nullptr));
-    return all;
-  });
+  module.def("open_trace", &open_reader, "path"_a, "format"_a, "base"_a, "separator"_a, "comment"_a, "tick"_a,
+             "block"_a, "columns"_a, "begin"_a.none(), "end"_a.none(), "shown"_a);
+  module.def("create_trace", &open_writer, "path"_a, "format"_a, "base"_a, "separator"_a, "comment"_a, "tick"_a,
+             "block"_a, "plain"_a);
+  module.def("copy_events", &copy_events,
+             nb::sig("def copy_events(source: TraceReader, target: TraceWriter, "
+                     "progress: collections.abc.Callable[[int, int], None] | None) -> int"),
+             "source"_a, "target"_a, "progress"_a.none());
+  module.def(
+      "copy_trace",
+      [](const TraceReader& from, const TraceWriter& to) {
+        trace::Reader& reader = from.open();
+        trace::Writer& writer = to.open();
+        const Unlocked release;
+        return trace::copy(reader, writer);
+      },
+      "source"_a, "target"_a);
+  module.def(
+      "trace_formats",
+      [] {
+        nb::list all;
+        for (const trace::Format& format : trace::formats())
+          all.append(nb::make_tuple(text_of(std::string(format.name)), text_of(std::string(format.suffix)),
+                                    format.open != nullptr, format.create != nullptr));
+        return all;
+      },
+      nb::sig("def trace_formats() -> list[tuple[str, str, bool, bool]]"));
 }
 
 }  // namespace plait::python

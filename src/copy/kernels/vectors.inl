@@ -35,7 +35,7 @@ template <>
 struct Vector<32> {
   __m256i value;
 
-  /// PeerQueue i comes from p + i * lane_step.
+  /// Lane i comes from p + i * lane_step.
   static Vector load(const std::byte* p, std::int64_t lane_step) {
     return {_mm256_inserti128_si256(_mm256_castsi128_si256(Vector<16>::load(p, 0).value),
                                     Vector<16>::load(p + lane_step, 0).value, 1)};

@@ -12,7 +12,6 @@
 #include "collective/agree.hpp"
 #include "core/comm/giving_up.hpp"
 #include "core/comm/guard.hpp"
-#include "distant/shared/transfer.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -76,41 +75,24 @@ void SharedFile::Impl::check_writable(std::int64_t end) const {
                 "; open it with a larger limit"));
 }
 
-void SharedFile::Impl::read(std::int64_t offset, std::byte* buffer, std::int64_t bytes) {
-  check(offset, bytes, buffer);
-  if (bytes == 0) return;
-  const auto transfer =
-      std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, buffer, nullptr});
-  if (transfer->fits_here()) return transfer->run();
-  transfer->start(outstanding_, service_->active).wait();
+std::shared_ptr<Transfer> SharedFile::Impl::transfer(const Extent& extent, bool writes) {
+  check(extent.offset, extent.bytes, writes ? extent.from : extent.into);
+  if (writes) check_writable(extent.offset + extent.bytes);
+  if (extent.bytes == 0) return nullptr;
+  return std::make_shared<Transfer>(parts_, known_, options_.path, extent);
 }
 
-void SharedFile::Impl::write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes) {
-  check(offset, bytes, buffer);
-  check_writable(offset + bytes);
-  if (bytes == 0) return;
-  const auto transfer =
-      std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, nullptr, buffer});
-  if (transfer->fits_here()) return transfer->run();
-  transfer->start(outstanding_, service_->active).wait();
+void SharedFile::Impl::access(const Extent& extent, bool writes) {
+  const auto asked = transfer(extent, writes);
+  if (!asked) return;
+  if (asked->fits_here()) return asked->run();
+  asked->start(outstanding_, service_->active).wait();
 }
 
-DistantRequest SharedFile::Impl::start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes) {
-  check(offset, bytes, buffer);
-  if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
-  const auto transfer =
-      std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, buffer, nullptr});
-  if (transfer->read_cached()) return DistantRequest(base::make_owned<DistantRequest::Impl>());
-  return transfer->start(outstanding_, service_->active);
-}
-
-DistantRequest SharedFile::Impl::start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes) {
-  check(offset, bytes, buffer);
-  check_writable(offset + bytes);
-  if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
-  const auto transfer =
-      std::make_shared<Transfer>(parts_, known_, options_.path, Extent{offset, bytes, nullptr, buffer});
-  return transfer->start(outstanding_, service_->active);
+DistantRequest SharedFile::Impl::start(const Extent& extent, bool writes) {
+  const auto asked = transfer(extent, writes);
+  if (!asked || (!writes && asked->read_cached())) return DistantRequest(base::make_owned<DistantRequest::Impl>());
+  return asked->start(outstanding_, service_->active);
 }
 
 std::int64_t SharedFile::Impl::size() {

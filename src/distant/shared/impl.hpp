@@ -14,6 +14,7 @@
 #include "distant/service.hpp"
 #include "distant/shared/choice.hpp"
 #include "distant/shared/parts.hpp"
+#include "distant/shared/transfer.hpp"
 #include "plait/shared_file.hpp"
 #include "store/posix/replacement.hpp"
 
@@ -46,10 +47,9 @@ class SharedFile::Impl {
   const distant::shared::Parts& parts() const { return parts_; }
   std::int64_t unit() const { return unit_; }
   int home(int component) const;
-  void read(std::int64_t offset, std::byte* buffer, std::int64_t bytes);
-  void write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes);
-  DistantRequest start_read(std::int64_t offset, std::byte* buffer, std::int64_t bytes);
-  DistantRequest start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes);
+  /// Reads into the one buffer of the extent, or writes from the other one.
+  void access(const distant::shared::Extent& extent, bool writes);
+  DistantRequest start(const distant::shared::Extent& extent, bool writes);
   std::int64_t size();
   void resize(std::int64_t bytes);
   void refuse_call(const std::string& message, int system_code);
@@ -78,6 +78,8 @@ class SharedFile::Impl {
   void commit_striped();
 
   void check(std::int64_t offset, std::int64_t bytes, const void* buffer) const;
+  /// What carries out a read or a write that was asked for; none where there is nothing to move.
+  std::shared_ptr<distant::shared::Transfer> transfer(const distant::shared::Extent& extent, bool writes);
   void check_open() const;
   void check_given_up() const;
   void check_writable(std::int64_t end) const;

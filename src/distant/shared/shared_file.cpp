@@ -43,16 +43,16 @@ std::int64_t SharedFile::unit() const { return impl_->unit(); }
 int SharedFile::home(int component) const { return impl_->home(component); }
 
 void SharedFile::read(std::int64_t offset, void* buffer, std::int64_t bytes) {
-  impl_->here().read(offset, static_cast<std::byte*>(buffer), bytes);
+  impl_->here().access({offset, bytes, static_cast<std::byte*>(buffer), nullptr}, false);
 }
 void SharedFile::write(std::int64_t offset, const void* buffer, std::int64_t bytes) {
-  impl_->here().write(offset, static_cast<const std::byte*>(buffer), bytes);
+  impl_->here().access({offset, bytes, nullptr, static_cast<const std::byte*>(buffer)}, true);
 }
 DistantRequest SharedFile::start_read(std::int64_t offset, void* buffer, std::int64_t bytes) {
-  return impl_->here().start_read(offset, static_cast<std::byte*>(buffer), bytes);
+  return impl_->here().start({offset, bytes, static_cast<std::byte*>(buffer), nullptr}, false);
 }
 DistantRequest SharedFile::start_write(std::int64_t offset, const void* buffer, std::int64_t bytes) {
-  return impl_->here().start_write(offset, static_cast<const std::byte*>(buffer), bytes);
+  return impl_->here().start({offset, bytes, nullptr, static_cast<const std::byte*>(buffer)}, true);
 }
 std::int64_t SharedFile::size() { return impl_->here().size(); }
 void SharedFile::resize(std::int64_t bytes) {

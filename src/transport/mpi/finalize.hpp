@@ -1,4 +1,4 @@
-/// Runs the endings (transport/ending.hpp) when the program calls MPI_Finalize.
+/// Whether MPI works; runs the endings (transport/ending.hpp) when the program calls MPI_Finalize.
 #pragma once
 
 namespace plait::transport::mpi {
@@ -7,5 +7,23 @@ namespace plait::transport::mpi {
 /// still works.  Not collective; not on two threads at once.
 /// errors  kSystem: MPI refuses.
 void watch_finalize();
+
+/// Whether MPI is initialised and not finalised.
+bool mpi_runs();
+
+/// What a language's handles end with: MPI_Finalize or the end of the program, whichever comes first.
+class EndOfHandles {
+ public:
+  /// `at_finalize` is called in MPI_Finalize, while MPI works; `at_exit` by std::exit, whether MPI works or not.
+  EndOfHandles(void (*at_finalize)(), void (*at_exit)()) : at_finalize_(at_finalize), at_exit_(at_exit) {}
+  /// Begins, where it has not begun.  Call it whenever a handle is made, for MPI may have been initialised since.
+  void watch();
+
+ private:
+  void (*at_finalize_)();
+  void (*at_exit_)();
+  bool exit_is_watched_ = false;
+  bool finalize_is_watched_ = false;
+};
 
 }  // namespace plait::transport::mpi

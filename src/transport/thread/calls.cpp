@@ -9,37 +9,6 @@
 
 namespace plait::transport::thread {
 
-bool CallBox::put(std::function<void()> task) {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (closed_) return false;
-    tasks_.push_back(std::move(task));
-  }
-  changed_.notify_one();
-  return true;
-}
-
-void CallBox::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return closed_ || !tasks_.empty(); });
-    if (tasks_.empty()) return;
-    const auto task = std::move(tasks_.front());
-    tasks_.pop_front();
-    lock.unlock();
-    task();
-    lock.lock();
-  }
-}
-
-void CallBox::close() {
-  {
-    const std::scoped_lock lock(mutex_);
-    closed_ = true;
-  }
-  changed_.notify_all();
-}
-
 namespace {
 
 class ThreadActive : public Active {
@@ -48,7 +17,7 @@ class ThreadActive : public Active {
       : board_(std::move(board)), rank_(rank) {
     board_->services[static_cast<std::size_t>(rank)] = std::move(service);
     board_->workers[static_cast<std::size_t>(rank)] = this;
-    thread_ = std::thread([this] { own_box().run(); });
+    thread_ = std::thread([this] { own_queue().run(); });
   }
   ~ThreadActive() override { stop(); }
   ThreadActive(const ThreadActive&) = delete;
@@ -67,7 +36,7 @@ class ThreadActive : public Active {
     }
     const auto target = static_cast<std::size_t>(to);
     CallBoard& board = *board_;
-    const bool put = board.boxes[target].put(
+    const bool put = board.queues[target].put(
         [&board, target, arrival] { board.services[target]->arrived(*board.workers[target], arrival); });
     if (!put) fail(arrival.id, gone(to));
   }
@@ -76,7 +45,7 @@ class ThreadActive : public Active {
   void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override {
     const auto pending = find(arrival.id);
     if (pending && !into.empty()) std::memcpy(into.data(), pending->payload.data(), into.size());
-    if (!own_box().put([done, there = pending != nullptr] { done(there); })) done(false);
+    if (!own_queue().put([done, there = pending != nullptr] { done(there); })) done(false);
   }
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override {
     if (const auto pending = extract(arrival.id)) {
@@ -88,7 +57,7 @@ class ThreadActive : public Active {
   void refuse(const Arrival& arrival, const CallFailure& failure) override { fail(arrival.id, failure); }
 
   void stop() noexcept override {
-    own_box().close();
+    own_queue().close();
     if (thread_.joinable()) thread_.join();
     // What this worker has not answered, and what it still waits for.
     auto& open = open_calls();
@@ -119,7 +88,7 @@ class ThreadActive : public Active {
   void fail(std::uint64_t id, const CallFailure& failure) {
     if (const auto pending = extract(id)) pending->done(&failure);
   }
-  CallBox& own_box() { return board_->boxes[static_cast<std::size_t>(rank_)]; }
+  base::TaskQueue& own_queue() { return board_->queues[static_cast<std::size_t>(rank_)]; }
 
   std::shared_ptr<CallBoard> board_;
   int rank_;

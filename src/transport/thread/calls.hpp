@@ -1,34 +1,16 @@
 /// Active messages between threads of one process.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "base/task_queue.hpp"
 #include "transport/active.hpp"
 
 namespace plait::transport::thread {
-
-/// What one worker's handler thread is to do.
-class CallBox {
- public:
-  /// Returns false where nothing is done here any more.
-  bool put(std::function<void()> task);
-  /// Runs tasks until it is closed, then those that are left.
-  void run();
-  void close();
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;
-  bool closed_ = false;
-};
 
 /// The calls under way of all workers: whoever takes one out ends it.
 struct OpenCalls {
@@ -38,8 +20,8 @@ struct OpenCalls {
 
 struct CallBoard {
   explicit CallBoard(int count)
-      : boxes(static_cast<std::size_t>(count)), services(boxes.size()), workers(boxes.size()) {}
-  std::vector<CallBox> boxes;
+      : queues(static_cast<std::size_t>(count)), services(queues.size()), workers(queues.size()) {}
+  std::vector<base::TaskQueue> queues;  // what each worker's handler thread is to do
   std::vector<std::shared_ptr<CallService>> services;
   std::vector<Active*> workers;
   OpenCalls open;

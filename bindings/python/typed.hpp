@@ -1,0 +1,25 @@
+/// What the stubs of the modules say where a type of C++ does not tell it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/typing.h>
+
+namespace plait::python {
+
+using NumberTuple = nanobind::typed<nanobind::tuple, int, nanobind::ellipsis>;
+using TextTuple = nanobind::typed<nanobind::tuple, nanobind::str, nanobind::ellipsis>;
+template <typename Numbers>
+NumberTuple to_tuple(const Numbers& numbers) {
+  nanobind::list list;
+  for (const auto number : numbers) list.append(number);
+  return NumberTuple(nanobind::tuple(list));
+}
+
+/// Local arrays as (address, steps in bytes), or slices of a region.
+using Sequence = nanobind::typed<nanobind::sequence, nanobind::any>;
+
+constexpr const char* kEqual = "def __eq__(self, other: object, /) -> bool";
+constexpr const char* kRefuse = "def refuse(self, message: str, code: int = 0) -> typing.NoReturn";
+constexpr const char* kRefuseOpen = "def refuse_open(message: str, comm: Comm, code: int = 0) -> typing.NoReturn";
+
+}  // namespace plait::python

@@ -1,0 +1,82 @@
+"""Writes the type stubs of the compiled modules, as nanobind's stubgen makes them of what is installed."""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from nanobind.stubgen import StubGen
+
+FOLDER = Path(__file__).resolve().parents[1] / "python" / "plait"
+MODULES = ("_core", "_trace", "_mpi")
+
+# The form of a call that takes all arguments there are, to refuse them in words.
+REFUSING = re.compile(r"\*args, \*\*kwargs\)")
+# An argument that takes None, and the number of its default.
+TAKES_NONE = re.compile(r" \| None(?=,|\)| = \\(\d+))")
+# What mypy asks of a class whose objects have no hash.
+UNHASHABLE = "__hash__: None = None"
+
+
+def without_none(signature: str, defaults: Sequence[object] | None) -> str:
+    """A signature whose arguments are None by default only: any other None is refused in words as well."""
+
+    def kept(found: re.Match[str]) -> str:
+        number = found.group(1)
+        return found.group() if number is not None and defaults and defaults[int(number)] is None else ""
+
+    return TAKES_NONE.sub(kept, signature)
+
+
+class Stubs(StubGen):  # type: ignore[misc]
+    """Stubs without what is there only so that errors are told in words."""
+
+    def put_type(self, tp: type, name: str | None) -> None:
+        """Write enumerations as such; nanobind imports them from where users find them."""
+        if not issubclass(tp, enum.Enum):
+            super().put_type(tp, name)
+            return
+        self.write_ln(f"class {name}({self.bind('enum', tp.__bases__[0].__name__)}):")
+        for member, value in tp.__members__.items():
+            self.write_ln(f"    {member} = {value.value}")
+        self.write("\n")
+
+    def put_value(self, value: object, name: str, parent: object = None, abbrev: bool = True) -> None:
+        """Tell what lists are of."""
+        if isinstance(value, list) and value:
+            self.write_ln(f"{name}: list[{type(value[0]).__name__}]\n")
+        else:
+            super().put_value(value, name, parent, abbrev)
+
+    def put_nb_func(self, fn: object, name: str | None = None, **options: bool) -> None:
+        """Leave out the form of a call that refuses; nanobind itself lists all."""
+        forms = fn.__nb_signature__  # type: ignore[attr-defined]
+        kept = tuple(
+            (without_none(form[0], form[2]), *form[1:]) if len(forms) > 1 else form
+            for form in forms
+            if not REFUSING.search(form[0])
+        )
+        if kept:
+            super().put_nb_func(type(type(fn).__name__, (), {"__nb_signature__": kept})(), name, **options)
+
+
+def stub(name: str) -> str:
+    """The stub of one module, laid out as ruff lays out sources."""
+    module = importlib.import_module(f"plait.{name}")
+    writer = Stubs(module, include_docstrings=False, quiet=True)
+    writer.put(module)
+    text = writer.get().replace(UNHASHABLE, f"{UNHASHABLE}  # type: ignore[assignment]")
+    for command in (["check", "--select", "I", "--fix"], ["format"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "--quiet", "--stdin-filename", str(FOLDER / f"{name}.pyi"), "-"]
+        text = subprocess.run(ruff, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return text
+
+
+if __name__ == "__main__":
+    for one in MODULES:
+        (FOLDER / f"{one}.pyi").write_text(stub(one), encoding="utf-8")
