@@ -1,8 +1,8 @@
 # The recording library: plain C, so that it brings no C++ library into the programs that it is preloaded into.
-file(GLOB capture_sources CONFIGURE_DEPENDS src/trace/capture/*.c)
+file(GLOB_RECURSE capture_sources CONFIGURE_DEPENDS src/trace/capture/*.c)
 if(capture_sources AND NOT PLAIT_SANITIZE)
   enable_language(ASM)
-  file(GLOB capture_entries CONFIGURE_DEPENDS src/trace/capture/*.S)
+  file(GLOB_RECURSE capture_entries CONFIGURE_DEPENDS src/trace/capture/*.S)
   file(GLOB event_sources CONFIGURE_DEPENDS src/base/events/*.c)
   add_library(plait_capture SHARED ${capture_sources} ${capture_entries} ${event_sources})
   set_target_properties(plait_capture PROPERTIES

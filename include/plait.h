@@ -105,7 +105,7 @@ plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int 
 /** The ranks that own an element, ascending, and how many; `owners` may be NULL with room 0, to ask for `count`. */
 plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t room, int64_t* owners,
                                  int64_t* count);
-/** The place of an element in the own part of a rank's local array, and back.  One number a dimension. */
+/** The position of an element in the own part of a rank's local array, and back.  One number a dimension. */
 plait_status plait_layout_to_local(const plait_layout* layout, const int64_t* index, int64_t rank, int64_t* local);
 plait_status plait_layout_to_global(const plait_layout* layout, const int64_t* local, int64_t rank, int64_t* index);
 /** How many local arrays this process holds under a layout (0 or 1 with MPI, all where it is alone), and their bytes.

@@ -78,7 +78,7 @@ plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* use
  * io_size   Elements of io_buffer: no rank stages more than so many (4 where it is less).  -1: PLAIT_MEMORY, or 32 MiB.
  * io_buffer Is not touched and may be NULL.
  * errors    PLAIT_ERROR_ARGUMENT: no such unit or descriptor, another grid in force, no room for some rank's share, or
- *           sizes that leave its place open.
+ *           sizes that leave its position open.
  *           PLAIT_ERROR_SYSTEM: the file ends too early.  The local arrays are undefined after an error; the position
  *           of the unit stays.
  */

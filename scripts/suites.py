@@ -18,7 +18,8 @@ def threaded_sources(folder: Path) -> tuple[list[Path], list[str]]:
     others: set[str] = set()
     for source in sorted(folder.rglob("*_test.cpp")):
         text = source.read_text(encoding="utf-8")
-        helpers = [folder / "support" / name for name in re.findall(r'#include "(\w+\.hpp)"', text)]
+        names = re.findall(r'#include "(\w+\.hpp)"', text)
+        helpers = [place / name for name in names for place in {source.parent, folder / "support"}]
         whole = text + "".join(helper.read_text(encoding="utf-8") for helper in helpers if helper.exists())
         if THREADED.search(whole):
             threaded.append(source)

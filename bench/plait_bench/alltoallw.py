@@ -2,9 +2,9 @@
 
 MPI has no intersection of two darrays.  What MPI offers a user of block-cyclic arrays is one darray type for each rank,
 which picks that rank's elements out of the *global* array.  For an exchange between ranks that hold local arrays one
-needs, for each peer, the elements that are mine before and the peer's after, as places in my local array; and the
-other way round for what I receive.  Along one dimension that is a list of places, and the type of a pair is their
-product, nested from the inside out: blocks of consecutive places of the fast dimension by MPI_Type_indexed
+needs, for each peer, the elements that are mine before and the peer's after, as positions in my local array; and the
+other way round for what I receive.  Along one dimension that is a list of positions, and the type of a pair is their
+product, nested from the inside out: blocks of consecutive positions of the fast dimension by MPI_Type_indexed
 (MPI_Type_vector where they are at equal distances), resized to one row, and those of the slow dimension by
 MPI_Type_indexed (or vector) of that.  An MPI implementation's own darray is made of the same.  Both sides' types of a
 pair go through its elements in one order; where the local orders differ, the sender's nesting is turned around to the
@@ -66,25 +66,27 @@ def _types(made: list[MPI.Datatype | None]) -> list[MPI.Datatype]:
 
 
 def _pair_type(mine: tuple[Indices, ...], theirs: tuple[Indices, ...], order: str, fast: int) -> MPI.Datatype | None:
-    """Return the type of what two ranks have in common, as places of my local array; None where there is nothing."""
-    places = [np.nonzero(np.isin(own, other, assume_unique=True))[0] for own, other in zip(mine, theirs, strict=True)]
-    if any(place.size == 0 for place in places):
+    """Return the type of what two ranks have in common, as positions of my local array; None where there is nothing."""
+    positions = [
+        np.nonzero(np.isin(own, other, assume_unique=True))[0] for own, other in zip(mine, theirs, strict=True)
+    ]
+    if any(position.size == 0 for position in positions):
         return None
     extents = [own.size for own in mine]
     steps = (8 * extents[1], 8) if order == "C" else (8, 8 * extents[0])
-    inner = _along(MPI.DOUBLE, places[fast], steps[fast])
-    outer = _along(inner, places[1 - fast], steps[1 - fast])
+    inner = _along(MPI.DOUBLE, positions[fast], steps[fast])
+    outer = _along(inner, positions[1 - fast], steps[1 - fast])
     inner.Free()
     outer.Commit()
     return outer
 
 
-def _along(base: MPI.Datatype, places: Indices, step: int) -> MPI.Datatype:
-    """Return the type of `base` at each of the places of a dimension, `step` bytes apart."""
+def _along(base: MPI.Datatype, positions: Indices, step: int) -> MPI.Datatype:
+    """Return the type of `base` at each of the positions of a dimension, `step` bytes apart."""
     unit = base.Create_resized(0, step)
-    cuts = np.nonzero(np.diff(places) != 1)[0] + 1
-    starts = places[np.concatenate(([0], cuts))]
-    lengths = np.diff(np.concatenate(([0], cuts, [places.size])))
+    cuts = np.nonzero(np.diff(positions) != 1)[0] + 1
+    starts = positions[np.concatenate(([0], cuts))]
+    lengths = np.diff(np.concatenate(([0], cuts, [positions.size])))
     even = starts.size > 1 and (lengths == lengths[0]).all() and (np.diff(starts) == starts[1] - starts[0]).all()
     if even:
         blocks = unit.Create_vector(starts.size, int(lengths[0]), int(starts[1] - starts[0]))

@@ -44,16 +44,18 @@ def _draw_case(axis: Axes, result: CaseResult) -> None:
     shown = [series for series in _SERIES if any(_height(cell, series[0]) for cell in result.cells)]
     tallest, lowest = 0.0, math.inf
     for number, (access, label, colour, hatch) in enumerate(shown):
-        places = [k + (number - (len(shown) - 1) / 2) * _WIDTH for k in range(len(result.cells))]
+        positions = [k + (number - (len(shown) - 1) / 2) * _WIDTH for k in range(len(result.cells))]
         heights = [_height(cell, access) or math.nan for cell in result.cells]
         axis.bar(
-            places, heights, _WIDTH * 0.94, label=label, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5
+            positions, heights, _WIDTH * 0.94, label=label, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5
         )
-        for cell, place, height in zip(result.cells, places, heights, strict=True):
+        for cell, position, height in zip(result.cells, positions, heights, strict=True):
             if math.isnan(height):
                 continue
             tallest, lowest = max(tallest, height), min(lowest, height)
-            axis.text(place, height * 1.06, _label(cell, access), ha="center", va="bottom", fontsize=8.5, rotation=45)
+            axis.text(
+                position, height * 1.06, _label(cell, access), ha="center", va="bottom", fontsize=8.5, rotation=45
+            )
     axis.set_yscale("log")
     axis.yaxis.set_major_formatter("{x:g}")
     axis.set_ylim(lowest / 2.5, tallest * 6)

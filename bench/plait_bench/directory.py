@@ -20,7 +20,7 @@ class Directory:
     """Offset, bytes, room and version of each record of a file.
 
     A record stays where it is while its bytes fit into its room. One that outgrows it moves behind all others, into
-    room for the largest record that there can be. The places there are dealt to the ranks in turn, so that none asks.
+    room for the largest record that there can be. Its slots are dealt to the ranks in turn, so that none asks.
     """
 
     offset: Numbers
@@ -52,7 +52,7 @@ class Changes:
         self._changed = np.zeros(directory.size.size, np.int64)
         self.moved = 0
 
-    def place(self, record: int, size: int) -> int:
+    def offset_of(self, record: int, size: int) -> int:
         """Note that a record has so many bytes now, and return where they belong."""
         directory = self._directory
         if size > directory.room[record]:

@@ -37,7 +37,7 @@ def shorten_library(version: str) -> str:
 def file_system(folder: Path) -> str:
     """Return the type of the file system that a folder is on."""
     best, kind = "", "unknown"
-    place = str(folder.resolve())
+    path = str(folder.resolve())
     try:
         lines = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -45,7 +45,7 @@ def file_system(folder: Path) -> str:
     for line in lines:
         _, point, name, *_ = line.split(" ")
         point = point.replace("\\040", " ")
-        inside = place == point or place.startswith(point.rstrip("/") + "/")
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(best):
             best, kind = point, name
     return kind

@@ -36,13 +36,13 @@ struct Wanted {
 };
 
 /// Finds the arguments; one rank's mistake becomes the error of all.
-template <typename Part, typename Place, typename Find>
-Wanted<Part> wanted(plait_file* file, const plait_layout* layout, const plait_access* access, Place&& check_place,
-                    Find&& parts) {
+template <typename Part, typename CheckOutput, typename Find>
+Wanted<Part> wanted(plait_file* file, const plait_layout* layout, const plait_access* access,
+                    CheckOutput&& check_output, Find&& parts) {
   File& own = file_of(file);
   const auto tell = [&](const std::string& message) { own.refuse(message); };
   return checked(tell, [&] {
-    check_place();
+    check_output();
     const Layout& layout_given = layout_of(layout);
     const plait_access given = options_of(access, "plait_access");
     return Wanted<Part>{layout_given, parts(layout_given, file->comm, own.type().element_bytes), region_of(given),
@@ -62,7 +62,7 @@ plait_status start(plait_file* file, const plait_layout* layout, const plait_acc
     auto call = wanted<Part>(
         file, layout, access,
         [&] {
-          place(request, "request");
+          output(request, "request");
           handle = std::make_unique<plait_request>();
         },
         parts);

@@ -8,11 +8,11 @@ const plait_comm* plait_alone(void) {
 }
 
 plait_status plait_comm_rank(const plait_comm* comm, int* rank) {
-  return guarded(comm, [&] { place(rank, "rank") = comm_of(comm).rank(); });
+  return guarded(comm, [&] { output(rank, "rank") = comm_of(comm).rank(); });
 }
 
 plait_status plait_comm_size(const plait_comm* comm, int* size) {
-  return guarded(comm, [&] { place(size, "size") = comm_of(comm).size(); });
+  return guarded(comm, [&] { output(size, "size") = comm_of(comm).size(); });
 }
 
 plait_status plait_comm_refuse(const plait_comm* comm, const char* message) {

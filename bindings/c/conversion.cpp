@@ -11,8 +11,8 @@ void hand_out(const std::vector<plait::Message>& messages, int64_t room, plait_t
     refuse(plait::base::text("traffic has room for ", room, " messages, but there are ", found, "; make it larger"));
   if (room >= found)
     for (std::size_t i = 0; i < messages.size(); ++i)
-      (&place(traffic, "traffic"))[i] = {messages[i].rank, messages[i].elements, messages[i].runs};
-  if (traffic == nullptr || count != nullptr) place(count, "count") = found;
+      (&output(traffic, "traffic"))[i] = {messages[i].rank, messages[i].elements, messages[i].runs};
+  if (traffic == nullptr || count != nullptr) output(count, "count") = found;
 }
 
 const plait::Conversion& conversion_of(const plait_conversion* conversion) {
@@ -26,7 +26,7 @@ plait_status plait_conversion_create(const plait_layout* source, const plait_lay
   if (conversion != nullptr) *conversion = nullptr;
   return guarded(source, [&] {
     plait::Conversion result(layout_of(source, "source"), layout_of(target, "target"), fill_halo != 0);
-    plait_conversion*& made = place(conversion, "conversion");
+    plait_conversion*& made = output(conversion, "conversion");
     made = new plait_conversion(std::move(result));
   });
 }
@@ -44,7 +44,7 @@ plait_status plait_conversion_receives(const plait_conversion* conversion, int64
 }
 
 plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block) {
-  return guarded(conversion, [&] { place(block, "block") = conversion_of(conversion).block(); });
+  return guarded(conversion, [&] { output(block, "block") = conversion_of(conversion).block(); });
 }
 
 plait_status plait_conversion_explain(const plait_conversion* conversion, char** text) {

@@ -34,7 +34,7 @@ DistantOptions wanted_of(const char* path, const char* mode, const plait_dio_opt
   return result;
 }
 
-/// Begins an access; without a place for a request, waits for it.
+/// Begins an access; without a pointer to a request, waits for it.
 template <typename Now, typename Begin>
 plait_status access(plait_dio* handle, plait_request** request, Now&& now, Begin&& begin) {
   if (request != nullptr) *request = nullptr;
@@ -62,7 +62,7 @@ plait_status plait_dio_open(const char* path, const char* mode, const plait_comm
     DistantOptions wanted;
     const auto tell = [&](const std::string& message) { DistantFile::refuse_open(message, own); };
     auto made = checked(tell, [&] {
-      place(handle, "handle");
+      output(handle, "handle");
       wanted = wanted_of(path, mode, options);
       return std::make_unique<plait_dio>();
     });
@@ -75,7 +75,7 @@ plait_status plait_dio_offer(const char* name, const char* path, const char* mod
                              const plait_dio_options* options, plait_dio** handle) {
   if (handle != nullptr) *handle = nullptr;
   return guarded(comm, [&] {
-    place(handle, "handle");
+    output(handle, "handle");
     auto made = std::make_unique<plait_dio>();
     made->file.emplace(DistantFile::offer(text_of(name, "name"), wanted_of(path, mode, options), comm_of(comm)));
     *handle = made.release();
@@ -85,7 +85,7 @@ plait_status plait_dio_offer(const char* name, const char* path, const char* mod
 plait_status plait_dio_find(const char* name, const plait_comm* comm, plait_dio** handle) {
   if (handle != nullptr) *handle = nullptr;
   return guarded(comm, [&] {
-    place(handle, "handle");
+    output(handle, "handle");
     auto made = std::make_unique<plait_dio>();
     made->file.emplace(DistantFile::find(text_of(name, "name"), comm_of(comm)));
     *handle = made.release();
@@ -93,7 +93,7 @@ plait_status plait_dio_find(const char* name, const plait_comm* comm, plait_dio*
 }
 
 plait_status plait_dio_home(const plait_dio* handle, int* rank) {
-  return guarded(handle, [&] { place(rank, "rank") = file_of(handle).home(); });
+  return guarded(handle, [&] { output(rank, "rank") = file_of(handle).home(); });
 }
 
 plait_status plait_dio_read(plait_dio* handle, int64_t offset, void* buffer, int64_t bytes, int rank,
@@ -118,7 +118,7 @@ plait_status plait_dio_sync(plait_dio* handle, int rank, plait_request** request
 
 plait_status plait_dio_size(plait_dio* handle, int rank, int64_t* bytes) {
   return guarded(handle, [&] {
-    int64_t& result = place(bytes, "bytes");
+    int64_t& result = output(bytes, "bytes");
     result = file_of(handle).size(rank);
   });
 }

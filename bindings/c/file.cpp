@@ -65,7 +65,7 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
     };
     const auto tell = [&](const std::string& message) { File::refuse_open(message, everyone); };
     Wanted wanted = checked(tell, [&] {
-      place(file, "file");
+      output(file, "file");
       return Wanted{std::make_unique<plait_file>(), text_of(url, "url"), mode_named(text_of(mode, "mode")),
                     file_options(options)};
     });
@@ -98,7 +98,7 @@ plait_status plait_abandon(plait_file** file) {
 }
 
 plait_status plait_file_dimensions(const plait_file* file, int* dimensions) {
-  return guarded(file, [&] { place(dimensions, "dimensions") = static_cast<int>(file_of(file).type().shape.size()); });
+  return guarded(file, [&] { output(dimensions, "dimensions") = static_cast<int>(file_of(file).type().shape.size()); });
 }
 
 plait_status plait_file_shape(const plait_file* file, int room, int64_t* shape) {
@@ -107,12 +107,12 @@ plait_status plait_file_shape(const plait_file* file, int room, int64_t* shape) 
     if (room < static_cast<int>(own.size()))
       refuse(plait::base::text("shape has room for ", room, " numbers, but the array has ", own.size(),
                                " dimensions; make it larger"));
-    if (!own.empty()) std::copy(own.begin(), own.end(), &place(shape, "shape"));
+    if (!own.empty()) std::copy(own.begin(), own.end(), &output(shape, "shape"));
   });
 }
 
 plait_status plait_file_element_bytes(const plait_file* file, int64_t* element_bytes) {
-  return guarded(file, [&] { place(element_bytes, "element_bytes") = file_of(file).type().element_bytes; });
+  return guarded(file, [&] { output(element_bytes, "element_bytes") = file_of(file).type().element_bytes; });
 }
 
 plait_status plait_file_dtype(const plait_file* file, char** dtype) {
@@ -121,7 +121,7 @@ plait_status plait_file_dtype(const plait_file* file, char** dtype) {
 }
 
 plait_status plait_file_order(const plait_file* file, char* order) {
-  return guarded(file, [&] { place(order, "order") = file_of(file).type().order == Order::kC ? 'C' : 'F'; });
+  return guarded(file, [&] { output(order, "order") = file_of(file).type().order == Order::kC ? 'C' : 'F'; });
 }
 
 plait_status plait_file_times(const plait_file* file, double* io, double* copy, double* wait, double* total) {

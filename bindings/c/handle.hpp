@@ -69,9 +69,9 @@ Value& given(Value* value, const char* name, const char* from) {
   return *value;
 }
 
-/// A place for a result.
+/// Where a result goes.
 template <typename Value>
-Value& place(Value* value, const char* name) {
+Value& output(Value* value, const char* name) {
   return given(value, name, "the address of a variable for the result");
 }
 
@@ -90,10 +90,10 @@ plait_status release(Type** handle) noexcept {
 /// A text for the caller to free.
 char* copied(const std::string& text);
 
-/// Such a text at a place of the caller's; without the place none is made.
+/// Such a text where the caller wants it; without a pointer none is made.
 template <typename Text>
 void hand_out_text(char** where, const char* name, Text&& text) {
-  char*& result = place(where, name);
+  char*& result = output(where, name);
   result = copied(text());
 }
 

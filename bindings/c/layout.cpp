@@ -16,7 +16,7 @@ void hand_out(const Values& values, std::int64_t room, Number* numbers, const ch
   const auto count = static_cast<std::int64_t>(values.size());
   if (room < count)
     refuse(plait::base::text(name, " has room for ", room, " numbers, but there are ", count, "; make it larger"));
-  if (count > 0) std::copy(values.begin(), values.end(), &place(numbers, name));
+  if (count > 0) std::copy(values.begin(), values.end(), &output(numbers, name));
 }
 
 Extents index_of(const Layout& layout, const int64_t* index, const char* name) {
@@ -28,7 +28,7 @@ Extents index_of(const Layout& layout, const int64_t* index, const char* name) {
 plait_status parse(const char* text, const Extents* shape, plait_layout** layout) {
   if (layout != nullptr) *layout = nullptr;
   return guarded(nullptr, [&] {
-    plait_layout*& result = place(layout, "layout");
+    plait_layout*& result = output(layout, "layout");
     const std::string words = text_of(text, "text");
     result = new plait_layout(shape == nullptr ? Layout::parse(words) : Layout::parse(words, *shape));
   });
@@ -55,12 +55,12 @@ plait_status plait_layout_text(const plait_layout* layout, char** text) {
 plait_status plait_layout_equal(const plait_layout* layout, const plait_layout* other, int* equal) {
   return guarded(layout, [&] {
     const bool same = layout_of(layout) == layout_of(other, "other");
-    place(equal, "equal") = same ? 1 : 0;
+    output(equal, "equal") = same ? 1 : 0;
   });
 }
 
 plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions) {
-  return guarded(layout, [&] { place(dimensions, "dimensions") = layout_of(layout).dimensions(); });
+  return guarded(layout, [&] { output(dimensions, "dimensions") = layout_of(layout).dimensions(); });
 }
 
 plait_status plait_layout_shape(const plait_layout* layout, int room, int64_t* shape) {
@@ -68,7 +68,7 @@ plait_status plait_layout_shape(const plait_layout* layout, int room, int64_t* s
 }
 
 plait_status plait_layout_elements(const plait_layout* layout, int64_t* elements) {
-  return guarded(layout, [&] { place(elements, "elements") = layout_of(layout).elements(); });
+  return guarded(layout, [&] { output(elements, "elements") = layout_of(layout).elements(); });
 }
 
 plait_status plait_layout_ranks(const plait_layout* layout, int64_t* ranks, int64_t* ranks_end) {
@@ -80,7 +80,7 @@ plait_status plait_layout_ranks(const plait_layout* layout, int64_t* ranks, int6
 }
 
 plait_status plait_layout_has_rank(const plait_layout* layout, int64_t rank, int* has_rank) {
-  return guarded(layout, [&] { place(has_rank, "has_rank") = layout_of(layout).has_rank(rank) ? 1 : 0; });
+  return guarded(layout, [&] { output(has_rank, "has_rank") = layout_of(layout).has_rank(rank) ? 1 : 0; });
 }
 
 plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t room, int64_t* numbers) {
@@ -111,7 +111,7 @@ plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int 
       refuse(plait::base::text("indices has room for ", room, " numbers, but rank ", rank, " owns ", count,
                                " indices of dimension ", dimension, "; make it larger"));
     if (count == 0) return;
-    int64_t* out = &place(indices, "indices");
+    int64_t* out = &output(indices, "indices");
     for (std::int64_t at = set.next(set.begin); at < set.end; at = set.next(at)) {
       const std::int64_t end = set.run_end(at);
       while (at < end) *out++ = at++;
@@ -125,7 +125,7 @@ plait_status plait_layout_owners(const plait_layout* layout, const int64_t* inde
     const Layout& own = layout_of(layout);
     const std::vector<std::int64_t> ranks = own.owners(index_of(own, index, "index"));
     if (owners != nullptr || room != 0) hand_out(ranks, room, owners, "owners");
-    if (owners == nullptr || count != nullptr) place(count, "count") = static_cast<std::int64_t>(ranks.size());
+    if (owners == nullptr || count != nullptr) output(count, "count") = static_cast<std::int64_t>(ranks.size());
   });
 }
 

@@ -24,7 +24,7 @@ plait_status make(plait_comm** comm, Find&& communicator) {
     if (given == MPI_COMM_NULL) refuse("the MPI communicator is MPI_COMM_NULL; pass one that this process is in");
     auto handle = std::make_unique<plait_comm>(plait::Comm());
     handle->comm = plait::make_comm(given);
-    plait_comm*& result = place(comm, "comm");  // only now, for the others are in make_comm too
+    plait_comm*& result = output(comm, "comm");  // only now, for the others are in make_comm too
     result = handle.release();
   });
 }

@@ -101,7 +101,7 @@ plait_status start(plait_redistribution* plan, plait_request** request, Find&& f
     plait_redistribution& own = plan_of(plan);
     std::unique_ptr<plait_request> handle;
     Parts parts = parts_of(own, find, [&] {
-      place(request, "request");
+      output(request, "request");
       handle = std::make_unique<plait_request>();
     });
     put(*handle, own.plan->start(std::move(parts.from), std::move(parts.to)));
@@ -133,7 +133,7 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
     std::unique_ptr<plait_redistribution> handle;
     const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
     const RedistributionOptions wanted = checked(tell, [&] {
-      place(plan, "plan");
+      output(plan, "plan");
       handle = std::make_unique<plait_redistribution>();
       handle->source = layout_of(source, "source");
       handle->target = layout_of(target, "target");

@@ -20,13 +20,13 @@ plait_status plait_request_wait(plait_request* request) {
 }
 
 plait_status plait_request_test(plait_request* request, int* done) {
-  return guarded(request, [&] { place(done, "done") = request_of(request).test() ? 1 : 0; });
+  return guarded(request, [&] { output(done, "done") = request_of(request).test() ? 1 : 0; });
 }
 
 plait_status plait_request_elements(plait_request* request, int64_t* elements) {
   return guarded(request, [&] {
     plait_request& own = request_of(request);
-    place(elements, "elements");
+    output(elements, "elements");
     if (!own.counts) refuse("the request is not of a stream; only those count elements");
     *elements = wait(own);
   });

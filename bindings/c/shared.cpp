@@ -15,7 +15,7 @@ plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted
     std::unique_ptr<plait_shared> handle;
     const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
     const std::int64_t bytes = checked(tell, [&] {
-      place(shared, "shared");
+      output(shared, "shared");
       handle = std::make_unique<plait_shared>();
       return wanted(everyone);
     });

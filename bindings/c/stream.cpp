@@ -24,7 +24,7 @@ plait_status start(plait_stream* stream, plait_request** request, Begin&& begin)
   return guarded(stream, [&] {
     Stream& own = stream_of(stream);
     auto handle = checked(telling(own), [&] {
-      place(request, "request");
+      output(request, "request");
       return std::make_unique<plait_request>();
     });
     auto held = std::make_shared<plait::StreamRequest>(begin(own));
@@ -43,7 +43,7 @@ plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream
     plait::File& own = file_of(file);
     const auto tell = [&](const std::string& message) { own.refuse(message); };
     auto handle = checked(tell, [&] {
-      place(stream, "stream");
+      output(stream, "stream");
       if (mode < PLAIT_STREAM_OWN || mode > PLAIT_STREAM_SAME)
         refuse(plait::base::text("streams have the modes 0 to 4, but mode ", mode, " was given"));
       return std::make_unique<plait_stream>();
@@ -63,7 +63,7 @@ plait_status plait_stream_close(plait_stream** stream) {
 plait_status plait_stream_read(plait_stream* stream, void* data, int64_t elements, int64_t* done) {
   return guarded(stream, [&] {
     Stream& own = stream_of(stream);
-    std::int64_t& result = checked(telling(own), [&]() -> std::int64_t& { return place(done, "done"); });
+    std::int64_t& result = checked(telling(own), [&]() -> std::int64_t& { return output(done, "done"); });
     result = own.read(static_cast<std::byte*>(data), elements);
   });
 }
@@ -84,7 +84,7 @@ plait_status plait_stream_start_write(plait_stream* stream, const void* data, in
 
 plait_status plait_stream_tell(const plait_stream* stream, int64_t* element) {
   return guarded(stream, [&] {
-    place(element, "element") = given(stream, "stream", "what plait_stream_open gave").stream->tell();
+    output(element, "element") = given(stream, "stream", "what plait_stream_open gave").stream->tell();
   });
 }
 

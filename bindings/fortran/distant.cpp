@@ -24,7 +24,8 @@ using plait::fortran::Ticket;
 
 constexpr const char* kInUse = "the handle is that of open distant files; call plait_dio_close first";
 
-/// Begins an access of the array's bytes with `begin(bytes, place for a request)`, or carries it out without `request`.
+/// Begins an access of the array's bytes with `begin(bytes, pointer to a request)`, or carries it out without
+/// `request`.
 template <typename Begin>
 plait_status start(Ticket* request, Begin&& begin) {
   if (request == nullptr) return begin(nullptr);

@@ -37,18 +37,18 @@ class Table {
   }
   /// The thing, or null.
   Type* find(Ticket ticket) const {
-    const auto found = place(ticket);
+    const auto found = entry_of(ticket);
     return found == entries_.end() ? nullptr : found->second;
   }
   void drop(Ticket ticket) {
-    const auto found = place(ticket);
+    const auto found = entry_of(ticket);
     if (found != entries_.end()) entries_.erase(found);
   }
   /// All of them; none is left.
   std::vector<std::pair<std::uintptr_t, Type*>> take_all() { return std::exchange(entries_, {}); }
 
  private:
-  auto place(Ticket ticket) const {
+  auto entry_of(Ticket ticket) const {
     const auto number = reinterpret_cast<std::uintptr_t>(ticket);
     const auto found = std::lower_bound(entries_.begin(), entries_.end(), number,
                                         [](const auto& entry, std::uintptr_t sought) { return entry.first < sought; });

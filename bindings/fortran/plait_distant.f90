@@ -166,7 +166,7 @@ contains
     type(plait_request), intent(inout), target, optional :: request   !< of nothing that is under way
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_move(dio%handle, offset, array, int(rank, c_int), 0_c_int, place(request)), stat, errmsg)
+    call report(c_move(dio%handle, offset, array, int(rank, c_int), 0_c_int, request_address(request)), stat, errmsg)
   end subroutine
 
   subroutine read_4(dio, offset, array, rank, request, stat, errmsg)
@@ -188,7 +188,7 @@ contains
     type(plait_request), intent(inout), target, optional :: request
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_move(dio%handle, offset, array, int(rank, c_int), 1_c_int, place(request)), stat, errmsg)
+    call report(c_move(dio%handle, offset, array, int(rank, c_int), 1_c_int, request_address(request)), stat, errmsg)
   end subroutine
 
   subroutine write_4(dio, offset, array, rank, request, stat, errmsg)
@@ -209,7 +209,7 @@ contains
     type(plait_request), intent(inout), target, optional :: request
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_sync(dio%handle, int(rank, c_int), place(request)), stat, errmsg)
+    call report(c_sync(dio%handle, int(rank, c_int), request_address(request)), stat, errmsg)
   end subroutine
 
   !> The bytes of the file of a rank; 0 after an error.
@@ -283,12 +283,12 @@ contains
   end subroutine
 
   !> Where the number of a request goes, if there is to be one.
-  function place(request)
+  function request_address(request)
     type(plait_request), intent(inout), target, optional :: request
-    type(c_ptr) :: place
-    place = c_null_ptr
+    type(c_ptr) :: request_address
+    request_address = c_null_ptr
     if (.not. present(request)) return
-    place = c_loc(request%handle)
+    request_address = c_loc(request%handle)
     if (.not. c_associated(found_request(request%handle))) request%rank = own_error
   end function
 

@@ -58,7 +58,7 @@ class Codes {
  public:
   explicit Codes(std::array<Length, 3> lengths) : lengths_(lengths) {}
 
-  /// The integer, or the place of the word in `words`.
+  /// The integer, or the position of the word in `words`.
   std::int64_t next(const void* argument, std::array<const char*, 2> words, const char* what) {
     const auto* const text = static_cast<const char*>(argument);
     for (std::size_t code = 0; code < words.size(); ++code) {

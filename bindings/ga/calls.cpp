@@ -110,12 +110,12 @@ int refuse_argument(const char* message) noexcept {
   return guarded(kFailed, [&] { refuse(message); });
 }
 
-std::size_t put_text(std::int64_t code, char* place, std::size_t room) noexcept {
+std::size_t put_text(std::int64_t code, char* buffer, std::size_t room) noexcept {
   try {
     constexpr std::int64_t kFar = 1000000;  // no code is as far as this
     const std::string text = text_of(static_cast<int>(std::clamp(code, -kFar, kFar)));
     const std::size_t length = std::min(room, text.size());
-    std::copy_n(text.begin(), length, place);
+    std::copy_n(text.begin(), length, buffer);
     return length;
   } catch (...) {  // no memory for the text
     return 0;

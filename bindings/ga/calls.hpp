@@ -28,6 +28,6 @@ int wait_all(Integer* ids, std::int64_t count) noexcept;
 int refuse_argument(const char* message) noexcept;
 
 /// The text of a code in so many bytes; returns how many it has.
-std::size_t put_text(std::int64_t code, char* place, std::size_t room) noexcept;
+std::size_t put_text(std::int64_t code, char* buffer, std::size_t room) noexcept;
 
 }  // namespace plait::ga

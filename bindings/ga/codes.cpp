@@ -16,7 +16,7 @@ namespace {
 // In the order of the codes, from -2000 on.
 constexpr int kFirst = -2000;
 constexpr std::array<const char*, 26> kMeanings{
-    "the place in the file cannot be reached",
+    "the position in the file cannot be reached",
     "cannot write",
     "a write that was begun failed",
     "cannot read",

@@ -16,13 +16,13 @@ namespace {
 
 using base::text;
 
-/// Handles are the numbers of places, from this one on.
+/// Handles are the numbers of slots, from this one on.
 constexpr std::int64_t kFirstHandle = -3000;
 constexpr std::int64_t kMostFiles = 3000;  // so that all handles are below 0
 
 struct Table {
   std::mutex mutex;
-  std::map<std::int64_t, std::shared_ptr<SharedEntry>> entries;  // by their places
+  std::map<std::int64_t, std::shared_ptr<SharedEntry>> entries;  // by their slots
 };
 
 Table& table() {
@@ -39,31 +39,31 @@ std::shared_ptr<SharedEntry> find(std::int64_t handle) {
   return found == table().entries.end() ? nullptr : found->second;
 }
 
-/// The lowest place that is free: the same everywhere, since making and deleting files is collective.
-std::int64_t free_place() {
+/// The lowest slot that is free: the same everywhere, since making and deleting files is collective.
+std::int64_t free_slot() {
   const std::lock_guard lock(table().mutex);
-  std::int64_t place = 0;
-  for (const auto& entry : table().entries) place += entry.first == place ? 1 : 0;
-  return place;
+  std::int64_t slot = 0;
+  for (const auto& entry : table().entries) slot += entry.first == slot ? 1 : 0;
+  return slot;
 }
 
-void check_free(const std::string& path, std::int64_t place) {
-  if (place >= kMostFiles) refuse(text("there are ", place, " shared files already; destroy some first"));
+void check_free(const std::string& path, std::int64_t slot) {
+  if (slot >= kMostFiles) refuse(text("there are ", slot, " shared files already; destroy some first"));
   const std::lock_guard lock(table().mutex);
   for (const auto& [other, entry] : table().entries)
     if (entry->path == path)
       refuse(text(path, " is there already, with the handle ", other + kFirstHandle, "; destroy that first"));
 }
 
-SharedFileOptions options_of(const Wanted& wanted, std::int64_t place) {
+SharedFileOptions options_of(const Wanted& wanted, std::int64_t slot) {
   if (wanted.name == nullptr || *wanted.name == '\0') refuse("the name of the file is empty; pass one");
   SharedFileOptions options;
-  options.path = text(wanted.name, '.', wanted.suffix.value_or(place));
+  options.path = text(wanted.name, '.', wanted.suffix.value_or(slot));
   options.mode = SharedFileMode::kWrite;
   options.limit = hint(wanted.hard_limit, "the hard limit");
   options.expected = hint(wanted.soft_limit, "the soft limit");
   options.request = hint(wanted.request, "the size of a request");
-  check_free(options.path, place);
+  check_free(options.path, slot);
   return options;
 }
 
@@ -93,24 +93,24 @@ void let_go() {
 
 int create(const Wanted& wanted) {
   const Comm comm = world();
-  const std::int64_t place = free_place();
+  const std::int64_t slot = free_slot();
   std::shared_ptr<SharedEntry> entry;
   SharedFileOptions options;
   const std::exception_ptr wrong = collective::caught([&] {
-    options = options_of(wanted, place);
+    options = options_of(wanted, slot);
     entry = std::make_shared<SharedEntry>();
     entry->path = options.path;
     entry->comm = comm;
   });
-  agree(comm, [&] { return text("SF_Create of ", options.path, " as handle ", place + kFirstHandle); }, wrong);
+  agree(comm, [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); }, wrong);
   entry->file = SharedFile::open(options, comm);
   {
     const std::lock_guard lock(table().mutex);
-    table().entries[place] = entry;
+    table().entries[slot] = entry;
   }
   // Behind what the file has told MPI to do at its end.
   watch_the_end(let_go);
-  return static_cast<int>(place + kFirstHandle);
+  return static_cast<int>(slot + kFirstHandle);
 }
 
 void destroy(std::int64_t handle) {

@@ -16,7 +16,7 @@ namespace {
 
 using Integer = PLAIT_FORTRAN_INTEGER;
 // Of a character argument, behind all arguments.  Compilers pass it as an int or as a size_t; the upper half of the
-// register or place is anything where it is an int.
+// register or word of memory is anything where it is an int.
 using Length = std::size_t;
 
 std::size_t length_of(Length passed) { return passed & 0x7fffffffU; }

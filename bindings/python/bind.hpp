@@ -15,10 +15,6 @@ void bind_bits(nanobind::module_& module);
 void bind_file(nanobind::module_& module);
 void bind_redistribute(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);
-void bind_trace(nanobind::module_& module);
-void bind_trace_report(nanobind::module_& module);
-void bind_trace_workloads(nanobind::module_& module);
-void bind_trace_loop(nanobind::module_& module);
 void bind_distant(nanobind::module_& module);
 void bind_shared(nanobind::module_& module);
 

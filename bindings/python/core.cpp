@@ -41,10 +41,6 @@ NB_MODULE(_core, module) {
   plait::python::bind_file(module);
   plait::python::bind_redistribute(module);
   plait::python::bind_stream(module);
-  plait::python::bind_trace(module);
-  plait::python::bind_trace_report(module);
-  plait::python::bind_trace_workloads(module);
-  plait::python::bind_trace_loop(module);
   plait::python::bind_distant(module);
   plait::python::bind_shared(module);
 }

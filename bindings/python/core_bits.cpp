@@ -49,7 +49,8 @@ unit, position    for each bit of the target, most significant first, which bit 
                   count from 0, the least significant one: its position's first, then those of its unit
 source_unit_bits  how many bits of the source are its unit's; 0 where the source is the file
 
-DeBenedictis & del Rosario 1993, section 7. Raises plait.ArgumentError for more than 62 bits and what is no permutation.)doc")
+DeBenedictis & del Rosario 1993, section 7. Raises plait.ArgumentError for more than 62 bits and for what is no
+permutation.)doc")
           .def(
               "__init__",
               [](BitPermutation* self, const Given<std::vector<int>>& unit, const Given<std::vector<int>>& position,
@@ -124,7 +125,7 @@ DeBenedictis & del Rosario 1993, section 7. Raises plait.ArgumentError for more 
               nb::cpp_function(&of_layout, nb::scope(layout), nb::name("bit_permutation"), nb::is_method(),
                                nb::arg("order") = "C",
                                "The permutation of the bits of an element's number (in C or Fortran order of the whole "
-                               "array) that gives its rank and its place there.\n\n"
+                               "array) that gives its rank and its position there.\n\n"
                                "Costs a question for each bit, whatever the size. Raises plait.ArgumentError, naming "
                                "the dimension and the size, where the layout is no permutation of bits."));
 }

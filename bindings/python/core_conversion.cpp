@@ -65,7 +65,7 @@ void bind_conversion(nb::module_& module) {
   module.def(
       "compose",
       [](const nb::object& source, const nb::object& target, const Given<bool>& fill_halo) {
-        const nb::object layouts = nb::module_::import_("plait._layouts");
+        const nb::object layouts = nb::module_::import_("plait._arguments.layouts");
         const nb::object pair =
             layouts.attr("layout_pair")(source, target, "names"_a = nb::make_tuple("source", "target"));
         return compose(nb::cast<const Layout&>(pair[0]), nb::cast<const Layout&>(pair[1]),

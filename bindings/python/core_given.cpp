@@ -8,7 +8,7 @@ namespace nb = nanobind;
 namespace plait::python {
 
 std::string shown(nb::handle value) {
-  return nb::cast<std::string>(nb::module_::import_("plait._words").attr("shown")(value));
+  return nb::cast<std::string>(nb::module_::import_("plait._arguments.words").attr("shown")(value));
 }
 
 void refuse_type(const std::string& text) {

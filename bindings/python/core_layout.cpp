@@ -220,9 +220,9 @@ ranks      "C": the last grid axis' ranks follow each other; "F": the first one'
 order      memory order of the local arrays: "C", "F", or the dimensions, slowest first
 replicate  grid axes along which each position holds a copy
 source     for each dimension the coordinate that the first block goes to
-offset     for each dimension the place in its template where the array begins, so that the first block is shorter
+offset     for each dimension the position in its template where the array begins, so that the first block is shorter
 reverse    dimensions that are dealt towards lower coordinates
-halo       for each dimension places beside the owned part, one width or (in front, behind)
+halo       for each dimension positions beside the owned part, one width or (in front, behind)
 periodic   dimensions whose halo wraps around
 template, align  HPF's ALIGN: the shape that is dealt, and what each of its dimensions holds: "2*d1+1" (dimension 1 of
            the array, index by index), a number (the array lies there only) or "*" (it lies everywhere: copies)
@@ -244,7 +244,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
                        "is no order; give \"C\", \"F\" or the dimensions, slowest first, such as (1, 0)"),
                     as(replicate, "replicate", "is no list of grid axes; give whole numbers, such as (1,)"),
                     as(source, "source", "is no list of coordinates; give one for each dimension, such as (0, 1)"),
-                    as(offset, "offset", "is no list of places; give one for each dimension, such as (0, 3)"),
+                    as(offset, "offset", "is no list of positions; give one for each dimension, such as (0, 3)"),
                     as(reverse, "reverse", kDimensions),
                     as(halo, "halo",
                        "is no halo; give for each dimension a width or (in front, behind), such as (1, (0, 2))"),
@@ -293,7 +293,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
           .def_prop_ro(
               "replicate", [](const Layout& self) { return to_tuple(self.options().replicate); },
               "Grid axes that were named as holding copies.")
-          .def_prop_ro("halo", &halos_of, "Places in front of and behind the owned part, for each dimension.")
+          .def_prop_ro("halo", &halos_of, "Positions in front of and behind the owned part, for each dimension.")
           .def_prop_ro("periodic", &periodic_of, "Whether the halo of each dimension wraps around.")
           .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
           .def_prop_ro("size", &Layout::size, "Number of ranks.")
@@ -372,13 +372,13 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
               [](const Layout& self, const Given<Extents>& index, const Given<std::int64_t>& rank) {
                 return to_tuple(self.to_local(index.as("index", kIndex), rank_of(rank)));
               },
-              "index"_a, "rank"_a, "Place of an element in the local array of the rank that owns it.")
+              "index"_a, "rank"_a, "Position of an element in the local array of the rank that owns it.")
           .def(
               "to_global",
               [](const Layout& self, const Given<Extents>& local, const Given<std::int64_t>& rank) {
                 return to_tuple(self.to_global(local.as("local", kIndex), rank_of(rank)));
               },
-              "local"_a, "rank"_a, "The element at a place of the local array of a rank.")
+              "local"_a, "rank"_a, "The element at a position of the local array of a rank.")
           .def("__str__", [](const Layout& self) { return to_string(self); })
           .def("__repr__", [](const Layout& self) { return "Layout.parse(\"" + to_string(self) + "\")"; })
           .def(nb::self == nb::self)

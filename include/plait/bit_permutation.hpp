@@ -52,7 +52,7 @@ class BitPermutation {
 
   /// errors  kArgument: a number below 0 or of too many bits.
   UnitPosition apply(const UnitPosition& from) const;
-  /// The pattern of all places that the places of a pattern go to (figure 9).
+  /// The pattern of all positions that the positions of a pattern go to (figure 9).
   /// errors  kArgument: a pattern that does not have one character, 0, 1 or a letter, for each bit.
   UnitPattern trace(const UnitPattern& from) const;
 
@@ -71,7 +71,7 @@ class BitPermutation {
 /// Three rows: the bits of the source, and below each of them which bit of the target's unit or position it is.
 std::string to_string(const BitPermutation& permutation);
 
-/// A layout as a permutation from the number of an element, in `order` of the whole array, to rank and place in the
+/// A layout as a permutation from the number of an element, in `order` of the whole array, to rank and position in the
 /// dense local array.
 /// cost    a question to the layout for each bit, and one comparison of layouts; independent of the number of elements.
 /// errors  kArgument naming the dimension and the size: a size, a number of ranks or a block that is no power of two;

@@ -2,7 +2,7 @@
 ///
 /// `stripe:NAME?disks=d1,d2&unit=64K` is a name for File::open in all modes.  NAME is a small text that tells where the
 /// component files are; the disks are folders.  Stripe k of the array's bytes (`unit` bytes each) lies in component
-/// file k mod D at place (k div D) * unit.  (DeBenedictis & del Rosario, figures 2 and 7.)
+/// file k mod D at position (k div D) * unit.  (DeBenedictis & del Rosario, figures 2 and 7.)
 #pragma once
 
 #include <string>

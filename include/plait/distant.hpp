@@ -9,8 +9,8 @@
 ///
 /// What is promised (docs/guides/distant-io.md has it at length):
 /// - Once a write has been waited for, every read that begins later, by any rank, finds it.
-/// - Accesses that nobody has waited for are in no order, also those of one rank.  Where such ones overlap, each byte is
-///   that of one of them; a request is carried out in pieces, so that no more than a byte is certain to be whole.
+/// - Accesses that nobody has waited for are in no order, also those of one rank.  Where such ones overlap, each byte
+///   is that of one of them; a request is carried out in pieces, so that no more than a byte is certain to be whole.
 /// - After a sync has been waited for, what had been waited for when it began survives a loss of power of the home.
 /// - Buffers belong to a request until it has been waited for, or test() has returned true.
 #pragma once

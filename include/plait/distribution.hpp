@@ -34,7 +34,7 @@ struct Distribution {
   std::vector<OwnerRun> owners;     ///< kIndirect only
   bool repeats = false;             ///< kIndirect: `owners` is repeated to the end of the dimension
   std::vector<int> axes;            ///< grid axes that are named, `block@(0, 1)`, major first; empty: left to right
-  std::vector<Distribution> inner;  ///< `block/cyclic(2)`: each deals the local places of the one before it
+  std::vector<Distribution> inner;  ///< `block/cyclic(2)`: each deals the local positions of the one before it
 
   static Distribution collapsed() { return {}; }
   static Distribution block_of(std::int64_t m = 0) { return make(Kind::kBlock, m); }

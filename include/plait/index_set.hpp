@@ -62,11 +62,11 @@ struct IndexSet {
   /// Number of indices.  cost  O(log k), as all that follows unless it says otherwise.
   std::int64_t size() const { return begin < end ? rank_of(end) : 0; }
   bool empty() const { return size() == 0; }
-  /// Number of members below x: the local place of x where x is a member.
+  /// Number of members below x: the local position of x where x is a member.
   std::int64_t rank_of(std::int64_t x) const;
   bool contains(std::int64_t x) const;
-  /// The member with the given local place, 0 <= place < size().
-  std::int64_t at(std::int64_t place) const;
+  /// The member with the given local position, 0 <= position < size().
+  std::int64_t at(std::int64_t position) const;
   /// The smallest member at or behind x, or `end` where there is none.
   std::int64_t next(std::int64_t x) const;
   /// Behind the run of consecutive members that the member x lies in; at most `end`.
@@ -92,7 +92,7 @@ struct IndexSet {
 /// divided by gcd(scale, stride).
 IndexSet preimage(const IndexSet& set, std::int64_t scale, std::int64_t offset, std::int64_t n);
 
-/// { outer.at(q) : q in inner }; inner's members are local places of outer.
+/// { outer.at(q) : q in inner }; inner's members are local positions of outer.
 /// cost  runs of both in one period of the result, or in the whole set where that is less.
 IndexSet nest(const IndexSet& outer, const IndexSet& inner);
 

@@ -27,7 +27,7 @@ inline constexpr int kMaxDimensions = 32;
 /// `kC`: the last index varies fastest; `kFortran`: the first one does.
 enum class Order : std::uint8_t { kC, kFortran };
 
-/// Places beside the owned part of a local array, in front of it and behind it.
+/// Positions beside the owned part of a local array, in front of it and behind it.
 struct Halo {
   std::int64_t lo = 0;
   std::int64_t hi = 0;
@@ -146,7 +146,7 @@ class Layout {
   std::vector<std::int64_t> owners(std::span<const std::int64_t> index) const;
   /// The one of them that holds replica 0.
   std::int64_t owner(std::span<const std::int64_t> index) const;
-  /// The place of an element in the owned part of the local array of `rank`.
+  /// The position of an element in the owned part of the local array of `rank`.
   /// errors  kArgument: not owned by that rank.
   Extents to_local(std::span<const std::int64_t> index, std::int64_t rank) const;
   /// The inverse of to_local().  errors  kArgument: outside the local array.

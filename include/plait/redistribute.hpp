@@ -25,7 +25,7 @@ struct RedistributionOptions {
   std::int64_t memory = 0;
   /// A type's name, which is compared between ranks as well.
   std::string element_name;
-  /// Whether halo places of the target that have an element beside the block are filled.
+  /// Whether halo positions of the target that have an element beside the block are filled.
   bool fill_halo = false;
   /// What is moved; without it both arrays whole.
   std::optional<Section> section;

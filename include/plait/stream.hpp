@@ -13,7 +13,7 @@ namespace plait {
 
 /// Whose position a stream moves, and who waits for whom.
 enum class StreamMode : std::uint8_t {
-  kOwn = 0,      ///< each rank has its own position; nobody waits; writes to the same place are not ordered
+  kOwn = 0,      ///< each rank has its own position; nobody waits; writes to the same position are not ordered
   kShared = 1,   ///< one position for all; each request gets the next stretch, first come first served; nobody waits
   kOrdered = 2,  ///< collective: the stretches of the ranks follow each other in rank order; lengths may differ
   kEqual = 3,    ///< as kOrdered, and all ranks pass the same length

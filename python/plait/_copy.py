@@ -23,7 +23,7 @@ from ._core import Layout
 from ._errors import ArgumentError
 from ._file import File, open
 from ._guard import checks
-from ._location import same_components, same_place
+from ._location import same_components, same_location
 
 MEMORY = 256 << 20
 """Bytes that all ranks together take for a copy, where nothing else is said."""
@@ -95,7 +95,7 @@ def copy(
         if progress is not None and not callable(progress):
             raise ArgumentError(f"progress is {kind(progress)}; pass a function of the bytes done and the bytes in all")
         path_of(source, "the source"), path_of(target, "the target")
-        if same_place(source, target):
+        if same_location(source, target):
             raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
         if same_components(source, target):
             raise ArgumentError(

@@ -71,9 +71,9 @@ def cut(shape: tuple[int, ...], order: str, itemsize: int, ranks: int, memory: i
     if math.prod(shape) == 0 or not dimensions:
         return Cut(shape, (), 0, 1)
     found: Cut | None = None
-    for place, dimension in enumerate(dimensions):
-        slow, size = tuple(dimensions[:place]), shape[dimension]
-        slab = math.prod(shape[d] for d in dimensions[place + 1 :]) * itemsize
+    for position, dimension in enumerate(dimensions):
+        slow, size = tuple(dimensions[:position]), shape[dimension]
+        slab = math.prod(shape[d] for d in dimensions[position + 1 :]) * itemsize
         count = _longest(shape, slow, dimension, min(size, memory // max(slab, 1)), itemsize, memory, make_layout)
         if count == 0:
             continue

@@ -30,8 +30,8 @@ def indirect(
         raise ArgumentError("indirect needs either the owner of each index or the indices of each owner")
     values = _owners_of(indices, size) if indices is not None else _integers(owners, "owners")
     if values.size and values.min() < 0:
-        place = int(np.argmin(values))
-        raise ArgumentError(f"owners[{place}] is {values[place]}; owners are coordinates from 0 on")
+        position = int(np.argmin(values))
+        raise ArgumentError(f"owners[{position}] is {values[position]}; owners are coordinates from 0 on")
     starts = np.flatnonzero(np.diff(values, prepend=-1)) if values.size else np.zeros(0, dtype=np.int64)
     counts = np.diff(starts, append=values.size)
     runs = (f"{values[at]}*{count}" if count > 1 else str(values[at]) for at, count in zip(starts, counts, strict=True))
@@ -71,10 +71,10 @@ def _owners_of(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDArra
             continue
         steps = np.diff(each)
         if np.any(steps <= 0):
-            place = int(np.argmax(steps <= 0)) + 1
+            position = int(np.argmax(steps <= 0)) + 1
             raise ArgumentError(
-                f"indices[{owner}] does not ascend: {each[place]} follows {each[place - 1]}; a layout keeps local "
-                f"indices in ascending order, each once"
+                f"indices[{owner}] does not ascend: {each[position]} follows {each[position - 1]}; a layout keeps "
+                f"local indices in ascending order, each once"
             )
         if each[0] < 0:
             raise ArgumentError(f"indices[{owner}] has the negative index {each[0]}")

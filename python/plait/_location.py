@@ -27,7 +27,7 @@ def path_of(url: str | os.PathLike[str]) -> Path:
     return Path(os.path.realpath(Path(folder) / unquote(path)))
 
 
-def same_place(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+def same_location(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether two names stand for one file, as far as this process sees."""
     return _same(path_of(one), path_of(other))
 

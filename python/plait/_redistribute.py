@@ -71,7 +71,7 @@ def redistribute(
     array          this rank's local array of ``src``; None on a rank that is not in it
     out            this rank's local array of ``dst``, of any strides; a new one by default
     memory         most staging memory of each rank in bytes; 32 MiB by default
-    fill_halo      also fill the halo places of ``dst`` that have an element beside the block
+    fill_halo      also fill the halo positions of ``dst`` that have an element beside the block
     source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``, as NumPy indexes the two whole
                    arrays: slices of step 1, integers, ``...``. Both have one shape; ``out`` keeps its other elements
 

@@ -60,9 +60,9 @@ def _ranks_by_part(table: Table) -> dict[tuple[Any, ...], list[int]]:
     """Return the ranks, ascending, that own each combination of index sets."""
     keys = [[dimension.key(c) for c in range(dimension.coordinates)] for dimension in table.dimensions]
     found: dict[tuple[Any, ...], list[int]] = {}
-    places = itertools.product(*(range(extent) for extent in table.extents))
-    for place, ranks in zip(places, table.ranks.reshape(-1, table.replicas).tolist(), strict=True):
-        found.setdefault(tuple(own[c] for own, c in zip(keys, place, strict=True)), []).extend(ranks)
+    positions = itertools.product(*(range(extent) for extent in table.extents))
+    for position, ranks in zip(positions, table.ranks.reshape(-1, table.replicas).tolist(), strict=True):
+        found.setdefault(tuple(own[c] for own, c in zip(keys, position, strict=True)), []).extend(ranks)
     return {key: sorted(ranks) for key, ranks in found.items()}
 
 
@@ -72,17 +72,17 @@ Triples = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.flo
 def _held(src: Layout, dst: Layout, roles: npt.NDArray[np.int64]) -> Triples:
     """Return name, role and elements wherever a rank of that name holds elements of the share of that role.
 
-    Names and roles are places in `roles`, the ranks of dst in ascending order.
+    Names and roles are positions in `roles`, the ranks of dst in ascending order.
     """
     conversion = compose(src, dst)
     source = table_of(src)
     found: list[tuple[int, int, float]] = []
     if source.replicas == 1:
-        place = {rank: at for at, rank in enumerate(roles.tolist())}
+        position = {rank: at for at, rank in enumerate(roles.tolist())}
         for at, role in enumerate(roles.tolist()):
             for message in conversion.receives(role):
-                if message.rank in place:
-                    found.append((place[message.rank], at, float(message.elements)))
+                if message.rank in position:
+                    found.append((position[message.rank], at, float(message.elements)))
     else:
         # A conversion takes each element from one replica; what counts here is who has it already.
         ours, theirs = source.by_index(), table_of(dst).by_index()

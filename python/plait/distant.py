@@ -75,16 +75,16 @@ class DistantFile:
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
         array, result = to_fill(out)
-        place, home = whole(offset, "offset"), self._home_of(rank)
-        start = partial(call, refuse_here, self._core.start_read, place, address(array), array.nbytes, home)
+        position, home = whole(offset, "offset"), self._home_of(rank)
+        start = partial(call, refuse_here, self._core.start_read, position, address(array), array.nbytes, home)
         return Request(start, self, [array], result)
 
     @alone
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
         array = to_write(data)
-        place, home = whole(offset, "offset"), self._home_of(rank)
-        start = partial(call, refuse_here, self._core.start_write, place, address(array), array.nbytes, home)
+        position, home = whole(offset, "offset"), self._home_of(rank)
+        start = partial(call, refuse_here, self._core.start_write, position, address(array), array.nbytes, home)
         return Request(start, self, [array], None)
 
     @alone

@@ -11,7 +11,7 @@ namespace plait::access {
 
 namespace {
 
-/// Calls visit(place on side a, place on side b) for each step of a nest, ascending on side a.
+/// Calls visit(position on side a, position on side b) for each step of a nest, ascending on side a.
 template <typename Visit>
 void for_each_step(plan::Nest& nest, Visit&& visit) {
   std::sort(nest.loops.begin(), nest.loops.end(),
@@ -35,7 +35,7 @@ void for_each_step(plan::Nest& nest, Visit&& visit) {
   }
 }
 
-/// Calls visit(file offset in bytes, place in the array in bytes, bytes) for each run of a rank, each nest in file
+/// Calls visit(file offset in bytes, position in the array in bytes, bytes) for each run of a rank, each nest in file
 /// order.
 template <typename Visit>
 void for_each_run(const Access& access, const copy::LocalArray& array, Visit&& visit) {
@@ -46,15 +46,16 @@ void for_each_run(const Access& access, const copy::LocalArray& array, Visit&& v
   for (const plan::Holding& own : plan.holdings(array.rank)) {
     std::vector<plan::Pieces> pieces;
     Extents file_steps;
-    std::int64_t first_place = 0;
+    std::int64_t first_position = 0;
     for (std::size_t d = 0; d < own.sets.size(); ++d) {
       pieces.push_back(plan::intersect(IndexSet::range(0, section.shape[d]), own.sets[d]));
       file_steps.push_back(section.steps[d] * plan.element_bytes());
-      first_place += own.places[d] * array_steps[d];
+      first_position += own.positions[d] * array_steps[d];
     }
     plan::for_each_nest(pieces, file_steps, array_steps, [&](plan::Nest& nest) {
       const std::int64_t run = plan::take_run(nest, plan.element_bytes());
-      for_each_step(nest, [&](std::int64_t file, std::int64_t place) { visit(base + file, first_place + place, run); });
+      for_each_step(
+          nest, [&](std::int64_t file, std::int64_t position) { visit(base + file, first_position + position, run); });
     });
   }
 }
@@ -72,8 +73,8 @@ void read_direct(const Access& access) {
   for (const copy::LocalArray& array : access.arrays) {
     if (!is_mine(access, array)) continue;
     std::vector<store::ReadSegment> batch;
-    for_each_run(access, array, [&](std::int64_t offset, std::int64_t place, std::int64_t bytes) {
-      batch.push_back({offset, array.data + place, bytes});
+    for_each_run(access, array, [&](std::int64_t offset, std::int64_t position, std::int64_t bytes) {
+      batch.push_back({offset, array.data + position, bytes});
       if (batch.size() == kBatch) access.store.read(std::exchange(batch, {}));
     });
     if (!batch.empty()) access.store.read(std::move(batch));
@@ -85,8 +86,8 @@ void write_direct(const Access& access) {
   for (const copy::LocalArray& array : access.arrays) {
     if (!is_mine(access, array)) continue;
     std::vector<store::WriteSegment> batch;
-    for_each_run(access, array, [&](std::int64_t offset, std::int64_t place, std::int64_t bytes) {
-      batch.push_back({offset, array.data + place, bytes});
+    for_each_run(access, array, [&](std::int64_t offset, std::int64_t position, std::int64_t bytes) {
+      batch.push_back({offset, array.data + position, bytes});
       if (batch.size() == kBatch) access.store.write(std::exchange(batch, {}));
     });
     if (!batch.empty()) access.store.write(std::move(batch));

@@ -17,7 +17,7 @@ NodeExchange::NodeExchange(const Access& access)
   if (!access.transport.nodes_apart()) return;
   if (!access.arrays.empty()) mine_.emplace_back(access.plan, access.arrays[0].rank);
   const auto bytes =
-      static_cast<std::size_t>(access.plan.window() * access.plan.most_places() * access.plan.element_bytes());
+      static_cast<std::size_t>(access.plan.window() * access.plan.most_positions() * access.plan.element_bytes());
   outgoing_.allocate(bytes);
   incoming_.allocate(bytes);
 }
@@ -34,7 +34,7 @@ std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t s
   if (range.empty()) return result;
   for (const std::int64_t rank : access_.plan.owners(range)) {
     const int worker = static_cast<int>(rank);
-    if (access_.transport.place_on_node(worker) >= 0) continue;
+    if (access_.transport.node_rank_of(worker) >= 0) continue;
     const std::int64_t elements = WindowCopier(access_.plan, rank).elements(range);
     if (elements > 0) result.push_back(peer(worker, elements, behind));
   }
@@ -47,13 +47,13 @@ std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t st
   if (mine_.empty()) return result;
   for (std::int64_t reader = 0; reader < plan.readers();) {
     const Range range = plan.window(reader, step);
-    std::int64_t place = plan.section().elements;
+    std::int64_t position = plan.section().elements;
     for (const plan::Holding& own : mine_[0].holdings())
-      place = std::min(place, plan.next_owned(own.sets, range.begin));
-    if (place >= plan.section().elements) break;
-    if (!range.empty() && place < range.end && access_.transport.place_on_node(static_cast<int>(reader)) < 0)
+      position = std::min(position, plan.next_owned(own.sets, range.begin));
+    if (position >= plan.section().elements) break;
+    if (!range.empty() && position < range.end && access_.transport.node_rank_of(static_cast<int>(reader)) < 0)
       result.push_back(peer(static_cast<int>(reader), mine_[0].elements(range), behind));
-    reader = std::max(reader + 1, place < range.end ? reader + 1 : plan.reader_of(place));
+    reader = std::max(reader + 1, position < range.end ? reader + 1 : plan.reader_of(position));
   }
   return result;
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kMostWindow = std::int64_t{1} << 20;
 constexpr int kWindows = transport::Gates::kSlots;
 
-/// One worker's part.  The worker at place 0 of a node owns its windows.
+/// One worker's part.  The worker of rank 0 on a node owns its windows.
 class Same {
  public:
   Same(transport::Transport& transport, std::int64_t bytes, std::int64_t memory_bytes)

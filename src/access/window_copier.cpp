@@ -63,8 +63,8 @@ void WindowCopier::for_each_product(Range range, const Extents& array_steps, Vis
   std::vector<plan::Pieces> pieces(plan_.section().shape.size());
   const std::vector<plan::Box> boxes = plan::boxes_of(plan_.section().shape, range.begin, range.end);
   for (const plan::Holding& own : holdings_) {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < pieces.size(); ++d) place += own.places[d] * array_steps[d];
+    std::int64_t position = 0;
+    for (std::size_t d = 0; d < pieces.size(); ++d) position += own.positions[d] * array_steps[d];
     for (const plan::Box& box : boxes) {
       bool empty = false;
       for (std::size_t d = 0; d < pieces.size() && !empty; ++d) {
@@ -72,9 +72,9 @@ void WindowCopier::for_each_product(Range range, const Extents& array_steps, Vis
         empty = pieces[d].empty();
       }
       if (empty) continue;
-      const std::int64_t offset = box.place * plan_.element_bytes();
+      const std::int64_t offset = box.position * plan_.element_bytes();
       plan::for_each_nest(pieces, window_steps_, array_steps, [&](plan::Nest& nest) {
-        nest.b += place;
+        nest.b += position;
         visit(offset, nest);
       });
     }

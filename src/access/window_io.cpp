@@ -41,7 +41,7 @@ void WindowIo::read_in_batches(Range range, std::byte* window) {
   std::vector<store::ReadSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
     batch.push_back(
-        {data_offset_ + run.file * bytes, window + (run.place - range.begin) * bytes, run.elements * bytes});
+        {data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes, run.elements * bytes});
     if (batch.size() == kBatch) store_.read(std::exchange(batch, {}));
   });
   if (!batch.empty()) store_.read(std::move(batch));
@@ -57,7 +57,7 @@ void WindowIo::read_by_sieve(Range range, std::byte* window) {
     const std::int64_t cover = group.back().file + group.back().elements - first;
     store_.read({{data_offset_ + first * bytes, sieve_.data(), cover * bytes}});
     for (const FileRun& run : group)
-      std::memcpy(window + (run.place - range.begin) * bytes, sieve_.data() + (run.file - first) * bytes,
+      std::memcpy(window + (run.position - range.begin) * bytes, sieve_.data() + (run.file - first) * bytes,
                   static_cast<std::size_t>(run.elements * bytes));
     group.clear();
   };
@@ -77,7 +77,7 @@ void WindowIo::write(Range range, const std::byte* window) {
   std::vector<store::WriteSegment> batch;
   plan::for_each_file_run(plan_.section(), range.begin, range.end, [&](const FileRun& run) {
     batch.push_back(
-        {data_offset_ + run.file * bytes, window + (run.place - range.begin) * bytes, run.elements * bytes});
+        {data_offset_ + run.file * bytes, window + (run.position - range.begin) * bytes, run.elements * bytes});
     if (batch.size() == kBatch) store_.write(std::exchange(batch, {}));
   });
   if (!batch.empty()) store_.write(std::move(batch));

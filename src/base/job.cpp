@@ -70,14 +70,14 @@ std::string launcher() {
 
 }  // namespace
 
-std::optional<JobPlace> job_place() {
+std::optional<JobRank> job_rank() {
   const int rank = plait_events_job_rank(setting);
   if (rank < 0 || is_one()) return std::nullopt;
-  if (const char* const name = std::getenv("PMIX_NAMESPACE")) return JobPlace{name, rank};
+  if (const char* const name = std::getenv("PMIX_NAMESPACE")) return JobRank{name, rank};
   const char* const job = std::getenv("SLURM_JOB_ID");
   const char* const step = std::getenv("SLURM_STEP_ID");
-  if (job != nullptr && step != nullptr) return JobPlace{text("slurm-", job, '.', step), rank};
-  return JobPlace{launcher(), rank};
+  if (job != nullptr && step != nullptr) return JobRank{text("slurm-", job, '.', step), rank};
+  return JobRank{launcher(), rank};
 }
 
 double process_began() {

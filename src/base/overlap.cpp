@@ -91,8 +91,10 @@ Bounds bounds_of(const MemoryBox& box) {
   Wide high = low + box.element_bytes;
   for (std::size_t d = 0; d < box.shape.size(); ++d)
     (box.steps[d] < 0 ? low : high) += Wide{box.steps[d]} * (box.shape[d] - 1);
-  const auto inside = [](Wide place) {
-    return place < 0 ? std::uintptr_t{0} : place > UINTPTR_MAX ? UINTPTR_MAX : static_cast<std::uintptr_t>(place);
+  const auto inside = [](Wide position) {
+    return position < 0             ? std::uintptr_t{0}
+           : position > UINTPTR_MAX ? UINTPTR_MAX
+                                    : static_cast<std::uintptr_t>(position);
   };
   return {inside(low), inside(high)};
 }
@@ -101,7 +103,8 @@ bool share_memory(const MemoryBox& a, const MemoryBox& b) {
   const Bounds one = bounds_of(a);
   const Bounds other = bounds_of(b);
   if (one.empty() || other.empty() || !one.meets(other)) return false;
-  // Places of a from its low end on, and places of b from its high end down, meet at the distance of the two ends.
+  // Positions of a from its low end on, and positions of b from its high end down, meet at the distance of the two
+  // ends.
   std::vector<Term> terms;
   for (const MemoryBox* box : {&a, &b})
     for (std::size_t d = 0; d < box->shape.size(); ++d) terms.push_back({size_of(box->steps[d]), box->shape[d] - 1});
@@ -111,7 +114,8 @@ bool share_memory(const MemoryBox& a, const MemoryBox& b) {
 
 bool overlaps_itself(const MemoryBox& box) {
   if (nothing_in(box) || nested(box)) return false;
-  // Two elements differ in a first dimension k, by 1 to n - 1 places there, and by any number of places behind it.
+  // Two elements differ in a first dimension k, by 1 to n - 1 positions there, and by any number of positions behind
+  // it.
   for (std::size_t k = 0; k < box.shape.size(); ++k) {
     if (box.shape[k] < 2) continue;
     std::vector<Term> terms{{size_of(box.steps[k]), box.shape[k] - 2}};

@@ -18,9 +18,9 @@ void prepare(transport::Transport& transport);
 /// A call that all workers of a transport make together, in steps.
 ///
 /// Making one is the first step: nobody gets beyond it unless all workers make the same call and none brings an error.
-/// After each step all know whether all have done it.  Where one failed, every worker throws the same Error.  Windows and
-/// gates of the transport are ready for what follows; nobody touches them between the last step of a call and the next
-/// call.
+/// After each step all know whether all have done it.  Where one failed, every worker throws the same Error.  Windows
+/// and gates of the transport are ready for what follows; nobody touches them between the last step of a call and the
+/// next call.
 class Collective {
  public:
   /// make_text: what the worker is about to do, in words for people; ranks that differ are shown their two texts.

@@ -45,10 +45,10 @@ Sums Scan::sum(FirstError& error) { return transport_.nodes_apart() ? sum_of_mes
 
 Sums Scan::sum_of_notes() const {
   Sums sums;
-  for (int place = 0; place < transport_.node_size(); ++place) {
+  for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
     std::int64_t value = 0;
-    std::memcpy(&value, transport_.note(place).data(), sizeof value);
-    if (transport_.worker_on_node(place) < transport_.rank()) sums.before = add(sums.before, value);
+    std::memcpy(&value, transport_.note(node_rank).data(), sizeof value);
+    if (transport_.worker_on_node(node_rank) < transport_.rank()) sums.before = add(sums.before, value);
     sums.all = add(sums.all, value);
   }
   return sums;

@@ -33,12 +33,18 @@ class Container {
   virtual ~Container() = default;
   /// Whether files of it say what they hold; what the caller says is compared with that then.
   virtual bool tells() const = 0;
-  /// Whether a file of that name is one.
-  virtual bool claims(std::string_view path) const = 0;
+  /// What names of its files end with, such as `.npy`; empty: any name.
+  virtual std::string_view suffix() const = 0;
   /// Whether a file that begins so is one.  `front` has kFrontBytes, or all that there are.
   virtual bool begins(std::span<const std::byte> front) const = 0;
-  /// The bytes that `store` stands for; itself, unless they are coded.  Called on every rank.  errors  kSystem.
-  virtual std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store) const { return store; }
+  /// The bytes that those of `store` stand for where they are coded, as a store; else `store` itself.  One rank calls
+  /// it before inspect(), with nothing in `told`; every other one with what tell() said there.
+  /// errors  kArgument: the name says that something else is coded.  kSystem: damaged.
+  virtual std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, std::string_view /*told*/) const {
+    return store;
+  }
+  /// What the first view() has found out that others need not, such as an index; a text of a few MiB at most.
+  virtual std::string tell(const store::Store& /*view*/) const { return {}; }
   /// Looks at what view() gave.
   /// errors  kArgument: `options` lacks what the file does not tell, or says otherwise.  kSystem: damaged.
   virtual Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const = 0;

@@ -9,8 +9,6 @@
 
 namespace plait::container {
 
-inline constexpr std::string_view kNumpyFormat = "NumPy's .npy";
-
 /// The format that a name's last part ends with, such as "HDF5"; empty where it is none of those.
 std::string_view foreign_by_name(std::string_view path);
 

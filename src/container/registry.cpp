@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "container/gzip/container.hpp"
 #include "container/npy/container.hpp"
 #include "container/raw/container.hpp"
 
@@ -11,21 +12,33 @@ namespace plait::container {
 std::span<const Container* const> containers() {
   static const Container* const kContainers[] = {
       &npy::container(),
+      &gzip::container(),
       &raw::container(),
   };
   return kContainers;
 }
 
 const Container& container_named(std::string_view path) {
-  return **std::ranges::find_if(containers(), [&](const Container* one) { return one->claims(path); });
+  return **std::ranges::find_if(containers(), [&](const Container* one) { return path.ends_with(one->suffix()); });
 }
 
-const Container& container_in(store::Store& store) {
+const Container* container_misspelled(std::string_view path) {
+  const auto same = [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); };
+  for (const Container* one : containers()) {
+    const std::string_view suffix = one->suffix();
+    const std::string_view end = path.substr(path.size() - std::min(path.size(), suffix.size()));
+    if (end != suffix && std::ranges::equal(end, suffix, same)) return one;
+  }
+  return nullptr;
+}
+
+const Container* container_in(store::Store& store) {
   std::array<std::byte, kFrontBytes> room{};
   const auto length = std::min<std::int64_t>(store.size(), room.size());
   store.read({{0, room.data(), length}});
   const std::span front(room.data(), static_cast<std::size_t>(length));
-  return **std::ranges::find_if(containers(), [&](const Container* one) { return one->begins(front); });
+  const auto found = std::ranges::find_if(containers(), [&](const Container* one) { return one->begins(front); });
+  return found == containers().end() ? nullptr : *found;
 }
 
 }  // namespace plait::container

@@ -16,7 +16,9 @@ inline constexpr std::string_view kHeaderName = ".npy";
 std::span<const Container* const> containers();
 /// Of a name.
 const Container& container_named(std::string_view path);
-/// Of what a store begins with.  errors  kSystem.
-const Container& container_in(store::Store& store);
+/// The one whose suffix a name has in other letters, such as `.NPY`; none: nullptr.
+const Container* container_misspelled(std::string_view path);
+/// The one that a store begins as; none: nullptr.  Bytes may stand there by chance.  errors  kSystem.
+const Container* container_in(store::Store& store);
 
 }  // namespace plait::container

@@ -115,11 +115,11 @@ void DistantFile::Impl::write_note(bool named) {
 
 /// Opens what other ranks of the node have registered, where this process finds the same file under the path.
 void DistantFile::Impl::open_neighbours() {
-  for (int place = 0; place < transport_->node_size(); ++place) {
-    const int other = transport_->worker_on_node(place);
+  for (int node_rank = 0; node_rank < transport_->node_size(); ++node_rank) {
+    const int other = transport_->worker_on_node(node_rank);
     if (other == rank_) continue;
     Note note;
-    std::memcpy(&note, transport_->note(place).data(), sizeof note);
+    std::memcpy(&note, transport_->note(node_rank).data(), sizeof note);
     if (note.path[0] == '\0') continue;
     try {
       auto file = std::make_shared<const LocalFile>(note.path.data(), mode_, other, false, note.named);

@@ -76,10 +76,10 @@ void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFai
     const std::scoped_lock lock(mutex_);
     --under_way_;
     if (failure != nullptr) {
-      const std::int64_t place = order_ ? order_(at) : at;
-      if (!failure_ || place < failed_place_) {
+      const std::int64_t position = order_ ? order_(at) : at;
+      if (!failure_ || position < failed_position_) {
         failure_ = *failure;
-        failed_place_ = place;
+        failed_position_ = position;
       }
       all_begun_ = true;
     }

@@ -74,7 +74,7 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   bool going_on_ = false;  // somebody begins pieces
   bool ended_ = false;
   std::optional<transport::CallFailure> failure_;
-  std::int64_t failed_place_ = 0;
+  std::int64_t failed_position_ = 0;
 };
 
 }  // namespace plait

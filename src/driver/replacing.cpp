@@ -38,7 +38,7 @@ void commit(store::posix::Replacement& file) {
   try {
     file.commit();
   } catch (...) {
-    if (file.in_place()) remove();
+    if (file.in_position()) remove();
     throw;
   }
   remove();

@@ -71,7 +71,7 @@ void set_axes(Extents& on_axes, const std::vector<int>& axes, std::int64_t numbe
   }
 }
 
-/// The ranks of a listed map at a place, ascending.
+/// The ranks of a listed map at a position, ascending.
 std::vector<std::int64_t> listed_copies(const layout::Resolved& layout, Extents on_axes) {
   std::vector<std::int64_t> ranks;
   for (std::int64_t copy = 0; copy < layout.replicas; ++copy) {
@@ -110,10 +110,10 @@ IndexSet Layout::index_set(int dimension, std::int64_t coordinate) const {
 }
 
 std::vector<IndexSet> Layout::index_sets(std::int64_t rank) const {
-  const Extents place = coordinates(rank);
+  const Extents position = coordinates(rank);
   std::vector<IndexSet> result;
-  result.reserve(place.size());
-  for (int d = 0; d < dimensions(); ++d) result.push_back(index_set(d, place[at(d)]));
+  result.reserve(position.size());
+  for (int d = 0; d < dimensions(); ++d) result.push_back(index_set(d, position[at(d)]));
   return result;
 }
 
@@ -165,9 +165,9 @@ Extents coordinates_of_element(const Layout& layout, std::span<const std::int64_
 }  // namespace
 
 std::vector<std::int64_t> Layout::owners(std::span<const std::int64_t> index) const {
-  const Extents place = coordinates_of_element(*this, index);
+  const Extents position = coordinates_of_element(*this, index);
   std::vector<std::int64_t> result;
-  for (std::int64_t replica = 0; replica < replicas(); ++replica) result.push_back(rank_at(place, replica));
+  for (std::int64_t replica = 0; replica < replicas(); ++replica) result.push_back(rank_at(position, replica));
   std::sort(result.begin(), result.end());
   return result;
 }

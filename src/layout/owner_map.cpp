@@ -126,17 +126,17 @@ IndexSet BlockOwnerMap::set(std::int64_t coordinate) const {
   return offset_ == 0 ? blocks : blocks.translate(-offset_).clip(0, size());
 }
 
-std::int64_t BlockOwnerMap::block_of(std::int64_t place) const {
+std::int64_t BlockOwnerMap::block_of(std::int64_t position) const {
   switch (kind_) {
-    case Kind::kBlock: return place / block_;
-    case Kind::kCyclic: return place / block_ % extent();
+    case Kind::kBlock: return position / block_;
+    case Kind::kCyclic: return position / block_ % extent();
     case Kind::kBalanced: {
       const std::int64_t share = template_size() / extent();
       const std::int64_t more = template_size() % extent();
       const std::int64_t front = more * (share + 1);
-      return place < front ? place / (share + 1) : more + (place - front) / share;
+      return position < front ? position / (share + 1) : more + (position - front) / share;
     }
-    case Kind::kGenBlock: return std::upper_bound(starts_->begin(), starts_->end(), place) - starts_->begin() - 1;
+    case Kind::kGenBlock: return std::upper_bound(starts_->begin(), starts_->end(), position) - starts_->begin() - 1;
     default: return 0;
   }
 }
@@ -234,10 +234,10 @@ NestedOwnerMap::NestedOwnerMap(OwnerMapPtr outer, Distribution inner, std::int64
       inner_(std::move(inner)),
       inner_extent_(inner_extent) {}
 
-OwnerMapPtr NestedOwnerMap::inner_deal(std::int64_t places) const {
+OwnerMapPtr NestedOwnerMap::inner_deal(std::int64_t positions) const {
   if (inner_.kind == Distribution::Kind::kIndirect)
-    return std::make_shared<IndirectOwnerMap>(inner_, places, inner_extent_);
-  return std::make_shared<BlockOwnerMap>(inner_, places, inner_extent_, Turn{}, 0);
+    return std::make_shared<IndirectOwnerMap>(inner_, positions, inner_extent_);
+  return std::make_shared<BlockOwnerMap>(inner_, positions, inner_extent_, Turn{}, 0);
 }
 
 IndexSet NestedOwnerMap::set(std::int64_t coordinate) const {
@@ -307,7 +307,7 @@ OwnerMapPtr make_owner_map(const Distribution& distribution, std::int64_t size, 
   }
   for (std::size_t level = 0; level < distribution.inner.size(); ++level) {
     const Distribution& inner = distribution.inner[level];
-    // Only these depend on the number of places, which differs from coordinate to coordinate.
+    // Only these depend on the number of positions, which differs from coordinate to coordinate.
     const bool depends = inner.kind == Kind::kGenBlock || inner.kind == Kind::kIndirect || inner.block != 0;
     for (std::int64_t c = 0; c < (depends ? owner_map->extent() : 1); ++c)
       check(inner, owner_map->set(c).size(), extents[level + 1], dimension);

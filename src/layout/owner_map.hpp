@@ -67,7 +67,7 @@ class BlockOwnerMap : public OwnerMap {
  private:
   std::int64_t template_size() const { return size() + offset_; }
   IndexSet blocks_from(std::int64_t first) const;
-  std::int64_t block_of(std::int64_t place) const;
+  std::int64_t block_of(std::int64_t position) const;
 
   Kind kind_;
   Turn turn_;
@@ -92,7 +92,7 @@ class IndirectOwnerMap : public OwnerMap {
   std::vector<IndexSet> sets_;
 };
 
-/// `outer/inner`: inner deals the local places that outer gives to a coordinate; coordinate = outer*p_inner + inner.
+/// `outer/inner`: inner deals the local positions that outer gives to a coordinate; coordinate = outer*p_inner + inner.
 class NestedOwnerMap : public OwnerMap {
  public:
   NestedOwnerMap(OwnerMapPtr outer, Distribution inner, std::int64_t inner_extent);
@@ -103,7 +103,7 @@ class NestedOwnerMap : public OwnerMap {
   std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
 
  private:
-  OwnerMapPtr inner_deal(std::int64_t places) const;
+  OwnerMapPtr inner_deal(std::int64_t positions) const;
   OwnerMapPtr outer_;
   Distribution inner_;
   std::int64_t inner_extent_;

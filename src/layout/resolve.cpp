@@ -150,7 +150,7 @@ void check_inside(const Alignment& alignment, std::size_t d, std::int64_t size, 
     std::int64_t image = 0;
     if (__builtin_mul_overflow(alignment.scale, index, &image) ||
         __builtin_add_overflow(image, alignment.offset, &image))
-      leaves(index, "a place past 2^63");
+      leaves(index, "a position past 2^63");
     if (image < 0 || image >= extent) leaves(index, text(image));
   }
 }

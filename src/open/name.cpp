@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "container/foreign.hpp"
+#include "container/registry.hpp"
 #include "driver/registry.hpp"
 #include "plait/error.hpp"
 #include "store/url.hpp"
@@ -75,7 +76,8 @@ void check_scheme(const std::string& name, std::string_view scheme) {
                                 ? base::text("; did you mean ", nearest, rest, '?')
                                 : std::string("; leave it out for an ordinary file.");
   refuse(base::text(name, " begins with ", scheme, ":, which is no kind of store; there are ", list(known), guess,
-                    " A file of that very name is ", name.ends_with(".npy") ? "./" : "raw:", name));
+                    " A file of that very name is ", container::container_named(name).suffix().empty() ? "raw:" : "./",
+                    name));
 }
 
 }  // namespace
@@ -89,20 +91,26 @@ void check_name(const std::string& name, bool is_new) {
   if (const std::string_view scheme = scheme_of(name); plain && !scheme.empty()) check_scheme(name, scheme);
   std::string_view path = driver::without_prefix(name);
   if (!plain) path = path.substr(0, path.find('?'));
-  const std::string_view format = container::foreign_by_name(path);
+  const container::Container& named = container::container_named(path);
+  if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.suffix().empty()) return;
+  // Before formats that Plait does not read: a name in other letters may be the name of one of those.
+  const container::Container* meant = container::container_misspelled(path);
+  const std::string_view format = meant != nullptr ? std::string_view() : container::foreign_by_name(path);
   const auto remedy = [&] {
     const std::string_view first = is_new           ? "; choose another name"
                                    : format.empty() ? "; rename it"
                                                     : "; turn it into .npy files with a program for that format";
     return base::text(first, plain ? base::text(", or say raw:", name, " for elements without a header") : "");
   };
+  if (meant != nullptr && (plain || meant->suffix() == container::kHeaderName))
+    refuse(base::text(name, ": the names of ", meant->suffix(), " files end with ", meant->suffix(),
+                      " in small letters", remedy()));
+  if (!plain && !named.suffix().empty() && named.suffix() != container::kHeaderName)
+    refuse(base::text(name, ": names that end with ", named.suffix(), " are those of ordinary files",
+                      is_new ? "; choose another name" : "; rename it, or leave out what stands in front of the name"));
   if (!format.empty())
     refuse(base::text(name, ": the name is that of ", format,
                       " files, which Plait does not read or write; there are .npy files and raw elements", remedy()));
-  constexpr std::string_view kNumpy = ".npy";
-  const std::string_view end = path.substr(path.size() - std::min(path.size(), kNumpy.size()));
-  if (end != kNumpy && std::ranges::equal(end, kNumpy, [](char a, char b) { return a == b || a + 32 == b; }))
-    refuse(base::text(name, ": the names of .npy files end with .npy in small letters", remedy()));
 }
 
 }  // namespace plait::open

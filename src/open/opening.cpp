@@ -29,7 +29,10 @@ const Container& FileOpening::container_of_new() const {
 }
 
 const Container& FileOpening::container_of(store::Store& store) const {
-  if (contents_ == Contents::kHeader && !options_.several) return container::container_in(store);
+  if (contents_ == Contents::kHeader && !options_.several) {
+    const Container& header = container::container_named(container::kHeaderName);
+    return container::container_in(store) == &header ? header : container::raw::container();
+  }
   return contents_ == Contents::kByName ? container::container_named(name()) : container::raw::container();
 }
 
@@ -54,9 +57,9 @@ void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
 void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   container_ = &container_of(*store);
   if (mode() == Mode::kReadWrite) container_->check_writable(name());
-  const std::shared_ptr<store::Store> view = container_->view(store);
-  static_cast<container::Content&>(content_) = container_->inspect(*view, name(), options_);
-  container::check_size(content_, view->size(), name(), options_, container_->tells());
+  view_ = container_->view(store, {});
+  static_cast<container::Content&>(content_) = container_->inspect(*view_, name(), options_);
+  container::check_size(content_, view_->size(), name(), options_, container_->tells());
 }
 
 void FileOpening::explain(const Error& error, store::Store& store) const {
@@ -69,12 +72,11 @@ void FileOpening::explain(const Error& error, store::Store& store) const {
                                            "; open it as ", files->name_of(name())));
   }
   const std::string_view format = container::foreign_by_content(store);
-  const bool numpy = format == container::kNumpyFormat;
-  if (format.empty() || (numpy && container_->tells())) throw error;
-  throw Error(error.kind(),
-              text(error.what(), ". Its first bytes are those of ", format,
-                   numpy ? " files; give it a name that ends with .npy"
-                         : " files, which Plait does not read; use a library for those"),
+  const Container* looks_like = container::container_in(store);
+  if (format.empty() || looks_like == container_) throw error;
+  const std::string remedy = looks_like == nullptr ? std::string(", which Plait does not read; use a library for those")
+                                                   : text("; give it a name that ends with ", looks_like->suffix());
+  throw Error(error.kind(), text(error.what(), ". Its first bytes are those of ", format, " files", remedy),
               error.system_code());
 }
 
@@ -86,12 +88,16 @@ std::string FileOpening::told() const {
       << ' ' << content_.data_offset << ' ' << access_.memory_bytes << ' ' << static_cast<int>(access_.strategy) << ' '
       << access_.readers << ' ' << type.shape.size();
   for (const std::int64_t extent : type.shape) out << ' ' << extent;
-  out << '\n' << type.dtype;
+  out << ' ' << type.dtype.size() << '\n' << type.dtype;
+  if (view_ && call_.transport().size() > 1) out << container_->tell(*view_);
   return out.str();
 }
 
 void FileOpening::adopt(const std::string& told, const core::Source& source) {
-  if (call_.transport().rank() != 0) {
+  std::shared_ptr<store::Store> store = source.store();
+  if (call_.transport().rank() == 0) {
+    if (view_) store = view_;
+  } else {
     std::istringstream in(told);
     std::size_t number = 0;
     int order = 0;
@@ -102,17 +108,21 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
         access_.readers >> dimensions;
     type.shape.resize(dimensions);
     for (std::int64_t& extent : type.shape) in >> extent;
+    std::size_t dtype_bytes = 0;
+    in >> dtype_bytes;
     container_ = container::containers()[number];
     type.order = static_cast<Order>(order);
     access_.strategy = static_cast<plan::Strategy>(strategy);
-    type.dtype = told.substr(told.find('\n') + 1);
+    const std::string_view rest = std::string_view(told).substr(told.find('\n') + 1);
+    type.dtype = rest.substr(0, dtype_bytes);
+    store = container_->view(std::move(store), rest.substr(dtype_bytes));
   }
   file_.type = content_.type;
   file_.data_offset = content_.data_offset;
   file_.access_options = access_;
   file_.opening_memory = access_.memory_bytes;
   file_.several = options_.several;
-  file_.store = container_->view(source.store());
+  file_.store = std::move(store);
   file_.choose_storage_unit();
 }
 

@@ -41,6 +41,7 @@ class FileOpening : public driver::Opening {
   plan::AccessOptions access_;
   const container::Container* container_ = nullptr;
   container::NewContent content_;
+  std::shared_ptr<store::Store> view_;  ///< of the store that look() was given
 };
 
 }  // namespace plait::open

@@ -12,9 +12,9 @@
 
 namespace plait::redistribution {
 
-/// Runs of `length` consecutive places on both sides, repeated by nested loops: the loop (count, a_step, b_step) begins
-/// the runs inside it `a_step` places further on in the source and `b_step` in the target.  Loops of small target steps
-/// come first.
+/// Runs of `length` consecutive positions on both sides, repeated by nested loops: the loop (count, a_step, b_step)
+/// begins the runs inside it `a_step` positions further on in the source and `b_step` in the target.  Loops of small
+/// target steps come first.
 struct Family {
   static constexpr int kMostLoops = 3;
   struct Loop {
@@ -42,8 +42,8 @@ using Families = std::vector<Family>;
 /// The same elements in fewer families: pieces that follow each other at equal distances become one more loop.
 Families families_of(const plan::Pieces& pieces);
 
-/// Calls visit(place of the first run in the source, in the target, loops) for each combination of one family of each
-/// dimension, all in units of the steps.
+/// Calls visit(position of the first run in the source, in the target, loops) for each combination of one family of
+/// each dimension, all in units of the steps.
 template <typename Visit>
 void for_each_nest(std::span<const Families* const> families, const Extents& a_steps, const Extents& b_steps,
                    Visit&& visit) {

@@ -8,7 +8,7 @@ namespace plait::redistribution {
 
 namespace {
 
-std::size_t place_of(const std::vector<std::int64_t>& ranks, std::int64_t rank) {
+std::size_t index_of(const std::vector<std::int64_t>& ranks, std::int64_t rank) {
   return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
 
@@ -25,7 +25,7 @@ void gather_all(const plan::Pairs& pairs, std::span<const copy::LocalArray> from
       std::vector<Share> shares;
       for (const std::int64_t sender : pairs.senders_of(targets[i]))
         for (plan::Product& product : pairs.products(sender, targets[i]))
-          shares.push_back({place_of(sources, sender), std::move(product)});
+          shares.push_back({index_of(sources, sender), std::move(product)});
       Gather one(pairs.target().padded_shape(targets[i]), order_of(pairs.source()), order_of(pairs.target()),
                  element_bytes, std::move(shares));
       one.fit(from, to[i]);

@@ -25,7 +25,7 @@ PackedMessage::PackedMessage(std::vector<plan::Product> products, const Dimensio
   }
 }
 
-/// Calls visit(place in the array in bytes, in the packed range, loops from source to target) for each nest of the
+/// Calls visit(position in the array in bytes, in the packed range, loops from source to target) for each nest of the
 /// elements [begin, end).
 template <typename Visit>
 void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& steps, bool packing,
@@ -50,7 +50,7 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
         families[d] = families_of(pieces);
         each[d] = &families[d];
       }
-      const std::int64_t offset = (box.place + from - begin) * element_bytes_;
+      const std::int64_t offset = (box.position + from - begin) * element_bytes_;
       for_each_nest(each, packing ? array_steps : packed_steps, packing ? packed_steps : array_steps,
                     [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
                       visit(packing ? a : b, offset + (packing ? b : a), loops);
@@ -61,16 +61,16 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
 
 void PackedMessage::pack(std::int64_t begin, std::int64_t end, const copy::LocalArray& from, std::byte* packed) const {
   for_each_nest_in(
-      begin, end, from.steps, true, [&](std::int64_t array, std::int64_t place, std::span<const copy::Loop> loops) {
-        copy::strided_copy(packed + place, from.data + array, element_bytes_, loops, copy::Landing::kCaches);
+      begin, end, from.steps, true, [&](std::int64_t array, std::int64_t position, std::span<const copy::Loop> loops) {
+        copy::strided_copy(packed + position, from.data + array, element_bytes_, loops, copy::Landing::kCaches);
       });
 }
 
 void PackedMessage::unpack(std::int64_t begin, std::int64_t end, const std::byte* packed,
                            const copy::LocalArray& to) const {
   for_each_nest_in(begin, end, to.steps, false,
-                   [&](std::int64_t array, std::int64_t place, std::span<const copy::Loop> loops) {
-                     copy::strided_copy(to.data + array, packed + place, element_bytes_, loops);
+                   [&](std::int64_t array, std::int64_t position, std::span<const copy::Loop> loops) {
+                     copy::strided_copy(to.data + array, packed + position, element_bytes_, loops);
                    });
 }
 

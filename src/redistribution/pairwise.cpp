@@ -72,10 +72,10 @@ std::vector<Pairwise::Partner> Pairwise::plan(const plan::Pairs& pairs, const st
   for (const std::int64_t rank : ranks) {
     const int worker = static_cast<int>(rank);
     if (worker == me) continue;
-    const int place = transport_.place_on_node(worker);
-    const int size = place < 0 ? transport_.size() : transport_.node_size();
-    const int ahead = place < 0 ? worker - me : place - transport_.node_rank();
-    result.push_back({place < 0, ((sending ? ahead : -ahead) + size) % size, worker,
+    const int position = transport_.node_rank_of(worker);
+    const int size = position < 0 ? transport_.size() : transport_.node_size();
+    const int ahead = position < 0 ? worker - me : position - transport_.node_rank();
+    result.push_back({position < 0, ((sending ? ahead : -ahead) + size) % size, worker,
                       PackedMessage(sending ? pairs.products(me, rank) : pairs.products(rank, me),
                                     order_of(pairs.target()), element_bytes_)});
   }
@@ -151,7 +151,7 @@ void Pairwise::take(const Partner& from, std::int64_t chunk) {
     error_.keep([&] { from.message.unpack(chunk * chunk_, end, bytes.data(), *target_); });
     return;
   }
-  const int peer = transport_.place_on_node(from.worker);
+  const int peer = transport_.node_rank_of(from.worker);
   transport::Slot& theirs = slot(peer, chunk);
   transport_.gates().wait(theirs.filled, stamp(from.distance, chunk));
   error_.keep([&] { from.message.unpack(chunk * chunk_, end, window(peer, chunk), *target_); });

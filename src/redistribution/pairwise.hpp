@@ -17,9 +17,9 @@
 
 namespace plait::redistribution {
 
-/// In round d each worker sends to the worker d places further on and receives from the one d places before it (the
-/// pairwise exchange of Bordawekar 1993, figure 16), this node's workers first; pairs that have nothing in common are
-/// skipped.  Messages are cut into chunks; one each way is under way at a time.
+/// In round d each worker sends to the worker d positions further on and receives from the one d positions before it
+/// (the pairwise exchange of Bordawekar 1993, figure 16), this node's workers first; pairs that have nothing in common
+/// are skipped.  Messages are cut into chunks; one each way is under way at a time.
 class Pairwise {
  public:
   /// Plans the messages of this worker, and allocates.  Not collective, but all workers come to the same chunks.

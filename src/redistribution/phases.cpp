@@ -38,13 +38,13 @@ std::vector<Phases::Partner> Phases::plan(const plan::Pairs& pairs, const std::v
   const int me = transport_.rank();
   const int size = transport_.node_size();
   for (const std::int64_t rank : ranks) {
-    const int place = transport_.place_on_node(static_cast<int>(rank));
-    if (place < 0 || rank == me) continue;
-    const int ahead = place - transport_.node_rank();
+    const int node_rank = transport_.node_rank_of(static_cast<int>(rank));
+    if (node_rank < 0 || rank == me) continue;
+    const int ahead = node_rank - transport_.node_rank();
     PackedMessage message(sending ? pairs.products(me, rank) : pairs.products(rank, me), order_of(pairs.target()),
                           element_bytes_);
     const std::int64_t phases = base::ceil_divide(message.elements(), chunk_);
-    result.push_back({place, ((sending ? ahead : -ahead) + size) % size, std::move(message), phases});
+    result.push_back({node_rank, ((sending ? ahead : -ahead) + size) % size, std::move(message), phases});
   }
   std::sort(result.begin(), result.end(), [](const Partner& a, const Partner& b) { return a.distance < b.distance; });
   return result;
@@ -81,7 +81,8 @@ void Phases::put(std::int64_t phase, const copy::LocalArray& from) {
     if (phase >= partner.phases) continue;
     ++expected;
     error_.keep([&] {
-      partner.message.pack(begin_of(phase), end_of(partner, phase), from, chunk(*windows_, me, partner.place, phase));
+      partner.message.pack(begin_of(phase), end_of(partner, phase), from,
+                           chunk(*windows_, me, partner.node_rank, phase));
     });
   }
   own.filled.store(static_cast<std::uint32_t>(phase) + 1, std::memory_order_release);
@@ -91,11 +92,11 @@ void Phases::put(std::int64_t phase, const copy::LocalArray& from) {
 void Phases::take(std::int64_t phase, const copy::LocalArray& to) {
   for (const Partner& partner : from_) {
     if (phase >= partner.phases) continue;
-    transport::Slot& theirs = slot(partner.place, phase);
+    transport::Slot& theirs = slot(partner.node_rank, phase);
     transport_.gates().wait(theirs.filled, static_cast<std::uint32_t>(phase) + 1);
     error_.keep([&] {
       partner.message.unpack(begin_of(phase), end_of(partner, phase),
-                             chunk(*windows_, partner.place, transport_.node_rank(), phase), to);
+                             chunk(*windows_, partner.node_rank, transport_.node_rank(), phase), to);
     });
     transport::Gates::raise(theirs.taken);
   }

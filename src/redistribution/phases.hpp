@@ -42,8 +42,8 @@ class Phases {
 
  private:
   struct Partner {
-    int place = 0;     // on the node
-    int distance = 0;  // in the order in which they are served
+    int node_rank = 0;  // on the node
+    int distance = 0;   // in the order in which they are served
     PackedMessage message;
     std::int64_t phases = 0;
   };
@@ -52,8 +52,8 @@ class Phases {
   void take(std::int64_t phase, const copy::LocalArray& to);
   std::int64_t begin_of(std::int64_t phase) const { return phase * chunk_; }
   std::int64_t end_of(const Partner& partner, std::int64_t phase) const;
-  transport::Slot& slot(int place, std::int64_t phase) const {
-    return transport_.gates().slot(place, static_cast<int>(phase % plan::kSlots));
+  transport::Slot& slot(int node_rank, std::int64_t phase) const {
+    return transport_.gates().slot(node_rank, static_cast<int>(phase % plan::kSlots));
   }
   std::byte* chunk(transport::SharedWindows& windows, int owner, int receiver, std::int64_t phase) const {
     return windows.part(owner) + phase % plan::kSlots * slot_bytes_ + receiver * chunk_bytes();

@@ -15,7 +15,7 @@ class Prefetch {
   void clear() {
     stretches_.clear();
     at_ = 0;
-    place_ = 0;
+    position_ = 0;
   }
   void add(const std::byte* begin, std::int64_t bytes) { stretches_.push_back({begin, bytes}); }
   /// Begins to hand the stretches out over so many calls of step().
@@ -38,12 +38,12 @@ class Prefetch {
   void step() {
     for (std::int64_t left = quota_; left > 0 && at_ < stretches_.size();) {
       const Stretch& stretch = stretches_[at_];
-      const std::int64_t stop = std::min(stretch.bytes, place_ + left);
-      left -= stop - place_;
-      for (; place_ < stop; place_ += kLine) __builtin_prefetch(stretch.begin + place_, 0, 2);
-      if (place_ >= stretch.bytes) {
+      const std::int64_t stop = std::min(stretch.bytes, position_ + left);
+      left -= stop - position_;
+      for (; position_ < stop; position_ += kLine) __builtin_prefetch(stretch.begin + position_, 0, 2);
+      if (position_ >= stretch.bytes) {
         ++at_;
-        place_ = 0;
+        position_ = 0;
       }
     }
   }
@@ -58,7 +58,7 @@ class Prefetch {
   };
   std::vector<Stretch> stretches_;
   std::size_t at_ = 0;
-  std::int64_t place_ = 0;
+  std::int64_t position_ = 0;
   std::int64_t quota_ = 0;
 };
 

@@ -21,7 +21,7 @@ constexpr std::size_t kMostNeighbours = 8;
 struct ArrayNote {
   enum Kind : std::int64_t { kNone, kPrivate, kShared };
   std::int64_t kind = kNone;
-  transport::SharedPlace place;
+  transport::SharedAddress address;
   std::array<std::int64_t, kMaxDimensions> steps{};
 };
 struct Note {
@@ -30,9 +30,9 @@ struct Note {
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
-Note note_at(transport::Transport& transport, int place) {
+Note note_at(transport::Transport& transport, int node_rank) {
   Note note;
-  std::memcpy(&note, transport.note(place).data(), sizeof note);
+  std::memcpy(&note, transport.note(node_rank).data(), sizeof note);
   return note;
 }
 
@@ -43,10 +43,11 @@ ArrayNote note_of(const copy::LocalArray* array, const transport::Transport& tra
   std::copy(array->steps.begin(), array->steps.end(), note.steps.begin());
   if (transport.one_process()) {
     note.kind = ArrayNote::kShared;
-    note.place.offset = reinterpret_cast<std::intptr_t>(array->data);
-  } else if (const auto place = transport::find_shared(array->data); place && place->group == transport.node_group()) {
+    note.address.offset = reinterpret_cast<std::intptr_t>(array->data);
+  } else if (const auto address = transport::find_shared(array->data);
+             address && address->group == transport.node_group()) {
     note.kind = ArrayNote::kShared;
-    note.place = *place;
+    note.address = *address;
   }
   return note;
 }
@@ -56,10 +57,10 @@ copy::LocalArray view_of(const ArrayNote& note, std::int64_t rank, std::size_t d
   copy::LocalArray array{rank, nullptr, Extents(dimensions, 0)};
   std::copy_n(note.steps.begin(), dimensions, array.steps.begin());
   if (transport.one_process()) {
-    array.data = reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.place.offset));
+    array.data = reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.address.offset));
     return array;
   }
-  array.data = transport::locate_shared(note.place);
+  array.data = transport::locate_shared(note.address);
   if (array.data == nullptr)
     throw Error(ErrorKind::kSystem, base::text("the shared array of rank ", rank,
                                                " is not in reach of this process; make it on this communicator"));
@@ -118,8 +119,8 @@ void Exchange::announce(const copy::LocalArray* source, const copy::LocalArray* 
 Reach Exchange::common_reach() const {
   bool sources = true;
   bool targets = true;
-  for (int place = 0; place < transport_.node_size(); ++place) {
-    const Note note = note_at(transport_, place);
+  for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
+    const Note note = note_at(transport_, node_rank);
     sources = sources && note.source.kind != ArrayNote::kPrivate;
     targets = targets && note.target.kind != ArrayNote::kPrivate;
   }
@@ -130,9 +131,9 @@ void Exchange::look_around(Views& views) const {
   const bool sources = reach_ == Reach::kBoth || reach_ == Reach::kSources;
   const bool targets = reach_ == Reach::kBoth || reach_ == Reach::kTargets;
   const auto dimensions = static_cast<std::size_t>(pairs_.source().dimensions());
-  for (int place = 0; place < transport_.node_size(); ++place) {
-    const Note note = note_at(transport_, place);
-    const int worker = transport_.worker_on_node(place);
+  for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
+    const Note note = note_at(transport_, node_rank);
+    const int worker = transport_.worker_on_node(node_rank);
     const auto view = [&](const ArrayNote& array, bool all) {
       return all && array.kind == ArrayNote::kShared ? view_of(array, worker, dimensions, transport_)
                                                      : copy::LocalArray{worker, nullptr, Extents(dimensions, 0)};
@@ -179,7 +180,7 @@ void Exchange::fill(Group& group, const Views& views, std::span<const copy::Loca
     const int worker = static_cast<int>(group.ranks[i]);
     targets.push_back(worker == transport_.rank() && target_ != nullptr
                           ? *target_
-                          : views.targets[static_cast<std::size_t>(transport_.place_on_node(worker))]);
+                          : views.targets[static_cast<std::size_t>(transport_.node_rank_of(worker))]);
     group.gathers[i].fit(sources, targets.back());
     gathers.push_back(&group.gathers[i]);
     stage = std::max(stage, group.gathers[i].stage_bytes());
@@ -190,7 +191,7 @@ void Exchange::fill(Group& group, const Views& views, std::span<const copy::Loca
          shared_out ? static_cast<std::int64_t>(group.ranks.size()) : 1);
 }
 
-bool Exchange::on_node(std::int64_t rank) const { return transport_.place_on_node(static_cast<int>(rank)) >= 0; }
+bool Exchange::on_node(std::int64_t rank) const { return transport_.node_rank_of(static_cast<int>(rank)) >= 0; }
 
 std::vector<std::int64_t> Exchange::node_senders(std::int64_t target) const {
   std::vector<std::int64_t> result = pairs_.senders_of(target);
@@ -198,12 +199,12 @@ std::vector<std::int64_t> Exchange::node_senders(std::int64_t target) const {
   return result;
 }
 
-/// What a target takes from senders; sources are numbered by their place on the node, or there is this worker's alone.
-Gather Exchange::gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_place) const {
+/// What a target takes from senders; sources are numbered by their rank on the node, or there is this worker's alone.
+Gather Exchange::gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_node_rank) const {
   std::vector<Share> shares;
   for (const std::int64_t sender : senders) {
-    const int place = by_place ? transport_.place_on_node(static_cast<int>(sender)) : 0;
-    for (Share& share : shares_of(pairs_, sender, target, static_cast<std::size_t>(place)))
+    const int node_rank = by_node_rank ? transport_.node_rank_of(static_cast<int>(sender)) : 0;
+    for (Share& share : shares_of(pairs_, sender, target, static_cast<std::size_t>(node_rank)))
       shares.push_back(std::move(share));
   }
   return {pairs_.target().padded_shape(target), order_of(pairs_.source()), order_of(pairs_.target()), element_bytes_,
@@ -216,8 +217,8 @@ std::vector<std::int64_t> Exchange::neighbours() const {
   const DimensionOrder source_order = order_of(pairs_.source());
   const std::int64_t me = transport_.rank();
   std::vector<std::int64_t> alike;
-  for (int place = 0; place < transport_.node_size(); ++place) {
-    const std::int64_t rank = transport_.worker_on_node(place);
+  for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
+    const std::int64_t rank = transport_.worker_on_node(node_rank);
     if (!pairs_.target().has_rank(rank)) continue;
     if (rank == me || (!source_order.empty() && side_by_side(pairs_.target(), rank, me, source_order)))
       alike.push_back(rank);

@@ -61,7 +61,7 @@ class Exchange {
 
   struct Views {
     std::vector<copy::LocalArray>
-        sources;  // of each worker of the node, by its place; of those that have none, empty ones
+        sources;  // of each worker of the node, by its position; of those that have none, empty ones
     std::vector<copy::LocalArray> targets;
   };
 
@@ -72,7 +72,7 @@ class Exchange {
   Group& own_target();
   Group& scattered();
   Group& own_message();
-  Gather gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_place) const;
+  Gather gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_position) const;
   std::vector<std::int64_t> neighbours() const;
   std::vector<std::int64_t> node_senders(std::int64_t target) const;
   bool on_node(std::int64_t rank) const;

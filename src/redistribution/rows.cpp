@@ -62,10 +62,11 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   }
   if (rows.count_ < kLeastRows || runs == 0) return std::nullopt;
   if (elements * element_bytes >= runs * kLongRun || elements * element_bytes < runs * 4) return std::nullopt;
-  // What is noted for each place of the slower dimensions must stay small beside the rows themselves.
-  std::int64_t places = 0;
-  for (const std::size_t d : rows.slow_) places += target_shape[d];
-  if (places * static_cast<std::int64_t>(sizeof(Origin)) > rows.count_ * target_shape[rows.fast_] * element_bytes / 32)
+  // What is noted for each position of the slower dimensions must stay small beside the rows themselves.
+  std::int64_t positions = 0;
+  for (const std::size_t d : rows.slow_) positions += target_shape[d];
+  if (positions * static_cast<std::int64_t>(sizeof(Origin)) >
+      rows.count_ * target_shape[rows.fast_] * element_bytes / 32)
     return std::nullopt;
   std::vector<Extents> kinds;
   if (!rows.classify(target_shape, shares, kinds)) return std::nullopt;
@@ -87,7 +88,7 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   return rows;
 }
 
-/// Finds where each place of the slower dimensions comes from; false where that is not one class of shares alone.
+/// Finds where each position of the slower dimensions comes from; false where that is not one class of shares alone.
 bool Rows::classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds) {
   kinds.assign(shares.size(), Extents(slow_.size()));
   origins_.resize(shape.size());
@@ -188,12 +189,12 @@ Rows::Found Rows::find(std::int64_t row, const Extents* target_steps) const {
   for (std::size_t i = slow_.size(); i-- > 0;) {
     const std::size_t d = slow_[i];
     const auto extent = static_cast<std::int64_t>(origins_[d].size());
-    const std::int64_t place = row % extent;
+    const std::int64_t position = row % extent;
     row /= extent;
-    const Origin& origin = origins_[d][static_cast<std::size_t>(place)];
+    const Origin& origin = origins_[d][static_cast<std::size_t>(position)];
     kind[i] = origin.kind;
     found.a[d] = origin.a;
-    if (target_steps != nullptr) found.offset += place * (*target_steps)[d];
+    if (target_steps != nullptr) found.offset += position * (*target_steps)[d];
   }
   const auto program = programs_.find(kind);
   if (program != programs_.end()) found.program = &program->second;
@@ -241,10 +242,10 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
       move_lines(part, bases, to, prefetch);
       continue;
     }
-    // In the stage each byte has the place in a line that it has in the target.
-    std::byte* const place = stage + reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine);
-    move(part, bases, place, prefetch);
-    copy::strided_copy(to, place, part.bytes, {}, copy::Landing::kUnsettled);
+    // In the stage each byte has the position in a line that it has in the target.
+    std::byte* const position = stage + reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine);
+    move(part, bases, position, prefetch);
+    copy::strided_copy(to, position, part.bytes, {}, copy::Landing::kUnsettled);
   }
 }
 
@@ -285,22 +286,22 @@ void Rows::move(const Part& part, std::span<const std::byte* const> bases, std::
       }
     }
     const std::byte* from = bases[run.slot] + run.a;
-    std::byte* place = to + run.b;
+    std::byte* position = to + run.b;
     if (run.count == 1) {
-      std::memcpy(place, from, static_cast<std::size_t>(run.bytes));
+      std::memcpy(position, from, static_cast<std::size_t>(run.bytes));
       continue;
     }
     switch (run.bytes) {
-      case 1: strided<1>(place, from, run.count, run.b_step, run.a_step); break;
-      case 2: strided<2>(place, from, run.count, run.b_step, run.a_step); break;
-      case 4: strided<4>(place, from, run.count, run.b_step, run.a_step); break;
-      case 8: strided<8>(place, from, run.count, run.b_step, run.a_step); break;
-      case 16: strided<16>(place, from, run.count, run.b_step, run.a_step); break;
-      case 32: strided<32>(place, from, run.count, run.b_step, run.a_step); break;
-      case 64: strided<64>(place, from, run.count, run.b_step, run.a_step); break;
+      case 1: strided<1>(position, from, run.count, run.b_step, run.a_step); break;
+      case 2: strided<2>(position, from, run.count, run.b_step, run.a_step); break;
+      case 4: strided<4>(position, from, run.count, run.b_step, run.a_step); break;
+      case 8: strided<8>(position, from, run.count, run.b_step, run.a_step); break;
+      case 16: strided<16>(position, from, run.count, run.b_step, run.a_step); break;
+      case 32: strided<32>(position, from, run.count, run.b_step, run.a_step); break;
+      case 64: strided<64>(position, from, run.count, run.b_step, run.a_step); break;
       default:
         for (std::int64_t k = 0; k < run.count; ++k)
-          std::memcpy(place + k * run.b_step, from + k * run.a_step, static_cast<std::size_t>(run.bytes));
+          std::memcpy(position + k * run.b_step, from + k * run.a_step, static_cast<std::size_t>(run.bytes));
     }
   }
 }

@@ -24,7 +24,7 @@ namespace plait::redistribution {
 class Rows {
  public:
   /// None where another way suits better: runs that are long or of single bytes, few rows, steps that have gaps.
-  /// cost  O(runs of a row for each set of coordinates + places of the slower dimensions).
+  /// cost  O(runs of a row for each set of coordinates + positions of the slower dimensions).
   static std::optional<Rows> make(const Extents& target_shape, const DimensionOrder& source_order,
                                   const DimensionOrder& target_order, std::int64_t element_bytes,
                                   const std::vector<Share>& shares);
@@ -71,12 +71,12 @@ class Rows {
     std::vector<Part> parts;
     std::int64_t steps = 0;  // of the prefetch of the next row
   };
-  /// Where a place of a slower dimension comes from: the shares of one class, at their place `a`.
+  /// Where a position of a slower dimension comes from: the shares of one class, at their position `a`.
   struct Origin {
     std::int64_t kind = -1;
     std::int64_t a = 0;
   };
-  /// The program of a row and its place in the slower dimensions.
+  /// The program of a row and its position in the slower dimensions.
   struct Found {
     const Program* program = nullptr;
     Extents a;  // of each dimension
@@ -98,7 +98,7 @@ class Rows {
   std::int64_t element_bytes_ = 1;
   std::size_t fast_ = 0;
   DimensionOrder slow_;                       // slowest first
-  std::vector<std::vector<Origin>> origins_;  // of each dimension, by place
+  std::vector<std::vector<Origin>> origins_;  // of each dimension, by position
   std::map<Extents, Program> programs_;       // by the kinds of the slower dimensions
   std::int64_t count_ = 1;
   std::int64_t stage_bytes_ = 0;

@@ -11,7 +11,7 @@
 
 namespace plait::redistribution {
 
-/// One product of pieces from one source: `a` counts places of the source array, `b` places of the target.
+/// One product of pieces from one source: `a` counts positions of the source array, `b` positions of the target.
 struct Share {
   std::size_t source = 0;  ///< which of the source arrays
   plan::Product pieces;

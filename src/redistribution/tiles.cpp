@@ -133,10 +133,10 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
   const std::vector<Piece> pieces = pieces_of(at, elements);
   if (pieces.empty()) return;
   std::int64_t volume = 1;
-  std::byte* place = target.data;
+  std::byte* position = target.data;
   for (std::size_t d = 0; d < dimensions; ++d) {
     volume *= dimensions_[d].size(at[d]);
-    place += (dimensions_[d].lo + at[d] * dimensions_[d].interval) * target.steps[d];
+    position += (dimensions_[d].lo + at[d] * dimensions_[d].interval) * target.steps[d];
   }
   bool staged = streamed_ && elements == volume && target.steps[order_.back()] == element_bytes_;
   if (staged && pieces.size() == 1) {
@@ -152,7 +152,7 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
       step *= dimensions_[order_[i]].size(at[order_[i]]);
     }
   }
-  std::byte* const to = staged ? stage : place;
+  std::byte* const to = staged ? stage : position;
   const copy::Landing landing = streamed_ && !staged ? copy::Landing::kUnsettled : copy::Landing::kCaches;
   for (const Piece& piece : pieces) {
     const copy::LocalArray& from = sources[shares_[piece.share].source];
@@ -164,7 +164,7 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
   if (!staged) return;
   std::array<copy::Loop, kMaxDimensions> loops;
   for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(at[d]), steps[d], target.steps[d]};
-  copy::strided_copy(place, stage, element_bytes_, {loops.data(), dimensions}, copy::Landing::kUnsettled);
+  copy::strided_copy(position, stage, element_bytes_, {loops.data(), dimensions}, copy::Landing::kUnsettled);
 }
 
 void Tiles::run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target, std::byte* stage,

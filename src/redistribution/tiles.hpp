@@ -42,7 +42,7 @@ class Tiles {
   struct Dimension {
     std::int64_t lo = 0;  // [lo, hi): where the shares lie
     std::int64_t hi = 0;
-    std::int64_t interval = 1;             // places of a tile
+    std::int64_t interval = 1;             // positions of a tile
     std::vector<std::vector<Part>> parts;  // of each interval, ascending by share
     std::int64_t intervals() const { return static_cast<std::int64_t>(parts.size()); }
     std::int64_t size(std::int64_t i) const { return std::min(interval, hi - lo - i * interval); }

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "trace/binary/reader.hpp"
+#include "trace/formats/binary/reader.hpp"
 
 namespace plait::trace {
 

@@ -7,9 +7,10 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/descriptor.hpp"
+#include "base/open_file.hpp"
 #include "driver/plain/new_file.hpp"
 #include "store/new_file.hpp"
-#include "store/posix/descriptor.hpp"
 
 namespace plait::trace {
 
@@ -19,7 +20,7 @@ void write_all(int file, std::string_view text, const std::string& path) {
   while (!text.empty()) {
     const ssize_t done = ::write(file, text.data(), text.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) throw store::posix::system_error("write the trace " + path, errno);
+    if (done < 0) throw base::system_error("write the trace " + path, errno);
     text.remove_prefix(static_cast<std::size_t>(done));
   }
 }
@@ -29,7 +30,7 @@ class FileSink : public Sink {
   explicit FileSink(const std::string& path)
       : path_(path),
         made_(driver::plain::make_new_file(path, {})),
-        file_(store::posix::open_file(made_->location().path, O_WRONLY)) {}
+        file_(base::open_file(made_->location().path, O_WRONLY)) {}
 
  protected:
   void write(std::string_view text) override { write_all(file_.number(), text, path_); }
@@ -41,12 +42,12 @@ class FileSink : public Sink {
  private:
   std::string path_;
   std::unique_ptr<store::NewFile> made_;
-  store::posix::Descriptor file_;
+  base::Descriptor file_;
 };
 
 class StreamSink : public Sink {
  public:
-  StreamSink(const std::string& path, store::posix::Descriptor file) : path_(path), file_(std::move(file)) {}
+  StreamSink(const std::string& path, base::Descriptor file) : path_(path), file_(std::move(file)) {}
 
  protected:
   void write(std::string_view text) override { write_all(file_.number(), text, path_); }
@@ -54,7 +55,7 @@ class StreamSink : public Sink {
 
  private:
   std::string path_;
-  store::posix::Descriptor file_;
+  base::Descriptor file_;
 };
 
 class TextSink : public Sink {
@@ -74,12 +75,12 @@ class TextSink : public Sink {
 std::unique_ptr<Sink> open_sink(const std::string& path) {
   if (path == "/dev/stdout") {  // as it is: the end of a pipe, or a file that others write to as well
     const int number = ::dup(STDOUT_FILENO);
-    if (number < 0) throw store::posix::system_error("write the trace to the standard output", errno);
-    return std::make_unique<StreamSink>(path, store::posix::Descriptor(number));
+    if (number < 0) throw base::system_error("write the trace to the standard output", errno);
+    return std::make_unique<StreamSink>(path, base::Descriptor(number));
   }
   struct stat status;
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-    return std::make_unique<StreamSink>(path, store::posix::open_file(path, O_WRONLY));
+    return std::make_unique<StreamSink>(path, base::open_file(path, O_WRONLY));
   return std::make_unique<FileSink>(path);
 }
 

@@ -9,10 +9,11 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.hpp"
+#include "base/open_file.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "store/posix/descriptor.hpp"
 
 namespace plait::trace {
 
@@ -23,9 +24,9 @@ constexpr std::size_t kStep = std::size_t{1} << 18;
 class FileBytes : public Bytes {
  public:
   explicit FileBytes(const std::string& path)
-      : path_(path), file_(store::posix::open_file(path, O_RDONLY, 0, "the trace " + path)) {
+      : path_(path), file_(base::open_file(path, O_RDONLY, 0, "the trace " + path)) {
     struct stat status;
-    if (::fstat(file_.number(), &status) != 0) throw store::posix::system_error("look at the trace " + path_, errno);
+    if (::fstat(file_.number(), &status) != 0) throw base::system_error("look at the trace " + path_, errno);
     if (S_ISDIR(status.st_mode))
       throw Error(ErrorKind::kSystem, base::text("cannot read the trace ", path_, ": it is a folder"), EISDIR);
     regular_ = S_ISREG(status.st_mode);
@@ -37,7 +38,7 @@ class FileBytes : public Bytes {
     while (true) {
       const ssize_t got = ::read(file_.number(), room, bytes);
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) throw store::posix::system_error("read the trace " + path_, errno);
+      if (errno != EINTR) throw base::system_error("read the trace " + path_, errno);
     }
   }
 
@@ -47,7 +48,7 @@ class FileBytes : public Bytes {
  private:
   const base::Owner owner_;
   std::string path_;
-  store::posix::Descriptor file_;
+  base::Descriptor file_;
   std::int64_t size_ = 0;
   bool regular_ = false;
 };

@@ -25,18 +25,18 @@ class Counter {
 /// A counter in memory that all workers map; `owner` keeps that memory.
 class MemoryCounter : public Counter {
  public:
-  MemoryCounter(std::atomic<std::int64_t>& place, std::shared_ptr<const void> owner)
-      : place_(place), owner_(std::move(owner)) {}
-  std::int64_t load() override { return place_.load(std::memory_order_acquire); }
-  void store(std::int64_t value) override { place_.store(value, std::memory_order_release); }
-  std::int64_t fetch_add(std::int64_t by) override { return place_.fetch_add(by, std::memory_order_acq_rel); }
+  MemoryCounter(std::atomic<std::int64_t>& word, std::shared_ptr<const void> owner)
+      : word_(word), owner_(std::move(owner)) {}
+  std::int64_t load() override { return word_.load(std::memory_order_acquire); }
+  void store(std::int64_t value) override { word_.store(value, std::memory_order_release); }
+  std::int64_t fetch_add(std::int64_t by) override { return word_.fetch_add(by, std::memory_order_acq_rel); }
   std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) override {
-    place_.compare_exchange_strong(expected, wanted, std::memory_order_acq_rel);
+    word_.compare_exchange_strong(expected, wanted, std::memory_order_acq_rel);
     return expected;
   }
 
  private:
-  std::atomic<std::int64_t>& place_;
+  std::atomic<std::int64_t>& word_;
   std::shared_ptr<const void> owner_;
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);

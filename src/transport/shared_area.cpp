@@ -69,21 +69,21 @@ void register_area(std::int64_t area, std::int64_t group, std::byte* memory, std
   entry.holders().store(holders, std::memory_order_release);
 }
 
-std::optional<SharedPlace> find_shared(const void* address) {
+std::optional<SharedAddress> find_shared(const void* address) {
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
   for (const auto& [number, area] : known.areas) {
     const std::int64_t offset = static_cast<const std::byte*>(address) - area.memory;
-    if (offset >= 0 && offset < area.bytes) return SharedPlace{number, offset, area.group};
+    if (offset >= 0 && offset < area.bytes) return SharedAddress{number, offset, area.group};
   }
   return std::nullopt;
 }
 
-std::byte* locate_shared(const SharedPlace& place) {
+std::byte* locate_shared(const SharedAddress& address) {
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
-  const auto found = known.areas.find(place.area);
-  return found == known.areas.end() ? nullptr : found->second.memory + place.offset;
+  const auto found = known.areas.find(address.area);
+  return found == known.areas.end() ? nullptr : found->second.memory + address.offset;
 }
 
 std::int64_t new_area_number() {

@@ -10,8 +10,8 @@
 
 namespace plait::transport {
 
-/// A place in an area, the same for all processes that map it.
-struct SharedPlace {
+/// An address in an area, the same for all processes that map it.
+struct SharedAddress {
   std::int64_t area = 0;
   std::int64_t offset = 0;
   /// Names the processes that map the area: those of the node that it was made on.
@@ -47,9 +47,9 @@ void register_area(std::int64_t area, std::int64_t group, std::byte* memory, std
 
 /// Where an address lies, if it lies in an area.
 /// threads  Any.
-std::optional<SharedPlace> find_shared(const void* address);
-/// The address of a place; nullptr where this process does not map its area.
-std::byte* locate_shared(const SharedPlace& place);
+std::optional<SharedAddress> find_shared(const void* address);
+/// Where that is in this process; nullptr where this process does not map its area.
+std::byte* locate_shared(const SharedAddress& address);
 
 /// A number for a new area, different from all others of this machine.
 std::int64_t new_area_number();

@@ -22,7 +22,7 @@ class Ticket {
 class SharedWindows {
  public:
   virtual ~SharedWindows() = default;
-  /// The part of a peer, by its place on the node.
+  /// The part of a peer, by its rank on the node.
   virtual std::byte* part(int node_rank) const = 0;
   virtual std::int64_t bytes() const = 0;
 };
@@ -50,9 +50,9 @@ class Transport {
   /// Workers that share memory form a node; `node_rank` counts them from 0.
   virtual int node_rank() const = 0;
   virtual int node_size() const = 0;
-  /// The worker at a place of this node, and the place of a worker: -1 where it is on another node.
+  /// The worker with a rank on this node, and the rank of a worker on this node: -1 where it is on another node.
   virtual int worker_on_node(int node_rank) const = 0;
-  virtual int place_on_node(int worker) const = 0;
+  virtual int node_rank_of(int worker) const = 0;
   bool nodes_apart() const { return node_size() != size(); }
 
   /// Windows of at least `bytes` for each worker, kept for the next call.  Collective over all workers.
@@ -65,7 +65,7 @@ class Transport {
   /// own number, on large pages where the system gives them.  Collective over all workers.
   /// errors  kSystem, on every worker: a node has no room for them.
   virtual std::unique_ptr<SharedPart> share(std::int64_t bytes) = 0;
-  /// Names the processes of this node, the same on each of them: memory of a SharedPlace's group is in reach of all.
+  /// Names the processes of this node, the same on each of them: memory of a SharedAddress's group is in reach of all.
   virtual std::int64_t node_group() const = 0;
   /// Whether the workers of the node are threads of one process, which see all memory of each other.
   virtual bool one_process() const { return false; }
@@ -88,8 +88,8 @@ class Transport {
   /// Everyone gets the bytes of `root`.  Collective; at most kMostBroadcast bytes.
   static constexpr int kMostBroadcast = 8192;
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
-  /// Hands bytes of worker 0 to the worker at place 0 of every other node, by a tree or a pipeline.  Collective over
-  /// the workers at place 0; any number of bytes.
+  /// Hands bytes of worker 0 to the worker of rank 0 of every other node, by a tree or a pipeline.  Collective over
+  /// the workers of rank 0; any number of bytes.
   virtual void broadcast_to_nodes(std::span<std::byte> bytes) = 0;
 
   /// A new counter, 0 at first.  Collective over all workers; letting it go is not.

@@ -145,13 +145,13 @@ static plait_layout* wrong_layout(unsigned value) {
 /* Of the dense calls: layout, data, bytes, request. */
 static plait_status dense(int field, unsigned value, bool write, bool start) {
   plait_request* request = NULL;
-  plait_request** const place = field == 3 ? NULL : &request;
+  plait_request** const position = field == 3 ? NULL : &request;
   plait_layout* const layout = field == 0 ? wrong_layout(value) : rows;
   double* const data = field == 1 ? NULL : here;
   const int64_t bytes = field == 2 ? (value % 2 == 0 ? number(value % 4) : 7) : (int64_t)sizeof here;
   if (!start) return write ? plait_write(file, layout, data, bytes) : plait_read(file, layout, data, bytes);
-  const plait_status status =
-      write ? plait_start_write(file, layout, data, bytes, place) : plait_start_read(file, layout, data, bytes, place);
+  const plait_status status = write ? plait_start_write(file, layout, data, bytes, position)
+                                    : plait_start_read(file, layout, data, bytes, position);
   return status == PLAIT_OK ? plait_request_free(&request) : status;
 }
 static plait_status reading(int field, unsigned value) { return dense(field, value, false, false); }
@@ -166,7 +166,7 @@ static plait_status parts(int field, unsigned value, bool write, bool start) {
   plait_part part = {field == 3 ? NULL : here, sizeof here, NULL};
   plait_access access = {sizeof access, slices, 2, 0};
   plait_request* request = NULL;
-  plait_request** const place = field == 12 ? NULL : &request;
+  plait_request** const position = field == 12 ? NULL : &request;
   plait_layout* const layout = field == 0 ? wrong_layout(value) : rows;
   const int64_t count = field == 2 ? (value % 2 == 0 ? number(value) : 2) : 1;
   if (field == 4) part.bytes = number(value % 4);
@@ -183,8 +183,8 @@ static plait_status parts(int field, unsigned value, bool write, bool start) {
   if (!start)
     return write ? plait_write_parts(file, layout, sources, count, &access)
                  : plait_read_parts(file, layout, list, count, &access);
-  const plait_status status = write ? plait_start_write_parts(file, layout, sources, count, &access, place)
-                                    : plait_start_read_parts(file, layout, list, count, &access, place);
+  const plait_status status = write ? plait_start_write_parts(file, layout, sources, count, &access, position)
+                                    : plait_start_read_parts(file, layout, list, count, &access, position);
   return status == PLAIT_OK ? plait_request_free(&request) : status;
 }
 static plait_status reading_parts(int field, unsigned value) { return parts(field, value, false, false); }
@@ -225,12 +225,12 @@ static plait_status stream_write(int field, unsigned value) {
 }
 static plait_status stream_begin(int field, unsigned value, bool write) {
   plait_request* request = NULL;
-  plait_request** const place = field == 2 ? NULL : &request;
+  plait_request** const position = field == 2 ? NULL : &request;
   double* const data = field == 0 ? NULL : here;
   const int64_t elements = field == 1 ? number(value) : 3;
   CHECK_OK(plait_stream_seek(stream, 0));
-  const plait_status status = write ? plait_stream_start_write(stream, data, elements, place)
-                                    : plait_stream_start_read(stream, data, elements, place);
+  const plait_status status = write ? plait_stream_start_write(stream, data, elements, position)
+                                    : plait_stream_start_read(stream, data, elements, position);
   return status == PLAIT_OK ? plait_request_free(&request) : status;
 }
 static plait_status stream_start(int field, unsigned value) { return stream_begin(field, value, false); }

@@ -55,7 +55,7 @@ void mpi_file_every_layout(void) {
     CHECK_OK(plait_open(scratch(npy ? "every.npy" : "every.bin"), "r", everyone, npy ? NULL : &options, &file));
     for (int t = s % 5; t < targets; t += 5) {
       plait_layout* target = oracle_layout(&to[t]);
-      const int64_t own = oracle_places(&to[t], rank, NULL);
+      const int64_t own = oracle_positions(&to[t], rank, NULL);
       int64_t arrays = 0;
       int64_t bytes = 0;
       CHECK_OK(plait_layout_held(target, everyone, 8, &arrays, &bytes));
@@ -99,7 +99,7 @@ void mpi_file_started(void) {
   plait_layout* source = oracle_layout(from);
   plait_layout* target = oracle_layout(to);
   int64_t count = 0;
-  const int64_t own = oracle_places(to, rank, NULL);
+  const int64_t own = oracle_positions(to, rank, NULL);
   double* values = oracle_filled(from, rank, rank, &count);
   double* back = room((size_t)own * 8);
   plait_file* file = NULL;

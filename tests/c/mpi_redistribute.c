@@ -15,7 +15,7 @@ void mpi_redistribute_every_layout(void) {
       plait_layout* source = oracle_layout(&from[s]);
       plait_layout* target = oracle_layout(&to[t]);
       int64_t count = 0;
-      const int64_t own = oracle_places(&to[t], rank, NULL);
+      const int64_t own = oracle_positions(&to[t], rank, NULL);
       double* values = oracle_filled(&from[s], rank, rank, &count);
       double* moved = room((size_t)own * 8);
       CHECK_OK(plait_redistribute(everyone, source, values, count * 8, target, moved, own * 8, 8, NULL));
@@ -52,7 +52,7 @@ void mpi_redistribute_plan(void) {
   CHECK_OK(plait_redistribution_create(everyone, source, target, 8, NULL, &plan));
   CHECK_OK(plait_redistribution_run(plan, from, from_bytes, to, to_bytes));
   CHECK_EQUAL(oracle_wrong(&columns, rank, rank, to), 0);
-  if (to_bytes > 0) memset(to, 0, (size_t)oracle_places(&columns, rank, NULL) * 8);
+  if (to_bytes > 0) memset(to, 0, (size_t)oracle_positions(&columns, rank, NULL) * 8);
   CHECK_OK(plait_redistribution_start(plan, values, count * 8, to, to_bytes, &request));
   CHECK_OK(plait_request_wait(request));
   CHECK_EQUAL(oracle_wrong(&columns, rank, rank, to), 0);

@@ -68,11 +68,11 @@ void mpi_stream_modes(void) {
         for (int n = 0; n < EACH; ++n) CHECK_EQUAL(values[r * EACH + n], 10 * who + n + 1);
       }
     } else {
-      int64_t place = 0;
+      int64_t position = 0;
       for (int r = 0; r < ranks; ++r) {
         int length = EACH;
         if (mode == PLAIT_STREAM_ORDERED && ranks > 1) length += (r == ranks - 1) * 2 - (r == 0) * 2;
-        for (int n = 0; n < length; ++n) CHECK_EQUAL(values[place++], 10 * r + n + 1);
+        for (int n = 0; n < length; ++n) CHECK_EQUAL(values[position++], 10 * r + n + 1);
       }
     }
     CHECK_OK(plait_close(&file));

@@ -85,8 +85,8 @@ void layout_shapes(void) {
 
 static void check_rank(const plait_layout* layout, const struct oracle* oracle, int64_t rank) {
   const int64_t columns = oracle->dimension[1].size;
-  int64_t* places = room((size_t)(oracle->dimension[0].size * columns) * sizeof *places);
-  const int64_t count = oracle_places(oracle, rank, places);
+  int64_t* positions = room((size_t)(oracle->dimension[0].size * columns) * sizeof *positions);
+  const int64_t count = oracle_positions(oracle, rank, positions);
   int64_t shape[2];
   CHECK_OK(plait_layout_local_shape(layout, rank, 2, shape));
   CHECK_EQUAL(shape[0] * shape[1], count);
@@ -95,7 +95,7 @@ static void check_rank(const plait_layout* layout, const struct oracle* oracle, 
   CHECK_OK(plait_layout_indices(layout, rank, 0, shape[0], rows));
   CHECK_OK(plait_layout_indices(layout, rank, 1, shape[1], own_columns));
   for (int64_t n = 0; n < count; ++n) {
-    const int64_t index[2] = {places[n] / columns, places[n] % columns};
+    const int64_t index[2] = {positions[n] / columns, positions[n] % columns};
     int64_t local[2];
     int64_t back[2];
     int64_t owner = -1;
@@ -110,7 +110,7 @@ static void check_rank(const plait_layout* layout, const struct oracle* oracle, 
   }
   free(rows);
   free(own_columns);
-  free(places);
+  free(positions);
 }
 
 void layout_elements_against_brute_force(void) {
@@ -234,7 +234,7 @@ void conversion_against_brute_force(void) {
       int64_t sum = 0;
       CHECK_OK(plait_conversion_receives(conversion, 5, 4, received, &count));
       for (int64_t n = 0; n < count; ++n) sum += received[n].elements;
-      CHECK_EQUAL(sum, oracle_places(&to[t], 5, NULL));
+      CHECK_EQUAL(sum, oracle_positions(&to[t], 5, NULL));
       int64_t block = 0;
       char* text = NULL;
       CHECK_OK(plait_conversion_block(conversion, &block));

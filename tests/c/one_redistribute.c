@@ -132,7 +132,7 @@ void redistribute_plan(void) {
   const plait_const_part from[2] = {{values, 35 * 8, NULL}, {values + 35, 28 * 8, NULL}};
   int64_t at = 0;
   for (int64_t rank = 0; rank < 4; ++rank) {
-    const int64_t own = oracle_places(&tiles, rank, NULL);
+    const int64_t own = oracle_positions(&tiles, rank, NULL);
     to[rank] = (plait_part){moved + at, own * 8, NULL};
     at += own;
   }

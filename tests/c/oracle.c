@@ -39,7 +39,7 @@ int64_t oracle_owner(const struct oracle* oracle, int64_t i, int64_t j) {
   return coordinate(&oracle->dimension[0], i) * oracle->dimension[1].coordinates + coordinate(&oracle->dimension[1], j);
 }
 
-int64_t oracle_places(const struct oracle* oracle, int64_t rank, int64_t* places) {
+int64_t oracle_positions(const struct oracle* oracle, int64_t rank, int64_t* positions) {
   const int64_t rows = oracle->dimension[0].size;
   const int64_t columns = oracle->dimension[1].size;
   int64_t count = 0;
@@ -47,7 +47,7 @@ int64_t oracle_places(const struct oracle* oracle, int64_t rank, int64_t* places
     const int64_t i = oracle->fortran ? step % rows : step / columns;
     const int64_t j = oracle->fortran ? step / rows : step % columns;
     if (oracle_owner(oracle, i, j) != rank) continue;
-    if (places != NULL) places[count] = i * columns + j;
+    if (positions != NULL) positions[count] = i * columns + j;
     ++count;
   }
   return count;
@@ -104,24 +104,24 @@ int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle*
   return count;
 }
 
-double oracle_value(int64_t place) { return 0.5 + 3.0 * (double)place; }
+double oracle_value(int64_t position) { return 0.5 + 3.0 * (double)position; }
 
 static int64_t elements_of(const struct oracle* oracle, int64_t first, int64_t last) {
   int64_t count = 0;
-  for (int64_t rank = first; rank <= last; ++rank) count += oracle_places(oracle, rank, NULL);
+  for (int64_t rank = first; rank <= last; ++rank) count += oracle_positions(oracle, rank, NULL);
   return count;
 }
 
 double* oracle_filled(const struct oracle* oracle, int64_t first, int64_t last, int64_t* elements) {
   const int64_t count = elements_of(oracle, first, last);
-  int64_t* places = room((size_t)(oracle->dimension[0].size * oracle->dimension[1].size) * sizeof *places);
+  int64_t* positions = room((size_t)(oracle->dimension[0].size * oracle->dimension[1].size) * sizeof *positions);
   double* values = room((size_t)count * sizeof *values);
   int64_t at = 0;
   for (int64_t rank = first; rank <= last; ++rank) {
-    const int64_t own = oracle_places(oracle, rank, places);
-    for (int64_t n = 0; n < own; ++n) values[at++] = oracle_value(places[n]);
+    const int64_t own = oracle_positions(oracle, rank, positions);
+    for (int64_t n = 0; n < own; ++n) values[at++] = oracle_value(positions[n]);
   }
-  free(places);
+  free(positions);
   if (elements != NULL) *elements = count;
   return values;
 }

@@ -27,15 +27,15 @@ int64_t oracle_ranks(const struct oracle* oracle);
 /* The same as a layout of Plait. */
 plait_layout* oracle_layout(const struct oracle* oracle);
 int64_t oracle_owner(const struct oracle* oracle, int64_t i, int64_t j);
-/* The elements of a rank, each as its place i * columns + j in the whole array, in the order of the local array.
- * Returns how many; `places` has room for the whole array, or is NULL. */
-int64_t oracle_places(const struct oracle* oracle, int64_t rank, int64_t* places);
+/* The elements of a rank, each as its position i * columns + j in the whole array, in the order of the local array.
+ * Returns how many; `positions` has room for the whole array, or is NULL. */
+int64_t oracle_positions(const struct oracle* oracle, int64_t rank, int64_t* positions);
 
 /* Many layouts of one shape for a number of ranks; returns how many, at most `room`. */
 int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle* examples, int room);
 
-/* What the tests put at a place. */
-double oracle_value(int64_t place);
+/* What the tests put at a position. */
+double oracle_value(int64_t position);
 /* Local arrays of the ranks first to last, one behind the other, filled; to be freed. */
 double* oracle_filled(const struct oracle* oracle, int64_t first, int64_t last, int64_t* elements);
 /* Counts the elements of such arrays that are wrong. */

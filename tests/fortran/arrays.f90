@@ -1,4 +1,4 @@
-! Arrays of several types, numbers of dimensions and strides through the module plait; the values say their places, so
+! Arrays of several types, numbers of dimensions and strides through the module plait; the values say their positions, so
 ! that the reader of the files can check them.
 program arrays
   use plait

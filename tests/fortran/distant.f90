@@ -13,7 +13,7 @@ program distant
 
 contains
 
-  ! Each rank has the place `rank` in each file.
+  ! Each rank has the position `rank` in each file.
   subroutine everywhere
     integer, parameter :: count = 30000, parts = 6
     type(plait_dio) :: dio

@@ -8,7 +8,7 @@ C     columns, END); pwrite's last argument, which the figure calls
 C     iobuffer where everything else says iosize; and the sizes of the
 C     arrays in COMMON, which the figure does not declare.
 C     The computation, for which the figure has dots, doubles A and adds
-C     to each element its place, so that a test can tell both.
+C     to each element its position, so that a test can tell both.
       PROGRAM EXAMPLE
       integer size_info(7),distr_info(7),block_size(7),proc_info(7)
       integer A(64,16), ad, array_map, mybuffer, TEMP(1024)

@@ -6,7 +6,7 @@ program matrix
   integer, external :: array_map, plait_status
   integer, parameter :: rows = 9, columns = 7
   integer :: size_info(7), distr_info(7), block_size(7), proc_info(7), user_map(2), none(1)
-  integer :: ad, other, disks, row(6), table(4, 7), places(3, 2)
+  integer :: ad, other, disks, row(6), table(4, 7), positions(3, 2)
   double precision :: local(5, 7), again(rows, columns)
 
   size_info = [rows, columns, -1, -1, -1, -1, -1]
@@ -18,18 +18,18 @@ program matrix
   ad = array_map('MATRIX', size_info, distr_info, block_size, proc_info)
   call array_type(ad, 'Real*8 ')
   call plait_adt(ad, table)
-  call plait_p_info(places)
+  call plait_p_info(positions)
   disks = -1
   call popen(10, 'matrix.bin  ', 'Sequential', 'UNFORMATTED', 'new', disks, -1)
   call plait_fda(10, row)
-  call fill(local, merge(0, 5, places(3, 1) == my_rank()), merge(5, 4, places(3, 1) == my_rank()))
+  call fill(local, merge(0, 5, positions(3, 1) == my_rank()), merge(5, 4, positions(3, 1) == my_rank()))
   call pwrite(local, 5, 7, ad, 10, none, -1)
   call pclose(10)
   if (plait_status() /= 0) error stop 'not written'
   if (my_rank() == 0) then
     print '(a,7i4)', 'fda', row, disks
     print "(a,8i4)", "adt", table(:, 1:2)
-    print '(a,7i4)', 'p_info', places
+    print '(a,7i4)', 'p_info', positions
   end if
 
   ! All on the ranks' own terms: columns dealt in blocks of two, one reader.

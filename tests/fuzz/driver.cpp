@@ -21,7 +21,7 @@
 
 #include "mutate.hpp"
 #include "target.hpp"
-#include "trace/formats.hpp"
+#include "trace/formats/registry.hpp"
 #include "trace_random.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
-#include "trace/formats.hpp"
+#include "trace/formats/registry.hpp"
 
 namespace plait::fuzz {
 

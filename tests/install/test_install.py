@@ -26,6 +26,32 @@ CXX_PROGRAM = """#include <plait.h>
 
 int main() { std::cout << to_string(plait::Layout::parse("4 (block) onto (2)")) << " " << plait_version(); }
 """
+TRACE_PROJECT = """cmake_minimum_required(VERSION 3.24)
+project(user LANGUAGES CXX)
+find_package(plait 0.1 REQUIRED COMPONENTS trace)
+add_executable(user user.cpp)
+target_link_libraries(user PRIVATE plait::trace)
+"""
+TRACE_PROGRAM = """#include <iostream>
+#include <plait/error.hpp>
+#include <plait/trace.hpp>
+
+int main() {
+  auto writer = plait::trace::create_trace("seen.csv");
+  const plait::trace::Event event{.length = 4096, .result = 4096, .process = 1};
+  writer->add(plait::trace::Process{.number = 1});
+  writer->write({&event, 1});
+  writer->finish({});
+  plait::trace::Event room[2];
+  std::cout << plait::trace::open_trace("seen.csv")->read(room) << " of " << room[0].moved() << "\\n";
+  try {
+    plait::trace::open_trace("missing");
+  } catch (const plait::Error& error) {
+    std::cout << error.what() << "\\n";
+  }
+}
+"""
+TRACE_OUTPUT = "1 of 4096\ncannot open the trace missing: No such file or directory; check the name\n"
 SHARED_FILES = [("plait-sf", "int32_t", []), ("plait-sf-i8", "int64_t", ["-fdefault-integer-8"])]
 pytestmark = pytest.mark.timeout(BUILD_SECONDS)  # the first test of an MPI waits until Plait is compiled
 
@@ -71,6 +97,19 @@ def test_cmake_package_for_cxx_without_mpi(installed: Installed, tmp_path: Path)
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert version is not None
     assert installed.run([build / "user"], tmp_path) == f"4 (block) onto (2) {version[1]}"
+
+
+def test_traces_by_cmake_and_pkg_config(installed: Installed, tmp_path: Path) -> None:
+    """Errors that the library of traces throws are those of the core library."""
+    (tmp_path / "CMakeLists.txt").write_text(TRACE_PROJECT, encoding="utf-8")
+    (tmp_path / "user.cpp").write_text(TRACE_PROGRAM, encoding="utf-8")
+    build = tmp_path / "build"
+    installed.run(["cmake", "-S", tmp_path, "-B", build, f"-DCMAKE_PREFIX_PATH={installed.prefix}"], tmp_path)
+    installed.run(["cmake", "--build", build], tmp_path)
+    assert installed.run([build / "user"], tmp_path) == TRACE_OUTPUT
+    own = tmp_path / "own"
+    installed.run(["c++", "-std=c++20", "user.cpp", "-o", own, *flags(installed, "plait-trace")], tmp_path)
+    assert installed.run([own], tmp_path) == TRACE_OUTPUT
 
 
 def test_cmake_package_for_fortran(installed: Installed, tmp_path: Path) -> None:

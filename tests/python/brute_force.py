@@ -51,14 +51,14 @@ class Deal:
 
     def indices(self, rank: int) -> list[np.ndarray]:
         """Return the indices of each dimension that a rank owns."""
-        place = list(np.unravel_index(rank, self.grid, order=self.ranks)) if self.grid else []
+        position = list(np.unravel_index(rank, self.grid, order=self.ranks)) if self.grid else []
         result = []
         for dist, size in zip(self.dist, self.shape, strict=True):
             if dist == "*":
                 result.append(np.arange(size))
                 continue
-            extent = self.grid[len(self.grid) - len(place)]
-            mine = place.pop(0)
+            extent = self.grid[len(self.grid) - len(position)]
+            mine = position.pop(0)
             result.append(np.array([i for i, c in enumerate(owners(dist, size, extent)) if c == mine], dtype=np.int64))
         return result
 
@@ -160,18 +160,18 @@ def messages(source: Deal, target: Deal) -> dict[tuple[int, int], tuple[int, int
     """Return elements and runs of every message of a conversion, counted element by element."""
     moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for index in np.ndindex(*source.shape):
-        (a, place_a), (b, place_b) = place_of(source, index), place_of(target, index)
-        moves.setdefault((a, b), []).append((place_a, place_b))
+        (a, position_a), (b, position_b) = position_of(source, index), position_of(target, index)
+        moves.setdefault((a, b), []).append((position_a, position_b))
     result = {}
-    for pair, places in moves.items():
-        places.sort()
-        runs = 1 + sum(1 for (a, b), (c, d) in itertools.pairwise(places) if (c, d) != (a + 1, b + 1))
-        result[pair] = (len(places), runs)
+    for pair, positions in moves.items():
+        positions.sort()
+        runs = 1 + sum(1 for (a, b), (c, d) in itertools.pairwise(positions) if (c, d) != (a + 1, b + 1))
+        result[pair] = (len(positions), runs)
     return result
 
 
-def place_of(deal: Deal, index: tuple[int, ...]) -> tuple[int, int]:
-    """Return the rank that owns an element and the element's place in its local array."""
+def position_of(deal: Deal, index: tuple[int, ...]) -> tuple[int, int]:
+    """Return the rank that owns an element and the element's position in its local array."""
     for rank in range(deal.size):
         mine = deal.indices(rank)
         local = []

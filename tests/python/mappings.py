@@ -9,7 +9,7 @@ COLLAPSED, BLOCK, CYCLIC, BLOCK_CYCLIC = range(4)
 
 
 def numbered(shape, dtype, salt=0):
-    """An array with a different value in each place, as far as its type has so many."""
+    """An array with a different value in each position, as far as its type has so many."""
     return (
         ((np.arange(prod(shape)) * 7 + salt) % 251 if dtype == "i1" else np.arange(prod(shape)) + 1000 * salt)
         .astype("i8")
@@ -28,13 +28,13 @@ def owned(extent, code, block, processors, coordinate):
 
 def walk(grid, mode, user_map):
     """The rank of each coordinate of the grid."""
-    by_column = [tuple(reversed(place)) for place in np.ndindex(*reversed(grid))]
+    by_column = [tuple(reversed(position)) for position in np.ndindex(*reversed(grid))]
     if mode == -1:
         return dict(zip(by_column, user_map, strict=True))
     if mode == 0:
-        return {place: rank for rank, place in enumerate(by_column)}
+        return {position: rank for rank, position in enumerate(by_column)}
     if mode == 1:
-        return {place: rank for rank, place in enumerate(np.ndindex(*grid))}
+        return {position: rank for rank, position in enumerate(np.ndindex(*grid))}
     path = [()]
     for extent in reversed(grid):  # slower coordinates first; each pass of a faster one turns around
         path = [
@@ -42,7 +42,7 @@ def walk(grid, mode, user_map):
             for i, rest in enumerate(path)
             for own in (range(extent) if i % 2 == 0 else reversed(range(extent)))
         ]
-    return {place: rank for rank, place in enumerate(path)}
+    return {position: rank for rank, position in enumerate(path)}
 
 
 @dataclass
@@ -58,9 +58,11 @@ class Mapping:
 
     def indices(self, rank):
         """The indices of each dimension that a rank owns."""
-        place = next(place for place, number in walk(self.grid, self.mode, self.user_map).items() if number == rank)
+        position = next(
+            position for position, number in walk(self.grid, self.mode, self.user_map).items() if number == rank
+        )
         return [
-            owned(*dimension) for dimension in zip(self.size, self.codes, self.blocks, self.grid, place, strict=True)
+            owned(*dimension) for dimension in zip(self.size, self.codes, self.blocks, self.grid, position, strict=True)
         ]
 
     def local(self, whole, rank):

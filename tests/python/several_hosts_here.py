@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from launching import has_mpi, needs_mpi
+from launching import find_launcher, needs_mpi
 
 HOSTS = Path(__file__).parents[2] / "scripts/hosts.py"
 
@@ -31,7 +31,7 @@ def needs(*things):
 
 
 needs_hosts = needs("hosts")
-needs_hosts_and_mpi = needs("hosts", "launcher") if has_mpi() else needs_mpi
+needs_hosts_and_mpi = needs("hosts", "launcher") if find_launcher() else needs_mpi
 
 
 def on_hosts(what, *arguments, environment=None, seconds=60):

@@ -13,16 +13,9 @@ MOST_FILES = 25
 # Longer files, each with the length that it must not pass; an entry leaves when its file shrinks below the limit.
 LONGER: dict[str, int] = {}
 
-# Folders that hold more, each with the number that it must not pass; an entry leaves when its folder is divided.
-FULLER = {
-    "python/plait/trace": 29,
-    "python/plait/trace/page": 36,
-    "src/trace/capture": 28,
-    "src/trace/report": 37,
-}
 
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
-# Places of one machine, and threads that a reader of this project cannot be sent to.
+# Positions of one machine, and threads that a reader of this project cannot be sent to.
 FOREIGN = {
     "a path of somebody's machine": re.compile(r"(?<![\w.$}])/(?:home|root|work|Users)/\w"),
     "a registry's address": re.compile(r"\bpypi\.[o]rg|[p]ythonhosted|index-[u]rl|find-[l]inks"),
@@ -46,10 +39,8 @@ def test_folders_are_small() -> None:
         path for top in ("bench", "bindings", "include", "python", "scripts", "src") for path in files_with(CODE, top)
     ]
     numbers = Counter(str(path.parent) for path in sources)
-    full = {folder: number for folder, number in numbers.items() if number > FULLER.get(folder, MOST_FILES)}
+    full = {folder: number for folder, number in numbers.items() if number > MOST_FILES}
     assert not full, f"folders of more than {MOST_FILES} sources; divide them by idea: {full}"
-    spare = [folder for folder in FULLER if numbers[folder] <= MOST_FILES]
-    assert not spare, f"no longer full, so drop them from FULLER: {spare}"
 
 
 @pytest.mark.parametrize("path", files_with({".js", ".css", ".html"}), ids=str)

@@ -1,7 +1,8 @@
 """Who may include whom.
 
 A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
-named; layouts, plans and kernels do no I/O.
+named; layouts, plans and kernels do no I/O.  Tracing is a product beside the others: nothing uses it, and it
+uses the writer of events, the rest of `base`, and one way to make a new file.
 """
 
 import re
@@ -30,6 +31,8 @@ LAYERS = (
     "trace",
 )
 STRANGERS = ({"store", "transport"},)
+TRACING_USES = {"base", "trace"}
+NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
 MPI_PLACES = (
@@ -42,7 +45,7 @@ MPI_PLACES = (
     "tests/c/mpi_",
     "tests/c/together.h",
     "tests/ga/",
-    "tests/python/recorded/",
+    "tests/python/trace/recorded/",
     "examples/",
 )
 
@@ -100,6 +103,16 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_tracing_stands_beside_the_rest(path: Path) -> None:
+    used = {name: layer_included(name, quoted) for name, quoted in includes(path)}
+    if path.parts[1] == "trace":
+        strays = [name for name, layer in used.items() if layer and layer not in TRACING_USES and name not in NEW_FILES]
+    else:
+        strays = [name for name, layer in used.items() if layer == "trace"]
+    assert not strays, f"{path} includes {strays}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_quoted_includes_name_their_layer(path: Path) -> None:
     bare = [name for name, quoted in includes(path) if quoted and "/" not in name]
     assert not bare, f'{path} includes {bare}; write the path from src/, as in "layout/x.hpp"'
@@ -111,7 +124,7 @@ def test_public_headers_stand_on_public_headers(path: Path) -> None:
     assert not inner, f"{path} includes {inner}, which are not installed"
 
 
-def test_mpi_stays_in_its_places() -> None:
+def test_mpi_stays_in_its_positions() -> None:
     strays = [
         str(path)
         for path in files_with(CPP)

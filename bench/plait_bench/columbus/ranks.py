@@ -116,7 +116,7 @@ class _Columbus(Ranks):
 
         values = unpack(data, record, version)
         packed = pack(record, version + 1, next_values(values, record, version + 1))
-        offset = changes.place(record, len(packed))
+        offset = changes.offset_of(record, len(packed))
 
         begin = time.perf_counter()
         store.write(offset, packed)

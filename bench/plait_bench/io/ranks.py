@@ -93,8 +93,8 @@ class _Ranks(Ranks):
         with self._open(cell, accesses) as files:
             for number in range(-1, self._job.rounds):  # the first round warms up both sides and is not counted
                 order = accesses if number % 2 == 0 else accesses[::-1]
-                for place, access in enumerate(order):
-                    files.prepare(1 + (number + 1) * len(accesses) + place)
+                for position, access in enumerate(order):
+                    files.prepare(1 + (number + 1) * len(accesses) + position)
                     seconds, view = self._time(files, access)
                     if not self._all(files.correct(access)):
                         wrong.add(access)

@@ -64,14 +64,14 @@ def draw_overlap_chart(results: OverlapResults, path: Path) -> None:
     height = 0.26
     for number, (way, label, colour, hatch) in enumerate(series):
         for k, access in enumerate(results.accesses):
-            place = k + (number - 1) * height
+            position = k + (number - 1) * height
             seconds = access.median(way)
             axis.barh(
-                place, seconds * 1000, height * 0.92, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5,
+                position, seconds * 1000, height * 0.92, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5,
                 label=label if k == 0 else None,
             )  # fmt: skip
             text = milliseconds(seconds) + (f"   overlap {100 * access.overlap:.0f} %" if way == BOTH else "")
-            axis.text(seconds * 1000, place, " " + text, va="center", fontsize=9.5)
+            axis.text(seconds * 1000, position, " " + text, va="center", fontsize=9.5)
     axis.set_yticks(range(len(results.accesses)), [access.name for access in results.accesses], fontsize=11)
     axis.invert_yaxis()
     axis.set_xlabel("milliseconds", fontsize=11)

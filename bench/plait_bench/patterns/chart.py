@@ -74,12 +74,12 @@ def _figures(results: PatternsResults) -> Iterator[_Figure]:
 
 
 def _draw(axis: Axes, figure: _Figure, results: PatternsResults) -> None:
-    places = sorted(results.settings[_SETTINGS[figure.across]])
+    positions = sorted(results.settings[_SETTINGS[figure.across]])
     drawn: list[float] = []
     for number, (name, line) in enumerate(figure.lines):
-        fields: list[dict[str, Any]] = [{**line, figure.across: place} for place in places]
+        fields: list[dict[str, Any]] = [{**line, figure.across: position} for position in positions]
         rates = [(each[figure.across], results.rate(replace(figure.base, **each))) for each in fields]
-        points = [(place, rate / 1e6) for place, rate in rates if rate is not None]
+        points = [(position, rate / 1e6) for position, rate in rates if rate is not None]
         if points:
             axis.plot(*zip(*points, strict=True), label=name, linewidth=1.8, markersize=6, **line_style(number))
             drawn += [rate for _, rate in points]
@@ -93,7 +93,7 @@ def _draw(axis: Axes, figure: _Figure, results: PatternsResults) -> None:
         axis.set_yticks([])
         return
     axis.set_xscale("log", base=2)
-    axis.set_xticks(places, [short_bytes(place) for place in places])
+    axis.set_xticks(positions, [short_bytes(position) for position in positions])
     axis.minorticks_off()
     low, high = min(drawn), max(drawn)
     if high > _WIDE * low:

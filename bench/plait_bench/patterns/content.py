@@ -1,6 +1,6 @@
 """The content of the files of `plait bench patterns`, and how it is checked.
 
-Each element tells its place in the file, so that what a shared position handed out can be checked as well.
+Each element tells its position in the file, so that what a shared position handed out can be checked as well.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _CHUNK = 1 << 21  # elements written at a time
 
 def content(begin: int, count: int, salt: int = 0) -> Part:
     """Return elements of a file, from `begin`; another salt changes all of them."""
-    places = np.arange(begin, begin + count, dtype=np.uint64)
-    return places * np.uint64(_FACTOR) + np.uint64(salt)
+    positions = np.arange(begin, begin + count, dtype=np.uint64)
+    return positions * np.uint64(_FACTOR) + np.uint64(salt)
 
 
-def places_of(part: Part, salt: int = 0) -> Part:
-    """Return the places that elements tell."""
+def positions_of(part: Part, salt: int = 0) -> Part:
+    """Return the positions that elements tell."""
     return (part - np.uint64(salt)) * np.uint64(_INVERSE)
 
 
@@ -48,14 +48,14 @@ class ReadCheck:
     """Compares what one rank reads, element by element."""
 
     def __init__(self, shared: bool) -> None:
-        """`shared` tells that the place of a request is known only from what it brought."""
+        """`shared` tells that the position of a request is known only from what it brought."""
         self._shared = shared
         self.correct = True
         self.stretches: list[tuple[int, int]] = []
 
     def receive(self, access: Access, part: Part) -> None:
         """Look at the elements of one request."""
-        begin = int(places_of(part[:1])[0]) if self._shared else access.offset
+        begin = int(positions_of(part[:1])[0]) if self._shared else access.offset
         self.stretches.append((begin, begin + len(part)))
         fits = begin < 1 << 62 and np.array_equal(part, content(begin, len(part)))
         self.correct = self.correct and fits and len(part) == access.count
@@ -68,7 +68,7 @@ def tile(stretches: list[tuple[int, int]], elements: int) -> bool:
 
 
 def fill(salt: int, access: Access, part: Part) -> None:
-    """Fill an array with what a request writes: elements that tell the place in the pattern."""
+    """Fill an array with what a request writes: elements that tell the position in the pattern."""
     part[...] = content(access.offset, len(part), salt)
 
 
@@ -81,7 +81,7 @@ def written(pattern: Pattern, mode: int, before: Part, after: Part, salt: int) -
             fill(salt, access, expected[access.offset : access.offset + access.count])
         return bool(np.array_equal(after, expected))
     # The stretches lie in the order of arrival, each of them whole.
-    places = places_of(after, salt).astype(np.int64)
-    starts = np.flatnonzero(np.diff(places, prepend=-2) != 1)
-    begins = np.isin(places[starts], [access.offset for access in requests])
-    return bool(np.array_equal(np.sort(places), np.arange(pattern.elements)) and begins.all())
+    positions = positions_of(after, salt).astype(np.int64)
+    starts = np.flatnonzero(np.diff(positions, prepend=-2) != 1)
+    begins = np.isin(positions[starts], [access.offset for access in requests])
+    return bool(np.array_equal(np.sort(positions), np.arange(pattern.elements)) and begins.all())

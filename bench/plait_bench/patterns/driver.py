@@ -196,10 +196,12 @@ def _make_files(
     """Make each file and yield its name with what to open."""
     wanted = {cell.file: cell for cell in cells}
     needed = sum(cell.size for cell in wanted.values())
-    for place in (folder, *map(Path, folders)):
-        free = shutil.disk_usage(place).free
+    for directory in (folder, *map(Path, folders)):
+        free = shutil.disk_usage(directory).free
         if 2 * needed > free:
-            raise plait.Error(f"the files need {needed:,} bytes and {place} has {free:,} free; choose another folder")
+            raise plait.Error(
+                f"the files need {needed:,} bytes and {directory} has {free:,} free; choose another folder"
+            )
     for name, cell in wanted.items():
         progress(f"writing {name}", 0.0)
         path = (Path(folders[0]) if folders else folder) / name
@@ -220,6 +222,6 @@ def _disks(count: int, folder: Path, folders: list[str]) -> list[str]:
             raise plait.ArgumentError(f"{count} disks need as many folders and {len(folders)} are given; name more")
         return folders[:count]
     found = [folder / f"disk{number}" for number in range(count)]
-    for place in found:
-        place.mkdir(exist_ok=True)
-    return [str(place) for place in found]
+    for directory in found:
+        directory.mkdir(exist_ok=True)
+    return [str(directory) for directory in found]

@@ -24,8 +24,8 @@ def by_elements(case: PlanCase, rank: int) -> tuple[float, Counts] | None:
     indices = (_begins(source, case.at, rank)[:, np.newaxis] + np.arange(source.block)).ravel()
     indices = indices[indices < case.at]
     owners = _owners(target, indices)
-    # Places follow each other in the rank; in the receiver where no index is between them that the receiver has too.
-    joined = (owners[1:] == owners[:-1]) & (_place(target, indices[1:]) - _place(target, indices[:-1]) == 1)
+    # Positions follow each other in the rank; in the receiver where no index is between them that the receiver has too.
+    joined = (owners[1:] == owners[:-1]) & (_position(target, indices[1:]) - _position(target, indices[:-1]) == 1)
     starts = np.concatenate((owners[:1], owners[1:][~joined]))
     counts = _counts(owners, starts, target.ranks)
     return time.thread_time() - begin, counts
@@ -62,7 +62,7 @@ def _owners(deal: Deal, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]
     return indices // deal.block % deal.ranks
 
 
-def _place(deal: Deal, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _position(deal: Deal, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return indices // (deal.block * deal.ranks) * deal.block + indices % deal.block
 
 

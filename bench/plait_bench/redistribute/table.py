@@ -103,14 +103,14 @@ def draw_redistribute_chart(results: RedistributeResults, path: Path) -> None:
             seconds = value(cell)
             if seconds is None:
                 continue
-            place = k + (number - 1.5) * width
+            position = k + (number - 1.5) * width
             axis.bar(
-                place, seconds * 1000, width * 0.94, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5,
+                position, seconds * 1000, width * 0.94, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5,
                 label=label if k == 0 else None,
             )  # fmt: skip
             over = number == 3 and cell.over is not None
             text = ("> " if over else "") + milliseconds(seconds)
-            axis.text(place, seconds * 1060, text, ha="center", va="bottom", fontsize=8.5, rotation=45)
+            axis.text(position, seconds * 1060, text, ha="center", va="bottom", fontsize=8.5, rotation=45)
     axis.set_yscale("log")
     axis.yaxis.set_major_formatter("{x:g}")
     axis.set_ylim(top=axis.get_ylim()[1] * 3)

@@ -13,7 +13,7 @@ from typing import Any
 
 import plait
 import plait.trace
-from plait.trace._record import recording_environment
+from plait.trace.recording.record import recording_environment
 from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from plait import _core
+from plait import _trace
 
 
 def main() -> None:
@@ -13,7 +13,7 @@ def main() -> None:
     os.sched_setaffinity(0, {int(sys.argv[2])})
     for line in sys.stdin:
         call, size, count = line.split()
-        print(_core.time_calls(call, sys.argv[1], int(size), int(count)), flush=True)
+        print(_trace.time_calls(call, sys.argv[1], int(size), int(count)), flush=True)
 
 
 if __name__ == "__main__":

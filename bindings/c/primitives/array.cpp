@@ -41,9 +41,9 @@ Extents row_major_ranks(const Grid& grid) {
   Extents result(grid.ranks.size());
   for (std::size_t position = 0; position < grid.ranks.size(); ++position) {
     const Extents coordinates = coordinates_of(grid, static_cast<std::int64_t>(position));
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < coordinates.size(); ++d) place = place * grid.shape[d] + coordinates[d];
-    result[static_cast<std::size_t>(place)] = grid.ranks[position];
+    std::int64_t index = 0;
+    for (std::size_t d = 0; d < coordinates.size(); ++d) index = index * grid.shape[d] + coordinates[d];
+    result[static_cast<std::size_t>(index)] = grid.ranks[position];
   }
   return result;
 }
@@ -142,7 +142,7 @@ Extents local_steps(const Extents& shape, const Extents& largest, std::int64_t s
   } else if (!is_folded(declared, size1, size2)) {
     const bool matrix_too = shape.front() < size1 && elements > shape.front() && fits(shape, size1, size2);
     if (shape.size() > 2 || matrix_too)
-      refuse(base::text("the place of the share ", shape_to_string(shape), " of ", array, " in a local array of ",
+      refuse(base::text("the position of the share ", shape_to_string(shape), " of ", array, " in a local array of ",
                         size1, " x ", size2, " is not clear; declare the array for the largest share, ",
                         shape_to_string(largest), ", with at least ", largest.front(), " x ",
                         base::checked_product(largest, "number of local elements") / largest.front(),

@@ -38,11 +38,11 @@ const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descr
 
 /// Steps in bytes of a rank's share in a local array of size1 * size2 elements; empty for a dense one.
 ///
-/// The place is chosen from the largest share, so that ranks whose sizes are equal all mean the same: element (i, j, k)
-/// lies in (i, j, k) of an array that is declared for the largest share, with its sizes but perhaps a larger first one
-/// (and more behind it), whose dimensions were multiplied in any way to make two.  Sizes without room for the largest
-/// share are the rank's own, and the same goes for its own share.  In a vector (size2 is 1) the share lies densely, as
-/// it does where it has at most two dimensions and does not fit the matrix.
+/// The position is chosen from the largest share, so that ranks whose sizes are equal all mean the same: element (i, j,
+/// k) lies in (i, j, k) of an array that is declared for the largest share, with its sizes but perhaps a larger first
+/// one (and more behind it), whose dimensions were multiplied in any way to make two.  Sizes without room for the
+/// largest share are the rank's own, and the same goes for its own share.  In a vector (size2 is 1) the share lies
+/// densely, as it does where it has at most two dimensions and does not fit the matrix.
 /// errors  kArgument: no room for the share, sizes that can be meant in several ways.
 Extents local_steps(const Extents& shape, const Extents& largest, std::int64_t size1, std::int64_t size2,
                     std::int64_t element_bytes, const std::string& array);

@@ -81,7 +81,7 @@ plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, 
 plait_status plait_fda(int unit, int row[6]) {
   return plait::c::guarded(nullptr, [&] {
     const Extents found = primitives::table_of(primitives::unit_of(primitives::started(), unit));
-    std::transform(found.begin(), found.end(), &plait::c::place(row, "row"),
+    std::transform(found.begin(), found.end(), &plait::c::output(row, "row"),
                    [](auto value) { return static_cast<int>(value); });
   });
 }
@@ -89,7 +89,7 @@ plait_status plait_fda(int unit, int row[6]) {
 plait_status plait_adt(int array_descriptor, int64_t table[28]) {
   return plait::c::guarded(nullptr, [&] {
     const Extents found = primitives::table_of(primitives::array_of(primitives::started(), array_descriptor));
-    std::copy(found.begin(), found.end(), &plait::c::place(table, "table"));
+    std::copy(found.begin(), found.end(), &plait::c::output(table, "table"));
   });
 }
 

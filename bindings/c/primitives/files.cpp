@@ -47,24 +47,24 @@ void check_new(const std::string& path) {
 
 /// Two units cannot both make one new file.
 void check_not_made(const Runtime& state, const std::string& path) {
-  const auto place = [](const std::string& given) {
+  const auto whole_path = [](const std::string& given) {
     return std::filesystem::absolute(store::ordinary_path(given)).lexically_normal();
   };
   for (const auto& [number, unit] : state.units)
-    if (unit.status == 1 && unit.file.is_open() && place(unit.path) == place(path))
+    if (unit.status == 1 && unit.file.is_open() && whole_path(unit.path) == whole_path(path))
       refuse(base::text("cannot open ", path, " with status NEW: unit ", number,
                         " makes it already; call pclose for that first, or use another name"));
 }
 
 /// The name to open a unit's file by, and the number of disks that it lies on.
-struct Place {
+struct Location {
   std::string name;
   std::int64_t disks = 1;
 };
 
 /// Where a new file comes to lie: on the disks of the setting PLAIT_DISKS, as many as are asked for and there.
 /// errors  kSystem: it exists.
-Place new_place(const std::string& path, std::int64_t wanted) {
+Location new_location(const std::string& path, std::int64_t wanted) {
   if (path.starts_with("stripe:"))
     refuse(
         base::text(path, ": popen takes the name of the file alone; give no_of_disks, and the disks in PLAIT_DISKS"));
@@ -76,7 +76,7 @@ Place new_place(const std::string& path, std::int64_t wanted) {
 }
 
 /// An existing file lies where it lies.
-Place old_place(const std::string& path) {
+Location old_location(const std::string& path) {
   const int disks = stripe_count(path);
   const bool plain = !path.starts_with("stripe:") && !store::is_raw(path);
   const bool striped = plain && store::stripe::looks_like_description(path);
@@ -109,7 +109,7 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
 std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t access, std::int64_t form,
                        std::int64_t status, std::int64_t disks, std::int64_t processors) {
   Runtime& state = runtime();
-  Place place;
+  Location location;
   const auto mine = collective::caught([&] {
     check_codes(access, form, status);
     check_numbers(disks, processors, state.comm.size());
@@ -118,18 +118,18 @@ std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t 
     if (const auto known = state.units.find(unit); known != state.units.end())
       refuse(base::text("unit ", unit, " is open on ", known->second.path, "; call pclose first, or use another unit"));
     if (status == 1) check_not_made(state, path);
-    if (state.comm.rank() == 0) place = status == 1 ? new_place(path, disks) : old_place(path);
+    if (state.comm.rank() == 0) location = status == 1 ? new_location(path, disks) : old_location(path);
   });
   agree(state,
         base::text("popen(", unit, ", '", path, "', ", access, ", ", form, ", ", status, ", ", disks, ", ", processors,
                    ')'),
         mine);
-  place.name = from_rank_0(state, place.name);
-  place.disks = std::stoll(from_rank_0(state, std::to_string(place.disks)));
-  File file = open_file(state, place.name, status, processors);
-  state.units.emplace(unit, Unit{unit, path, access, form, status, place.disks,
+  location.name = from_rank_0(state, location.name);
+  location.disks = std::stoll(from_rank_0(state, std::to_string(location.disks)));
+  File file = open_file(state, location.name, status, processors);
+  state.units.emplace(unit, Unit{unit, path, access, form, status, location.disks,
                                  processors == kNone ? state.comm.size() : processors, std::move(file), 0});
-  return place.disks;
+  return location.disks;
 }
 
 void close_unit(std::int64_t unit) {

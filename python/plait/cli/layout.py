@@ -42,7 +42,7 @@ The halo of one rank, and what filling all of them moves:
 @click.argument("layout")
 @click.argument("rest", nargs=-1, metavar="[SHAPE] [LAYOUT2]")
 @click.option("--rank", type=click.IntRange(min=0), help="Show the elements of this rank only, and its halo.")
-@click.option("--order", is_flag=True, help="Number the elements by their place in the memory of their rank.")
+@click.option("--order", is_flag=True, help="Number the elements by their position in the memory of their rank.")
 @click.option("--fill-halo", is_flag=True, help="Count what the conversion moves to fill the halo of the last layout.")
 @click.option("--dtype", help="Count the conversion in bytes of elements of this type, such as float64.")
 @click.option("--png", type=click.Path(dir_okay=False, path_type=Path), help="Also write a picture to this file.")
@@ -152,8 +152,8 @@ def _show(layout: plait.Layout, view: View, itemsize: int | None) -> None:
     console.print()
     height = console.height if console.is_terminal else 40
     console.print(render_layout(layout, view, console.width, max(12, height - 8)))
-    if view.places:
-        console.print(f"Numbers: place in the memory of the owner ({_order_text(layout)}).", style="italic")
+    if view.positions:
+        console.print(f"Numbers: position in the memory of the owner ({_order_text(layout)}).", style="italic")
     elif has_halo(layout) and view.rank is None:
         console.print("--rank R draws the halo of a rank.", style="italic")
     console.print(rank_table(layout, view.rank, console.width))

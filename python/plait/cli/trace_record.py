@@ -11,7 +11,7 @@ import click
 import plait
 import plait.trace
 from plait.cli.support import messages
-from plait.trace._record import find_program, record, why_not
+from plait.trace.recording.record import find_program, record, why_not
 
 _EXAMPLES = """
 \b

@@ -11,10 +11,11 @@ import click
 
 from plait.cli.support import messages, output, progress_bar
 from plait.cli.trace_convert import check, separator, time
-from plait.trace import analysis, comparison
-from plait.trace.comparison_text import rendered_comparison
+from plait.trace import analysis
+from plait.trace.analysis import comparison
+from plait.trace.analysis.comparison_text import rendered_comparison
+from plait.trace.analysis.text import rendered
 from plait.trace.formats import read_names
-from plait.trace.text import rendered
 
 _REPORT_EXAMPLES = """
 \b

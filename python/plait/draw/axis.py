@@ -25,7 +25,7 @@ _BEFORE = 2  # bands kept in front of an index in question
 class Band:
     """The indices ``begin <= i < end`` of one dimension; all of them belong to one owner.
 
-    Indices below 0 and beyond the extent are places of a halo outside the array.
+    Indices below 0 and beyond the extent are positions of a halo outside the array.
     """
 
     begin: int

@@ -1,4 +1,4 @@
-"""The halo of one rank: the part of the array that it lies on, and what its places get."""
+"""The halo of one rank: the part of the array that it lies on, and what its positions get."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Kind(IntEnum):
     WRAPPED = 2
     """Gets an element from the other end of a periodic dimension."""
     UNTOUCHED = 3
-    """A halo place outside the array."""
+    """A halo position outside the array."""
     OTHER = 4
     """Belongs to other ranks."""
     OUTSIDE = 5
     """Neither in the array nor in the halo."""
 
 
-def first_place(layout: plait.Layout, rank: int) -> tuple[int, ...]:
+def first_position(layout: plait.Layout, rank: int) -> tuple[int, ...]:
     """Return the first element that a rank owns.  pre  it owns one."""
     return layout.to_global([0] * layout.ndim, rank)
 
@@ -41,7 +41,7 @@ def has_halo(layout: plait.Layout) -> bool:
 
 def block_of(layout: plait.Layout, dimension: int, rank: int) -> Band:
     """Return the consecutive indices of a dimension that a rank owns.  pre  it owns an element"""
-    begin = first_place(layout, rank)[dimension]
+    begin = first_position(layout, rank)[dimension]
     return Band(begin, begin + layout.local_shape(rank)[dimension])
 
 

@@ -75,9 +75,9 @@ def owner_groups(layout: plait.Layout, points: Sequence[Sequence[int]]) -> Owner
         representatives.append(first)
     combinations = np.empty([len(first) for first in representatives], dtype=np.int64)
     groups: dict[tuple[int, ...], int] = {}
-    for place in itertools.product(*(range(len(first)) for first in representatives)):
-        owners = layout.owners([first[k] for first, k in zip(representatives, place, strict=True)])
-        combinations[place] = groups.setdefault(owners, len(groups))
+    for position in itertools.product(*(range(len(first)) for first in representatives)):
+        owners = layout.owners([first[k] for first, k in zip(representatives, position, strict=True)])
+        combinations[position] = groups.setdefault(owners, len(groups))
     of_element = combinations[np.ix_(*classes)] if classes else combinations
     return OwnerGroups(np.asarray(of_element, dtype=np.int64), tuple(groups))
 

@@ -45,7 +45,7 @@ def ranks_text(layout: plait.Layout) -> str:
 
 
 def grid_coordinates(layout: plait.Layout, rank: int) -> tuple[int, ...]:
-    """Return the place of a rank in the layout's grid, one coordinate for each grid axis."""
+    """Return the position of a rank in the layout's grid, one coordinate for each grid axis."""
     position, fastest_first = rank, layout.grid[::-1]
     if layout.ranks == "F":
         fastest_first = layout.grid

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import plait
 from plait.draw.axis import Axis, Band, Unit, divide
-from plait.draw.halo import Kind, block_of, divide_around, first_place, has_halo, kinds_along
+from plait.draw.halo import Kind, block_of, divide_around, first_position, has_halo, kinds_along
 from plait.draw.owners import OwnerGroups, group_text, owner_groups
 
 _MOST_OWNERS = 1_000_000  # owners of all cells together
@@ -20,16 +20,16 @@ _ONE = Axis(1, (Band(0, 1),))
 
 @dataclass(frozen=True)
 class View:
-    """What to show of a layout: everything, or one rank; owners, or places in the local arrays."""
+    """What to show of a layout: everything, or one rank; owners, or positions in the local arrays."""
 
     rank: int | None = None
-    places: bool = False
-    """Write the place of each element in its owner's local array, instead of the owner."""
+    positions: bool = False
+    """Write the position of each element in its owner's local array, instead of the owner."""
 
     @property
     def unit(self) -> Unit:
-        """What one cell stands for: places differ from index to index, owners from band to band."""
-        return "index" if self.places else "fit"
+        """What one cell stands for: positions differ from index to index, owners from band to band."""
+        return "index" if self.positions else "fit"
 
     def surrounds(self, layout: plait.Layout) -> bool:
         """Whether the halo of the rank in question is shown."""
@@ -71,8 +71,8 @@ class Scene:
             return [""]
         counts = [len(axis.bands) for axis in self.leading]
         return [
-            f"[{', '.join(str(axis.bands[k]) for axis, k in zip(self.leading, place, strict=True))}, :, :]"
-            for place in np.ndindex(*counts)
+            f"[{', '.join(str(axis.bands[k]) for axis, k in zip(self.leading, cell, strict=True))}, :, :]"
+            for cell in np.ndindex(*counts)
         ]
 
     def groups(self) -> Iterator[tuple[int, ...]]:
@@ -100,30 +100,30 @@ def build(layout: plait.Layout, view: View, limits: Limits) -> Scene:
     for dimension in reversed(range(layout.ndim)):
         from_last = layout.ndim - 1 - dimension
         limit = (columns, rows)[from_last] if from_last < 2 else slabs
-        unit: Unit = view.unit if from_last < 2 or view.places else "band"
+        unit: Unit = view.unit if from_last < 2 or view.positions else "band"
         axes.insert(0, _axis(layout, dimension, view, limit, unit, limits.tail))
         if from_last >= 2:
             slabs = max(1, slabs // len(axes[0].bands))
     return _fill(layout, view, axes)
 
 
-def local_place(layout: plait.Layout, index: tuple[int, ...], rank: int) -> int:
+def local_position(layout: plait.Layout, index: tuple[int, ...], rank: int) -> int:
     """Return the position of an element in the memory of the rank that owns it, counted in elements, halo included."""
     halo = [lo for lo, _ in layout.halo]
     return _position(layout, [local + lo for local, lo in zip(layout.to_local(index, rank), halo, strict=True)], rank)
 
 
-def _position(layout: plait.Layout, places: list[int], rank: int) -> int:
+def _position(layout: plait.Layout, local: list[int], rank: int) -> int:
     shape, position = layout.padded_shape(rank), 0
     for dimension in layout.dimension_order:
-        position = position * shape[dimension] + places[dimension]
+        position = position * shape[dimension] + local[dimension]
     return position
 
 
 def _axis(layout: plait.Layout, dimension: int, view: View, limit: int, unit: Unit, tail: bool) -> Axis:
     if view.rank is not None and view.surrounds(layout):
         return divide_around(layout, dimension, view.rank, limit, unit)
-    focus = first_place(layout, view.rank)[dimension] if view.rank is not None and view.owns(layout) else None
+    focus = first_position(layout, view.rank)[dimension] if view.rank is not None and view.owns(layout) else None
     return divide(layout, dimension, limit, unit=unit, tail=tail, focus=focus)
 
 
@@ -132,12 +132,12 @@ def _fill(layout: plait.Layout, view: View, axes: list[Axis]) -> Scene:
     owners = owner_groups(layout, wrapped)
     kinds = _kinds(layout, view, axes, owners)
     labels = np.array([group_text(group) for group in owners.groups], dtype=object)[owners.of_element]
-    if view.places:
-        labels = _places(layout, view, axes, owners, kinds)
+    if view.positions:
+        labels = _positions(layout, view, axes, owners, kinds)
     labels = np.asarray(labels, dtype=object)
     labels[kinds == Kind.OTHER] = "·"
     labels[kinds == Kind.OUTSIDE] = ""
-    if not view.places:
+    if not view.positions:
         labels[kinds == Kind.UNTOUCHED] = "-"
     rows = axes[-2] if layout.ndim > 1 else _ONE
     columns = axes[-1] if layout.ndim > 0 else _ONE
@@ -165,7 +165,7 @@ def _kinds(layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGrou
     return np.where((kinds == Kind.OTHER) & beyond, Kind.OUTSIDE, kinds)
 
 
-def _places(
+def _positions(
     layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGroups, kinds: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.object_]:
     """Return the position of each cell in the memory of its owner, or of the rank whose halo is shown."""
@@ -174,13 +174,13 @@ def _places(
     origin: list[int] = []
     if around is not None:
         origin = [block_of(layout, d, around).begin - layout.halo[d][0] for d in range(layout.ndim)]
-    for place in np.ndindex(*labels.shape):
-        index = tuple(axis.bands[k].begin for axis, k in zip(axes, place, strict=True))
-        if kinds[place] >= Kind.OTHER:
+    for cell in np.ndindex(*labels.shape):
+        index = tuple(axis.bands[k].begin for axis, k in zip(axes, cell, strict=True))
+        if kinds[cell] >= Kind.OTHER:
             continue
         if around is not None:
-            labels[place] = str(_position(layout, [k - first for k, first in zip(index, origin, strict=True)], around))
+            labels[cell] = str(_position(layout, [k - first for k, first in zip(index, origin, strict=True)], around))
         else:
-            rank = owners.groups[owners.of_element[place]][0] if view.rank is None else view.rank
-            labels[place] = str(local_place(layout, index, rank))
+            rank = owners.groups[owners.of_element[cell]][0] if view.rank is None else view.rank
+            labels[cell] = str(local_position(layout, index, rank))
     return labels

@@ -47,7 +47,7 @@ def render_layout(layout: plait.Layout, view: View, width: int, height: int) -> 
 
 def _digits(layout: plait.Layout, view: View) -> int:
     """Return the width of the widest label that can appear in a cell."""
-    if view.places:
+    if view.positions:
         ranks = first_ranks(layout, 64) if view.rank is None or not layout.has_rank(view.rank) else [view.rank]
         largest = max(math.prod(layout.padded_shape(rank)) for rank in ranks) - 1
         return len(str(max(largest, 0)))
@@ -61,19 +61,19 @@ def _remarks(scene: Scene) -> list[Text]:
     lines = [Text(f"Shown: {', '.join(remarks)}.", style="italic")] if remarks else []
     rank, view = scene.view.rank, scene.view
     if view.surrounds(scene.layout):
-        own, other = ("5", "5") if view.places else (str(rank), "r")
-        source = "" if view.places else ", from rank r"
+        own, other = ("5", "5") if view.positions else (str(rank), "r")
+        source = "" if view.positions else ", from rank r"
         words = {
             Kind.OWNED: f"{own}: owned by rank {rank}.",
             Kind.HALO: f"{other}': its halo{source}.",
             Kind.WRAPPED: f"{other}~: its halo, wrapped around.",
-            Kind.UNTOUCHED: f"{'5' if view.places else ''}-: its halo outside the array, never touched.",
+            Kind.UNTOUCHED: f"{'5' if view.positions else ''}-: its halo outside the array, never touched.",
         }
         lines.append(Text("  ".join(text for kind, text in words.items() if (scene.kinds == kind).any()), "italic"))
     elif rank is not None and not view.owns(scene.layout):
         holds = "owns nothing" if scene.layout.has_rank(rank) else "is not one of the ranks"
         lines.append(Text(f"Rank {rank} {holds} here.", style="italic"))
-    if not view.places:
+    if not view.positions:
         meanings = [text for group in scene.groups() if (text := group_meaning(group)) is not None]
         lines += [Text(text, style="italic") for text in meanings[:_MEANINGS]]
         if len(meanings) > _MEANINGS:
@@ -154,17 +154,17 @@ class _Grid:
     def _column_numbers(self) -> Text:
         """Return the indices of the columns, leaving out those that would touch the one before."""
         line = Text(" " * self._indent, style="dim", no_wrap=True)
-        place = 0
+        position = 0
         for k, band in enumerate(self._columns.bands):
             if k in self._column_gaps:
-                place += 2
+                position += 2
             label = str(band) if len(str(band)) < self._across * (self._cell + 1) else str(band.begin)
             # A single index stands above the last digit of its cell, a band above the beginning of its area.
-            start = place + max(0, self._cell - len(label)) if self._across == 1 else place
+            start = position + max(0, self._cell - len(label)) if self._across == 1 else position
             free = line.cell_len - self._indent
             if (k == 0 or start > free) and start + len(label) <= self.width - self._indent:
                 line.append(" " * (start - free) + label)
-            place += self._across * (self._cell + 1)
+            position += self._across * (self._cell + 1)
         return self._pad(line)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -40,13 +40,13 @@ def terrain_png(elevation: npt.NDArray[Any], layouts: list[plait.Layout], captio
     for number, layout in enumerate(layouts):
         left = _MARGIN + number % _ACROSS * (columns * _SCALE + _MARGIN)
         top = _HEAD + number // _ACROSS * (rows * _SCALE + _TITLE + _MARGIN) + _TITLE
-        place = (
+        position = (
             left / width,
             1 - (top + rows * _SCALE) / height,
             columns * _SCALE / width,
             rows * _SCALE / height,
         )
-        _draw_panel(figure.add_axes(place), layout, shade)
+        _draw_panel(figure.add_axes(position), layout, shade)
     figure.text(0.5, 1 - 52 / height, caption, ha="center", va="center", fontsize=19)
     ranks = max(layout.size for layout in layouts)
     handles = [Patch(facecolor=rank_colour(rank), label=f"rank {rank}") for rank in range(min(ranks, 16))]

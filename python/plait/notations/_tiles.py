@@ -32,12 +32,12 @@ def arrange(shape: Sequence[int], parts: Mapping[int, Sequence[Indices]]) -> tup
     """Return the index sets of the coordinates of each dimension, and the ranks by coordinates and replica."""
     keys = {rank: tuple(_key(indices) for indices in part) for rank, part in parts.items()}
     sets: list[list[Indices]] = []
-    places: list[dict[object, int]] = []
+    numbers: list[dict[object, int]] = []
     for d in range(len(shape)):
         found = {keys[rank][d]: part[d] for rank, part in parts.items()}
         filled = sorted((key for key in found if key is not None), key=lambda key: int(found[key][0]))
         sets.append([found[key] for key in filled])
-        places.append({key: c for c, key in enumerate(filled)})
+        numbers.append({key: c for c, key in enumerate(filled)})
     holders: dict[tuple[object, ...], list[int]] = {}
     for rank in sorted(keys):
         holders.setdefault(keys[rank], []).append(rank)
@@ -46,7 +46,7 @@ def arrange(shape: Sequence[int], parts: Mapping[int, Sequence[Indices]]) -> tup
     table = np.full((*extents, replicas), -1, dtype=np.int64)
     for key, ranks in holders.items():
         coordinates = [
-            range(len(sets[d]), extents[d]) if part is None else range(places[d][part], places[d][part] + 1)
+            range(len(sets[d]), extents[d]) if part is None else range(numbers[d][part], numbers[d][part] + 1)
             for d, part in enumerate(key)
         ]
         positions = list(itertools.product(*coordinates, range(replicas)))
@@ -69,11 +69,11 @@ def spell(size: int, sets: Sequence[Indices], dimension: int) -> str:
         return gen_block(len(indices) for indices in sets)
     owners = np.full(size, -1, dtype=np.int64)
     for c, indices in enumerate(sets):
-        place = slice(indices.start, indices.stop) if isinstance(indices, range) else indices
-        taken = np.flatnonzero(owners[place] >= 0)
+        chosen = slice(indices.start, indices.stop) if isinstance(indices, range) else indices
+        taken = np.flatnonzero(owners[chosen] >= 0)
         if len(taken):
-            raise ArgumentError(f"{where}: index {int(np.arange(size)[place][taken[0]])} has more than one owner")
-        owners[place] = c
+            raise ArgumentError(f"{where}: index {int(np.arange(size)[chosen][taken[0]])} has more than one owner")
+        owners[chosen] = c
     missing = np.flatnonzero(owners < 0)
     if len(missing):
         raise ArgumentError(f"{where}: index {int(missing[0])} belongs to no rank")

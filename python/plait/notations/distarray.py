@@ -97,7 +97,7 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
     check_parts(
         _NAME,
         table,
-        replicas="there must be as many ranks as grid places",
+        replicas="there must be as many ranks as grid positions",
         ranks="the protocol counts them in that order",
     )
     table = table.by_rank()
@@ -121,7 +121,7 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
 
 
 def _described(table: Table, dimension: Dimension, d: int, c: int) -> tuple[dict[str, Any], slice]:
-    """Return the dictionary of a dimension at a coordinate, and which of the padded places the protocol knows."""
+    """Return the dictionary of a dimension at a coordinate, and which of the padded positions the protocol knows."""
     common = {"size": dimension.size, "proc_grid_size": dimension.coordinates, "proc_grid_rank": c}
     low, high = table.halo[d]
     wraps = d in table.periodic

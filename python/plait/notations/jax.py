@@ -136,8 +136,8 @@ def to_sharding(layout: Layout, mesh: Any = None) -> Any:
         if missing:
             raise refusal(_NAME, layout, f"there is no device of id {missing[0]}; JAX has {sorted(by_id)}")
         devices = np.empty(found.devices.shape, dtype=object)
-        for place in np.ndindex(devices.shape):
-            devices[place] = by_id[int(found.devices[place])]
+        for position in np.ndindex(devices.shape):
+            devices[position] = by_id[int(found.devices[position])]
         mesh = sharding.Mesh(devices, tuple(found.mesh))
     return sharding.NamedSharding(mesh, sharding.PartitionSpec(*found.spec))
 

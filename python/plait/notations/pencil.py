@@ -66,19 +66,19 @@ def from_pencil(
         extents += (1,) * (ndim - 1 - len(extents))
         extents = (*extents[:aligned], 1, *extents[aligned:])
     same_length("dims", extents, ndim)
-    places = tuple(range(ndim)) if axes is None else integers(axes, "axes")
-    if sorted(places) != list(range(ndim)):
-        raise ArgumentError(f"axes is {places}; expected each grid dimension of {tuple(range(ndim))} once")
+    positions = tuple(range(ndim)) if axes is None else integers(axes, "axes")
+    if sorted(positions) != list(range(ndim)):
+        raise ArgumentError(f"axes is {positions}; expected each grid dimension of {tuple(range(ndim))} once")
     dimensions = []
-    for d, place in enumerate(places):
-        if extents[place] > shape[d]:
+    for d, position in enumerate(positions):
+        if extents[position] > shape[d]:
             raise ArgumentError(
-                f"dimension {d} has {shape[d]} indices for {extents[place]} ranks; mpi4py-fft wants more"
+                f"dimension {d} has {shape[d]} indices for {extents[position]} ranks; mpi4py-fft wants more"
             )
-        dimensions.append([("balanced", (place,))])
-    if extents[places[aligned]] != 1:
+        dimensions.append([("balanced", (position,))])
+    if extents[positions[aligned]] != 1:
         raise ArgumentError(
-            f"the pencil is aligned with dimension {aligned}, but {extents[places[aligned]]} ranks share it"
+            f"the pencil is aligned with dimension {aligned}, but {extents[positions[aligned]]} ranks share it"
         )
     table = np.arange(math.prod(extents), dtype=np.int64).reshape(extents)
     return make_on_axes(shape, dimensions, table, order=order)
@@ -116,13 +116,13 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     ranks = table.ranks[..., 0]
     steps = [abs(int(np.diff(ranks, axis=d).flat[0])) if extent > 1 else 0 for d, extent in enumerate(table.extents)]
     dealt = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -steps[d])
-    places = iter(dealt)
-    by_place = [d if d in whole else next(places) for d in range(layout.ndim)]
+    positions = iter(dealt)
+    by_position = [d if d in whole else next(positions) for d in range(layout.ndim)]
     found = Pencil(
         layout.shape,
         aligned,
-        tuple(table.extents[d] for d in by_place),
-        tuple(by_place.index(d) for d in range(layout.ndim)),
+        tuple(table.extents[d] for d in by_position),
+        tuple(by_position.index(d) for d in range(layout.ndim)),
     )
     back = from_pencil(*found)
     check_back(_NAME, table, back, "its ranks are not counted in C order of the grid")
@@ -139,7 +139,7 @@ def to_pencil_object(layout: Layout, comm: Any, axis: int | None = None) -> Any:
     if comm.Get_size() != layout.size:
         raise refusal(_NAME, layout, f"the communicator has {comm.Get_size()} ranks")
     subcomms = Subcomm(comm, list(found.dims), reorder=False)
-    return Real([subcomms[place] for place in found.axes], found.shape, found.axis)
+    return Real([subcomms[position] for position in found.axes], found.shape, found.axis)
 
 
 def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]:
@@ -165,7 +165,7 @@ def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...]
         expected //= sizes[d]
         if steps[d] != expected:
             raise ArgumentError(f"the ranks of dimension {d} are {steps[d]} apart in the communicator, not {expected}")
-    places = iter(dealt)
-    by_place = [next(places) if size > 1 else d for d, size in enumerate(sizes)]
-    dims = tuple(sizes[d] for d in by_place)
-    return tuple(pencil.shape), int(pencil.axis), dims, tuple(by_place.index(d) for d in range(len(sizes)))
+    positions = iter(dealt)
+    by_position = [next(positions) if size > 1 else d for d, size in enumerate(sizes)]
+    dims = tuple(sizes[d] for d in by_position)
+    return tuple(pencil.shape), int(pencil.axis), dims, tuple(by_position.index(d) for d in range(len(sizes)))

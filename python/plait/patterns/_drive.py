@@ -77,10 +77,10 @@ def carry_out(
     """Make the requests of one rank through a stream that stands at its beginning."""
     mode = stream.mode
     requests = elements = 0
-    place = 0
+    position = 0
     for access, asked in turns:
         part = buffer[:asked]
-        if mode == 0 and access.offset != place:
+        if mode == 0 and access.offset != position:
             stream.seek(access.offset)
         if access.kind == "write":
             if fill is not None and asked:
@@ -95,7 +95,7 @@ def carry_out(
                 )
             if receive is not None and access.count:
                 receive(access, found)
-        place = access.offset + access.count
+        position = access.offset + access.count
         requests += 1 if access.count else 0
         elements += access.count
     return Driven(requests, elements)

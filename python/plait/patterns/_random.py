@@ -13,11 +13,11 @@ class GDR(Pattern):
     """Global direct, random: every rank reads anywhere, in any order.
 
     each  how many requests every rank makes; by default as many as it takes all ranks to move the file's size
-    seed  picks the places
+    seed  picks the positions
 
     Thesis 2.4, direct 1: "access the data in any order and from any position ... the most general case".
     Open in the thesis: everything else. Here all requests have the same size and lie wholly in the file, at any
-    element, each place as likely as any other and independent of all others: parts may be met twice, or never.
+    element, each position as likely as any other and independent of all others: parts may be met twice, or never.
     """
 
     each: int | None = None
@@ -38,5 +38,5 @@ class GDR(Pattern):
         return (self.each or 0) if self.elements else 0
 
     def _at(self, rank: int, number: int) -> Access:
-        places = self.elements - self.largest + 1
-        return Access(self.kind, mix(self.seed, rank, number) % places, self.largest)
+        positions = self.elements - self.largest + 1
+        return Access(self.kind, mix(self.seed, rank, number) % positions, self.largest)

@@ -29,8 +29,8 @@ class _Scheduled(Pattern):
 
     def _record(self, rank: int, number: int) -> int:
         """Return the record that request `number` of a rank gets."""
-        place = rank if self.seed is None else shuffled(rank, self.ranks, self.seed, number)
-        return number * self.ranks + place
+        position = rank if self.seed is None else shuffled(rank, self.ranks, self.seed, number)
+        return number * self.ranks + position
 
     def count(self, rank: int) -> int:
         """Return how many requests a rank makes; where the last round has too few records, some ranks make one less."""
@@ -71,7 +71,7 @@ class GSO(_Scheduled):
 
     Thesis 2.4, 6: "an asynchronous data access pattern ... allows the size of data request to be different, hence some
     requests might access overlapped data sets".
-    Open in the thesis: sizes and places. Here request k begins with record k, as in GSSA, and goes on for 0 to
+    Open in the thesis: sizes and positions. Here request k begins with record k, as in GSSA, and goes on for 0 to
     `overlap` elements beyond it, so that the file is covered and any request shares at most `overlap` elements with
     those behind it. The one position of mode 1 cannot lead to overlaps, so that it takes mode 0.
     """

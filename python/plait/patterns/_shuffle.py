@@ -17,15 +17,15 @@ def mix(*numbers: int) -> int:
     return state
 
 
-def shuffled(place: int, size: int, *seed: int) -> int:
-    """Return which of 0, 1, ... size - 1 stands at `place` of an order that the seed picks.
+def shuffled(position: int, size: int, *seed: int) -> int:
+    """Return which of 0, 1, ... size - 1 stands at `position` of an order that the seed picks.
 
-    A Feistel network on the next even number of bits permutes a range of at most four times the size; places that it
+    A Feistel network on the next even number of bits permutes a range of at most four times the size; positions that it
     takes outside are sent through again, as often as needed: four times on average at the most.
     """
     half = max(1, ((size - 1).bit_length() + 1) // 2)
     low = (1 << half) - 1
-    found = place
+    found = position
     while True:
         left, right = found >> half, found & low
         for turn in range(_ROUNDS):

@@ -5,12 +5,12 @@ from plait.trace._event import EVENT, UNKNOWN, Counters, Flag, Interface, Kind, 
 from plait.trace._import import IMPORTS, import_trace
 from plait.trace._open import open
 from plait.trace._reader import Coverage, Description, Trace
-from plait.trace._record import record
 from plait.trace._summary import Summary
-from plait.trace._workloads import Workload, generate, workload_name, workloads
+from plait.trace._workloads1992 import Workload, generate, workload_name, workloads
 from plait.trace._writer import TraceWriter, create
 from plait.trace.analysis import Report, report
-from plait.trace.comparison import Comparison, compare
+from plait.trace.analysis.comparison import Comparison, compare
+from plait.trace.recording.record import record
 
 __all__ = [
     "EVENT",

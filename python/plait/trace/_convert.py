@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from plait import _core
+from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._errors import ArgumentError
 from plait._guard import entry
@@ -118,7 +118,7 @@ def convert(
             events, size = written.write(trace, there, progress)
             return Conversion(events, size, [], trace.description)
         with create(there, to_format, **how) as out:
-            events = _core.copy_events(trace._reader, out._writer, progress)
+            events = _trace.copy_events(trace._reader, out._writer, progress)
             trace.close()
             known = trace.description
             finish_as(out, known)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from plait import _core
+from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._errors import Error, StoreError
 from plait.trace._compressed import Unpacked, opener_of
@@ -83,7 +83,7 @@ class Trace:
         self._bytes = {False: 0, True: 0}  # by whether they are logical
         self._last: Description | None = None
         try:
-            self._reader = _core.open_trace(
+            self._reader = _trace.open_trace(
                 source, format or "", base, separator, comment, tick, block, columns, begin, end
             )
         except Error as error:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from plait import _core
+from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._guard import entry
 from plait.trace._event import Counters, Missed, Process, TracedFile
@@ -50,7 +50,7 @@ class TraceWriter:
     ) -> None:
         """See :func:`plait.trace.create`."""
         name = "/dev/stdout" if trace_name(path) == "-" else trace_name(path)
-        self._writer = _core.create_trace(name, format or "", base, separator, comment, tick, block, plain)
+        self._writer = _trace.create_trace(name, format or "", base, separator, comment, tick, block, plain)
         self._open = True
 
     def __enter__(self) -> TraceWriter:

@@ -39,7 +39,7 @@ void refuse_several(const std::string& path, const FileOptions& options) {
 class Npy : public Container {
  public:
   bool tells() const override { return true; }
-  bool claims(std::string_view path) const override { return path.ends_with(".npy"); }
+  std::string_view suffix() const override { return ".npy"; }
   bool begins(std::span<const std::byte> front) const override {
     return front.size() >= kMagic.size() &&
            std::equal(kMagic.begin(), kMagic.end(), reinterpret_cast<const char*>(front.data()));

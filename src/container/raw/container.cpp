@@ -13,8 +13,8 @@ namespace {
 class Raw : public Container {
  public:
   bool tells() const override { return false; }
-  bool claims(std::string_view /*path*/) const override { return true; }
-  bool begins(std::span<const std::byte> /*front*/) const override { return true; }
+  std::string_view suffix() const override { return {}; }
+  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
 
   Content inspect(store::Store& /*store*/, const std::string& path, const FileOptions& options) const override {
     Content found{described_type(options, path, false), options.offset};

@@ -10,12 +10,13 @@
 constexpr int kBlockBytes = 64;
 constexpr int kMaximumPieces = 16;
 
-/// One load or store of a block: 64 bytes at `offset` from the block's place in the source or the target.
+/// One load or store of a block: 64 bytes at `offset` from the block's position in the source or the target.
 struct Piece {
   std::int64_t offset;
-  std::uint64_t memory;  ///< which of its bytes belong to elements of the block
-  std::uint64_t places;  ///< which bytes of the register it fills or takes, in loads; equal to `memory` in stores
-  alignas(64) std::uint8_t index[kBlockBytes];  ///< load: byte of memory for each place; store: place for each byte
+  std::uint64_t memory;     ///< which of its bytes belong to elements of the block
+  std::uint64_t positions;  ///< which bytes of the register it fills or takes, in loads; equal to `memory` in stores
+  alignas(
+      64) std::uint8_t index[kBlockBytes];  ///< load: byte of memory for each position; store: position for each byte
 };
 
 /// The elements of a block are those of `inner.count` steps of a loop, `outer.count` times.
@@ -26,46 +27,47 @@ struct Block {
 
 inline std::uint64_t low_bits(std::int64_t count) { return count >= 64 ? ~0ULL : (1ULL << count) - 1; }
 
-/// Where the elements of a block lie at one end, in units of bytes from the block's place.
-struct Places {
+/// Where the elements of a block lie at one end, in units of bytes from the block's position.
+struct Positions {
   int count;
   std::int64_t offset[kBlockBytes];
   int order[kBlockBytes];  ///< element numbers by rising offset
 };
 
-void sort_places(Places& places) {
-  for (int i = 0; i < places.count; ++i) {
+void sort_positions(Positions& positions) {
+  for (int i = 0; i < positions.count; ++i) {
     int j = i;
-    for (; j > 0 && places.offset[places.order[j - 1]] > places.offset[i]; --j) places.order[j] = places.order[j - 1];
-    places.order[j] = i;
+    for (; j > 0 && positions.offset[positions.order[j - 1]] > positions.offset[i]; --j)
+      positions.order[j] = positions.order[j - 1];
+    positions.order[j] = i;
   }
 }
 
-/// Covers the places by as few pieces of 64 bytes as possible; returns their number, 0 where there are too many.
-int cover(const Places& places, std::int64_t run_bytes, bool loading, Piece* pieces) {
+/// Covers the positions by as few pieces of 64 bytes as possible; returns their number, 0 where there are too many.
+int cover(const Positions& positions, std::int64_t run_bytes, bool loading, Piece* pieces) {
   int count = 0;
   std::int64_t end = 0;
-  for (int i = 0; i < places.count; ++i) {
-    const int element = places.order[i];
-    const std::int64_t offset = places.offset[element];
+  for (int i = 0; i < positions.count; ++i) {
+    const int element = positions.order[i];
+    const std::int64_t offset = positions.offset[element];
     if (count == 0 || offset + run_bytes > end) {
       if (count == kMaximumPieces) return 0;
       Piece& fresh = pieces[count++];
       fresh.offset = offset;
-      fresh.memory = fresh.places = 0;
+      fresh.memory = fresh.positions = 0;
       __builtin_memset(fresh.index, 0, sizeof fresh.index);
       end = offset + kBlockBytes;
     }
     Piece& piece = pieces[count - 1];
     const std::int64_t at = offset - piece.offset;
-    const std::int64_t place = element * run_bytes;
+    const std::int64_t position = element * run_bytes;
     piece.memory |= low_bits(run_bytes) << at;
-    piece.places |= low_bits(run_bytes) << place;
+    piece.positions |= low_bits(run_bytes) << position;
     for (std::int64_t k = 0; k < run_bytes; ++k) {
       if (loading) {
-        piece.index[place + k] = static_cast<std::uint8_t>(at + k);
+        piece.index[position + k] = static_cast<std::uint8_t>(at + k);
       } else {
-        piece.index[at + k] = static_cast<std::uint8_t>(place + k);
+        piece.index[at + k] = static_cast<std::uint8_t>(position + k);
       }
     }
   }
@@ -74,7 +76,7 @@ int cover(const Places& places, std::int64_t run_bytes, bool loading, Piece* pie
 
 /// Lays out a block of inner.count x outer.count runs; false where it needs too many pieces.
 bool lay_out(Block& block, std::int64_t run_bytes, Step inner, Step outer) {
-  Places source, target;
+  Positions source, target;
   source.count = target.count = static_cast<int>(inner.count * outer.count);
   block.bytes = static_cast<int>(source.count * run_bytes);
   int element = 0;
@@ -84,8 +86,8 @@ bool lay_out(Block& block, std::int64_t run_bytes, Step inner, Step outer) {
       target.offset[element] = j * outer.target + i * inner.target;
     }
   }
-  sort_places(source);
-  sort_places(target);
+  sort_positions(source);
+  sort_positions(target);
   block.loads = cover(source, run_bytes, true, block.load);
   block.stores = cover(target, run_bytes, false, block.store);
   return block.loads > 0 && block.stores > 0;
@@ -97,7 +99,7 @@ void move_block(std::byte* target, const std::byte* source, const Block& block) 
   for (int i = 0; i < block.loads; ++i) {
     const Piece& piece = block.load[i];
     const __m512i loaded = _mm512_maskz_loadu_epi8(piece.memory, source + piece.offset);
-    all = _mm512_mask_permutexvar_epi8(all, piece.places, _mm512_load_si512(piece.index), loaded);
+    all = _mm512_mask_permutexvar_epi8(all, piece.positions, _mm512_load_si512(piece.index), loaded);
   }
   for (int i = 0; i < block.stores; ++i) {
     const Piece& piece = block.store[i];
@@ -112,18 +114,18 @@ void gather_blocks(std::byte* target, const std::byte* source, const Block& bloc
   // Everything is kept in registers: as far as the compiler knows, a store to the target could change the block.
   __m512i index[kLoads];
   std::int64_t offset[kLoads];
-  __mmask64 places[kLoads];
+  __mmask64 positions[kLoads];
   for (int i = 0; i < kLoads; ++i) {
     index[i] = _mm512_load_si512(block.load[i].index);
     offset[i] = block.load[i].offset;
-    places[i] = block.load[i].places;
+    positions[i] = block.load[i].positions;
   }
   const bool whole = block.bytes == kBlockBytes;
   const __mmask64 memory = block.store[0].memory;
   for (std::int64_t n = 0; n < row.count; ++n) {
     __m512i all = _mm512_permutexvar_epi8(index[0], _mm512_loadu_si512(source + offset[0]));
     for (int i = 1; i < kLoads; ++i) {
-      all = _mm512_mask_permutexvar_epi8(all, places[i], index[i], _mm512_loadu_si512(source + offset[i]));
+      all = _mm512_mask_permutexvar_epi8(all, positions[i], index[i], _mm512_loadu_si512(source + offset[i]));
     }
     if (whole) {
       _mm512_storeu_si512(target, all);
@@ -175,7 +177,7 @@ void move_blocks(std::byte* target, const std::byte* source, const Block& block,
     __m512i all = _mm512_setzero_si512();
     for (int i = 0; i < loads; ++i) {
       const Piece& piece = block.load[i];
-      all = _mm512_mask_permutexvar_epi8(all, piece.places, _mm512_load_si512(piece.index),
+      all = _mm512_mask_permutexvar_epi8(all, piece.positions, _mm512_load_si512(piece.index),
                                          _mm512_loadu_si512(source + piece.offset));
     }
     for (int i = 0; i < stores; ++i) {
@@ -239,7 +241,7 @@ struct Shuffle {
   BlocksFunction move;
   Step row;  ///< steps from block to block
   bool has_rest;
-  std::int64_t reach;  ///< bytes from a block's place in the source to the end of its last load
+  std::int64_t reach;  ///< bytes from a block's position in the source to the end of its last load
 };
 
 /// Whether the two innermost loops are better moved in blocks; lays the blocks out where they are.  `periods` says that

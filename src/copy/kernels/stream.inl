@@ -28,12 +28,12 @@ constexpr bool kStreams = false;
 inline void stream_line(std::byte* to, const std::byte* from) { __builtin_memcpy(to, from, kLine); }
 #endif
 
-inline std::int64_t place_in_line(const std::byte* p) {
+inline std::int64_t offset_in_line(const std::byte* p) {
   return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % static_cast<std::uintptr_t>(kLine));
 }
 
 void stream_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
-  const std::int64_t head = smaller((kLine - place_in_line(to)) % kLine, bytes);
+  const std::int64_t head = smaller((kLine - offset_in_line(to)) % kLine, bytes);
   if (head > 0) __builtin_memcpy(to, from, static_cast<std::size_t>(head));
   std::int64_t done = head;
   for (; done + kLine <= bytes; done += kLine) stream_line(to + done, from + done);
@@ -51,13 +51,13 @@ void streamed_rows(std::byte* target, const std::byte* source, std::int64_t run_
 
 /// Pieces of the target on their way out.  The last, partial line of a piece waits for the piece that goes on there.
 struct Stage {
-  alignas(64) std::byte bytes[kStageBytes + 2 * kLine];  ///< byte i belongs at place i % kLine of a line
+  alignas(64) std::byte bytes[kStageBytes + 2 * kLine];  ///< byte i belongs at offset i % kLine of a line
   std::byte* waiting = nullptr;                          ///< where the waiting bytes belong in the target
   std::int64_t waiting_bytes = 0;
 
   void flush() {
     if (waiting_bytes > 0) {
-      __builtin_memcpy(waiting, bytes + place_in_line(waiting), static_cast<std::size_t>(waiting_bytes));
+      __builtin_memcpy(waiting, bytes + offset_in_line(waiting), static_cast<std::size_t>(waiting_bytes));
     }
     waiting_bytes = 0;
   }
@@ -66,13 +66,13 @@ struct Stage {
   std::byte* begin(std::byte* target) {
     if (waiting + waiting_bytes != target) flush();
     if (waiting_bytes == 0) waiting = target;
-    return bytes + place_in_line(target);
+    return bytes + offset_in_line(target);
   }
 
   /// The piece is there.
   void end(std::int64_t piece_bytes) {
     waiting_bytes += piece_bytes;
-    const std::int64_t first = place_in_line(waiting);
+    const std::int64_t first = offset_in_line(waiting);
     const std::int64_t whole = (first + waiting_bytes) / kLine * kLine - first;
     if (whole <= 0) return;
     stream_bytes(waiting, bytes + first, whole);

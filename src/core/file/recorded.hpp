@@ -30,10 +30,10 @@ inline std::int64_t failure_of(const Error& error) {
 }
 
 /// Runs `body`, which returns the bytes that it moved, and ends what was asked with them or with its error.
-/// place() gives the Extent, and is asked behind `body`.
-template <typename Place, typename Body>
-void keep(const base::RecordedCall& asked, plait_event_kind kind, std::uint32_t file, unsigned flags, Place&& place,
-          Body&& body) {
+/// find_extent() gives the Extent, and is asked behind `body`.
+template <typename FindExtent, typename Body>
+void keep(const base::RecordedCall& asked, plait_event_kind kind, std::uint32_t file, unsigned flags,
+          FindExtent&& find_extent, Body&& body) {
   const base::OperationScope during(asked);
   if (!asked.kept()) {
     body();
@@ -41,12 +41,12 @@ void keep(const base::RecordedCall& asked, plait_event_kind kind, std::uint32_t 
   }
   try {
     const std::int64_t moved = body();
-    const Extent extent = place();
+    const Extent extent = find_extent();
     asked.end(kind, file, extent.offset, extent.bytes, moved, flags);
   } catch (const Error& error) {
     Extent extent{-1, 0};
     try {
-      extent = place();
+      extent = find_extent();
     } catch (const Error&) {  // what was asked for cannot be
     }
     asked.end(kind, file, extent.offset, extent.bytes, failure_of(error), flags);

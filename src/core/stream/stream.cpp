@@ -97,9 +97,9 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
       if (mode == StreamMode::kShared) {
         stream = base::make_owned<IndependentStream>(file, mode, number, transport.counter(), transport.size());
       } else if (mode == StreamMode::kOwn) {
-        auto place = std::make_shared<std::atomic<std::int64_t>>(0);
+        auto word = std::make_shared<std::atomic<std::int64_t>>(0);
         stream = base::make_owned<IndependentStream>(file, mode, number,
-                                                     std::make_unique<transport::MemoryCounter>(*place, place), 1);
+                                                     std::make_unique<transport::MemoryCounter>(*word, word), 1);
       } else {
         stream = base::make_owned<CollectiveStream>(file, mode, number);
       }

@@ -180,7 +180,7 @@ void SharedFile::Impl::open_one(const std::string& path) {
   in.exceptions(std::ios::badbit);
   std::vector<int> ranks;
   for (int rank = 0; in >> rank;)
-    if (transport_->place_on_node(rank) < 0) ranks.push_back(rank);
+    if (transport_->node_rank_of(rank) < 0) ranks.push_back(rank);
   std::ranges::sort(ranks);
   const auto [end, last] = std::ranges::unique(ranks);
   ranks.erase(end, last);

@@ -13,13 +13,13 @@ StripeMap::StripeMap(std::int64_t unit, int components)
 
 int StripeMap::component_of(std::int64_t offset) const { return static_cast<int>(offset / unit_ % components_); }
 
-std::int64_t StripeMap::place_of(std::int64_t offset) const {
+std::int64_t StripeMap::position_of(std::int64_t offset) const {
   return offset / unit_ / components_ * unit_ + offset % unit_;
 }
 
-std::int64_t StripeMap::offset_of(int component, std::int64_t place) const {
-  const base::Wide stripe = base::Wide(place / unit_) * components_ + component;
-  return base::saturate(stripe * unit_ + place % unit_);
+std::int64_t StripeMap::offset_of(int component, std::int64_t position) const {
+  const base::Wide stripe = base::Wide(position / unit_) * components_ + component;
+  return base::saturate(stripe * unit_ + position % unit_);
 }
 
 std::int64_t StripeMap::length(int component, std::int64_t size) const {
@@ -46,9 +46,9 @@ std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, s
   for (std::int64_t i = 0; i < involved; ++i) {
     const std::int64_t stripe = first_stripe + i;
     const std::int64_t final_stripe = stripe + (last_stripe - stripe) / components_ * components_;
-    const std::int64_t begin = i == 0 ? place_of(offset) : stripe / components_ * unit_;
+    const std::int64_t begin = i == 0 ? position_of(offset) : stripe / components_ * unit_;
     const std::int64_t end =
-        final_stripe == last_stripe ? place_of(last) + 1 : (final_stripe / components_ + 1) * unit_;
+        final_stripe == last_stripe ? position_of(last) + 1 : (final_stripe / components_ + 1) * unit_;
     left.push_back({static_cast<int>(stripe % components_), begin, end - begin});
   }
   const std::int64_t stride = unit_ < most ? most / unit_ * unit_ : most;
@@ -58,12 +58,12 @@ std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, s
     any = false;
     for (Batch& rest : left) {
       if (rest.bytes == 0) continue;
-      // Cuts lie at the same places whatever the request, and never leave a part of a stripe behind a whole one.
-      std::int64_t part = stride - (unit_ < most ? rest.place : rest.place % unit_) % stride;
-      if (unit_ >= most) part = std::min(part, together(rest.place));
+      // Cuts lie at the same positions whatever the request, and never leave a part of a stripe behind a whole one.
+      std::int64_t part = stride - (unit_ < most ? rest.position : rest.position % unit_) % stride;
+      if (unit_ >= most) part = std::min(part, together(rest.position));
       part = std::min(part, rest.bytes);
-      result.push_back({rest.component, rest.place, part});
-      rest.place += part;
+      result.push_back({rest.component, rest.position, part});
+      rest.position += part;
       rest.bytes -= part;
       any = any || rest.bytes > 0;
     }

@@ -39,11 +39,11 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
   if (extent_.into == nullptr || end_ <= known_.get()) return;
   const StripeMap& stripes = parts_.stripes();
   const int component = stripes.component_of(end_ - 1);
-  const std::int64_t place = stripes.place_of(end_ - 1);
+  const std::int64_t position = stripes.position_of(end_ - 1);
   demanding_ = static_cast<std::size_t>(std::ranges::find_if(batches_,
                                                              [&](const Batch& batch) {
                                                                return batch.component == component &&
-                                                                      batch.place + batch.bytes - 1 == place;
+                                                                      batch.position + batch.bytes - 1 == position;
                                                              }) -
                                         batches_.begin());
 }
@@ -53,13 +53,13 @@ bool Transfer::fits_here() const {
 }
 
 void Transfer::access(const LocalFile& file, const Batch& batch, bool demanding) const {
-  parts_.stripes().each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
+  parts_.stripes().each_part(batch, extent_.offset, [&](std::int64_t position, std::int64_t at, std::int64_t bytes) {
     if (extent_.from != nullptr) {
-      file.write(place, span_of(extent_.from + at, bytes));
+      file.write(position, span_of(extent_.from + at, bytes));
     } else if (demanding) {
-      file.read(place, span_of(extent_.into + at, bytes));
+      file.read(position, span_of(extent_.into + at, bytes));
     } else {
-      file.read_part(place, span_of(extent_.into + at, bytes));
+      file.read_part(position, span_of(extent_.into + at, bytes));
     }
   });
 }
@@ -81,8 +81,8 @@ bool Transfer::read_cached() {
   bool all = true;
   for (const Batch& batch : batches_) {
     const auto file = parts_.direct(batch.component);
-    parts_.stripes().each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
-      all = all && file->read_cached(place, span_of(extent_.into + at, bytes));
+    parts_.stripes().each_part(batch, extent_.offset, [&](std::int64_t position, std::int64_t at, std::int64_t bytes) {
+      all = all && file->read_cached(position, span_of(extent_.into + at, bytes));
     });
     if (!all) return false;
   }
@@ -127,19 +127,19 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
   const StripeMap& stripes = parts_.stripes();
   const bool reads = extent_.into != nullptr;
   const Head head{reads ? (demanding ? RequestKind::kRead : RequestKind::kReadPart) : RequestKind::kWrite, 0,
-                  batch.place, batch.bytes};
+                  batch.position, batch.bytes};
   const auto call = [&](std::span<std::byte> room, std::span<const std::byte> payload, Done then) {
     parts_.file(batch.component).begin_call(head, parts_.home(batch.component), room, payload, std::move(then));
   };
-  if (stripes.together(batch.place) >= batch.bytes) {
+  if (stripes.together(batch.position) >= batch.bytes) {
     const std::int64_t at = offset_of(batch) - extent_.offset;
     if (reads) return call(span_of(extent_.into + at, batch.bytes), {}, std::move(done));
     return call({}, span_of(extent_.from + at, batch.bytes), std::move(done));
   }
   const std::shared_ptr<std::byte[]> buffer(new std::byte[static_cast<std::size_t>(batch.bytes)]);
   if (!reads) {
-    stripes.each_part(batch, extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
-      std::memcpy(&buffer[place - batch.place], extent_.from + at, static_cast<std::size_t>(bytes));
+    stripes.each_part(batch, extent_.offset, [&](std::int64_t position, std::int64_t at, std::int64_t bytes) {
+      std::memcpy(&buffer[position - batch.position], extent_.from + at, static_cast<std::size_t>(bytes));
     });
     return call({}, span_of(std::as_const(buffer).get(), batch.bytes),
                 [buffer, done = std::move(done)](const transport::CallFailure* failure) { done(failure); });
@@ -147,10 +147,11 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
   call(span_of(buffer.get(), batch.bytes), {},
        [self = shared_from_this(), &batch, buffer, done = std::move(done)](const transport::CallFailure* failure) {
          if (failure == nullptr)
-           self->parts_.stripes().each_part(
-               batch, self->extent_.offset, [&](std::int64_t place, std::int64_t at, std::int64_t bytes) {
-                 std::memcpy(self->extent_.into + at, &buffer[place - batch.place], static_cast<std::size_t>(bytes));
-               });
+           self->parts_.stripes().each_part(batch, self->extent_.offset,
+                                            [&](std::int64_t position, std::int64_t at, std::int64_t bytes) {
+                                              std::memcpy(self->extent_.into + at, &buffer[position - batch.position],
+                                                          static_cast<std::size_t>(bytes));
+                                            });
          done(failure);
        });
 }

@@ -47,7 +47,9 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
   void ask_whether_zero(std::size_t index, const Done& done);
   void batch_done();
   void access(const LocalFile& file, const Batch& batch, bool demanding) const;
-  std::int64_t offset_of(const Batch& batch) const { return parts_.stripes().offset_of(batch.component, batch.place); }
+  std::int64_t offset_of(const Batch& batch) const {
+    return parts_.stripes().offset_of(batch.component, batch.position);
+  }
   transport::CallFailure told(const Batch& batch, const transport::CallFailure& failure) const;
 
   const Parts& parts_;

@@ -44,17 +44,17 @@ std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64
   call.step([&] {
     made = std::make_shared<SharedBytes>();
     if (transport.rank() != 0) return;
-    const auto place = transport::find_shared(part->data());
-    if (!place) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
-    where << place->area << ' ' << place->offset;
+    const auto address = transport::find_shared(part->data());
+    if (!address) throw Error(ErrorKind::kSystem, base::text("the memory of ", shown, " is lost"), EFAULT);
+    where << address->area << ' ' << address->offset;
   });
   std::istringstream told(collective::broadcast_text(transport, where.str()));
-  transport::SharedPlace place;
-  told >> place.area >> place.offset;
+  transport::SharedAddress address;
+  told >> address.area >> address.offset;
   made->part = std::move(part);
-  made->data = transport::locate_shared(place);
+  made->data = transport::locate_shared(address);
   made->bytes = bytes;
-  made->number = place.area;
+  made->number = address.area;
   return made;
 }
 

@@ -100,9 +100,9 @@ bool IndexSet::contains(std::int64_t x) const {
   return phase - run.begin < run.length;
 }
 
-std::int64_t IndexSet::at(std::int64_t place) const {
-  if (contiguous()) return begin + place;
-  const std::uint64_t member = u(place) + members_below(*this, begin);
+std::int64_t IndexSet::at(std::int64_t position) const {
+  if (contiguous()) return begin + position;
+  const std::uint64_t member = u(position) + members_below(*this, begin);
   const std::uint64_t period = member / u(length) * u(stride);
   const auto within = static_cast<std::int64_t>(member % u(length));
   std::int64_t phase = within;

@@ -124,13 +124,13 @@ IndexSet nest(const IndexSet& outer, const IndexSet& inner) {
   const std::int64_t begin = outer.at(first);
   const std::int64_t end = outer.at(last) + 1;
   if (inner.contiguous()) return outer.clip(begin, end);
-  // In places of the outer set, outer repeats after its length and inner after its stride.
+  // In positions of the outer set, outer repeats after its length and inner after its stride.
   const Wide common = Wide{outer.length} / std::gcd(outer.length, inner.stride) * inner.stride;
   const bool repeats = common <= last - first;
-  const std::int64_t places = repeats ? static_cast<std::int64_t>(common) : last - first + 1;
+  const std::int64_t positions = repeats ? static_cast<std::int64_t>(common) : last - first + 1;
   std::vector<Run> runs;
-  for (std::int64_t q = first; q - first < places;) {
-    const std::int64_t stop = std::min(inner.run_end(q) - first, places) + first;
+  for (std::int64_t q = first; q - first < positions;) {
+    const std::int64_t stop = std::min(inner.run_end(q) - first, positions) + first;
     for (std::int64_t x = outer.at(q), left = stop - q; left > 0;) {
       const std::int64_t length = std::min(outer.run_end(x) - x, left);
       runs.push_back({x, length});
@@ -142,7 +142,7 @@ IndexSet nest(const IndexSet& outer, const IndexSet& inner) {
   }
   if (!repeats) return IndexSet::of_runs(std::move(runs));
   for (Run& run : runs) run.begin -= begin;
-  return layout::periodic(begin, places / outer.length * outer.stride, std::move(runs), begin, end);
+  return layout::periodic(begin, positions / outer.length * outer.stride, std::move(runs), begin, end);
 }
 
 IndexSet intersection(const IndexSet& a, const IndexSet& b) {

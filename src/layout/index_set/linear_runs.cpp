@@ -8,7 +8,7 @@ namespace {
 
 /// Where the run that ends with the last member begins.
 std::int64_t last_run_begin(const IndexSet& set) {
-  // From there on the members are as far from the last one as their places are.
+  // From there on the members are as far from the last one as their positions are.
   const std::int64_t members = set.size();
   const std::int64_t last = set.at(members - 1);
   std::int64_t lo = 0;
@@ -27,8 +27,8 @@ std::int64_t last_run_begin(const IndexSet& set) {
 }  // namespace
 
 LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order) {
-  // Of the faster dimensions: all their places, those that are owned at their beginning and end, and the runs.
-  std::int64_t places = 1;
+  // Of the faster dimensions: all their positions, those that are owned at their beginning and end, and the runs.
+  std::int64_t positions = 1;
   std::int64_t head = 1;
   std::int64_t tail = 1;
   LinearRuns runs{1, 1};
@@ -39,12 +39,12 @@ LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std
     if (members == 0) return {};
     const std::int64_t first = set.at(0);
     const std::int64_t last = set.at(members - 1);
-    if (head == places) {  // each index is a stretch without a gap
+    if (head == positions) {  // each index is a stretch without a gap
       const std::int64_t front = first == 0 ? set.run_end(0) : 0;
       const std::int64_t back = last == extent - 1 ? last + 1 - last_run_begin(set) : 0;
-      runs = {set.runs(), places * set.longest_run()};
-      head = places * front;
-      tail = places * back;
+      runs = {set.runs(), positions * set.longest_run()};
+      head = positions * front;
+      tail = positions * back;
     } else {
       const bool joins = head > 0 && tail > 0;
       runs.count = members * runs.count - (joins ? members - set.runs() : 0);
@@ -52,7 +52,7 @@ LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std
       if (first != 0) head = 0;
       if (last != extent - 1) tail = 0;
     }
-    places *= extent;
+    positions *= extent;
   }
   return runs;
 }

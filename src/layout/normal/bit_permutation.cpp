@@ -120,22 +120,22 @@ std::string to_string(const BitPermutation& permutation) {
   const BitPermutation back = permutation.inverse();
   std::vector<int> target_of(back.unit());  // most significant source bit first
   target_of.insert(target_of.end(), back.position().begin(), back.position().end());
-  const int places = static_cast<int>(permutation.position().size());
+  const int position_bits = static_cast<int>(permutation.position().size());
   std::ostringstream heads, units, positions;
   for (int i = 0; i < bits; ++i) {
     const int source = bits - 1 - i;
     const bool in_unit = source >= permutation.source_position_bits();
     const std::string from = std::to_string(in_unit ? source - permutation.source_position_bits() : source);
     const int target = target_of[static_cast<std::size_t>(i)];
-    const std::string to = std::to_string(target >= places ? target - places : target);
+    const std::string to = std::to_string(target >= position_bits ? target - position_bits : target);
     const std::string gap = i > 0 && source == permutation.source_position_bits() - 1 ? " |" : "";
     const auto put = [&](std::ostringstream& row, const std::string& value) {
       const std::size_t width = std::max(from.size(), to.size());
       row << gap << ' ' << std::string(width - value.size(), ' ') << value;
     };
     put(heads, from);
-    put(units, target >= places ? to : ".");
-    put(positions, target >= places ? "." : to);
+    put(units, target >= position_bits ? to : ".");
+    put(positions, target >= position_bits ? "." : to);
   }
   const char* head = permutation.source_unit_bits() > 0 ? "unit | position" : "position";
   std::ostringstream out;

@@ -58,18 +58,18 @@ void check_sizes(const Layout& layout) {
                         " of rank 0 is larger than what the rank owns, ", shape_to_string(layout.local_shape(0))));
 }
 
-/// Rank and place of an element.
-UnitPosition place_of(const Layout& layout, const Extents& index) {
+/// Rank and position of an element.
+UnitPosition position_of(const Layout& layout, const Extents& index) {
   const std::int64_t rank = layout.owner(index);
   const Extents local = layout.to_local(index, rank);
   const Extents shape = layout.local_shape(rank);
-  std::int64_t place = 0;
-  for (const int d : layout.order()) place = place * shape[at(d)] + local[at(d)];
-  return {rank, place};
+  std::int64_t local_position = 0;
+  for (const int d : layout.order()) local_position = local_position * shape[at(d)] + local[at(d)];
+  return {rank, local_position};
 }
 
 /// The layout that deals the given bits of indices, most significant first, to the ranks: `cyclic(2^b)` onto 2^w
-/// coordinates takes the w bits from b on, and the places that it leaves have the other bits.
+/// coordinates takes the w bits from b on, and the positions that it leaves have the other bits.
 std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
   struct Axis {
     int dimension;
@@ -129,8 +129,8 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
 BitPermutation bit_permutation(const Layout& layout, Order order) {
   check_sizes(layout);
   Extents index(at(layout.dimensions()), 0);
-  if (const UnitPosition first = place_of(layout, index); first != UnitPosition{})
-    refuse(layout, text("element 0 lies at place ", first.position, " of rank ", first.unit,
+  if (const UnitPosition first = position_of(layout, index); first != UnitPosition{})
+    refuse(layout, text("element 0 lies at position ", first.position, " of rank ", first.unit,
                         "; it must be the first one of rank 0"));
   // Bits of the number of an element, least significant first.
   std::vector<IndexBit> bits;
@@ -144,16 +144,16 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
   for (std::size_t k = 0; k < bits.size(); ++k) {
     const auto [d, b] = bits[k];
     index[at(d)] = std::int64_t{1} << b;
-    const UnitPosition place = place_of(layout, index);
+    const UnitPosition found = position_of(layout, index);
     index[at(d)] = 0;
-    std::vector<int>& part = place.unit != 0 ? unit : position;
-    const std::int64_t number = place.unit != 0 ? place.unit : place.position;
-    const bool single = power_of_two(number) && (place.unit == 0 || place.position == 0);
+    std::vector<int>& part = found.unit != 0 ? unit : position;
+    const std::int64_t number = found.unit != 0 ? found.unit : found.position;
+    const bool single = power_of_two(number) && (found.unit == 0 || found.position == 0);
     const bool fresh = single && at(log_of(number)) < part.size() && part[part.size() - 1 - at(log_of(number))] < 0;
     if (!fresh)
       refuse(layout, text("in dimension ", d, " of size ", layout.shape()[at(d)], ", index ", std::int64_t{1} << b,
-                          " lies at place ", place.position, " of rank ", place.unit,
-                          ", but it must be one bit of the rank or the place, and another one for each such index"));
+                          " lies at position ", found.position, " of rank ", found.unit,
+                          ", but it must be one bit of the rank or the position, and another one for each such index"));
     part[part.size() - 1 - at(log_of(number))] = static_cast<int>(k);
   }
   if (std::count(unit.begin(), unit.end(), -1) > 0)

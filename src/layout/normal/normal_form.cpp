@@ -115,7 +115,7 @@ void spell_by_ranks(const Layout& layout, const Resolved& resolved, std::vector<
   ranks.list = table.list();
 }
 
-/// The order of the dimensions in which a local array can have more than one place; the others stand in front.
+/// The order of the dimensions in which a local array can have more than one position; the others stand in front.
 std::vector<int> normal_order(const Layout& layout) {
   std::vector<int> ascending(static_cast<std::size_t>(layout.dimensions()));
   std::iota(ascending.begin(), ascending.end(), 0);

@@ -141,9 +141,9 @@ std::optional<DigitGrid> RankTable::digits() const {
       const std::int64_t least = rest.front();
       values.push_back(least - first);
       for (const std::int64_t copy : copies) {
-        const auto place = std::lower_bound(rest.begin(), rest.end(), least + copy);
-        if (place == rest.end() || *place != least + copy) return std::nullopt;
-        rest.erase(place);
+        const auto copied = std::lower_bound(rest.begin(), rest.end(), least + copy);
+        if (copied == rest.end() || *copied != least + copy) return std::nullopt;
+        rest.erase(copied);
       }
     }
     if (static_cast<std::int64_t>(values.size()) != labels_[d].extent) return std::nullopt;
@@ -208,17 +208,17 @@ Extents RankTable::list() const {
   }
   std::map<std::vector<std::int64_t>, std::size_t> taken;
   Extents result;
-  std::vector<std::int64_t> place(labels_.size(), 0);
+  std::vector<std::int64_t> coordinates(labels_.size(), 0);
   const std::int64_t positions = static_cast<std::int64_t>(ranks_.size()) / copies_;
   for (std::int64_t p = 0; p < positions; ++p) {
-    std::vector<std::int64_t> key = place;
+    std::vector<std::int64_t> key = coordinates;
     for (std::size_t d = 0; d < key.size(); ++d)
       if (!labels_[d].coordinates.empty() && key[d] >= static_cast<std::int64_t>(labels_[d].coordinates.size()))
         key[d] = -1;
     for (std::int64_t copy = 0; copy < copies_; ++copy) result.push_back(classes.at(key)[taken[key]++]);
-    for (std::size_t d = place.size(); d-- > 0;) {
-      if (++place[d] < labels_[d].extent) break;
-      place[d] = 0;
+    for (std::size_t d = coordinates.size(); d-- > 0;) {
+      if (++coordinates[d] < labels_[d].extent) break;
+      coordinates[d] = 0;
     }
   }
   return result;

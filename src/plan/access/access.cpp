@@ -99,7 +99,7 @@ void AccessPlan::choose_window(std::int64_t memory_bytes) {
   steps_ = section_.elements == 0 ? 0 : base::ceil_divide(longest, window_);
 }
 
-std::int64_t AccessPlan::most_places() const {
+std::int64_t AccessPlan::most_positions() const {
   std::int64_t most = 1;
   if (options_.fill_halo && !write_)
     for (int d = 0; d < layout_.dimensions(); ++d)
@@ -107,7 +107,7 @@ std::int64_t AccessPlan::most_places() const {
   return most;
 }
 
-int AccessPlan::message_buffers() const { return nodes_apart_ ? static_cast<int>(2 * most_places()) : 0; }
+int AccessPlan::message_buffers() const { return nodes_apart_ ? static_cast<int>(2 * most_positions()) : 0; }
 
 int AccessPlan::buffers() const {
   const bool sieves = !write_ && !section_.contiguous() && section_.contiguous_elements() * element_bytes_ < kSieveGap;
@@ -147,7 +147,7 @@ std::vector<Holding> AccessPlan::holdings(std::int64_t rank) const {
     Holding& own = result.emplace_back();
     for (const int d : section_.layout_dimension) {
       own.sets.push_back(d < 0 ? IndexSet::range(0, 1) : held.sets[static_cast<std::size_t>(d)]);
-      own.places.push_back(d < 0 ? 0 : held.places[static_cast<std::size_t>(d)]);
+      own.positions.push_back(d < 0 ? 0 : held.positions[static_cast<std::size_t>(d)]);
     }
   }
   return result;
@@ -159,15 +159,15 @@ Extents AccessPlan::local_steps(const Extents& layout_steps) const {
   return result;
 }
 
-std::int64_t AccessPlan::next_owned(const std::vector<IndexSet>& sets, std::int64_t place) const {
+std::int64_t AccessPlan::next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const {
   const std::size_t dimensions = sets.size();
   for (const IndexSet& set : sets)
     if (set.empty()) return section_.elements;
-  if (place >= section_.elements) return section_.elements;
+  if (position >= section_.elements) return section_.elements;
   Extents index(dimensions);
   for (std::size_t d = dimensions; d-- > 0;) {
-    index[d] = place % section_.shape[d];
-    place /= section_.shape[d];
+    index[d] = position % section_.shape[d];
+    position /= section_.shape[d];
   }
   // The first dimension whose index is not owned moves up to the next owned one and resets all faster ones; where there
   // is none, the next slower dimension moves on.
@@ -206,11 +206,11 @@ std::vector<std::int64_t> AccessPlan::owners(Range range) const {
       total *= found.size();
     }
     std::vector<std::size_t> chosen(coordinates.size(), 0);
-    Extents place(coordinates.size());
+    Extents position(coordinates.size());
     for (std::size_t n = 0; n < total; ++n) {
-      for (std::size_t d = 0; d < coordinates.size(); ++d) place[d] = coordinates[d][chosen[d]];
+      for (std::size_t d = 0; d < coordinates.size(); ++d) position[d] = coordinates[d][chosen[d]];
       for (std::int64_t replica = 0; replica < (write_ ? 1 : layout_.replicas()); ++replica)
-        result.push_back(layout_.rank_at(place, replica));
+        result.push_back(layout_.rank_at(position, replica));
       for (std::size_t d = coordinates.size(); d-- > 0;) {
         if (++chosen[d] < coordinates[d].size()) break;
         chosen[d] = 0;

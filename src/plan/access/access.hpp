@@ -1,7 +1,7 @@
 /// The plan of one collective read or write: how an array in a store and a layout on ranks meet.
 ///
-/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's places dealt to
-/// the readers in equal consecutive shares.  An access is the composition of that layout with the wanted one.
+/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's positions dealt
+/// to the readers in equal consecutive shares.  An access is the composition of that layout with the wanted one.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ class AccessPlan {
   /// Bytes of the buffer that readers of scattered short runs need, 0 where they need none.
   std::int64_t sieve_bytes() const;
 
-  /// A stretch of the section's places.
+  /// A stretch of the section's positions.
   struct Range {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -89,7 +89,7 @@ class AccessPlan {
   };
   Range share(std::int64_t reader) const;
   Range window(std::int64_t reader, std::int64_t step) const;
-  std::int64_t reader_of(std::int64_t place) const { return (place + shift_) / share_; }
+  std::int64_t reader_of(std::int64_t position) const { return (position + shift_) / share_; }
 
   /// What a rank takes part with: none where it is in no set, where it owns nothing, and in a write where another rank
   /// that holds the same copy writes it; more than one where a filled halo wraps around.  One entry for each section
@@ -98,9 +98,9 @@ class AccessPlan {
   /// Steps of a dense local array in elements, one for each section dimension.
   Extents local_steps(const Extents& layout_steps) const;
   /// How often an element can be in the local array of one rank.
-  std::int64_t most_places() const;
-  /// The smallest place at or behind `place` that a rank with these index sets owns, or `section().elements`.
-  std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t place) const;
+  std::int64_t most_positions() const;
+  /// The smallest position at or behind `position` that a rank with these index sets owns, or `section().elements`.
+  std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const;
   /// The ranks that take part with an element of a range, ascending; perhaps a few that do not.
   /// cost  O(ranks found).
   std::vector<std::int64_t> owners(Range range) const;

@@ -97,7 +97,7 @@ class BoxCutter {
     prefix_.resize(shape.size());
   }
 
-  /// Places [from, to) of the sub-array of dimensions d and faster, whose first element has the place `base`.
+  /// Positions [from, to) of the sub-array of dimensions d and faster, whose first element has the position `base`.
   void cut(std::size_t d, std::int64_t base, std::int64_t from, std::int64_t to) {
     if (from >= to) return;
     if (d == shape_.size()) {
@@ -126,9 +126,9 @@ class BoxCutter {
   std::vector<Box> take() { return std::move(boxes_); }
 
  private:
-  void emit(std::size_t d, std::int64_t lo, std::int64_t hi, std::int64_t place) {
+  void emit(std::size_t d, std::int64_t lo, std::int64_t hi, std::int64_t position) {
     Box box;
-    box.place = place - begin_;
+    box.position = position - begin_;
     for (std::size_t e = 0; e < shape_.size(); ++e) {
       box.lo.push_back(e < d ? prefix_[e] : e == d ? lo : 0);
       box.hi.push_back(e < d ? prefix_[e] + 1 : e == d ? hi : shape_[e]);

@@ -11,12 +11,12 @@
 namespace plait::plan {
 
 /// The elements of a region, as a dense array of their own: `shape` has all dimensions of the file's array, slowest in
-/// the file first, with the extent 1 where the region takes a single index.  A *place* of the section counts these
-/// elements in file order; ranges of places are what readers and windows are cut from.
+/// the file first, with the extent 1 where the region takes a single index.  A *position* of the section counts these
+/// elements in file order; ranges of positions are what readers and windows are cut from.
 struct Section {
   Extents shape;            ///< elements, slowest first
   Extents steps;            ///< file distance of neighbours in each dimension, in elements
-  std::int64_t origin = 0;  ///< file place of the first element, in elements
+  std::int64_t origin = 0;  ///< file position of the first element, in elements
   std::int64_t elements = 1;
   std::vector<int>
       layout_dimension;  ///< the dimension of the layout that a section dimension is, -1 for a single index
@@ -28,26 +28,26 @@ struct Section {
   /// Elements that are contiguous in the file wherever a dimension is walked whole: the product of the fastest
   /// dimensions that the region takes whole.
   std::int64_t contiguous_elements() const;
-  /// Whether places follow each other in the file without a gap.
+  /// Whether positions follow each other in the file without a gap.
   bool contiguous() const { return contiguous_elements() == elements; }
 };
 
-/// A stretch of places as an N-dimensional box of the section: [lo, hi) in each dimension.  `place` counts from the
-/// beginning of the range that was cut.
+/// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` counts from
+/// the beginning of the range that was cut.
 struct Box {
   Extents lo;
   Extents hi;
-  std::int64_t place = 0;
+  std::int64_t position = 0;
 };
 
-/// Cuts the places [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
+/// Cuts the positions [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
 std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end);
 
-/// A stretch of the file: `elements` elements from file place `file` on, which are the section's places from `place`
-/// on.
+/// A stretch of the file: `elements` elements from file position `file` on, which are the section's positions from
+/// `position` on.
 struct FileRun {
   std::int64_t file = 0;
-  std::int64_t place = 0;
+  std::int64_t position = 0;
   std::int64_t elements = 0;
 };
 
@@ -59,17 +59,17 @@ void for_each_file_run(const Section& section, std::int64_t begin, std::int64_t 
   // One run for each combination of the slower dimensions.
   std::size_t slow = section.shape.size();
   for (std::int64_t product = 1; product < run;) product *= section.shape[--slow];
-  for (std::int64_t place = begin; place < end;) {
-    std::int64_t index = place / run;
-    std::int64_t file = section.origin + place % run;
+  for (std::int64_t position = begin; position < end;) {
+    std::int64_t index = position / run;
+    std::int64_t file = section.origin + position % run;
     for (std::size_t d = slow; d-- > 0;) {
       file += index % section.shape[d] * section.steps[d];
       index /= section.shape[d];
     }
-    const std::int64_t left = run - place % run;
-    const std::int64_t length = left < end - place ? left : end - place;
-    visit(FileRun{file, place, length});
-    place += length;
+    const std::int64_t left = run - position % run;
+    const std::int64_t length = left < end - position ? left : end - position;
+    visit(FileRun{file, position, length});
+    position += length;
   }
 }
 

@@ -24,7 +24,7 @@ void check(const Layout& layout, const Extents& origin, const Extents& shape, co
 }
 
 /// Where in a rank's local array the first element of the section lies: behind the halo and what it owns before it.
-Extents places_before(const Layout& layout, std::int64_t rank, const Extents& origin) {
+Extents positions_before(const Layout& layout, std::int64_t rank, const Extents& origin) {
   const std::vector<IndexSet> sets = layout.index_sets(rank);
   Extents result;
   for (std::size_t d = 0; d < sets.size(); ++d)
@@ -71,8 +71,8 @@ std::vector<std::int64_t> Pairs::senders_of(std::int64_t receiver) const {
 
 std::vector<Product> Pairs::products(std::int64_t sender, std::int64_t receiver) const {
   if (section_.whole()) return plan::products(source_, sender, target_, receiver, fill_halo_);
-  const Extents before_a = places_before(source_, sender, section_.source_origin);
-  const Extents before_b = places_before(target_, receiver, section_.target_origin);
+  const Extents before_a = positions_before(source_, sender, section_.source_origin);
+  const Extents before_b = positions_before(target_, receiver, section_.target_origin);
   std::vector<Product> result = plan::products(from_, sender, to_, receiver);
   for (Product& product : result)
     for (std::size_t d = 0; d < product.size(); ++d) shift(product[d], before_a[d], before_b[d]);

@@ -35,7 +35,7 @@ class Pairs {
   /// not in the source.
   std::vector<std::int64_t> receivers_of(std::int64_t sender) const;
   std::vector<std::int64_t> senders_of(std::int64_t receiver) const;
-  /// What `sender` has and `receiver` wants.  Pieces count places of the whole local arrays.
+  /// What `sender` has and `receiver` wants.  Pieces count positions of the whole local arrays.
   std::vector<Product> products(std::int64_t sender, std::int64_t receiver) const;
 
  private:

@@ -64,9 +64,9 @@ void add(Shortest& shortest, const Side& a, const Side& b, std::int64_t begin, s
     return;
   }
   // Behind the same gap on both sides it continues the run before it, and some other stretch is shorter than both.
-  const std::int64_t place_a = in_a.rank_of(begin);
-  const std::int64_t place_b = in_b.rank_of(begin);
-  if (place_a > 0 && place_b > 0 && in_a.at(place_a - 1) == in_b.at(place_b - 1)) return;
+  const std::int64_t position_a = in_a.rank_of(begin);
+  const std::int64_t position_b = in_b.rank_of(begin);
+  if (position_a > 0 && position_b > 0 && in_a.at(position_a - 1) == in_b.at(position_b - 1)) return;
   shortest.ending = std::min(shortest.ending, length);
 }
 

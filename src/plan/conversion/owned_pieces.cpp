@@ -19,7 +19,7 @@ bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_ma
   if (round >= static_cast<double>(INT64_MAX)) return false;
   const auto divisor = static_cast<double>(std::gcd(set.stride, blocks->block() * owner_map.extent()));
   const double pair = std::min(runs, (length + block) / divisor + 1);
-  constexpr double kStepsOfStretch = 4;  // finding its owner and its places, in steps of a walk
+  constexpr double kStepsOfStretch = 4;  // finding its owner and its positions, in steps of a walk
   return stretches * kStepsOfStretch < std::min(extent, stretches) * pair;
 }
 
@@ -29,15 +29,15 @@ std::vector<OwnedPieces> owned_pieces(const IndexSet& set, const layout::OwnerMa
     Piece piece;
   };
   std::vector<Stretch> found;
-  std::int64_t place = 0;
+  std::int64_t position = 0;
   for (std::int64_t x = set.next(set.begin); x < set.end;) {
     const std::int64_t stop = set.run_end(x);
     while (x < stop) {
       const std::int64_t coordinate = owner_map.owner(x);
       const IndexSet owners = owner_map.set(coordinate);
       const std::int64_t length = std::min(owners.run_end(x), stop) - x;
-      found.push_back({coordinate, {length, 1, place, 0, owners.rank_of(x), 0, 0, 0}});
-      place += length;
+      found.push_back({coordinate, {length, 1, position, 0, owners.rank_of(x), 0, 0, 0}});
+      position += length;
       x += length;
     }
     x = set.next(stop);

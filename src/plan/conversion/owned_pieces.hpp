@@ -10,7 +10,7 @@
 
 namespace plait::plan {
 
-/// One coordinate and its pieces: `a` is the place in the set, `b` that in the coordinate's own index set.
+/// One coordinate and its pieces: `a` is the position in the set, `b` that in the coordinate's own index set.
 struct OwnedPieces {
   std::int64_t coordinate = 0;
   Pieces pieces;

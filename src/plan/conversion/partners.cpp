@@ -39,19 +39,19 @@ Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t ext
 namespace {
 
 /// The partners of a coordinate without a halo to fill, by one walk over what it owns.
-std::vector<Partner> partners_of_walk(const Span& own, const Layout& mine, std::int64_t place, const Layout& other,
+std::vector<Partner> partners_of_walk(const Span& own, const Layout& mine, std::int64_t position, const Layout& other,
                                       int d) {
   std::vector<Partner> found;
   for (OwnedPieces& dealt : owned_pieces(own.set, other.owner_map(d))) {
-    shift(dealt.pieces, own.place, other.halo(d).lo);
+    shift(dealt.pieces, own.position, other.halo(d).lo);
     found.push_back(
-        {dealt.coordinate, {overlap_of(dealt.pieces, padded(mine, d, place), padded(other, d, dealt.coordinate))}});
+        {dealt.coordinate, {overlap_of(dealt.pieces, padded(mine, d, position), padded(other, d, dealt.coordinate))}});
   }
   return found;
 }
 
 /// The same by looking at each coordinate that may be one.
-std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const Layout& mine, std::int64_t place,
+std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const Layout& mine, std::int64_t position,
                                        const Layout& other, int d, bool fill_other) {
   std::vector<std::int64_t> candidates;
   for (const Span& span : own) {
@@ -69,8 +69,8 @@ std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const Layou
       for (const Span& span : own) {
         Pieces pieces = intersect(span.set, theirs.set);
         if (pieces.empty()) continue;
-        shift(pieces, span.place, theirs.place);
-        partner.overlaps.push_back(overlap_of(pieces, padded(mine, d, place), padded(other, d, coordinate)));
+        shift(pieces, span.position, theirs.position);
+        partner.overlaps.push_back(overlap_of(pieces, padded(mine, d, position), padded(other, d, coordinate)));
       }
     if (!partner.overlaps.empty()) found.push_back(std::move(partner));
   }
@@ -82,9 +82,9 @@ std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const Layou
 std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std::int64_t rank, const Layout& other,
                                                         bool fill_mine, bool fill_other) {
   std::vector<std::vector<Partner>> result;
-  const Extents place = mine.coordinates(rank);
+  const Extents position = mine.coordinates(rank);
   for (int d = 0; d < mine.dimensions(); ++d) {
-    const std::int64_t coordinate = place[static_cast<std::size_t>(d)];
+    const std::int64_t coordinate = position[static_cast<std::size_t>(d)];
     const std::vector<Span> own = spans(mine, d, coordinate, fill_mine);
     const bool walks = own.size() == 1 && owner_walk_is_cheaper(own[0].set, other.owner_map(d));
     result.push_back(walks ? partners_of_walk(own[0], mine, coordinate, other, d)
@@ -118,8 +118,8 @@ Extents dense_strides(const Extents& shape) {
 }
 
 /// An element is directly behind another one in a local array where one dimension moves on by one while all faster ones
-/// go from their last place back to their first one.  In both arrays that must be the same dimensions, so these are the
-/// fastest ones of both, as far as those can move at all.
+/// go from their last position back to their first one.  In both arrays that must be the same dimensions, so these are
+/// the fastest ones of both, as far as those can move at all.
 std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, const std::vector<int>& order_a,
                              const std::vector<int>& order_b) {
   const auto overlap = [&](int d) -> const Overlap& { return *overlaps[static_cast<std::size_t>(d)]; };

@@ -39,7 +39,7 @@ struct Partner {
 std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std::int64_t rank, const Layout& other,
                                                         bool fill_mine = false, bool fill_other = false);
 
-/// Moves the places of all pieces.
+/// Moves the positions of all pieces.
 void shift(Pieces& pieces, std::int64_t by_a, std::int64_t by_b);
 
 /// Steps from one element to the next of each dimension of a dense array, in elements; `order` has the dimensions,

@@ -9,7 +9,7 @@ namespace plait::plan {
 
 namespace {
 
-/// A stretch [x, x + length) of common indices with its places in both sets.
+/// A stretch [x, x + length) of common indices with its positions in both sets.
 struct Stretch {
   std::int64_t x;
   std::int64_t length;
@@ -130,8 +130,8 @@ class Intersection {
   std::int64_t common_ = 0;
 };
 
-/// The part of the pieces whose places on one side lie in [begin, end); these then count from `begin`.
-Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::int64_t Piece::* place,
+/// The part of the pieces whose positions on one side lie in [begin, end); these then count from `begin`.
+Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::int64_t Piece::* position,
                std::int64_t Piece::* step) {
   Pieces result;
   const auto keep = [&](Piece piece, std::int64_t first, std::int64_t count, std::int64_t front, std::int64_t length) {
@@ -140,12 +140,12 @@ Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::
     piece.a += first * piece.a_step + front;
     piece.b += first * piece.b_step + front;
     piece.common += first * piece.common_step + front;
-    piece.*place -= begin;
+    piece.*position -= begin;
     if (count == 1) piece.a_step = piece.b_step = piece.common_step = 0;
     result.push_back(piece);
   };
   const auto cut = [&](const Piece& piece, std::int64_t repeat) {
-    const std::int64_t at = piece.*place + repeat * piece.*step;
+    const std::int64_t at = piece.*position + repeat * piece.*step;
     const std::int64_t front = std::max<std::int64_t>(begin - at, 0);
     const std::int64_t length = std::min(piece.length, end - at) - front;
     if (length > 0) keep(piece, repeat, 1, front, length);
@@ -158,13 +158,13 @@ Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::
     // Repeats that lie wholly inside stay together; the ones cut by either end stand alone.
     const std::int64_t distance = piece.*step;
     const auto first_at = [&](std::int64_t wanted) {  // the first repeat that begins at or behind `wanted`
-      const std::int64_t ahead = wanted - piece.*place;
+      const std::int64_t ahead = wanted - piece.*position;
       return ahead <= 0 ? 0 : std::min(piece.count, (ahead + distance - 1) / distance);
     };
     const std::int64_t first = first_at(begin);
     const std::int64_t beyond = first_at(end);
     std::int64_t last = beyond;  // repeats [first, last) end inside
-    if (last > first && piece.*place + (last - 1) * distance + piece.length > end) --last;
+    if (last > first && piece.*position + (last - 1) * distance + piece.length > end) --last;
     if (first > 0) cut(piece, first - 1);
     if (last > first) keep(piece, first, last - first, 0, piece.length);
     if (beyond > last) cut(piece, last);

@@ -9,8 +9,8 @@
 
 namespace plait::plan {
 
-/// `count` stretches of `length` consecutive places on both sides.  Repeat t begins at place `a + t*a_step` of the
-/// first set, `b + t*b_step` of the second and `common + t*common_step` of the intersection.
+/// `count` stretches of `length` consecutive positions on both sides.  Repeat t begins at position `a + t*a_step` of
+/// the first set, `b + t*b_step` of the second and `common + t*common_step` of the intersection.
 struct Piece {
   std::int64_t length = 0;
   std::int64_t count = 1;
@@ -31,7 +31,7 @@ using Pieces = std::vector<Piece>;
 ///
 /// Two periodic sets repeat after L = lcm of their strides.  The pieces of one period (of the whole range, where that
 /// is shorter) are found by solving congruences for each pair of runs, or by walking the runs where that takes fewer
-/// steps; see layout::CommonRuns.  Ordered by the first common place; no two stretches that follow each other in the
+/// steps; see layout::CommonRuns.  Ordered by the first common position; no two stretches that follow each other in the
 /// intersection are adjacent on both sides.  cost  O(pieces of one period), independent of the number of indices.
 Pieces intersect(const IndexSet& a, const IndexSet& b);
 
@@ -40,10 +40,10 @@ std::int64_t elements(const Pieces& pieces);
 /// Number of stretches: no two of them are adjacent on both sides.
 std::int64_t runs(const Pieces& pieces);
 
-/// The part of the pieces whose common places lie in [begin, end); common places then count from `begin`.
+/// The part of the pieces whose common positions lie in [begin, end); common positions then count from `begin`.
 /// cost  O(pieces).
 Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end);
-/// The same by target places `b`.
+/// The same by target positions `b`.
 Pieces clip_target(const Pieces& pieces, std::int64_t begin, std::int64_t end);
 
 using plait::Congruence;

@@ -14,7 +14,7 @@ std::vector<Product> products(const Layout& source, std::int64_t sender, const L
       for (std::size_t d = 0; d < from.sets.size(); ++d) {
         product.push_back(intersect(from.sets[d], to.sets[d]));
         if (product.back().empty()) break;
-        shift(product.back(), from.places[d], to.places[d]);
+        shift(product.back(), from.positions[d], to.positions[d]);
       }
       if (product.size() == from.sets.size() && (product.empty() || !product.back().empty()))
         result.push_back(std::move(product));

@@ -8,7 +8,7 @@
 
 namespace plait::plan {
 
-/// One list of pieces for each dimension; its elements are all combinations.  In the pieces, `a` is a place in the
+/// One list of pieces for each dimension; its elements are all combinations.  In the pieces, `a` is a position in the
 /// sender's local array and `b` one in the receiver's, both counted in the padded array, halo included.
 using Product = std::vector<Pieces>;
 

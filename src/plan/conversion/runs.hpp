@@ -16,7 +16,7 @@ struct NestLoop {
   std::int64_t b_step = 0;
 };
 
-/// One combination of pieces, one of each dimension: a nest of loops from a first place on each side.
+/// One combination of pieces, one of each dimension: a nest of loops from a first position on each side.
 struct Nest {
   std::int64_t a = 0;
   std::int64_t b = 0;

@@ -66,7 +66,7 @@ std::vector<Holding> holdings(const Layout& layout, std::int64_t rank, bool fill
     for (const Span& span : spans(layout, d, coordinates[static_cast<std::size_t>(d)], fill_halo))
       for (Holding holding : result) {
         holding.sets.push_back(span.set);
-        holding.places.push_back(span.place);
+        holding.positions.push_back(span.position);
         longer.push_back(std::move(holding));
       }
     result = std::move(longer);

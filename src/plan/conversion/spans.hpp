@@ -8,10 +8,10 @@
 
 namespace plait::plan {
 
-/// The members of `set` lie at the places `place`, `place` + 1, ... of the padded local array.
+/// The members of `set` lie at the positions `position`, `position` + 1, ... of the padded local array.
 struct Span {
   IndexSet set;
-  std::int64_t place = 0;
+  std::int64_t position = 0;
 };
 
 /// The own indices of a coordinate, or with `fill_halo` all that its padded array has room for: one span, and one more
@@ -22,10 +22,10 @@ std::vector<Span> spans(const Layout& layout, int dimension, std::int64_t coordi
 /// cost  as partners().
 std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout& layout, int dimension, bool fill_halo);
 
-/// The elements of a rank, each with its place: all combinations of one span a dimension.
+/// The elements of a rank, each with its position: all combinations of one span a dimension.
 struct Holding {
   std::vector<IndexSet> sets;
-  Extents places;
+  Extents positions;
 };
 std::vector<Holding> holdings(const Layout& layout, std::int64_t rank, bool fill_halo);
 

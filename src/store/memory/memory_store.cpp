@@ -16,13 +16,13 @@ class PendingCopy : public Pending {
 
   void complete() override {
     for (const ReadSegment& segment : reads_)
-      std::copy_n(place(segment.offset, segment.bytes), segment.bytes, segment.data);
+      std::copy_n(address_of(segment.offset, segment.bytes), segment.bytes, segment.data);
     for (const WriteSegment& segment : writes_)
-      std::copy_n(segment.data, segment.bytes, place(segment.offset, segment.bytes));
+      std::copy_n(segment.data, segment.bytes, address_of(segment.offset, segment.bytes));
   }
 
  private:
-  std::byte* place(std::int64_t offset, std::int64_t bytes) {
+  std::byte* address_of(std::int64_t offset, std::int64_t bytes) {
     if (store_.segments_++ == store_.fail_at_)
       throw Error(ErrorKind::kSystem, base::text("cannot reach memory at offset ", offset, ": made to fail"), EIO);
     if (offset < 0 || bytes > store_.size() - offset)

@@ -1,21 +1,13 @@
-/// Opening files, and the errors of the system calls on them.
+/// Opening files, and the errors of the system calls on them, as the stores call them.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "base/descriptor.hpp"
-#include "plait/error.hpp"
+#include "base/open_file.hpp"
 
 namespace plait::store::posix {
 
-/// `cannot read field.npy at offset 128: Input/output error`; `what` is `read field.npy at offset 128`.
-Error system_error(const std::string& what, int code);
-
 using base::Descriptor;
-
-/// `shown` is the name that errors use, where it is not the path itself.
-/// errors  kSystem: the path and why it cannot be opened, with a hint for a missing folder and missing permission.
-Descriptor open_file(const std::string& path, int flags, unsigned mode = 0666, const std::string& shown = {});
+using base::open_file;
+using base::system_error;
 
 }  // namespace plait::store::posix

@@ -249,7 +249,7 @@ void Replacement::commit() {
     keep_beside("a file of that name has appeared since it was opened", EEXIST);
   }
   open_ = false;
-  in_place_ = true;
+  in_position_ = true;
   file_.close();
   sync_folder(fs::path(target_).parent_path().string());
 }

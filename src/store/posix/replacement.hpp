@@ -47,7 +47,7 @@ class Replacement {
   /// Whether there is a temporary file: until it is committed or discarded.
   bool pending() const { return open_; }
   /// Whether the file has its final name.
-  bool in_place() const { return in_place_; }
+  bool in_position() const { return in_position_; }
   /// Of the new file, until it is committed or discarded.  errors  kSystem.
   Identity identity() const { return identity_of(file_.number(), path_); }
   /// What the new file gets of the old one.
@@ -73,7 +73,7 @@ class Replacement {
   Attributes attributes_;
   bool existed_ = false;
   bool open_ = false;
-  bool in_place_ = false;
+  bool in_position_ = false;
 
   [[noreturn]] void keep_beside(const char* why, int code);
 };

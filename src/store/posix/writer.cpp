@@ -54,7 +54,7 @@ void warn_once(const std::string& shown, int rank) {
 
 void claim(int file, const std::string& temporary, const std::string& beginning, const std::string& target,
            const std::string& shown) {
-  const std::optional<base::JobPlace> own = base::job_place();
+  const std::optional<base::JobRank> own = base::job_rank();
   if (!own) return;
   const std::string mark = base::text(own->rank, ' ', own->job);
   if (::fsetxattr(file, kWriterMark, mark.data(), mark.size(), 0) != 0) return warn_once(shown, own->rank);

@@ -3,7 +3,7 @@
  *
  * It is preloaded into programs that know nothing of it.  Every function here that stands in for one of the C library's
  * makes the system call itself and keeps an event of it; the C library's own functions are made to jump here too
- * (patch.c), so that what streams and the C library itself read and write is seen where it reaches the kernel.
+ * (code/patch.c), so that what streams and the C library itself read and write is seen where it reaches the kernel.
  *
  * Rules for all of it: no allocation, no locks (a signal handler may come in anywhere), errno as the program expects
  * it.
@@ -218,7 +218,7 @@ static inline void put_event(int kind, uint8_t interface, uint32_t file, int64_t
   plait_events_put(&event);
 }
 
-/* --- elf.c, patch.c --- */
+/* --- code/elf.c, code/patch.c --- */
 
 struct module;
 /* Address of the C library's own function, NULL where it has none; size: bytes of its code. */
@@ -230,7 +230,7 @@ uint64_t elf_libraries_loaded(void);
 /* Makes the C library's functions jump to ours.  returns  whether all did. */
 bool patch_libc(void);
 
-/* --- aio.c, uring.c: asynchronous requests --- */
+/* --- calls/aio.c, uring/uring.c: asynchronous requests --- */
 
 /* At the end of the process: what is not told of any more is counted as missed. */
 void aio_end(void);

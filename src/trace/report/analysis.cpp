@@ -5,11 +5,11 @@
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "trace/report/amplification.hpp"
 #include "trace/report/filter.hpp"
 #include "trace/report/level.hpp"
 #include "trace/report/lookup.hpp"
 #include "trace/report/sum.hpp"
+#include "trace/report/tables/amplification.hpp"
 
 namespace plait::trace::report {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/report/files.hpp"
-#include "trace/report/offsets.hpp"
-#include "trace/report/ranks.hpp"
-#include "trace/report/rates.hpp"
-#include "trace/report/sizes.hpp"
-#include "trace/report/timeline.hpp"
-#include "trace/report/totals.hpp"
+#include "trace/report/tables/files.hpp"
+#include "trace/report/tables/sizes.hpp"
+#include "trace/report/tables/totals.hpp"
+#include "trace/report/time/offsets.hpp"
+#include "trace/report/time/ranks.hpp"
+#include "trace/report/time/rates.hpp"
+#include "trace/report/time/timeline.hpp"
 
 namespace plait::trace::report {
 

@@ -6,7 +6,7 @@
 
 #include "trace/report/call.hpp"
 #include "trace/report/lookup.hpp"
-#include "trace/report/processes.hpp"
+#include "trace/report/tables/processes.hpp"
 
 namespace plait::trace::report {
 

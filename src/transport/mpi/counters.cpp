@@ -46,9 +46,9 @@ class CounterWindow {
     check(MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
     if (rank_ == 0) {
       memory_ = static_cast<std::int64_t*>(memory);
-      for (int place = 0; place < kCounters; ++place) {
-        memory_[place * kWords] = 0;
-        memory_[place * kWords + 1] = size_;
+      for (int slot = 0; slot < kCounters; ++slot) {
+        memory_[slot * kWords] = 0;
+        memory_[slot * kWords + 1] = size_;
       }
     }
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
@@ -64,7 +64,7 @@ class CounterWindow {
     int alike = MPI_UNEQUAL;
     return made_ < kCounters && MPI_Comm_compare(everyone_, others, &alike) == MPI_SUCCESS && alike == MPI_CONGRUENT;
   }
-  /// The place of a new counter, which all processes hold.  On process 0, with the list of windows locked.
+  /// The slot of a new counter, which all processes hold.  On process 0, with the list of windows locked.
   int take() {
     const std::scoped_lock lock(beating_);
     held_.push_back(made_);
@@ -72,11 +72,11 @@ class CounterWindow {
     return made_++;
   }
   /// This process lets a counter go.  Waits for nobody.
-  void release(int place) noexcept {
+  void release(int slot) noexcept {
     static const std::int64_t kOneLess = -1;
     const std::scoped_lock lock(calling_);
     if (window_ == MPI_WIN_NULL) return;
-    MPI_Accumulate(&kOneLess, 1, MPI_INT64_T, 0, place * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
+    MPI_Accumulate(&kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
   }
   /// One atomic operation; returns what was there before.
   std::int64_t change(int word, MPI_Op operation, std::int64_t by) {
@@ -137,8 +137,8 @@ class CounterWindow {
       MPI_Iprobe(MPI_ANY_SOURCE, 0, everyone_, &found, MPI_STATUS_IGNORE);
       // Looked up in memory: an atomic operation on this thread leaves MPICH 5.0 unable to finalise.
       MPI_Win_sync(window_);
-      std::erase_if(held_, [this](int place) {
-        return reinterpret_cast<std::atomic<std::int64_t>*>(memory_ + place * kWords + 1)->load() == 0;
+      std::erase_if(held_, [this](int slot) {
+        return reinterpret_cast<std::atomic<std::int64_t>*>(memory_ + slot * kWords + 1)->load() == 0;
       });
       if (held_.empty()) break;
     }
@@ -162,7 +162,7 @@ class CounterWindow {
 
 namespace {
 
-/// The place of the window's process 0 in MPI_COMM_WORLD, and a number of that process: no two windows have the same.
+/// The rank of the window's process 0 in MPI_COMM_WORLD, and a number of that process: no two windows have the same.
 using WindowName = std::pair<std::int64_t, std::int64_t>;
 
 /// All windows of this process, in an order that all processes share: that in which MPI_Finalize frees them.
@@ -190,8 +190,8 @@ void free_windows() {
 
 class RemoteCounter : public Counter {
  public:
-  RemoteCounter(std::shared_ptr<CounterWindow> window, int place) : window_(std::move(window)), place_(place) {}
-  ~RemoteCounter() override { window_->release(place_); }
+  RemoteCounter(std::shared_ptr<CounterWindow> window, int slot) : window_(std::move(window)), slot_(slot) {}
+  ~RemoteCounter() override { window_->release(slot_); }
   RemoteCounter(const RemoteCounter&) = delete;
   RemoteCounter& operator=(const RemoteCounter&) = delete;
   std::int64_t load() override { return window_->change(word(), MPI_NO_OP, 0); }
@@ -202,9 +202,9 @@ class RemoteCounter : public Counter {
   }
 
  private:
-  int word() const { return place_ * kWords; }
+  int word() const { return slot_ * kWords; }
   std::shared_ptr<CounterWindow> window_;
-  int place_;
+  int slot_;
 };
 
 }  // namespace
@@ -212,7 +212,7 @@ class RemoteCounter : public Counter {
 std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone) {
   Windows& all = windows();
   // Process 0 chooses for all: other threads may be making counters, in another order on each process.
-  std::array<std::int64_t, 4> chosen{};  // the name of a window, the place in it, whether it is to be made
+  std::array<std::int64_t, 4> chosen{};  // the name of a window, the slot in it, whether it is to be made
   int rank = 0;
   check(MPI_Comm_rank(everyone, &rank), "MPI_Comm_rank");
   if (rank == 0) {

@@ -9,7 +9,7 @@
 
 namespace plait::transport::mpi {
 
-/// A counter of one communicator: a place in a window of process 0, changed by MPI's atomic operations, so that nobody
+/// A counter of one communicator: a slot of a window of process 0, changed by MPI's atomic operations, so that nobody
 /// waits for a process that is doing something else.
 ///
 /// Where the network has no atomic operations of its own, MPI carries them out when process 0 is in an MPI call: as

@@ -17,8 +17,8 @@ constexpr std::size_t kMostBytesAMessage = std::size_t{1} << 30;
 
 }  // namespace
 
-Leaders::Leaders(MPI_Comm everyone, std::vector<int> ranks, int place, Notices& notices)
-    : everyone_(everyone), ranks_(std::move(ranks)), place_(place), notices_(notices) {}
+Leaders::Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices)
+    : everyone_(everyone), ranks_(std::move(ranks)), index_(index), notices_(notices) {}
 
 Leaders::~Leaders() {
   int ended = 0;
@@ -34,8 +34,8 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
     if (!step_) step_ = std::make_unique<Step>();
     Step* const step = step_.get();
     std::copy(values.begin(), values.end(), step->out.begin());
-    const int from = ranks_[static_cast<std::size_t>((place_ - distance + count) % count)];
-    const int to = ranks_[static_cast<std::size_t>((place_ + distance) % count)];
+    const int from = ranks_[static_cast<std::size_t>((index_ - distance + count) % count)];
+    const int to = ranks_[static_cast<std::size_t>((index_ + distance) % count)];
     std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     check(MPI_Irecv(step->in.data(), length, MPI_INT64_T, from, kAgreeTag, everyone_, requests.data()), "MPI_Irecv");
     check(MPI_Isend(step->out.data(), length, MPI_INT64_T, to, kAgreeTag, everyone_, &requests[1]), "MPI_Isend");

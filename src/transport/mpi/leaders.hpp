@@ -17,8 +17,8 @@ namespace plait::transport::mpi {
 /// Of one communicator, on the first process of a node.  Needs no communicator of its own for what is small.
 class Leaders {
  public:
-  /// The first process of each node, this one at `place`.
-  Leaders(MPI_Comm everyone, std::vector<int> ranks, int place, Notices& notices);
+  /// The first process of each node, this one is number `index`.
+  Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices);
   ~Leaders();
   Leaders(const Leaders&) = delete;
   Leaders& operator=(const Leaders&) = delete;
@@ -37,7 +37,7 @@ class Leaders {
 
   MPI_Comm everyone_;
   std::vector<int> ranks_;
-  int place_;
+  int index_;
   Notices& notices_;
   std::unique_ptr<Step> step_ = std::make_unique<Step>();  // beforehand: an agreement must not fail for want of memory
   MPI_Comm own_ = MPI_COMM_NULL;                           // made at first use

@@ -20,9 +20,9 @@
 #include "transport/mpi/leaders.hpp"
 #include "transport/mpi/liveness/leaving.hpp"
 #include "transport/mpi/liveness/liveness.hpp"
-#include "transport/mpi/places.hpp"
 #include "transport/mpi/segment.hpp"
 #include "transport/mpi/tags.hpp"
+#include "transport/mpi/topology.hpp"
 #include "transport/node/group.hpp"
 
 namespace plait::transport::mpi {
@@ -105,25 +105,25 @@ class MpiTransport : public Transport, public Meeting {
     check(MPI_Comm_set_errhandler(everyone_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(everyone_.get(), &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(everyone_.get(), &size_), "MPI_Comm_size");
-    Places places(everyone_.get());
-    node_rank_ = places.node_rank;
-    node_size_ = places.node_size;
-    node_group_ = places.node_group;
-    threads_ = places.threads;
-    workers_ = places.workers;
-    FirstMeeting meeting(places.node.get(), everyone_.get());
+    Topology topology(everyone_.get());
+    node_rank_ = topology.node_rank;
+    node_size_ = topology.node_size;
+    node_group_ = topology.node_group;
+    threads_ = topology.threads;
+    workers_ = topology.workers;
+    FirstMeeting meeting(topology.node.get(), everyone_.get());
     control_.emplace(meeting, node::control_bytes(node_size_));
     auto liveness =
-        std::make_unique<PeerLiveness>(places.node.get(), workers_, node::departure_of(control_->data()), progress_);
+        std::make_unique<PeerLiveness>(topology.node.get(), workers_, node::departure_of(control_->data()), progress_);
     PeerLiveness& watch = *liveness;
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
     if (nodes_apart()) {
       mailbox_ = std::make_unique<Mailbox>();
-      notices_.emplace(everyone_.get(), places.cookie, group_->departure(), progress_, *losses_, places.leaders,
-                       places.node_place);
+      notices_.emplace(everyone_.get(), topology.cookie, group_->departure(), progress_, *losses_, topology.leaders,
+                       topology.leader_index);
       watch.look = [this] { notices_->look(); };
       watch.losses = losses_.get();
-      if (node_rank_ == 0) leaders_.emplace(everyone_.get(), places.leaders, places.node_place, *notices_);
+      if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
     }
     const std::scoped_lock lock(transports().mutex);
     transports().all.insert(this);
@@ -158,7 +158,7 @@ class MpiTransport : public Transport, public Meeting {
   int node_rank() const override { return node_rank_; }
   int node_size() const override { return node_size_; }
   int worker_on_node(int node_rank) const override { return workers_[static_cast<std::size_t>(node_rank)]; }
-  int place_on_node(int worker) const override {
+  int node_rank_of(int worker) const override {
     const auto found = std::lower_bound(workers_.begin(), workers_.end(), worker);
     return found != workers_.end() && *found == worker ? static_cast<int>(found - workers_.begin()) : -1;
   }
@@ -235,7 +235,7 @@ class MpiTransport : public Transport, public Meeting {
   }
 
   void broadcast_to_nodes(std::span<std::byte> bytes) override {
-    // Worker 0 is at place 0 of its node, and the first of the leaders.
+    // Worker 0 is rank 0 of its node, and the first of the leaders.
     if (leaders_) leaders_->broadcast(bytes);
   }
 
@@ -246,8 +246,8 @@ class MpiTransport : public Transport, public Meeting {
       return make_remote_counter(everyone_.get());
     }
     auto segment = std::make_shared<Segment>(static_cast<Meeting&>(*this), kPage);
-    auto& place = *reinterpret_cast<std::atomic<std::int64_t>*>(segment->data());
-    return std::make_unique<MemoryCounter>(place, std::move(segment));
+    auto& word = *reinterpret_cast<std::atomic<std::int64_t>*>(segment->data());
+    return std::make_unique<MemoryCounter>(word, std::move(segment));
   }
 
   std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {

@@ -3,8 +3,8 @@
 
 namespace plait::transport::mpi {
 
-/// Active messages: a call under way has one of at most kMostPlaces places for its answer, payload and failure.
-inline constexpr int kMostPlaces = 32;
+/// Active messages: a call under way has one of at most kMostSlots slots for its answer, payload and failure.
+inline constexpr int kMostSlots = 32;
 inline constexpr int kHeadTag = 1;
 inline constexpr int kAnswerTag = 100;
 inline constexpr int kPayloadTag = 200;

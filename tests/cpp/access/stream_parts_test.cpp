@@ -30,9 +30,9 @@ using plait::transport::thread::run_team;
 TEST(SharedPosition, NeverPassesTheEnd) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t end : {std::int64_t{0}, std::int64_t{10}, kMost - 5, kMost}) {
-    auto place = std::make_shared<std::atomic<std::int64_t>>(0);
-    SharedPosition position(std::make_unique<MemoryCounter>(*place, place), end, 4);
-    SharedPosition other(std::make_unique<MemoryCounter>(*place, place), end, 4);
+    auto word = std::make_shared<std::atomic<std::int64_t>>(0);
+    SharedPosition position(std::make_unique<MemoryCounter>(*word, word), end, 4);
+    SharedPosition other(std::make_unique<MemoryCounter>(*word, word), end, 4);
     EXPECT_FALSE(end < kMost && position.take_all(end + 1));
     EXPECT_EQ(position.tell(), 0);
     EXPECT_EQ(position.take(kMost).elements, end);
@@ -42,7 +42,7 @@ TEST(SharedPosition, NeverPassesTheEnd) {
       EXPECT_EQ(other.take(1).first, end);
       EXPECT_EQ(position.take(1).elements, 0);
     }
-    EXPECT_EQ(*place, end);
+    EXPECT_EQ(*word, end);
     EXPECT_TRUE(position.take_all(0));
     EXPECT_FALSE(position.take_all(1));
     if (end == 0) continue;

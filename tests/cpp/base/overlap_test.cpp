@@ -17,15 +17,15 @@ using plait::base::MemoryBox;
 using plait::base::overlaps_itself;
 using plait::base::share_memory;
 
-std::byte* at_byte(std::int64_t place) { return reinterpret_cast<std::byte*>((std::int64_t{1} << 40) + place); }
+std::byte* at_byte(std::int64_t position) { return reinterpret_cast<std::byte*>((std::int64_t{1} << 40) + position); }
 
 /// The bytes of a box, those of each element behind those of the one before.
 std::vector<std::int64_t> bytes_of(std::int64_t first, const Extents& shape, const Extents& steps, std::int64_t size) {
   std::vector<std::int64_t> result;
   oracle::for_each_index(shape, [&](const Extents& index) {
-    std::int64_t place = first;
-    for (std::size_t d = 0; d < index.size(); ++d) place += index[d] * steps[d];
-    for (std::int64_t byte = 0; byte < size; ++byte) result.push_back(place + byte);
+    std::int64_t position = first;
+    for (std::size_t d = 0; d < index.size(); ++d) position += index[d] * steps[d];
+    for (std::int64_t byte = 0; byte < size; ++byte) result.push_back(position + byte);
   });
   return result;
 }

@@ -236,11 +236,11 @@ TEST(NpyHeader, SurvivesEveryCutAndEveryFlippedByte) {
           Error)
           << length;
     }
-    for (std::size_t place = 0; place < whole.size(); ++place)
+    for (std::size_t position = 0; position < whole.size(); ++position)
       for (int value = 0; value < 256; ++value) {
         Bytes flipped = whole;
-        flipped[place] = static_cast<std::byte>(value);
-        ASSERT_NO_FATAL_FAILURE(parse_damaged(flipped)) << place << " = " << value;
+        flipped[position] = static_cast<std::byte>(value);
+        ASSERT_NO_FATAL_FAILURE(parse_damaged(flipped)) << position << " = " << value;
       }
   }
 }

@@ -101,7 +101,7 @@ TEST_F(SeveralArrays, LieBehindEachOther) {
   EXPECT_EQ(plait::stripe_count(path("stripes")), 2);
 }
 
-TEST_F(SeveralArrays, PlainFilesGrowInPlaceAndStripedOnesDoNot) {
+TEST_F(SeveralArrays, PlainFilesGrowInPositionAndStripedOnesDoNot) {
   const Layout vector = Layout::parse("50 (*)");
   for (const std::string& name : {path("plain"), striped("stripes")}) {
     File file = File::open(name, Mode::kWrite, several());

@@ -45,7 +45,7 @@ TEST_P(Distant, EveryRankReachesEveryDisk) {
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     for (int home = 0; home < comm.size(); ++home)
-      EXPECT_EQ(file.direct(home), comm.transport()->place_on_node(home) >= 0);
+      EXPECT_EQ(file.direct(home), comm.transport()->node_rank_of(home) >= 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto size = static_cast<std::size_t>(sizes[i]);
       const std::int64_t room = (sizes[i] + 5) * comm.size();
@@ -90,7 +90,7 @@ TEST_P(Distant, RequestsOverlapAndEndInAnyOrder) {
   });
 }
 
-/// Every rank writes and reads places of its own on all disks, and one place that all write at once.
+/// Every rank writes and reads positions of its own on all disks, and one position that all write at once.
 TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
   constexpr std::int64_t kShared = 20000;
   constexpr std::int64_t kOwn = 300000;
@@ -148,8 +148,8 @@ TEST_P(Distant, AStormOnOneRankIsServed) {
     std::vector<DistantRequest> requests;
     for (int i = 0; i < kRequests; ++i) {
       numbers[static_cast<std::size_t>(i)] = i * 100 + comm.rank();
-      const std::int64_t place = (i * comm.size() + comm.rank()) * 8;
-      requests.push_back(file.start_write(place, &numbers[static_cast<std::size_t>(i)], 8, 0));
+      const std::int64_t position = (i * comm.size() + comm.rank()) * 8;
+      requests.push_back(file.start_write(position, &numbers[static_cast<std::size_t>(i)], 8, 0));
     }
     plait::wait_all(requests);
     barrier(comm);
@@ -246,7 +246,7 @@ TEST_P(Distant, FilesAreFoundByName) {
   });
 }
 
-TEST_P(Distant, PlacesBeyondTwoGigabytes) {
+TEST_P(Distant, PositionsBeyondTwoGigabytes) {
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     const int home = (comm.rank() + 1) % comm.size();

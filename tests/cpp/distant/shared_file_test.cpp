@@ -78,9 +78,9 @@ TEST_P(Shared, RequestsOfAllSizesReachTheirStripes) {
       EXPECT_EQ(in, whole);
       requests.clear();
       std::ranges::fill(in, std::byte{0});
-      std::vector<std::int64_t> places;
-      for (std::int64_t at = 0; at < size; at += 123457) places.push_back(at);
-      for (const std::int64_t at : places)
+      std::vector<std::int64_t> positions;
+      for (std::int64_t at = 0; at < size; at += 123457) positions.push_back(at);
+      for (const std::int64_t at : positions)
         requests.push_back(file.start_read(at, in.data() + at, std::min<std::int64_t>(123457, size - at)));
       plait::wait_all(requests);
       EXPECT_EQ(in, whole);
@@ -93,11 +93,11 @@ TEST_P(Shared, RequestsOfAllSizesReachTheirStripes) {
 TEST_P(Shared, TheEndIsThatOfTheFurthestComponent) {
   everywhere([&](const Comm& comm) {
     SharedFile file = SharedFile::open(striped(10), comm);
-    const std::int64_t place = std::int64_t{5} << 40;
+    const std::int64_t position = std::int64_t{5} << 40;
     // Only the last rank knows what it wrote; the others have to ask.
     if (comm.rank() == comm.size() - 1) {
       try {
-        file.write(place, "far", 3);
+        file.write(position, "far", 3);
       } catch (const plait::Error& error) {
         ASSERT_EQ(error.system_code(), EFBIG) << error.what();  // of the file system
         file.write(35, "far", 3);
@@ -148,8 +148,8 @@ TEST_P(Shared, WhatIsOpenToReadIsNotWritten) {
   });
 }
 
-/// On full disks a request fails in several places at once, in any order.
-TEST_P(Shared, ErrorsNameTheFirstPlaceThatFailed) {
+/// On full disks a request fails in several positions at once, in any order.
+TEST_P(Shared, ErrorsNameTheFirstPositionThatFailed) {
   rlimit old{};
   ASSERT_EQ(0, ::getrlimit(RLIMIT_FSIZE, &old));
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);

@@ -15,7 +15,7 @@ using plait::distant::shared::StripeMap;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-TEST(SharedStripeMap, EachByteHasOnePlace) {
+TEST(SharedStripeMap, EachByteHasOnePosition) {
   for (const int components : {1, 2, 3, 5})
     for (const std::int64_t unit : {1, 2, 3, 7}) {
       const StripeMap stripes(unit, components);
@@ -25,7 +25,7 @@ TEST(SharedStripeMap, EachByteHasOnePlace) {
         std::int64_t& length = lengths[static_cast<std::size_t>(component)];
         ASSERT_EQ(stripes.component_of(offset), component);
         // Bytes of a component come without gaps, in order.
-        ASSERT_EQ(stripes.place_of(offset), length);
+        ASSERT_EQ(stripes.position_of(offset), length);
         ASSERT_EQ(stripes.offset_of(component, length), offset);
         ++length;
         std::int64_t end = 0;
@@ -56,19 +56,19 @@ TEST(SharedStripeMap, BatchesCoverARequest) {
             for (const Batch& batch : batches) {
               ASSERT_GT(batch.bytes, 0);
               ASSERT_LE(batch.bytes, most);
-              std::int64_t at_place = batch.place;
-              stripes.each_part(batch, offset, [&](std::int64_t place, std::int64_t at, std::int64_t part) {
-                ASSERT_EQ(place, at_place);
-                at_place += part;
+              std::int64_t at_position = batch.position;
+              stripes.each_part(batch, offset, [&](std::int64_t position, std::int64_t at, std::int64_t part) {
+                ASSERT_EQ(position, at_position);
+                at_position += part;
                 for (std::int64_t i = 0; i < part; ++i) {
                   ASSERT_GE(at + i, 0);
                   ASSERT_LT(at + i, bytes);
                   ++seen[static_cast<std::size_t>(at + i)];
                   ASSERT_EQ(stripes.component_of(offset + at + i), batch.component);
-                  ASSERT_EQ(stripes.place_of(offset + at + i), place + i);
+                  ASSERT_EQ(stripes.position_of(offset + at + i), position + i);
                 }
               });
-              ASSERT_EQ(at_place, batch.place + batch.bytes);
+              ASSERT_EQ(at_position, batch.position + batch.bytes);
             }
             ASSERT_TRUE(std::ranges::all_of(seen, [](int times) { return times == 1; }))
                 << components << " components, unit " << unit << ", most " << most << ", " << bytes << " bytes at "
@@ -91,9 +91,9 @@ TEST(SharedStripeMap, OffsetsGoUpToTheLargest) {
       const StripeMap stripes(unit, components);
       for (const std::int64_t offset : {kMost - 1, kMost - 2, kMost - unit, kMost / 2, kMost / 3}) {
         const int component = stripes.component_of(offset);
-        EXPECT_EQ(stripes.offset_of(component, stripes.place_of(offset)), offset);
-        EXPECT_EQ(stripes.length(component, offset + 1), stripes.place_of(offset) + 1);
-        EXPECT_EQ(stripes.end(component, stripes.place_of(offset) + 1), offset + 1);
+        EXPECT_EQ(stripes.offset_of(component, stripes.position_of(offset)), offset);
+        EXPECT_EQ(stripes.length(component, offset + 1), stripes.position_of(offset) + 1);
+        EXPECT_EQ(stripes.end(component, stripes.position_of(offset) + 1), offset + 1);
       }
       std::int64_t all = 0;
       for (const Batch& batch : stripes.batches(kMost - 100000, 100000, 262144)) all += batch.bytes;

@@ -39,10 +39,10 @@ TEST(BitPermutation, EveryElementOfSmallLayouts) {
     const oracle::ArrayMap map = oracle::map_of(layout);
     const BitPermutation found = bit_permutation(layout);
     for (std::int64_t number = 0; number < layout.elements(); ++number) {
-      const UnitPosition place = found.apply({0, number});
-      EXPECT_EQ(place.unit, map.places[oracle::at(number)].rank) << text;
-      EXPECT_EQ(place.position, map.places[oracle::at(number)].offset) << text;
-      EXPECT_EQ(found.inverse().apply(place), (UnitPosition{0, number})) << text;
+      const UnitPosition position = found.apply({0, number});
+      EXPECT_EQ(position.unit, map.positions[oracle::at(number)].rank) << text;
+      EXPECT_EQ(position.position, map.positions[oracle::at(number)].offset) << text;
+      EXPECT_EQ(found.inverse().apply(position), (UnitPosition{0, number})) << text;
     }
   }
 }

@@ -26,12 +26,12 @@ void check(const Layout& layout) {
     ASSERT_EQ(layout.local_shape(c), Extents{set.size()});
     ASSERT_EQ(layout.local_elements(c), set.size());
     total += set.size();
-    for (std::int64_t place = 0; place < set.size(); ++place) {
-      const std::int64_t index = mine[at(place)];
-      ASSERT_EQ(set.at(place), index);
-      ASSERT_EQ(set.rank_of(index), place);
-      ASSERT_EQ(layout.to_local(Extents{index}, c), Extents{place});
-      ASSERT_EQ(layout.to_global(Extents{place}, c), Extents{index});
+    for (std::int64_t position = 0; position < set.size(); ++position) {
+      const std::int64_t index = mine[at(position)];
+      ASSERT_EQ(set.at(position), index);
+      ASSERT_EQ(set.rank_of(index), position);
+      ASSERT_EQ(layout.to_local(Extents{index}, c), Extents{position});
+      ASSERT_EQ(layout.to_global(Extents{position}, c), Extents{index});
     }
   }
   ASSERT_EQ(total, size);
@@ -105,10 +105,10 @@ TEST(Distribution, HugeSizesDoNotOverflow) {
       const IndexSet set = layout.index_set(0, c);
       total += set.size();
       if (set.empty()) continue;
-      for (const std::int64_t place : {std::int64_t{0}, set.size() / 2, set.size() - 1}) {
-        const std::int64_t index = set.at(place);
+      for (const std::int64_t position : {std::int64_t{0}, set.size() / 2, set.size() - 1}) {
+        const std::int64_t index = set.at(position);
         EXPECT_EQ(layout.owner(0, index), c);
-        EXPECT_EQ(set.rank_of(index), place);
+        EXPECT_EQ(set.rank_of(index), position);
         EXPECT_EQ(set.next(index), index);
         const Extents owners = layout.owners_in(0, index, kHuge - 1);
         EXPECT_NE(std::find(owners.begin(), owners.end(), c), owners.end());

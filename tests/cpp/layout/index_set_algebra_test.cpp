@@ -62,18 +62,18 @@ TEST(IndexSetAlgebra, PreimagesHoldFewRuns) {
 }
 
 TEST(IndexSetAlgebra, NestsOfAllPairs) {
-  // The inner sets are those whose members are local places of the outer one.
+  // The inner sets are those whose members are local positions of the outer one.
   const std::vector<SetCase> cases = oracle::cases_of_every_kind();
   std::int64_t count = 0;
   for (const SetCase& outer : cases) {
     for (const SetCase& inner : cases) {
       if (++count % oracle::kThinning != 0) continue;
-      const IndexSet places = inner.set.clip(0, outer.set.size());
+      const IndexSet positions = inner.set.clip(0, outer.set.size());
       Extents expected;
       for (const std::int64_t q : inner.list)
         if (q < outer.set.size()) expected.push_back(outer.list[at(q)]);
-      const IndexSet found = plait::nest(outer.set, places);
-      SCOPED_TRACE(testing::Message() << oracle::spelled(outer.set) << " of " << oracle::spelled(places) << ": "
+      const IndexSet found = plait::nest(outer.set, positions);
+      SCOPED_TRACE(testing::Message() << oracle::spelled(outer.set) << " of " << oracle::spelled(positions) << ": "
                                       << oracle::spelled(found));
       check(found, expected, 24);
       if (testing::Test::HasFatalFailure()) return;
@@ -86,10 +86,10 @@ TEST(IndexSetAlgebra, NestsOfLongSetsRepeat) {
   for (unsigned mask = 1; mask < 64; mask += 2) {
     for (std::int64_t stride = 2; stride <= 7; ++stride) {
       const SetCase outer = oracle::periodic_case(mask, 6, 1, 4, 700);
-      const IndexSet places = IndexSet::blocks(1, stride / 2, stride, outer.set.size() - 3);
+      const IndexSet positions = IndexSet::blocks(1, stride / 2, stride, outer.set.size() - 3);
       Extents expected;
-      for (const std::int64_t q : oracle::list_of(places)) expected.push_back(outer.list[at(q)]);
-      const IndexSet found = plait::nest(outer.set, places);
+      for (const std::int64_t q : oracle::list_of(positions)) expected.push_back(outer.list[at(q)]);
+      const IndexSet found = plait::nest(outer.set, positions);
       ASSERT_EQ(oracle::list_of(found), expected) << oracle::spelled(found);
       check_form(found);
       ASSERT_LE(found.pattern_runs(), 6 * stride);
@@ -147,8 +147,8 @@ TEST(IndexSetAlgebra, LargeValues) {
   EXPECT_EQ(sevenths.at(2), 3);
   for (std::int64_t i = 0; i < sevenths.size(); ++i) ASSERT_TRUE(blocks.contains(7 * sevenths.at(i)));
   EXPECT_EQ(sevenths.size(), plait::intersection(blocks, IndexSet::blocks(0, 1, 7, kHuge / 7 * 7)).size());
-  const IndexSet places = IndexSet::blocks(3, 2, 5, 60);
-  const IndexSet nested = plait::nest(blocks, places);
+  const IndexSet positions = IndexSet::blocks(3, 2, 5, 60);
+  const IndexSet nested = plait::nest(blocks, positions);
   EXPECT_EQ(nested.size(), 24);
   EXPECT_EQ(nested.at(23), blocks.at(59));
   EXPECT_EQ(nested.at(2), blocks.at(8));

@@ -64,7 +64,7 @@ class Texts {
   std::mt19937 random_;
 };
 
-TEST(LayoutFeatures, SetsOwnersAndPlacesAgree) {
+TEST(LayoutFeatures, SetsOwnersAndPositionsAgree) {
   Texts texts(1);
   for (int round = 0; round < 400; ++round) {
     const std::int64_t size = texts.number(round % 2, 40);
@@ -78,12 +78,12 @@ TEST(LayoutFeatures, SetsOwnersAndPlacesAgree) {
       ASSERT_EQ(layout.rank_at(Extents{coordinate}, layout.replica_of(rank)), rank);
       const IndexSet set = layout.index_set(0, coordinate);
       ASSERT_LE(set.size(), layout.longest_local(0));
-      for (std::int64_t place = 0; place < set.size(); ++place) {
-        const Extents index{set.at(place)};
+      for (std::int64_t position = 0; position < set.size(); ++position) {
+        const Extents index{set.at(position)};
         ++holders[at(index[0])];
         ASSERT_EQ(layout.owner(0, index[0]), coordinate);
-        ASSERT_EQ(layout.to_local(index, rank), Extents{place});
-        ASSERT_EQ(layout.to_global(Extents{place}, rank), index);
+        ASSERT_EQ(layout.to_local(index, rank), Extents{position});
+        ASSERT_EQ(layout.to_global(Extents{position}, rank), index);
       }
     }
     for (std::int64_t i = 0; i < size; ++i) {
@@ -151,14 +151,14 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
           for (const auto& piece : product[0])
             for (std::int64_t t = 0; t < piece.count; ++t)
               for (std::int64_t i = 0; i < piece.length; ++i, ++elements) {
-                std::int64_t& place = padded[at(piece.b + t * piece.b_step + i)];
-                ASSERT_EQ(place, -1) << "delivered twice";
-                place = from[at(piece.a + t * piece.a_step + i - source.halo(0).lo)];
+                std::int64_t& position = padded[at(piece.b + t * piece.b_step + i)];
+                ASSERT_EQ(position, -1) << "delivered twice";
+                position = from[at(piece.a + t * piece.a_step + i - source.halo(0).lo)];
               }
         ASSERT_EQ(elements, message.elements);
       }
-      for (std::int64_t place = 0; place < target.padded_shape(rank)[0]; ++place) {
-        const std::int64_t owned = place - halo.lo;
+      for (std::int64_t position = 0; position < target.padded_shape(rank)[0]; ++position) {
+        const std::int64_t owned = position - halo.lo;
         std::int64_t expected = -1;
         if (owned >= 0 && owned < own.size()) {
           expected = own.at(owned);
@@ -167,7 +167,7 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
           const std::int64_t wrapped = (beside % size + size) % size;
           if (beside == wrapped || target.periodic(0)) expected = wrapped;
         }
-        ASSERT_EQ(padded[at(place)], expected) << "rank " << rank << ", place " << place;
+        ASSERT_EQ(padded[at(position)], expected) << "rank " << rank << ", position " << position;
       }
     }
     ASSERT_EQ(messages, sent.size());

@@ -52,7 +52,7 @@ void for_each_layout(const Extents& shape, std::int64_t most, std::int64_t most_
 void check_against_map(const Layout& layout) {
   const oracle::ArrayMap map = oracle::map_of(layout);
   ASSERT_EQ(static_cast<std::size_t>(layout.size()), map.local_shapes.size());
-  ASSERT_EQ(static_cast<std::size_t>(layout.elements()), map.places.size());
+  ASSERT_EQ(static_cast<std::size_t>(layout.elements()), map.positions.size());
   for (std::int64_t rank = 0; rank < layout.size(); ++rank) {
     ASSERT_EQ(layout.local_shape(rank), map.local_shapes[at(rank)]) << "rank " << rank;
     const std::vector<IndexSet> sets = layout.index_sets(rank);
@@ -61,11 +61,11 @@ void check_against_map(const Layout& layout) {
   }
   std::size_t element = 0;
   oracle::for_each_index(layout.shape(), [&](const Extents& index) {
-    const oracle::Place& place = map.places[element++];
-    ASSERT_EQ(layout.owner(index), place.rank);
-    const Extents local = layout.to_local(index, place.rank);
-    ASSERT_EQ(oracle::offset_of(local, map.local_shapes[at(place.rank)], oracle::order_of(layout)), place.offset);
-    ASSERT_EQ(layout.to_global(local, place.rank), index);
+    const oracle::Position& position = map.positions[element++];
+    ASSERT_EQ(layout.owner(index), position.rank);
+    const Extents local = layout.to_local(index, position.rank);
+    ASSERT_EQ(oracle::offset_of(local, map.local_shapes[at(position.rank)], oracle::order_of(layout)), position.offset);
+    ASSERT_EQ(layout.to_global(local, position.rank), index);
   });
 }
 
@@ -164,7 +164,7 @@ TEST(Layout, SaysWhatIsWrong) {
   expect_refused([&] { (void)layout.to_global(Extents{0}, 0); }, "(0)");
 }
 
-/// Two layouts are equal when each rank has the same indices of each dimension, and the same element at each place.
+/// Two layouts are equal when each rank has the same indices of each dimension, and the same element at each position.
 void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t most_cyclic, std::int64_t every) {
   struct Seen {
     Layout layout;
@@ -180,8 +180,8 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t mo
     SCOPED_TRACE(oracle::spelled(layout));
     const oracle::ArrayMap map = oracle::map_of(layout);
     std::string meaning;
-    for (const auto& place : map.places)
-      meaning += std::to_string(place.rank) + ':' + std::to_string(place.offset) + ' ';
+    for (const auto& position : map.positions)
+      meaning += std::to_string(position.rank) + ':' + std::to_string(position.offset) + ' ';
     for (const auto& of_rank : map.indices)
       for (const Extents& indices : of_rank) {
         meaning += '/';

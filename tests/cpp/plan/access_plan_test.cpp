@@ -1,4 +1,4 @@
-// Access plans: shares and windows that hold each place once, and who owns what in them, against lists.
+// Access plans: shares and windows that hold each position once, and who owns what in them, against lists.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -35,7 +35,7 @@ Layout whole(const Extents& shape) {
   return {shape, std::vector<Distribution>(shape.size(), Distribution::collapsed()), {}};
 }
 
-/// Shares and windows partition the places; file offsets of their edges are on storage units where they can be.
+/// Shares and windows partition the positions; file offsets of their edges are on storage units where they can be.
 void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memory) {
   const std::int64_t elements = plan.section().elements;
   std::int64_t next = 0;
@@ -62,13 +62,13 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
       const bool can_align = offset % std::gcd(kStorageUnit, plan.element_bytes()) == 0;
       const bool large = plan.window() * plan.element_bytes() >= kStorageUnit * plan.element_bytes();
       if (plan.section().contiguous() && can_align && window.begin > 0 && (window.begin == share.begin || large)) {
-        ASSERT_EQ(byte % kStorageUnit, 0) << "window at place " << window.begin;
+        ASSERT_EQ(byte % kStorageUnit, 0) << "window at position " << window.begin;
       }
     }
     ASSERT_EQ(next, share.end);
-    for (const std::int64_t place : {share.begin, share.begin + share.size() / 2, share.end - 1}) {
+    for (const std::int64_t position : {share.begin, share.begin + share.size() / 2, share.end - 1}) {
       if (!share.empty()) {
-        ASSERT_EQ(plan.reader_of(place), reader);
+        ASSERT_EQ(plan.reader_of(position), reader);
       }
     }
   }
@@ -77,7 +77,7 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
   ASSERT_LE(plan.staging_bytes(), memory);
 }
 
-TEST(AccessPlan, SharesAndWindowsHoldEachPlaceOnce) {
+TEST(AccessPlan, SharesAndWindowsHoldEachPositionOnce) {
   for (const std::int64_t element_bytes : {1, 2, 3, 8, 12, 100, 4096, 5000}) {
     for (const std::int64_t offset : {0, 128, 130, 4096}) {
       for (const std::int64_t elements : {0, 1, 7, 1000, 4097, 70'000, 1'000'003}) {
@@ -123,15 +123,15 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
   const AccessPlan plan = plan_of(shape, layout, 8, 0, 2, {}, false, false, region, file_order);
   const Section& section = plan.section();
   const oracle::ArrayMap map = oracle::map_of(layout);
-  Extents owner;  // of each place
+  Extents owner;  // of each position
   Extents offset;
   oracle::for_each_index(section.shape, [&](const Extents& index) {
     Extents layout_index(layout.shape().size());
     for (std::size_t d = 0; d < index.size(); ++d)
       if (section.layout_dimension[d] >= 0) layout_index[at(section.layout_dimension[d])] = index[d];
-    const oracle::Place& place = map.places[at(oracle::offset_of(layout_index, layout.shape(), Order::kC))];
-    owner.push_back(place.rank);
-    offset.push_back(place.offset);
+    const oracle::Position& position = map.positions[at(oracle::offset_of(layout_index, layout.shape(), Order::kC))];
+    owner.push_back(position.rank);
+    offset.push_back(position.offset);
   });
   const auto total = static_cast<std::int64_t>(owner.size());
   ASSERT_EQ(total, section.elements);
@@ -145,11 +145,11 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
     const auto& sets = holdings[0].sets;
     ASSERT_EQ(sets.size(), section.shape.size());
     std::int64_t next = total;
-    for (std::int64_t place = total; place >= 0; --place) {
-      if (place < total && owner[at(place)] == rank) next = place;
-      ASSERT_EQ(plan.next_owned(sets, place), next) << "rank " << rank << ", place " << place;
+    for (std::int64_t position = total; position >= 0; --position) {
+      if (position < total && owner[at(position)] == rank) next = position;
+      ASSERT_EQ(plan.next_owned(sets, position), next) << "rank " << rank << ", position " << position;
     }
-    // The local array's steps lead to the place of each element.
+    // The local array's steps lead to the position of each element.
     const Extents local_shape = layout.local_shape(rank);
     Extents strides(local_shape.size());
     for (std::size_t d = 0; d < strides.size(); ++d) {
@@ -158,14 +158,14 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
       strides[d] = oracle::offset_of(one, local_shape, oracle::order_of(layout));
     }
     const Extents steps = plan.local_steps(strides);
-    std::size_t place = 0;
+    std::size_t position = 0;
     oracle::for_each_index(section.shape, [&](const Extents& index) {
-      if (owner[place] == rank) {
+      if (owner[position] == rank) {
         std::int64_t found = 0;
         for (std::size_t d = 0; d < index.size(); ++d) found += sets[d].rank_of(index[d]) * steps[d];
-        ASSERT_EQ(found, offset[place]);
+        ASSERT_EQ(found, offset[position]);
       }
-      ++place;
+      ++position;
     });
   }
   for (std::int64_t begin = 0; begin <= total; ++begin) {
@@ -179,7 +179,7 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
   ASSERT_FALSE(plan.explain("a.npy").empty());
 }
 
-TEST(AccessPlan, OwnersOfPlaces) {
+TEST(AccessPlan, OwnersOfPositions) {
   const Extents shape{5, 4, 3};
   const Region middle{{1, 4, 1, false}, {1, 1, 1, true}, {0, 2, 2, false}};
   std::mt19937_64 random(9);
@@ -284,8 +284,8 @@ std::set<std::pair<std::int64_t, std::int64_t>> pages_of(std::int64_t begin, std
   while (begin < end) {
     const std::int64_t k = begin / stripe;
     const std::int64_t last = std::min(end, (k + 1) * stripe) - 1;
-    const std::int64_t place = k / disks * stripe - k * stripe;
-    for (std::int64_t page = (begin + place) / 4096; page <= (last + place) / 4096; ++page)
+    const std::int64_t position = k / disks * stripe - k * stripe;
+    for (std::int64_t page = (begin + position) / 4096; page <= (last + position) / 4096; ++page)
       result.insert({k % disks, page});
     begin = last + 1;
   }

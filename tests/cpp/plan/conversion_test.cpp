@@ -201,7 +201,7 @@ std::vector<std::vector<int>> move_through(const Layout& source, const Layout& t
       const std::int64_t to = message.rank;
       const auto products = plait::plan::products(source, from, target, to);
       EXPECT_EQ(products.size(), 1U);
-      // Each common index in each dimension, with its place on both sides.
+      // Each common index in each dimension, with its position on both sides.
       std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> steps(products[0].size());
       Extents shape;
       for (std::size_t d = 0; d < steps.size(); ++d) {
@@ -232,8 +232,8 @@ std::vector<std::vector<int>> parts_of(const Mapped& mapped) {
   std::vector<std::vector<int>> parts;
   for (std::int64_t rank = 0; rank < mapped.layout.size(); ++rank)
     parts.emplace_back(at(mapped.layout.local_elements(rank)), -1);
-  for (std::size_t i = 0; i < mapped.map.places.size(); ++i)
-    parts[at(mapped.map.places[i].rank)][at(mapped.map.places[i].offset)] = static_cast<int>(i);
+  for (std::size_t i = 0; i < mapped.map.positions.size(); ++i)
+    parts[at(mapped.map.positions[i].rank)][at(mapped.map.positions[i].offset)] = static_cast<int>(i);
   return parts;
 }
 

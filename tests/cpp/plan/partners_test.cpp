@@ -19,7 +19,7 @@ using plait::Message;
 
 std::vector<Message> counted(const Layout& source, const Layout& target, std::int64_t rank) {
   std::map<std::int64_t, Message> found;
-  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> last;  // places of the last element of each message
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> last;  // positions of the last element of each message
   const plait::IndexSet own = source.index_sets(rank)[0];
   for (std::int64_t a = 0; a < own.size(); ++a) {
     const Extents index{own.at(a)};

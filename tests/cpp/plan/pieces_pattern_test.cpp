@@ -13,8 +13,8 @@
 namespace {
 
 using oracle::at;
-using oracle::by_common_place;
-using oracle::check_places;
+using oracle::by_common_position;
+using oracle::check_positions;
 using oracle::check_tidy;
 using oracle::count_runs;
 using oracle::expand;
@@ -35,7 +35,7 @@ void check(const SetCase& a, const SetCase& b) {
   SCOPED_TRACE(testing::Message() << oracle::spelled(a.set) << " and " << oracle::spelled(b.set));
   const Pieces pieces = intersect(a.set, b.set);
   const Triples expected = expected_of(a.list, b.list);
-  ASSERT_EQ(by_common_place(expand(pieces)), expected);
+  ASSERT_EQ(by_common_position(expand(pieces)), expected);
   ASSERT_EQ(elements(pieces), static_cast<std::int64_t>(expected.size()));
   ASSERT_EQ(runs(pieces), count_runs(expected));
   ASSERT_TRUE(
@@ -122,15 +122,15 @@ TEST(PiecesPattern, LargeValues) {
   const Pieces whole = intersect(threes, IndexSet::range(0, INT64_MAX));
   EXPECT_EQ(elements(whole), threes.size());
   EXPECT_EQ(runs(whole), threes.runs());
-  check_places(threes, IndexSet::range(0, INT64_MAX), whole);
+  check_positions(threes, IndexSet::range(0, INT64_MAX), whole);
   const IndexSet elevens = IndexSet::periodic(kHuge, 11, {{1, 1}, {5, 4}}, 0, INT64_MAX);
-  check_places(threes, elevens, intersect(threes, elevens));
+  check_positions(threes, elevens, intersect(threes, elevens));
   EXPECT_EQ(elements(intersect(threes, elevens)), plait::intersection(threes, elevens).size());
   // Strides whose common period passes 2^63 by far.
   const IndexSet a = IndexSet::periodic(0, kHuge / 3, {{0, 10}, {100, 10}, {kHuge / 4, 1000}}, 0, INT64_MAX);
   const IndexSet b = IndexSet::periodic(0, kHuge / 3 - 1, {{3, 10}, {102, 10}, {kHuge / 4 + 7, 1}}, 0, INT64_MAX);
   const Pieces few = intersect(a, b);
-  check_places(a, b, few);
+  check_positions(a, b, few);
   std::int64_t expected = 0;
   for (std::int64_t x = a.next(0); x < a.end; x = a.next(a.run_end(x)))
     for (std::int64_t i = x; i < a.run_end(x); ++i) expected += b.contains(i) ? 1 : 0;
@@ -174,7 +174,7 @@ TEST(PiecesPattern, ListsCostTheirRuns) {
   const IndexSet a = IndexSet::of_runs(squares);
   const IndexSet b = IndexSet::of_runs(cubes);
   const Pieces pieces = intersect(a, b);
-  check_places(a, b, pieces);
+  check_positions(a, b, pieces);
   EXPECT_EQ(elements(pieces), plait::intersection(a, b).size());
   for (std::int64_t i = 0; i < 10'000; ++i) {
     const IndexSet part = a.clip(i * 20, i * 20 + 300);

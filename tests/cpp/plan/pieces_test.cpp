@@ -15,8 +15,8 @@
 namespace {
 
 using oracle::at;
-using oracle::by_common_place;
-using oracle::check_places;
+using oracle::by_common_position;
+using oracle::check_positions;
 using oracle::check_tidy;
 using oracle::count_runs;
 using oracle::expand;
@@ -68,7 +68,7 @@ TEST(Pieces, IntersectionsOfAllPairsOfSmallSets) {
           out << '[' << s.begin << ',' << s.end << ") " << s.origin << '+' << s.length << '/' << s.stride << "  ";
         return out.str();
       };
-      ASSERT_EQ(by_common_place(found), expected) << trace();
+      ASSERT_EQ(by_common_position(found), expected) << trace();
       ASSERT_EQ(elements(pieces), static_cast<std::int64_t>(expected.size())) << trace();
       ASSERT_EQ(runs(pieces), count_runs(expected)) << trace();
       check_tidy(pieces);
@@ -89,7 +89,7 @@ TEST(Pieces, LongPeriodsThatRepeat) {
             const IndexSet b = IndexSet::blocks(shift, length_b, stride_b, 247);
             const Pieces pieces = intersect(a, b);
             const Triples expected = expected_of(oracle::list_of(a), oracle::list_of(b));
-            ASSERT_EQ(by_common_place(expand(pieces)), expected);
+            ASSERT_EQ(by_common_position(expand(pieces)), expected);
             ASSERT_EQ(runs(pieces), count_runs(expected));
             const std::int64_t period = std::lcm(stride_a, stride_b);
             if (250 / period > 4) {
@@ -102,21 +102,21 @@ TEST(Pieces, LongPeriodsThatRepeat) {
   }
 }
 
-TEST(Pieces, ClipsAtCommonPlaces) {
+TEST(Pieces, ClipsAtCommonPositions) {
   const std::vector<IndexSet> sets = small_sets();
   std::mt19937_64 random(7);
   for (std::int64_t n = 0; n < 4000 / oracle::kThinning; ++n) {
     const IndexSet& a = sets[random() % sets.size()];
     const IndexSet& b = sets[random() % sets.size()];
     const Pieces pieces = intersect(a, b);
-    const Triples whole = by_common_place(expand(pieces));
+    const Triples whole = by_common_position(expand(pieces));
     const auto size = static_cast<std::int64_t>(whole.size());
     for (std::int64_t begin = 0; begin <= size; ++begin) {
       for (std::int64_t end = begin; end <= size + 1; ++end) {
         Triples expected(whole.begin() + begin, whole.begin() + std::min(end, size));
         for (auto& triple : expected) triple[2] -= begin;
         const Pieces clipped = clip(pieces, begin, end);
-        ASSERT_EQ(by_common_place(expand(clipped)), expected) << begin << ':' << end;
+        ASSERT_EQ(by_common_position(expand(clipped)), expected) << begin << ':' << end;
         ASSERT_EQ(elements(clipped), static_cast<std::int64_t>(expected.size()));
         ASSERT_LE(clipped.size(), 3 * pieces.size());
         check_tidy(clipped);
@@ -158,7 +158,7 @@ TEST(Pieces, LargeStridesTakeTimeByPiecesNotByIndices) {
     for (std::int64_t c = 0; c < b.size(); ++c) {
       const IndexSet other = b.index_set(0, c);
       const Pieces pieces = intersect(set, other);
-      check_places(set, other, pieces);
+      check_positions(set, other, pieces);
       if (testing::Test::HasFatalFailure()) return;
       total += elements(pieces);
       ASSERT_LE(pieces.size(), 800U);

@@ -1,4 +1,4 @@
-// Sections, boxes and stretches of a file against lists of file places.
+// Sections, boxes and stretches of a file against lists of file positions.
 #include "plan/access/section.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using plait::plan::FileRun;
 using plait::plan::for_each_file_run;
 using plait::plan::Section;
 
-/// File place of each element of a region in C order of the layout's index, single indices left out.
+/// File position of each element of a region in C order of the layout's index, single indices left out.
 struct Listed {
   Extents layout_shape;
   Extents files;
@@ -36,9 +36,9 @@ Listed list_of(const Extents& shape, Order order, const Region& region) {
     if (!slice.single) result.layout_shape.push_back(slice.count);
   }
   oracle::for_each_index(counts, [&](const Extents& index) {
-    Extents place(index.size());
-    for (std::size_t d = 0; d < index.size(); ++d) place[d] = slices[d].start + index[d] * slices[d].step;
-    result.files.push_back(oracle::offset_of(place, shape, order));
+    Extents position(index.size());
+    for (std::size_t d = 0; d < index.size(); ++d) position[d] = slices[d].start + index[d] * slices[d].step;
+    result.files.push_back(oracle::offset_of(position, shape, order));
   });
   return result;
 }
@@ -50,10 +50,10 @@ void check(const Extents& shape, Order order, const Region& region) {
   const Listed listed = list_of(shape, order, region);
   ASSERT_EQ(section.layout_shape, listed.layout_shape);
   ASSERT_EQ(section.elements, static_cast<std::int64_t>(listed.files.size()));
-  // Places count the same elements in file order.
+  // Positions count the same elements in file order.
   Extents ascending = listed.files;
   std::sort(ascending.begin(), ascending.end());
-  std::size_t place = 0;
+  std::size_t position = 0;
   oracle::for_each_index(section.shape, [&](const Extents& index) {
     std::int64_t file = section.origin;
     Extents layout_index(section.layout_shape.size());
@@ -62,24 +62,24 @@ void check(const Extents& shape, Order order, const Region& region) {
       const int dimension = section.layout_dimension[d];
       if (dimension >= 0) layout_index[at(dimension)] = index[d];
     }
-    ASSERT_EQ(file, ascending[place]);
+    ASSERT_EQ(file, ascending[position]);
     ASSERT_EQ(file, listed.files[at(oracle::offset_of(layout_index, section.layout_shape, Order::kC))]);
-    ++place;
+    ++position;
   });
-  ASSERT_EQ(place, ascending.size());
+  ASSERT_EQ(position, ascending.size());
   const bool gapless = ascending.empty() || ascending.back() - ascending.front() + 1 == section.elements;
   if (!ascending.empty()) {
     ASSERT_EQ(section.contiguous(), gapless);
   }
 
-  // Every range of places as stretches of the file.
+  // Every range of positions as stretches of the file.
   for (std::int64_t begin = 0; begin <= section.elements; ++begin) {
     for (std::int64_t end = begin; end <= section.elements; end += 1 + section.elements / 8) {
       std::int64_t next = begin;
       for_each_file_run(section, begin, end, [&](const FileRun& run) {
-        ASSERT_EQ(run.place, next);
+        ASSERT_EQ(run.position, next);
         ASSERT_GT(run.elements, 0);
-        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, ascending[at(run.place + i)]);
+        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, ascending[at(run.position + i)]);
         next += run.elements;
       });
       ASSERT_EQ(next, end);
@@ -127,7 +127,7 @@ TEST(Section, BoxesOfEveryRange) {
         ASSERT_LE(boxes.size(), std::max<std::size_t>(2 * shape.size(), 2) - 1);
         std::int64_t next = begin;
         for (const Box& box : boxes) {
-          ASSERT_EQ(box.place, next - begin);
+          ASSERT_EQ(box.position, next - begin);
           Extents sides(shape.size());
           for (std::size_t d = 0; d < shape.size(); ++d) sides[d] = box.hi[d] - box.lo[d];
           oracle::for_each_index(sides, [&](const Extents& index) {

@@ -19,14 +19,14 @@ using plait::plan::Piece;
 using plait::plan::Pieces;
 using plait::redistribution::Families;
 using plait::redistribution::Family;
-using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;  // place in the source, in the target
+using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;  // position in the source, in the target
 
 Pairs sorted(Pairs pairs) {
   std::sort(pairs.begin(), pairs.end());
   return pairs;
 }
 
-Pairs places_of(const Pieces& pieces) {
+Pairs positions_of(const Pieces& pieces) {
   Pairs result;
   for (const Piece& piece : pieces)
     for (std::int64_t t = 0; t < piece.count; ++t)
@@ -35,7 +35,7 @@ Pairs places_of(const Pieces& pieces) {
   return sorted(result);
 }
 
-Pairs places_of(const Families& families) {
+Pairs positions_of(const Families& families) {
   Pairs result;
   for (const Family& family : families) {
     plait::Extents index(static_cast<std::size_t>(family.depth), 0);
@@ -67,11 +67,11 @@ std::vector<Pieces> examples() {
   return result;
 }
 
-TEST(Families, HoldTheSameElementsInNoMorePlaces) {
+TEST(Families, HoldTheSameElementsInNoMorePositions) {
   for (const Pieces& pieces : examples()) {
     const Families families = plait::redistribution::families_of(pieces);
     EXPECT_LE(families.size(), pieces.size());
-    ASSERT_EQ(places_of(families), places_of(pieces));
+    ASSERT_EQ(positions_of(families), positions_of(pieces));
     for (const Family& family : families)
       for (int i = 1; i < family.depth; ++i)
         EXPECT_LE(family.loops[static_cast<std::size_t>(i) - 1].b_step,
@@ -95,13 +95,13 @@ TEST(Families, SingleElementsAreCountedTwice) {
 
 TEST(Families, ClippingKeepsWhatLiesInside) {
   for (const Pieces& pieces : examples()) {
-    const Pairs all = places_of(pieces);
+    const Pairs all = positions_of(pieces);
     for (const auto& [begin, end] :
          {std::pair<std::int64_t, std::int64_t>{0, 7}, {3, 4}, {5, 200}, {100, 100}, {64, 999}}) {
       Pairs expected;
       for (const auto& [a, b] : all)
         if (b >= begin && b < end) expected.emplace_back(a, b - begin);
-      ASSERT_EQ(places_of(plait::plan::clip_target(pieces, begin, end)), sorted(expected));
+      ASSERT_EQ(positions_of(plait::plan::clip_target(pieces, begin, end)), sorted(expected));
     }
   }
 }

@@ -88,8 +88,8 @@ TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
         a[d] += section.source_origin[d];
         b[d] += section.target_origin[d];
       }
-      const oracle::Place from = from_map.places[at(oracle::offset_of(a, from_shape, Order::kC))];
-      const oracle::Place to = to_map.places[at(oracle::offset_of(b, to_shape, Order::kC))];
+      const oracle::Position from = from_map.positions[at(oracle::offset_of(a, from_shape, Order::kC))];
+      const oracle::Position to = to_map.positions[at(oracle::offset_of(b, to_shape, Order::kC))];
       for (std::int64_t byte = 0; byte < 2; ++byte)
         expected[at(to.rank)][at(to.offset * 2 + byte)] = before[at(from.rank)][at(from.offset * 2 + byte)];
     });

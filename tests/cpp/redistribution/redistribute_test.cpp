@@ -5,7 +5,7 @@ namespace {
 
 using namespace redistribute_case;
 
-TEST(Redistribute, TeamsMoveEveryElementToItsPlace) {
+TEST(Redistribute, TeamsMoveEveryElementToItsPosition) {
   Random random(5);
   for (int i = 0; i < (oracle::kSanitized ? 200 : 3000); ++i) {
     const int workers = static_cast<int>(pick(random, 1, 6));

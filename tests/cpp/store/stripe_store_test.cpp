@@ -96,18 +96,18 @@ TEST_F(Striped, ReachesBytesPast32Bits) {
       fs::resize_file(description.components[i], static_cast<std::uintmax_t>(description.component_bytes(i)));
     }
     put("far", description.to_text());
-    const store::Location place = find(named("far"), true).location;
-    const auto striped = reopen(place, true);
+    const store::Location position = find(named("far"), true).location;
+    const auto striped = reopen(position, true);
     EXPECT_EQ(striped->size(), bytes);
     std::mt19937_64 random(3);
-    std::vector<std::int64_t> places{0, (std::int64_t{1} << 31) - 3, (std::int64_t{1} << 32) - 2, bytes - 1000};
-    for (int i = 0; i < 20; ++i) places.push_back(static_cast<std::int64_t>(random() >> 1) % (bytes - 1000));
+    std::vector<std::int64_t> positions{0, (std::int64_t{1} << 31) - 3, (std::int64_t{1} << 32) - 2, bytes - 1000};
+    for (int i = 0; i < 20; ++i) positions.push_back(static_cast<std::int64_t>(random() >> 1) % (bytes - 1000));
     Bytes part(1000);
-    for (const std::int64_t from : places) {
+    for (const std::int64_t from : positions) {
       for (std::int64_t i = 0; i < 1000; ++i) part[oracle::at(i)] = byte_at(from + i);
       striped->write({{from, part.data(), 1000}});
     }
-    for (const std::int64_t from : places) {
+    for (const std::int64_t from : positions) {
       striped->read({{from, part.data(), 1000}});
       for (std::int64_t i = 0; i < 1000; ++i) ASSERT_EQ(part[oracle::at(i)], byte_at(from + i));
       // One byte, by the definition.

@@ -33,9 +33,9 @@ using NewStriped = Stripes;
 
 TEST_F(NewStriped, AppearsWholeWhenCommitted) {
   auto file = make_new(url("a", 2, "4"), 10);
-  const store::Location place = file->location();
+  const store::Location position = file->location();
   const std::string digits = "0123456789";
-  reopen(place, true)->write({{0, reinterpret_cast<const std::byte*>(digits.data()), 10}});
+  reopen(position, true)->write({{0, reinterpret_cast<const std::byte*>(digits.data()), 10}});
   EXPECT_FALSE(fs::exists(path("a")));
   EXPECT_EQ(files().size(), 3U);
   file->commit();

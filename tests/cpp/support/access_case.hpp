@@ -43,14 +43,14 @@ inline std::string print(const Case& access) {
          std::to_string(access.element_bytes) + " bytes from " + std::to_string(access.offset);
 }
 
-/// A byte that tells its own place.
-inline std::byte byte_at(std::int64_t place) {
-  const auto mixed = static_cast<std::uint64_t>(place + 1) * 0x9E3779B97F4A7C15ULL;
+/// A byte that tells its own position.
+inline std::byte byte_at(std::int64_t position) {
+  const auto mixed = static_cast<std::uint64_t>(position + 1) * 0x9E3779B97F4A7C15ULL;
   return static_cast<std::byte>(mixed >> 56U);
 }
 
-/// The file place of each element of the layout's array, in C order of the layout's index.
-inline Extents file_places(const Case& access) {
+/// The file position of each element of the layout's array, in C order of the layout's index.
+inline Extents file_positions(const Case& access) {
   Region region = access.region;
   if (region.empty())
     for (const std::int64_t size : access.file_shape) region.push_back({0, size, 1, false});
@@ -71,7 +71,7 @@ inline std::int64_t store_bytes(const Case& access) {
   return access.offset + elements * access.element_bytes;
 }
 
-/// A store full of bytes that tell their places.
+/// A store full of bytes that tell their positions.
 inline Bytes pattern(std::int64_t bytes) {
   Bytes result(at(bytes));
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = byte_at(static_cast<std::int64_t>(i));
@@ -87,20 +87,20 @@ inline std::vector<Bytes> locals_of(const Case& access, const Bytes& store) {
     for (const std::int64_t size : shape) elements *= size;
     result.emplace_back(at(elements * access.element_bytes));
   }
-  const Extents places = file_places(access);
-  for (std::size_t i = 0; i < places.size(); ++i)
+  const Extents positions = file_positions(access);
+  for (std::size_t i = 0; i < positions.size(); ++i)
     for (std::int64_t b = 0; b < access.element_bytes; ++b)
-      result[at(map.places[i].rank)][at(map.places[i].offset * access.element_bytes + b)] =
-          store[at(access.offset + places[i] * access.element_bytes + b)];
+      result[at(map.positions[i].rank)][at(map.positions[i].offset * access.element_bytes + b)] =
+          store[at(access.offset + positions[i] * access.element_bytes + b)];
   return result;
 }
 
 /// What a write of a store's own elements leaves in a store of other bytes.
 inline Bytes store_after_write(const Case& access, const Bytes& source, std::byte elsewhere) {
   Bytes result(source.size(), elsewhere);
-  for (const std::int64_t place : file_places(access))
+  for (const std::int64_t position : file_positions(access))
     for (std::int64_t b = 0; b < access.element_bytes; ++b) {
-      const std::size_t byte = at(access.offset + place * access.element_bytes + b);
+      const std::size_t byte = at(access.offset + position * access.element_bytes + b);
       result[byte] = source[byte];
     }
   return result;

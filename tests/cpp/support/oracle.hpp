@@ -85,15 +85,15 @@ inline Extents owner_map(const Distribution& distribution, std::int64_t size, st
 }
 
 /// Where one element lies.
-struct Place {
+struct Position {
   std::int64_t rank = 0;
   std::int64_t offset = 0;  // in the rank's local array
-  bool operator==(const Place&) const = default;
+  bool operator==(const Position&) const = default;
 };
 
 /// A layout, element by element.
 struct ArrayMap {
-  std::vector<Place> places;                  // one for each element, in C order of the global index
+  std::vector<Position> positions;            // one for each element, in C order of the global index
   std::vector<Extents> local_shapes;          // one for each rank
   std::vector<std::vector<Extents>> indices;  // for each rank its indices of each dimension
   bool operator==(const ArrayMap&) const = default;
@@ -104,13 +104,13 @@ inline std::vector<Extents> grid_walk(const Extents& grid, Order ranks) {
   std::int64_t total = 1;
   for (const std::int64_t extent : grid) total *= extent;
   std::vector<Extents> result;
-  Extents place(grid.size(), 0);
+  Extents position(grid.size(), 0);
   for (std::int64_t rank = 0; rank < total; ++rank) {
-    result.push_back(place);
+    result.push_back(position);
     for (std::size_t i = 0; i < grid.size(); ++i) {
       const std::size_t g = ranks == Order::kC ? grid.size() - 1 - i : i;
-      if (++place[g] < grid[g]) break;
-      place[g] = 0;
+      if (++position[g] < grid[g]) break;
+      position[g] = 0;
     }
   }
   return result;
@@ -130,7 +130,7 @@ void for_each_index(const Extents& shape, Visit&& visit) {
   }
 }
 
-/// Place of an index in a dense array.
+/// Position of an index in a dense array.
 inline std::int64_t offset_of(const Extents& index, const Extents& shape, Order order) {
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -148,7 +148,7 @@ inline Order order_of(const Layout& layout) {
 inline ArrayMap map_of(const Layout& layout) {
   const std::size_t dimensions = layout.shape().size();
   std::vector<Extents> owners(dimensions);  // coordinate of each index
-  std::vector<Extents> local(dimensions);   // its place among the indices of that coordinate
+  std::vector<Extents> local(dimensions);   // its position among the indices of that coordinate
   std::vector<Extents> counts(dimensions);  // number of indices of each coordinate
   std::vector<std::ptrdiff_t> grid_of(dimensions, -1);
   std::ptrdiff_t dealt = 0;
@@ -165,11 +165,11 @@ inline ArrayMap map_of(const Layout& layout) {
   }
   ArrayMap map;
   const std::vector<Extents> ranks = grid_walk(layout.grid(), layout.ranks());
-  for (const Extents& place : ranks) {
+  for (const Extents& position : ranks) {
     Extents shape(dimensions);
     std::vector<Extents> indices(dimensions);
     for (std::size_t d = 0; d < dimensions; ++d) {
-      const std::int64_t coordinate = grid_of[d] < 0 ? 0 : place[at(grid_of[d])];
+      const std::int64_t coordinate = grid_of[d] < 0 ? 0 : position[at(grid_of[d])];
       shape[d] = counts[d][at(coordinate)];
       for (std::size_t i = 0; i < owners[d].size(); ++i)
         if (owners[d][i] == coordinate) indices[d].push_back(static_cast<std::int64_t>(i));
@@ -177,19 +177,19 @@ inline ArrayMap map_of(const Layout& layout) {
     map.local_shapes.push_back(shape);
     map.indices.push_back(indices);
   }
-  // Ranks by their grid place, read as a number in C order.
+  // Ranks by their grid position, read as a number in C order.
   std::vector<std::int64_t> rank_at(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     rank_at[at(offset_of(ranks[rank], layout.grid(), Order::kC))] = static_cast<std::int64_t>(rank);
-  Extents grid_place(layout.grid().size());
+  Extents grid_position(layout.grid().size());
   Extents local_index(dimensions);
   for_each_index(layout.shape(), [&](const Extents& index) {
     for (std::size_t d = 0; d < dimensions; ++d) {
-      if (grid_of[d] >= 0) grid_place[at(grid_of[d])] = owners[d][at(index[d])];
+      if (grid_of[d] >= 0) grid_position[at(grid_of[d])] = owners[d][at(index[d])];
       local_index[d] = local[d][at(index[d])];
     }
-    const std::int64_t rank = rank_at[at(offset_of(grid_place, layout.grid(), Order::kC))];
-    map.places.push_back({rank, offset_of(local_index, map.local_shapes[at(rank)], order_of(layout))});
+    const std::int64_t rank = rank_at[at(offset_of(grid_position, layout.grid(), Order::kC))];
+    map.positions.push_back({rank, offset_of(local_index, map.local_shapes[at(rank)], order_of(layout))});
   });
   return map;
 }
@@ -210,8 +210,9 @@ struct Conversion {
 
 inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
   std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> moves;
-  for (std::size_t i = 0; i < source.places.size(); ++i)
-    moves.emplace_back(source.places[i].rank, target.places[i].rank, source.places[i].offset, target.places[i].offset);
+  for (std::size_t i = 0; i < source.positions.size(); ++i)
+    moves.emplace_back(source.positions[i].rank, target.positions[i].rank, source.positions[i].offset,
+                       target.positions[i].offset);
   std::sort(moves.begin(), moves.end());
   Conversion result;
   std::int64_t run = 0;

@@ -16,7 +16,7 @@ namespace oracle {
 using plait::plan::Piece;
 using plait::plan::Pieces;
 
-/// Place of each common index in the first set, the second one and the intersection.
+/// Position of each common index in the first set, the second one and the intersection.
 using Triples = std::vector<std::array<std::int64_t, 3>>;
 
 inline Triples expand(const Pieces& pieces) {
@@ -29,7 +29,7 @@ inline Triples expand(const Pieces& pieces) {
   return result;
 }
 
-inline Triples by_common_place(Triples triples) {
+inline Triples by_common_position(Triples triples) {
   std::sort(triples.begin(), triples.end(), [](const auto& s, const auto& t) { return s[2] < t[2]; });
   return triples;
 }
@@ -66,8 +66,8 @@ inline void check_tidy(const Pieces& pieces) {
   }
 }
 
-/// Both ends of each piece name the same index on both sides, and the common places leave no gap.
-inline void check_places(const IndexSet& a, const IndexSet& b, const Pieces& pieces) {
+/// Both ends of each piece name the same index on both sides, and the common positions leave no gap.
+inline void check_positions(const IndexSet& a, const IndexSet& b, const Pieces& pieces) {
   std::int64_t total = 0;
   for (const Piece& piece : pieces) {
     for (const std::int64_t t : {std::int64_t{0}, piece.count - 1}) {

@@ -1,4 +1,4 @@
-// What tests of redistributions share: arrays full of their own places, and one worker's part.
+// What tests of redistributions share: arrays full of their own positions, and one worker's part.
 #pragma once
 
 #include "redistribution/redistribute.hpp"
@@ -46,7 +46,7 @@ using plait::transport::thread::run_team;
 
 inline constexpr std::byte kUntouched{0xE1};
 
-/// The local arrays of a layout over an array whose bytes tell their places.
+/// The local arrays of a layout over an array whose bytes tell their positions.
 inline std::vector<Bytes> filled(const Layout& layout, std::int64_t element_bytes) {
   const Case access{layout.shape(), Order::kC, {}, layout, element_bytes, 0};
   return engine_case::locals_of(access, engine_case::pattern(engine_case::store_bytes(access)));

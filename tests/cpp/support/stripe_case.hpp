@@ -83,7 +83,9 @@ class Stripes : public plait_test::InFolder {
 };
 
 /// Bytes that tell where they are.
-inline std::byte byte_at(std::int64_t place) { return static_cast<std::byte>((place * 31 + place / 251) % 256); }
+inline std::byte byte_at(std::int64_t position) {
+  return static_cast<std::byte>((position * 31 + position / 251) % 256);
+}
 
 /// The error of a call.
 template <typename Call>

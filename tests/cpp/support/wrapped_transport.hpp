@@ -33,7 +33,7 @@ class Wrapped : public Transport {
   int node_rank() const override { return inner_.node_rank(); }
   int node_size() const override { return inner_.node_size(); }
   int worker_on_node(int node_rank) const override { return inner_.worker_on_node(node_rank); }
-  int place_on_node(int worker) const override { return inner_.place_on_node(worker); }
+  int node_rank_of(int worker) const override { return inner_.node_rank_of(worker); }
   SharedWindows& windows(std::int64_t bytes) override { return inner_.windows(bytes); }
   Gates& gates() override { return inner_.gates(); }
   std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return inner_.share(bytes); }
@@ -102,7 +102,7 @@ class SeveralNodes : public Wrapped {
   int node_rank() const override { return inner_.rank() - first_; }
   int node_size() const override { return node_size_; }
   int worker_on_node(int node_rank) const override { return first_ + node_rank; }
-  int place_on_node(int worker) const override {
+  int node_rank_of(int worker) const override {
     return worker >= first_ && worker < first_ + node_size_ ? worker - first_ : -1;
   }
   SharedWindows& windows(std::int64_t bytes) override {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "plait/workloads.hpp"
-#include "trace/report/classes.hpp"
+#include "trace/report/tables/classes.hpp"
 #include "trace_report_case.hpp"
 
 namespace plait::trace::report {

@@ -1,4 +1,5 @@
-// Traces for Perfetto: what is drawn where.  That the JSON is valid is seen in tests/python/trace/test_trace_convert.py.
+// Traces for Perfetto: what is drawn where.  That the JSON is valid is seen in
+// tests/python/trace/test_trace_convert.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>

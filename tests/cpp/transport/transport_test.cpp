@@ -35,7 +35,7 @@ Bytes message(int from, int to, int number, std::size_t bytes) {
   return result;
 }
 
-TEST(Transport, WorkersKnowTheirPlaces) {
+TEST(Transport, WorkersKnowTheirPositions) {
   for (int workers = 1; workers <= 5; ++workers) {
     std::vector<int> seen(static_cast<std::size_t>(workers), 0);
     run_team(workers, [&](Transport& transport) {
@@ -43,7 +43,7 @@ TEST(Transport, WorkersKnowTheirPlaces) {
       EXPECT_EQ(transport.node_size(), workers);
       EXPECT_FALSE(transport.nodes_apart());
       EXPECT_EQ(transport.worker_on_node(transport.node_rank()), transport.rank());
-      EXPECT_EQ(transport.place_on_node(transport.rank()), transport.node_rank());
+      EXPECT_EQ(transport.node_rank_of(transport.rank()), transport.node_rank());
       ++seen[static_cast<std::size_t>(transport.rank())];
     });
     EXPECT_EQ(seen, std::vector<int>(static_cast<std::size_t>(workers), 1));

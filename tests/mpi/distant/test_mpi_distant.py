@@ -43,7 +43,7 @@ def test_every_rank_reaches_every_disk(apart, shared, count):
 
 
 def test_random_readers_and_writers_agree_with_a_model(apart, shared):
-    """Every rank has places of its own on all disks, with several requests under way, and one place with the others."""
+    """Each rank has offsets of its own on all disks, several requests under way, and one offset with the others."""
     own, common = 200_000, 5_000
     apart.Barrier()
     with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
@@ -272,7 +272,7 @@ def test_a_removed_file_is_told(apart, shared):
             file.sync(other)
 
 
-def test_places_beyond_two_gigabytes(apart, shared):
+def test_offsets_beyond_two_gigabytes(apart, shared):
     apart.Barrier()
     with distant.open(of(shared, apart.rank), "w", comm=apart, temporary=True) as file:
         other = (apart.rank + 1) % apart.size

@@ -72,7 +72,7 @@ def test_writes_put_things_where_the_requests_say(comm, shared, name):
 
 
 def fill(access, part):
-    """Every element tells the place that the pattern has for it."""
+    """Every element tells the position that the pattern has for it."""
     part[...] = np.arange(access.offset, access.offset + access.count)
 
 

@@ -92,7 +92,7 @@ def test_no_record_lies_on_another_one(ranks):
     def work(rank, tasks, sizes):
         changes = directory.Changes(directories[rank], most, Together(rank, met, parts))
         for record in tasks[rank::ranks]:
-            assert changes.place(record, sizes[record]) == directories[rank].offset[record]
+            assert changes.offset_of(record, sizes[record]) == directories[rank].offset[record]
         np.testing.assert_array_equal(changes.share(), 1)
         moved[rank] += changes.moved
 
@@ -160,7 +160,7 @@ def test_dropped_files_leave_the_page_cache(tmp_path):
 
 @needs_mpi
 @pytest.mark.parametrize(("ranks", "apart"), [(1, ""), (2, ""), (3, "1"), (4, "2"), (6, "")])
-def test_both_places_are_measured_and_checked(tmp_path, monkeypatch, ranks, apart):
+def test_both_positions_are_measured_and_checked(tmp_path, monkeypatch, ranks, apart):
     if apart:
         monkeypatch.setenv("PLAIT_NODE_SIZE", apart)
     samples, chart, folder = tmp_path / "samples.json", tmp_path / "chart.png", tmp_path / "disk"

@@ -33,7 +33,7 @@ def test_shows_one_rank_alone():
     result = run("layout", "(cyclic) onto (2)", "4", "--rank", "1", "--order")
     assert result.exit_code == 0
     assert "· 0 · 1" in result.output
-    assert "place in the memory" in result.output
+    assert "position in the memory" in result.output
 
 
 def test_shows_what_a_conversion_moves():

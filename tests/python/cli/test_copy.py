@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import plait
 from plait._copy_windows import cut
-from plait._location import path_of, same_place
+from plait._location import path_of, same_location
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -40,14 +40,14 @@ def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, ite
         dealt = ["balanced" if d == dimension else "*" for d in range(len(window))]
         return plait.Layout(window, dealt, grid=(ranks,)) if window else plait.Layout((), [])
 
-    places = np.arange(math.prod(shape)).reshape(shape, order=order)
+    positions = np.arange(math.prod(shape)).reshape(shape, order=order)
     found = []
     for window in cut(shape, order, itemsize, ranks, room, layout_of).windows():
-        part = places[window.region]
+        part = positions[window.region]
         assert part.shape == window.shape
         assert 0 < part.size == window.elements <= room // itemsize
         found += part.ravel(order=order).tolist()
-    assert found == list(range(places.size))
+    assert found == list(range(positions.size))
 
 
 def test_windows_are_as_long_as_the_memory_allows():
@@ -153,7 +153,7 @@ def test_a_source_is_no_target(tmp_path, monkeypatch):
     monkeypatch.setenv("PLAIT_DISTANT_FOLDER", "sub")
     assert path_of("distant:x/../b?unit=4K") == tmp_path / "sub/b"
     assert path_of("distant:b?folder=other%20one&unit=4K") == tmp_path / "other one/b"
-    assert not same_place("distant:a.npy", "a.npy")
+    assert not same_location("distant:a.npy", "a.npy")
 
 
 def test_what_is_refused(tmp_path):

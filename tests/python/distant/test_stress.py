@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from recording import compiled
+from compiling import compiled
 from several_hosts_here import HOSTS, needs, needs_hosts_and_mpi, said
 
 STRESS = Path(__file__).parents[2] / "stress"

@@ -9,7 +9,7 @@ from rich.console import Console
 
 import plait
 from plait.draw import View, divide, grid_coordinates, measure, owner_groups, owner_table, rank_hex, runs_in_array
-from plait.draw.scene import local_place
+from plait.draw.scene import local_position
 from plait.draw.tables import indices_text, traffic_summary
 from plait.draw.terminal import render_layout
 
@@ -133,9 +133,9 @@ def test_a_huge_dimension_is_divided_without_counting_it_out():
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_grid_coordinates_are_all_different_and_in_the_grid(text):
     layout = plait.Layout.parse(text)
-    places = [grid_coordinates(layout, rank) for rank in layout.rank_numbers]
-    assert len(set(places)) == layout.size
-    assert all(0 <= c < extent for place in places for c, extent in zip(place, layout.grid, strict=True))
+    positions = [grid_coordinates(layout, rank) for rank in layout.rank_numbers]
+    assert len(set(positions)) == layout.size
+    assert all(0 <= c < extent for position in positions for c, extent in zip(position, layout.grid, strict=True))
 
 
 def test_grid_coordinates_follow_the_order_of_ranks():
@@ -144,14 +144,14 @@ def test_grid_coordinates_follow_the_order_of_ranks():
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_local_place_counts_through_the_local_array(order):
+def test_local_position_counts_through_the_local_array(order):
     layout = plait.Layout((6, 9), ["cyclic", "cyclic(2)"], grid=(2, 3), order=order)
     for rank in range(layout.size):
         shape = layout.local_shape(rank)
         numbers = np.arange(math.prod(shape)).reshape(shape, order=order)
         for i, row in enumerate(layout.indices(rank)[0]):
             for j, column in enumerate(layout.indices(rank)[1]):
-                assert local_place(layout, (int(row), int(column)), rank) == numbers[i, j]
+                assert local_position(layout, (int(row), int(column)), rank) == numbers[i, j]
 
 
 def test_two_dimensions_are_drawn_as_a_grid_of_ranks():
@@ -168,8 +168,8 @@ def test_one_rank_alone_hides_the_others():
     assert text.splitlines()[1].split() == ["·", "1", "·", "1"]
 
 
-def test_places_are_drawn_instead_of_ranks():
-    text = shown(plait.Layout((6,), "(cyclic) onto (2)"), View(places=True))
+def test_positions_are_drawn_instead_of_ranks():
+    text = shown(plait.Layout((6,), "(cyclic) onto (2)"), View(positions=True))
     assert text.splitlines()[1].split() == ["0", "0", "1", "1", "2", "2"]
 
 
@@ -183,8 +183,8 @@ def test_pictures_fit_the_terminal(shape, kind, size):
     assert len(shape) == 3 or len(lines) <= size[1]
 
 
-def test_places_are_never_merged_into_bands():
-    text = shown(plait.Layout((3000, 4), "(*, block) onto (2)"), View(places=True))
+def test_positions_are_never_merged_into_bands():
+    text = shown(plait.Layout((3000, 4), "(*, block) onto (2)"), View(positions=True))
     assert ["2", "4", "5", "4", "5"] in [line.split() for line in text.splitlines()]
 
 

@@ -1,4 +1,4 @@
-"""Pictures of halos: what the padded block of a rank lies on, and where its places come from."""
+"""Pictures of halos: what the padded block of a rank lies on, and where its positions come from."""
 
 import math
 
@@ -48,10 +48,10 @@ def test_a_halo_is_shown_as_it_is_filled(text):
 
 
 @pytest.mark.parametrize("text", LAYOUTS)
-def test_places_of_a_halo_count_through_the_padded_array(text):
+def test_positions_of_a_halo_count_through_the_padded_array(text):
     layout = plait.Layout.parse(text)
     for rank in map(int, layout.rank_numbers):
-        scene = build(layout, View(rank, places=True), ROOMY)
+        scene = build(layout, View(rank, positions=True), ROOMY)
         numbers = sorted(int(label) for label in scene.labels[scene.kinds < Kind.OTHER])
         assert numbers == list(range(math.prod(layout.padded_shape(rank))))
 
@@ -108,9 +108,9 @@ def test_the_traffic_of_filling_halos_is_counted_apart():
 
 
 @pytest.mark.parametrize("text", [*LAYOUTS, "3000x3000 (block, block) onto (10, 10) halo=(1, 10) periodic=(0)"])
-@pytest.mark.parametrize("places", [False, True])
-def test_a_halo_is_drawn_as_a_picture(tmp_path, text, places):
+@pytest.mark.parametrize("positions", [False, True])
+def test_a_halo_is_drawn_as_a_picture(tmp_path, text, positions):
     pytest.importorskip("matplotlib")
     layout = plait.Layout.parse(text)
-    layout_png(layout, tmp_path / "halo.png", View(int(layout.rank_numbers[-1]), places))
+    layout_png(layout, tmp_path / "halo.png", View(int(layout.rank_numbers[-1]), positions))
     assert (tmp_path / "halo.png").stat().st_size > 5000

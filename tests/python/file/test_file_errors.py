@@ -347,7 +347,7 @@ def test_a_new_file_that_the_disk_has_no_room_for(tmp_path):
 
 
 @pytest.mark.parametrize("strategy", ["direct", "two-phase"])
-def test_a_write_in_place_that_the_disk_has_no_room_for(tmp_path, strategy):
+def test_a_write_in_position_that_the_disk_has_no_room_for(tmp_path, strategy):
     folder = tmp_path / "disk"
     with small_disk(folder):
         path = folder / "a.bin"

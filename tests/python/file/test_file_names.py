@@ -35,7 +35,7 @@ FORMATS = {
     "a.mat": "MATLAB",
     "a.tiff": "TIFF",
     "a.fits": "FITS",
-    "a.bin.gz": "gzip",
+    "a.bin.xz": "xz",
     "stripe:a.h5?disks=.": "HDF5",
     "distant:a.nc?folder=.": "netCDF",
 }

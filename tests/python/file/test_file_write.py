@@ -178,7 +178,7 @@ def test_an_exception_discards_the_new_file(tmp_path, exists):
     assert list(tmp_path.iterdir()) == ([path] if exists else [])
 
 
-def test_an_exception_keeps_what_was_written_in_place(tmp_path):
+def test_an_exception_keeps_what_was_written_in_position(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(32))
     assert leave(path, "r+").closed

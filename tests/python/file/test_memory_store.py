@@ -60,13 +60,13 @@ def test_an_array_that_fails_to_be_written_leaves_the_old_one() -> None:
     np.testing.assert_array_equal(read("memory:kept"), np.arange(3))
 
 
-def test_parts_are_written_in_place() -> None:
-    write("memory:place", np.zeros((4, 4), "u2"))
-    with plait.open("memory:place", "r+") as file:
+def test_parts_are_written_in_position() -> None:
+    write("memory:position", np.zeros((4, 4), "u2"))
+    with plait.open("memory:position", "r+") as file:
         file.write(np.ones((2, 1), "u2"), whole((2, 1)), region=np.s_[1:3, 2:3])
     expected = np.zeros((4, 4), "u2")
     expected[1:3, 2:3] = 1
-    np.testing.assert_array_equal(read("memory:place"), expected)
+    np.testing.assert_array_equal(read("memory:position"), expected)
 
 
 def test_empty_arrays_fit() -> None:

@@ -81,7 +81,7 @@ def test_writing_a_new_file(tmp_path, mode):
     np.testing.assert_array_equal(np.load(path), WHOLE)
 
 
-def test_reading_and_writing_in_place(path, mode):
+def test_reading_and_writing_in_position(path, mode):
     with plait.open(path, "r+") as file:
         stream = file.stream(mode)
         stream.read(10)
@@ -231,7 +231,7 @@ def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started,
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failed_write_in_place_is_told_when_the_file_is_closed(tmp_path, mode):
+def test_a_failed_write_in_position_is_told_when_the_file_is_closed(tmp_path, mode):
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(4096))
     file = plait.open(path, "r+", shape=(512,), dtype="f8")

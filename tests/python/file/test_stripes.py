@@ -40,8 +40,8 @@ def joined(path):
     parts = [Path(line[1]).read_bytes() for line in lines if line[0] == "component"]
     result = bytearray()
     for k in range(-(-total // unit)):
-        place = k // len(parts) * unit
-        result += parts[k % len(parts)][place : place + unit]
+        position = k // len(parts) * unit
+        result += parts[k % len(parts)][position : position + unit]
     assert len(result) == total == sum(map(len, parts))
     return bytes(result)
 

@@ -12,8 +12,8 @@ pytestmark = needs_fortran
 def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
     program = compile_program("arrays.f90", tmp_path, kind)
     assert run(program, ranks, tmp_path) == ("", "")
-    places = np.arange(1, 101)
-    np.testing.assert_array_equal(np.fromfile(tmp_path / "vector.bin", "c8"), places - 1j * places)
+    positions = np.arange(1, 101)
+    np.testing.assert_array_equal(np.fromfile(tmp_path / "vector.bin", "c8"), positions - 1j * positions)
     matrix = np.load(tmp_path / "matrix.npy")
     assert matrix.flags.f_contiguous
     expected = np.arange(1, 10)[:, None] + 100.0 * np.arange(1, 11)

@@ -41,13 +41,13 @@ def test_the_composition_is_figure_8():
     assert (composed.source_unit_bits, composed.source_position_bits) == (2, 4)
     for row, column in np.ndindex(8, 8):
         pe = row // 4 * 2 + column // 4
-        place = row % 4 * 4 + column % 4
+        position = row % 4 * 4 + column % 4
         byte = row * 8 + column
         disk, at = byte // 8 % 2, byte // 16 * 8 + byte % 8
-        assert IMAGE.bit_permutation().apply(byte) == (pe, place)
+        assert IMAGE.bit_permutation().apply(byte) == (pe, position)
         assert DISKS.bit_permutation().apply(byte) == (disk, at)
-        assert composed.apply(place, unit=pe) == (disk, at)
-        assert composed.inverse().apply(at, unit=disk) == (pe, place)
+        assert composed.apply(position, unit=pe) == (disk, at)
+        assert composed.inverse().apply(at, unit=disk) == (pe, position)
 
 
 def test_the_second_eight_bytes_of_pe_2_are_figure_9():
@@ -57,7 +57,7 @@ def test_the_second_eight_bytes_of_pe_2_are_figure_9():
     # The eight bytes themselves, moved: disks 0 and 1, positions 24 to 27, four bytes each.
     image = np.arange(64, dtype=np.uint8).reshape(8, 8)
     second_eight = image[6:8, :4].ravel()
-    moves = [composed.apply(place, unit=2) for place in range(8, 16)]
+    moves = [composed.apply(position, unit=2) for position in range(8, 16)]
     assert moves == [(0, 24), (0, 25), (0, 26), (0, 27), (1, 24), (1, 25), (1, 26), (1, 27)]
     disks = plait.redistribute(image.ravel(), Layout((64,), "(*)"), DISKS)
     assert disks[0][24:28].tolist() == second_eight[:4].tolist()
@@ -101,7 +101,7 @@ POWERS = [
 
 
 def bits_of_every_element(layout, order):
-    """Return rank and place of each element in the order of their numbers, by the layout's own answers."""
+    """Return rank and position of each element in the order of their numbers, by the layout's own answers."""
     found = []
     for index in np.ndindex(*(layout.shape if order == "C" else layout.shape[::-1])):
         element = index if order == "C" else index[::-1]
@@ -156,8 +156,8 @@ def test_any_bits_can_be_dealt(spec):
     model = Model(spec)
     found = {}
     for rank in model.rank_numbers:
-        elements, places = model.places(rank)
-        found |= dict(zip(elements.tolist(), ((rank, place) for place in places.tolist()), strict=True))
+        elements, positions = model.local_positions(rank)
+        found |= dict(zip(elements.tolist(), ((rank, position) for position in positions.tolist()), strict=True))
     assert [bits.apply(number) for number in range(math.prod(spec.shape))] == [found[i] for i in range(len(found))]
 
 
@@ -165,22 +165,22 @@ REFUSED = [
     ("8x12 (block, block) onto (2, 2)", "dimension 1 has the size 12"),
     ("0x8 (*, *)", "dimension 0 has the size 0"),
     ("8x16 (block, block) onto (2, 3)", "dimension 1 is dealt to 3 coordinates"),
-    ("4x16 (*, cyclic(3)) onto (2)", "dimension 1 of size 16, index 4 lies at place 1 of rank 1"),
-    ("16 (block(5)) onto (4)", "dimension 0 of size 16, index 4 lies at place 4 of rank 0"),
+    ("4x16 (*, cyclic(3)) onto (2)", "dimension 1 of size 16, index 4 lies at position 1 of rank 1"),
+    ("16 (block(5)) onto (4)", "dimension 0 of size 16, index 4 lies at position 4 of rank 0"),
     ("16 (gen_block(1, 3, 4, 8)) onto (4)", "dimension 0 of size 16"),
-    ("16 (gen_block(0, 8, 0, 8)) onto (4)", "element 0 lies at place 0 of rank 1"),
+    ("16 (gen_block(0, 8, 0, 8)) onto (4)", "element 0 lies at position 0 of rank 1"),
     ("4 (block) onto (8)", "8 ranks for 4 elements"),
-    ("16 (block(16)) onto (2)", "dimension 0 of size 16, index 8 lies at place 8 of rank 0"),
+    ("16 (block(16)) onto (2)", "dimension 0 of size 16, index 8 lies at position 8 of rank 0"),
     # The elements of single bits agree with a permutation; others do not.
     ("4 (indirect(0, 0, 1, 0)) onto (2)", "dimension 0 of size 4, index 3 lies on rank 0"),
-    ("8 (indirect(0*3, 1, 0, 1*3)) onto (2)", "dimension 0 of size 8, index 4 lies at place 3 of rank 0"),
+    ("8 (indirect(0*3, 1, 0, 1*3)) onto (2)", "dimension 0 of size 8, index 4 lies at position 3 of rank 0"),
     ("8 (indirect(0, 0, 0, 0, 1, 1, 0, 1)) onto (2)", "dimension 0 of size 8, index 6 lies on rank 0"),
     ("4x2 (block, *) onto (2, 2) replicate=(1)", "copies"),
     ("8 (block) onto (4) halo=(1)", "halo"),
     ("8 (block) onto (2) ranks=(0, 2)", "go up to 2"),
-    ("8 (block) onto (2) ranks=(1, 0)", "element 0 lies at place 0 of rank 1"),
+    ("8 (block) onto (2) ranks=(1, 0)", "element 0 lies at position 0 of rank 1"),
     ("8 (block) onto (8) ranks=(0, 1, 2, 3, 4, 5, 7, 6)", "index 6 lies on rank 7"),
-    ("8 (cyclic) onto (2) source=(1)", "element 0 lies at place 0 of rank 1"),
+    ("8 (cyclic) onto (2) source=(1)", "element 0 lies at position 0 of rank 1"),
 ]
 
 

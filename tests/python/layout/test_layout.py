@@ -1,11 +1,11 @@
-"""plait.Layout: spelling, values, errors, and the places of elements."""
+"""plait.Layout: spelling, values, errors, and the positions of elements."""
 
 import copy
 import pickle
 
 import numpy as np
 import pytest
-from brute_force import Deal, deals, place_of, shapes
+from brute_force import Deal, deals, position_of, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -209,14 +209,14 @@ def test_other_types_are_type_errors(call):
         lambda layout: layout.to_global((0, -1), 0),
     ],
 )
-def test_places_that_are_not_there_are_argument_errors(call):
+def test_positions_that_are_not_there_are_argument_errors(call):
     with pytest.raises(plait.ArgumentError):
         call(Layout((8, 12), "(block, cyclic(3)) onto (2, 2)"))
 
 
 @given(st.data())
 @settings(max_examples=300)
-def test_places_agree_with_brute_force(data):
+def test_positions_agree_with_brute_force(data):
     deal = data.draw(shapes.flatmap(deals))
     layout = deal.layout()
     assert layout.size == deal.size
@@ -236,11 +236,11 @@ def test_places_agree_with_brute_force(data):
     assert total == layout.elements == int(np.prod(deal.shape))
     everywhere = list(np.ndindex(*deal.shape))
     for index in everywhere[:: max(len(everywhere) // 7, 1)]:
-        rank, place = place_of(deal, index)
+        rank, position = position_of(deal, index)
         assert layout.owners(index) == (rank,)
         local = layout.to_local(index, rank)
         shape = layout.local_shape(rank)
-        assert (int(np.ravel_multi_index(local, shape, order=deal.order)) if shape else 0) == place
+        assert (int(np.ravel_multi_index(local, shape, order=deal.order)) if shape else 0) == position
         assert layout.to_global(local, rank) == index
         if deal.size > 1:
             with pytest.raises(plait.ArgumentError):

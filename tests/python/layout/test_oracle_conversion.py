@@ -190,4 +190,4 @@ def test_steps_and_ways_back(drawn):
         for rank, mine, theirs in zip(model.rank_numbers, left, right, strict=True):
             own = owned_view(model, mine)
             np.testing.assert_array_equal(own, owned_view(model, theirs))
-            np.testing.assert_array_equal(own.ravel(), model.places(rank)[0] + 1)
+            np.testing.assert_array_equal(own.ravel(), model.local_positions(rank)[0] + 1)

@@ -1,4 +1,4 @@
-"""Layouts in the whole notation against the model: places, spellings, equality."""
+"""Layouts in the whole notation against the model: positions, spellings, equality."""
 
 import itertools
 import pickle
@@ -45,7 +45,7 @@ def test_ranks_and_shapes(spec):
 
 @given(st.data())
 @examples(300)
-def test_places_of_elements(data):
+def test_positions_of_elements(data):
     spec = data.draw(dealt_specs())
     note(to_text(spec))
     layout, model = layout_of(spec), Model(spec)

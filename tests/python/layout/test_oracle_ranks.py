@@ -68,8 +68,8 @@ def test_the_best_names(data):
     found = plait.relabel(layout_of(a), layout_of(b))
     assert plait.same_up_to_ranks(found, layout_of(b)) is not None
     assert found.rank_numbers.tolist() == target.rank_numbers
-    elements = {rank: set(source.places(rank)[0].tolist()) for rank in source.parts}
-    wanted = {rank: set(target.places(rank)[0].tolist()) for rank in target.parts}
+    elements = {rank: set(source.local_positions(rank)[0].tolist()) for rank in source.parts}
+    wanted = {rank: set(target.local_positions(rank)[0].tolist()) for rank in target.parts}
 
     def stays(names):
         return sum(len(elements.get(name, set()) & wanted[rank]) for rank, name in zip(wanted, names, strict=True))

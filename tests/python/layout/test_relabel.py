@@ -48,7 +48,7 @@ def test_the_documented_case_of_costa():
 @pytest.mark.usefixtures("_scipy")
 @given(st.data())
 @settings(max_examples=120)
-def test_no_order_of_the_ranks_leaves_more_in_place(data):
+def test_no_order_of_the_ranks_leaves_more_in_position(data):
     source = data.draw(layouts(dimensions=(1, 2), most=7))
     ranks = [(1, ""), (4, "onto (4)"), (4, "onto (2, 2)"), (3, "onto (3)")]
     _, onto = data.draw(st.sampled_from(ranks[1:3] if source.ndim > 1 else [ranks[1], ranks[3]]))

@@ -16,8 +16,8 @@ def test_chunks_of_dask():
     layout = dask.from_chunks(lazy)
     assert layout == plait.Layout.parse("10x6 (gen_block(5, 0, 3, 2), gen_block(4, 2)) onto (4, 2)")
     assert dask.to_chunks(layout) == lazy.chunks
-    for rank, place in enumerate(np.ndindex(lazy.numblocks)):
-        np.testing.assert_array_equal(lazy.blocks[place].compute(), whole[np.ix_(*layout.indices(rank))])
+    for rank, position in enumerate(np.ndindex(lazy.numblocks)):
+        np.testing.assert_array_equal(lazy.blocks[position].compute(), whole[np.ix_(*layout.indices(rank))])
     balanced = plait.Layout.parse("10x6 (balanced, block) onto (4, 2)")
     again = lazy.rechunk(dask.to_chunks(balanced))
     assert dask.from_chunks(again) == balanced

@@ -22,15 +22,15 @@ def chunk(indices, count):
 
 
 def strided(indices, count, split):
-    """Return what _StridedShard gives: each of the split pieces is chunked, and equal places are joined."""
+    """Return what _StridedShard gives: each of the split pieces is chunked, and equal positions are joined."""
     pieces = [chunk(piece, count) for piece in chunk(indices, split)]
     return [[index for piece in pieces for index in piece[c]] for c in range(count)]
 
 
-def local(shape, mesh, placements, place):
+def local(shape, mesh, placements, position):
     """Return the indices of each tensor dimension at a mesh position, by sharding one mesh dimension after another."""
     found = [list(range(size)) for size in shape]
-    for (kind, *arguments), extent, c in zip(placements, mesh, place, strict=True):
+    for (kind, *arguments), extent, c in zip(placements, mesh, position, strict=True):
         if kind == "S":
             found[arguments[0]] = chunk(found[arguments[0]], extent)[c]
         elif kind == "_S":
@@ -59,8 +59,8 @@ def sharded(draw):
 def test_placements_mean_what_torch_means(case):
     shape, mesh, placements = case
     layout = dtensor.from_placements([spelled(placement) for placement in placements], mesh, shape)
-    for rank, place in enumerate(itertools.product(*map(range, mesh))):
-        assert [part.tolist() for part in layout.indices(rank)] == local(shape, mesh, placements, place)
+    for rank, position in enumerate(itertools.product(*map(range, mesh))):
+        assert [part.tolist() for part in layout.indices(rank)] == local(shape, mesh, placements, position)
     if all(placement[0] != "_S" for placement in placements):
         found, ranks = dtensor.to_placements(layout)
         assert dtensor.from_placements(found, ranks.shape, shape, ranks=ranks) == layout

@@ -173,10 +173,10 @@ def test_what_is_too_large_to_be_looked_at():
 def check_table(layout):
     table = table_of(layout)
     found = {}
-    for place in np.ndindex(table.ranks.shape):
-        sets = [d.indices(c).tolist() for d, c in zip(table.dimensions, place, strict=False)]
-        assert table.ranks[place] not in found
-        found[int(table.ranks[place])] = sets
+    for position in np.ndindex(table.ranks.shape):
+        sets = [d.indices(c).tolist() for d, c in zip(table.dimensions, position, strict=False)]
+        assert table.ranks[position] not in found
+        found[int(table.ranks[position])] = sets
     assert found == owned(layout)
     for dimension in table.dimensions:
         owners = dimension.owners()

@@ -44,10 +44,10 @@ def test_plain_data(shape, axis, dims, axes):
     full = list(dims) + [1] * (len(shape) - 1 - len(dims))
     if len(full) < len(shape):
         full.insert(axis % len(shape), 1)
-    places = axes or range(len(shape))
+    grid_axes = axes or range(len(shape))
     for rank, position in enumerate(itertools.product(*map(range, full))):
-        for d, place in enumerate(places):
-            expected = np.array_split(np.arange(shape[d]), full[place])[position[place]]
+        for d, grid_axis in enumerate(grid_axes):
+            expected = np.array_split(np.arange(shape[d]), full[grid_axis])[position[grid_axis]]
             np.testing.assert_array_equal(layout.indices(rank)[d], expected)
     assert pencil.from_pencil(*pencil.to_pencil(layout)) == layout
     assert pencil.to_pencil(layout, axis).axis == axis % len(shape)

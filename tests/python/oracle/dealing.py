@@ -50,7 +50,7 @@ def deal_nested(
 ) -> list[tuple[int, ...]]:
     """Return the coordinates, one for each stage, that own each index.
 
-    A later stage deals the places that the stages before it give to a coordinate.
+    A later stage deals the positions that the stages before it give to a coordinate.
     """
     if not stages:
         return [()] * size
@@ -58,8 +58,8 @@ def deal_nested(
     owners = deal(first, size, math.prod(grid[axis] for axis in first.axes), source, reverse)
     result: list[tuple[int, ...]] = [()] * size
     for coordinate in range(math.prod(grid[axis] for axis in first.axes)):
-        places = [index for index, owner in enumerate(owners) if owner == coordinate]
-        inner = deal_nested(stages[1:], len(places), grid)
-        for index, rest in zip(places, inner, strict=True):
+        positions = [index for index, owner in enumerate(owners) if owner == coordinate]
+        inner = deal_nested(stages[1:], len(positions), grid)
+        for index, rest in zip(positions, inner, strict=True):
             result[index] = (coordinate, *rest)
     return result

@@ -202,16 +202,16 @@ class Model:
 
     # Elements.
 
-    def places(self, rank: int) -> tuple[Indices, Indices]:
-        """Return the C-order numbers of a rank's elements, and their places in its padded local array."""
+    def local_positions(self, rank: int) -> tuple[Indices, Indices]:
+        """Return the C-order numbers of a rank's elements, and their positions in its padded local array."""
         part = self.parts[rank]
         elements = np.zeros((), np.int64)
-        places = np.zeros((), np.int64)
+        positions = np.zeros((), np.int64)
         for d, (own, size) in enumerate(zip(part.indices, self.spec.shape, strict=True)):
             elements = np.add.outer(elements * size, own)
             low = self.spec.halos[d][0]
-            places = np.add.outer(places, (np.arange(len(own)) + low) * self.steps(rank)[d])
-        return elements.ravel(), places.ravel()
+            positions = np.add.outer(positions, (np.arange(len(own)) + low) * self.steps(rank)[d])
+        return elements.ravel(), positions.ravel()
 
     def owners(self, index: tuple[int, ...]) -> list[int]:
         """Return the ranks that own an element, ascending."""
@@ -222,7 +222,7 @@ class Model:
         ]
 
     def to_local(self, index: tuple[int, ...], rank: int) -> tuple[int, ...]:
-        """Return the place of an element among those that a rank owns."""
+        """Return the position of an element among those that a rank owns."""
         own = self.parts[rank].indices
         return tuple(int(np.flatnonzero(mine == i)[0]) for mine, i in zip(own, index, strict=True))
 

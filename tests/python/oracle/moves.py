@@ -27,13 +27,13 @@ def replica_wanted(source: Model, receiver: int) -> int:
     return receiver % source.replicas
 
 
-def runs_of(from_places: Indices, to_places: Indices, turns: Indices) -> tuple[int, ...]:
-    """Return the lengths of the longest stretches in which both places go up by one.
+def runs_of(from_positions: Indices, to_positions: Indices, turns: Indices) -> tuple[int, ...]:
+    """Return the lengths of the longest stretches in which both positions go up by one.
 
     What wraps around in a dimension is a box of its own: its runs do not go on in what lies behind it.
     """
-    breaks = np.flatnonzero((np.diff(from_places) != 1) | (np.diff(to_places) != 1) | (np.diff(turns) != 0)) + 1
-    return tuple(sorted(len(run) for run in np.split(from_places, breaks)))
+    breaks = np.flatnonzero((np.diff(from_positions) != 1) | (np.diff(to_positions) != 1) | (np.diff(turns) != 0)) + 1
+    return tuple(sorted(len(run) for run in np.split(from_positions, breaks)))
 
 
 def block_of(traffic: dict[tuple[int, int], Traffic]) -> int:
@@ -42,7 +42,7 @@ def block_of(traffic: dict[tuple[int, int], Traffic]) -> int:
 
 
 def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
-    """Return the index that each place of a padded dimension gets, -1 where it is left alone."""
+    """Return the index that each position of a padded dimension gets, -1 where it is left alone."""
     own = model.parts[rank].indices[d].tolist()
     low, high = model.spec.halos[d]
     if not fill_halo or not own:
@@ -55,46 +55,48 @@ def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
     return [i if 0 <= i < size else -1 for i in before] + own + [i if 0 <= i < size else -1 for i in behind]
 
 
-def places_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices, Indices]:
-    """Return the C-order numbers of the elements that a rank gets, their places in its padded local array, and a number
-    that tells apart in which dimensions, and where, a place wraps around."""
+def positions_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices, Indices]:
+    """Return the C-order numbers of the elements that a rank gets, their positions in its padded local array, and one
+    more number for each, which tells apart in which dimensions, and where, a position wraps around."""
     if not fill_halo:
-        elements, places = target.places(rank)
-        return elements, places, np.zeros_like(places)
-    elements, places, turns = np.zeros((), np.int64), np.zeros((), np.int64), np.zeros((), np.int64)
+        elements, positions = target.local_positions(rank)
+        return elements, positions, np.zeros_like(positions)
+    elements, positions, turns = np.zeros((), np.int64), np.zeros((), np.int64), np.zeros((), np.int64)
     for d, size in enumerate(target.spec.shape):
         taken = np.array(halo_indices(target, rank, d, True), np.int64)
         there = np.flatnonzero(taken >= 0)
         own = target.parts[rank].indices[d]
         beside = own[0] - target.spec.halos[d][0] + there  # the index that would lie there if nothing wrapped
         elements = np.add.outer(elements * size, taken[there])
-        places = np.add.outer(places, there * target.steps(rank)[d])
+        positions = np.add.outer(positions, there * target.steps(rank)[d])
         turns = np.add.outer(turns * 3, beside // size if target.spec.halos[d] != (0, 0) else there * 0)
-    return elements.ravel(), places.ravel(), turns.ravel()
+    return elements.ravel(), positions.ravel(), turns.ravel()
 
 
 def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tuple[int, int], Traffic]:
     """Return every message of a conversion, by sender and receiver."""
     count = int(np.prod(source.spec.shape, dtype=np.int64))
     holder = np.full((source.replicas, count), -1)
-    place = np.full((source.replicas, count), -1)
+    position = np.full((source.replicas, count), -1)
     for rank, part in source.parts.items():
-        elements, places = source.places(rank)
+        elements, positions = source.local_positions(rank)
         assert (holder[part.replica][elements] == -1).all(), "two ranks of one replica hold an element"
         holder[part.replica][elements] = rank
-        place[part.replica][elements] = places
+        position[part.replica][elements] = positions
     found = {}
     for receiver, part in target.parts.items():
         if 0 in part.shape:  # a rank without elements has no neighbours either
             continue
         replica = replica_wanted(source, receiver)
-        elements, to_places, turns = places_filled(target, receiver, fill_halo)
-        senders, from_places = holder[replica][elements], place[replica][elements]
+        elements, to_positions, turns = positions_filled(target, receiver, fill_halo)
+        senders, from_positions = holder[replica][elements], position[replica][elements]
         assert (senders >= 0).all(), "nobody of a replica holds an element"
         for sender in np.unique(senders).tolist():
             mine = np.flatnonzero(senders == sender)
-            mine = mine[np.argsort(to_places[mine])]
-            found[sender, receiver] = Traffic(elements[mine], runs_of(from_places[mine], to_places[mine], turns[mine]))
+            mine = mine[np.argsort(to_positions[mine])]
+            found[sender, receiver] = Traffic(
+                elements[mine], runs_of(from_positions[mine], to_positions[mine], turns[mine])
+            )
     return found
 
 
@@ -116,5 +118,5 @@ def owned_view(model: Model, array: Array) -> Array:
 
 
 def locals_of(model: Model, whole: Array, halo_value: object) -> list[Array]:
-    """Return the padded local arrays of all ranks with the elements of a whole array; halo places have one value."""
+    """Return the padded local arrays of all ranks with the elements of a whole array; halo positions have one value."""
     return [expected(model, rank, whole, model.new_array(rank, whole.dtype, halo_value)) for rank in model.rank_numbers]

@@ -176,11 +176,11 @@ def test_the_order_of_direct_parts_is_fixed_by_the_seed():
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 16, 17, 255, 256, 257, 1000])
 def test_shuffles_are_orders(size):
-    assert sorted(shuffled(place, size, 7) for place in range(size)) == list(range(size))
+    assert sorted(shuffled(position, size, 7) for position in range(size)) == list(range(size))
 
 
 def test_shuffles_of_three_take_all_orders():
-    assert len({tuple(shuffled(place, 3, seed) for place in range(3)) for seed in range(100)}) == 6
+    assert len({tuple(shuffled(position, 3, seed) for position in range(3)) for seed in range(100)}) == 6
 
 
 def test_orders_are_the_same_everywhere():

@@ -62,6 +62,18 @@ def test_no_object_needs_a_later_layer() -> None:
 
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
+def test_tracing_links_to_the_base_and_to_new_files() -> None:
+    """Of the core library, that of traces needs `base`, and where a trace appears whole or not at all."""
+    found = list(symbols())
+    homes = {name: layer_of(path) for path, kind, name in found if kind in "TDBR"}
+    needed = {name for path, kind, name in found if kind == "U" and layer_of(path) == "trace" and name in homes}
+    others = sorted(name for name in needed if homes[name] not in {"base", "trace"})
+    assert len(others) == 1, others
+    assert "make_new_file" in others[0]
+    assert any("open_file" in name for name in needed)
+
+
+@pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_no_object_may_do_without_another_layer() -> None:
     weak = {  # but for the beginnings of thread-local variables, which the compiler makes so
         name for _, kind, name in symbols() if kind == "w" and "plait" in name and not name.startswith("_ZTH")

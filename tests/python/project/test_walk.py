@@ -38,11 +38,11 @@ def test_each_step_is_there(file: str, symbol: str) -> None:
     assert re.search(rf"^ *[\w:<>&*~ ]+\b{function}\(", text, re.MULTILINE), f"{file} does not define {function}"
 
 
-def test_named_places_exist() -> None:
-    places = set(re.findall(r"`((?:src|include|python|bindings|tests|scripts)/[\w./]+)`", TEXT))
-    assert len(places) > 20
-    # Places that people make when they add something are spelled in capitals.
-    missing = [place for place in sorted(places) if "KIND" not in place and not (ROOT / place).exists()]
+def test_named_paths_exist() -> None:
+    paths = set(re.findall(r"`((?:src|include|python|bindings|tests|scripts)/[\w./]+)`", TEXT))
+    assert len(paths) > 20
+    # Paths that people make when they add something are spelled in capitals.
+    missing = [path for path in sorted(paths) if "KIND" not in path and not (ROOT / path).exists()]
     assert not missing, f"docs/architecture.md names {missing}"
 
 

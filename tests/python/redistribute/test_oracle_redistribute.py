@@ -84,9 +84,9 @@ def test_into_new_arrays(data):
             n < 2 or mine.size == 0 or stride == step
             for n, stride, step in zip(mine.shape, mine.strides, steps, strict=True)
         )
-        # Places that are not written may hold anything, so they are compared with themselves.
+        # Positions that are not written may hold anything, so they are compared with themselves.
         np.testing.assert_array_equal(mine, expected(target, rank, whole, mine, fill))
-        np.testing.assert_array_equal(owned_view(target, mine).ravel(), whole.ravel()[target.places(rank)[0]])
+        np.testing.assert_array_equal(owned_view(target, mine).ravel(), whole.ravel()[target.local_positions(rank)[0]])
 
 
 @given(st.data())

@@ -25,7 +25,7 @@ def check(found, expected, target):
 
 @given(st.data())
 @settings(max_examples=300)
-def test_moves_every_element_to_its_place(data):
+def test_moves_every_element_to_its_position(data):
     shape = data.draw(shapes)
     source, target = data.draw(deals(shape)), data.draw(deals(shape))
     whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", ">i2", "S3", "?"])))

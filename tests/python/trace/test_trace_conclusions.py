@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from plait import trace
 from plait.cli import main
 from plait.trace import words
-from plait.trace._coverage import coverage
-from plait.trace._processes import shown_processes, stragglers
+from plait.trace.analysis.coverage import coverage
+from plait.trace.analysis.processes import shown_processes, stragglers
 from plait.trace.page import page_text
 
 

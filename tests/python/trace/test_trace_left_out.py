@@ -14,7 +14,7 @@ import plait
 from plait import trace
 from plait.cli import main
 from plait.trace import Interface, Kind, page
-from plait.trace._record import record
+from plait.trace.recording.record import record
 
 SECOND = 10**9
 

@@ -169,10 +169,10 @@ def test_errors_name_what_is_wrong(tmp_path: Path, nothing_left: None) -> None:
 
 
 def test_modules_import_what_they_use() -> None:
-    for path in FOLDER.glob("*.js"):
+    for path in FOLDER.rglob("*.js"):
         text = path.read_text(encoding="utf-8")
-        for names, other in re.findall(r'^import \{([^}]*)\} from "\./([\w.]+)";', text, re.MULTILINE):
-            source = (FOLDER / other).read_text(encoding="utf-8")
+        for names, other in re.findall(r'^import \{([^}]*)\} from "(\.[\w./]+)";', text, re.MULTILINE):
+            source = (path.parent / other).read_text(encoding="utf-8")
             for name in (each.strip() for each in names.split(",") if each.strip()):
                 assert re.search(rf"^export (?:function|const) {name}\b", source, re.MULTILINE), f"{path.name}: {name}"
                 assert len(re.findall(rf"\b{name}\b", text)) > 1, f"{path.name} imports {name} and does not use it"

@@ -5,7 +5,7 @@ The library's own are listed in src/trace/formats.cpp; those that are read in Py
 
 from __future__ import annotations
 
-from plait import _core
+from plait import _trace
 from plait._errors import ArgumentError
 from plait.trace.formats import darshan, dftracer, parquet
 from plait.trace.formats.format import Format
@@ -37,19 +37,19 @@ def find(name: str) -> Format | None:
 
 def read_names() -> list[str]:
     """Return the names of the formats that are read."""
-    return [name for name, _, read, _ in _core.trace_formats() if read] + [one.name for one in FORMATS]
+    return [name for name, _, read, _ in _trace.trace_formats() if read] + [one.name for one in FORMATS]
 
 
 def written_names() -> list[str]:
     """Return the names of the formats that are written."""
-    library = [name for name, _, _, written in _core.trace_formats() if written]
+    library = [name for name, _, _, written in _trace.trace_formats() if written]
     return library + [one.name for one in FORMATS if one.write]
 
 
 def foreign_names() -> list[str]:
     """Return the names of other tools' formats, which are read and not written."""
     python = [one.name for one in FORMATS if one.foreign]
-    return python + [name for name, _, read, written in _core.trace_formats() if read and not written]
+    return python + [name for name, _, read, written in _trace.trace_formats() if read and not written]
 
 
 def written_as(path: str) -> Format | None:
@@ -59,5 +59,5 @@ def written_as(path: str) -> Format | None:
 
 def endings() -> list[tuple[str, str]]:
     """Return the formats that are written, each with the ending of names that tells it."""
-    library = [(name, ending) for name, ending, _, written in _core.trace_formats() if written and ending]
+    library = [(name, ending) for name, ending, _, written in _trace.trace_formats() if written and ending]
     return library + [(one.name, ending) for one in FORMATS if one.write for ending in one.endings]

@@ -1,13 +1,14 @@
-"""One script and one style sheet out of the files beside this one."""
+"""One script and one style sheet out of the folders beside this file."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from importlib.resources import files
+from posixpath import dirname, join, normpath
 
 _STYLES = ("base.css", "layout.css", "charts.css", "tables.css", "print.css")
-_IMPORT = re.compile(r'^import (?:\{[^}]*\} from )?"\./([\w.]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import (?:\{[^}]*\} from )?"(\.[\w./]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=function|const|class|let)", re.MULTILINE)
 
 
@@ -20,7 +21,7 @@ def read(name: str) -> str:
 @cache
 def style() -> str:
     """Return the style sheet."""
-    return "\n".join(read(name) for name in _STYLES)
+    return "\n".join(read(f"style/{name}") for name in _STYLES)
 
 
 @cache
@@ -37,5 +38,5 @@ def _visit(name: str, order: list[str], begun: set[str]) -> None:
         return
     begun.add(name)
     for other in _IMPORT.findall(read(name)):
-        _visit(other, order, begun)
+        _visit(normpath(join(dirname(name), other)), order, begun)
     order.append(name)

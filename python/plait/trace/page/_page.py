@@ -74,7 +74,7 @@ def _checked(document: Report, expected: str) -> dict[str, Any]:
 
 
 def _fill(entry: str, title: str, parts: Mapping[str, str], islands: Mapping[str, Any]) -> str:
-    code, look = script(entry), style()
+    code, look = script(f"script/{entry}"), style()
     policy = (
         f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(look)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from plait.trace._program import programs
 from plait.trace.page._words import amount, counted, escaped, plain, seconds, share
+from plait.trace.recording.program import programs
 
 Report = Mapping[str, Any]
 

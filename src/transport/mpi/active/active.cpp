@@ -86,7 +86,7 @@ MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, st
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   // What many callers together send to one worker unasked stays bounded.
-  most_places_ = std::clamp(1024 / size_, 2, kMostPlaces);
+  most_slots_ = std::clamp(1024 / size_, 2, kMostSlots);
   queues_.resize(static_cast<std::size_t>(size_));
   wake_ups_ = std::make_unique<WakeUps>(rank_, [this](const connections::Directory::Address& mine) {
     std::vector<connections::Directory::Address> all(static_cast<std::size_t>(size_));
@@ -113,12 +113,12 @@ void MpiActive::take_heads(std::vector<Operations::Done>& ended) {
     WireHead wire;
     const bool good = MPI_Mrecv(&wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     if (!good) continue;
-    wake_ups_->heard_from(static_cast<int>(wire.place >> 16));
+    wake_ups_->heard_from(static_cast<int>(wire.slot >> 16));
     const auto arrived = [this, wire](const Ended&) {
       heard(false);
       Arrival arrival;
-      arrival.id = static_cast<std::uint64_t>(wire.place & 0xffff);
-      arrival.from = static_cast<int>(wire.place >> 16);
+      arrival.id = static_cast<std::uint64_t>(wire.slot & 0xffff);
+      arrival.from = static_cast<int>(wire.slot >> 16);
       arrival.head = wire.head;
       arrival.payload_bytes = wire.payload;
       arrival.room_bytes = wire.room;

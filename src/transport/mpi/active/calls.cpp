@@ -12,7 +12,7 @@ namespace plait::transport::mpi {
 
 namespace {
 
-int place_of(const Arrival& arrival) { return static_cast<int>(arrival.id); }
+int slot_of(const Arrival& arrival) { return static_cast<int>(arrival.id); }
 
 }  // namespace
 
@@ -40,11 +40,11 @@ void MpiActive::call(Call call) {
 void MpiActive::start_waiting(int to, std::vector<std::shared_ptr<PendingCall>>& failed) {
   PeerQueue& queue = queues_[static_cast<std::size_t>(to)];
   while (!queue.waiting.empty()) {
-    const int place = std::countr_one(queue.places);
-    if (place >= most_places_ || !wake_ups_->there(to)) return;
+    const int slot = std::countr_one(queue.slots);
+    if (slot >= most_slots_ || !wake_ups_->there(to)) return;
     const auto pending = queue.waiting.front();
     queue.waiting.pop_front();
-    begin(pending, place);
+    begin(pending, slot);
     if (pending->parts > 0) continue;
     pending->failed = true;
     pending->why = {ErrorKind::kSystem, EIO, base::text("MPI cannot send to rank ", to)};
@@ -53,22 +53,22 @@ void MpiActive::start_waiting(int to, std::vector<std::shared_ptr<PendingCall>>&
 }
 
 /// Under the lock.
-void MpiActive::begin(const std::shared_ptr<PendingCall>& pending, int place) {
+void MpiActive::begin(const std::shared_ptr<PendingCall>& pending, int slot) {
   const int to = pending->call.to;
   const auto payload = pending->call.payload;
   const auto room = pending->call.room;
-  pending->wire = {(std::int64_t{rank_} << 16) + place, static_cast<std::int64_t>(payload.size()),
+  pending->wire = {(std::int64_t{rank_} << 16) + slot, static_cast<std::int64_t>(payload.size()),
                    static_cast<std::int64_t>(room.size()), pending->call.head};
   void* const into = room.empty() ? static_cast<void*>(&pending->answered) : room.data();
   const int length = room.empty() ? 1 : static_cast<int>(room.size());
   const bool received = operations_.add(
-      [&](MPI_Request* request) { return MPI_Irecv(into, length, MPI_BYTE, to, kAnswerTag + place, comm_, request); },
+      [&](MPI_Request* request) { return MPI_Irecv(into, length, MPI_BYTE, to, kAnswerTag + slot, comm_, request); },
       {.done = [this, pending](const Ended& how) { end_part(pending, how, true); },
        .peer = to,
        .receives = true,
        .large = room.size() > kLarge});
   if (!received) return;
-  queues_[static_cast<std::size_t>(to)].places |= 1U << static_cast<unsigned>(place);
+  queues_[static_cast<std::size_t>(to)].slots |= 1U << static_cast<unsigned>(slot);
   ++pending->parts;
   const auto send = [&](const void* data, std::size_t bytes, int tag) {
     const bool large = bytes > kLarge;
@@ -86,13 +86,13 @@ void MpiActive::begin(const std::shared_ptr<PendingCall>& pending, int place) {
     if (sent) ++pending->parts;
   };
   send(&pending->wire, sizeof(WireHead), kHeadTag);
-  if (!payload.empty()) send(payload.data(), payload.size(), kPayloadTag + place);
+  if (!payload.empty()) send(payload.data(), payload.size(), kPayloadTag + slot);
   wake_ups_->wake(to, false);
 }
 
 void MpiActive::end_part(const std::shared_ptr<PendingCall>& pending, const Ended& how, bool is_answer) {
   const int to = pending->call.to;
-  const int place = static_cast<int>(pending->wire.place & 0xffff);
+  const int slot = static_cast<int>(pending->wire.slot & 0xffff);
   std::vector<std::shared_ptr<PendingCall>> failed;
   {
     const std::scoped_lock lock(mutex_);
@@ -105,7 +105,7 @@ void MpiActive::end_part(const std::shared_ptr<PendingCall>& pending, const Ende
         // Refused; the reason follows.
         const bool posted = operations_.add(
             [&](MPI_Request* request) {
-              return MPI_Irecv(&pending->failure, sizeof(WireFailure), MPI_BYTE, to, kFailureTag + place, comm_,
+              return MPI_Irecv(&pending->failure, sizeof(WireFailure), MPI_BYTE, to, kFailureTag + slot, comm_,
                                request);
             },
             {.done =
@@ -130,7 +130,7 @@ void MpiActive::end_part(const std::shared_ptr<PendingCall>& pending, const Ende
     }
     if (pending->parts > 0) return;
     PeerQueue& queue = queues_[static_cast<std::size_t>(to)];
-    queue.places &= ~(1U << static_cast<unsigned>(place));
+    queue.slots &= ~(1U << static_cast<unsigned>(slot));
     if (!stopped_ && !queue.gone()) start_waiting(to, failed);
   }
   pending->call.done(pending->failed ? &pending->why : nullptr);
@@ -146,7 +146,7 @@ void MpiActive::take(const Arrival& arrival, std::span<std::byte> into, std::fun
     posted = !stopped_ && operations_.add(
                               [&](MPI_Request* request) {
                                 return MPI_Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, from,
-                                                 kPayloadTag + place_of(arrival), comm_, request);
+                                                 kPayloadTag + slot_of(arrival), comm_, request);
                               },
                               {.done =
                                    [this, done, large](const Ended& how) {
@@ -179,7 +179,7 @@ void MpiActive::answer(const Arrival& arrival, std::span<const std::byte> data, 
                  [&](MPI_Request* request) {
                    return MPI_Isend(data.empty() ? &kAnswered : data.data(),
                                     data.empty() ? 1 : static_cast<int>(data.size()), MPI_BYTE, to,
-                                    kAnswerTag + place_of(arrival), comm_, request);
+                                    kAnswerTag + slot_of(arrival), comm_, request);
                  },
                  {.done =
                       [this, sent, large](const Ended&) {
@@ -213,7 +213,7 @@ void MpiActive::refuse(const Arrival& arrival, const CallFailure& failure) {
   const auto send = [&](const void* data, int bytes, int tag) {
     operations_.add(
         [&](MPI_Request* request) {
-          return MPI_Isend(data, bytes, MPI_BYTE, arrival.from, tag + place_of(arrival), comm_, request);
+          return MPI_Isend(data, bytes, MPI_BYTE, arrival.from, tag + slot_of(arrival), comm_, request);
         },
         {.done = [wire](const Ended&) {}, .peer = arrival.from});
   };

@@ -33,7 +33,7 @@ using connections::WakeUps;
 using connections::Woken;
 
 struct WireHead {
-  std::int64_t place = 0;
+  std::int64_t slot = 0;
   std::int64_t payload = 0;
   std::int64_t room = 0;
   CallHead head{};
@@ -69,7 +69,7 @@ struct PeerQueue {
   };
   bool gone() const { return stage != Stage::kOpen; }
 
-  std::uint32_t places = 0;  // that are taken, a bit each
+  std::uint32_t slots = 0;  // that are taken, a bit each
   std::deque<std::shared_ptr<PendingCall>> waiting;
   Stage stage = Stage::kOpen;
   Clock::time_point since;  // when it was found gone
@@ -103,7 +103,7 @@ class MpiActive : public Active {
   static CallFailure stopped();
   void take_heads(std::vector<Operations::Done>& ended);
   void start_waiting(int to, std::vector<std::shared_ptr<PendingCall>>& failed);
-  void begin(const std::shared_ptr<PendingCall>& pending, int place);
+  void begin(const std::shared_ptr<PendingCall>& pending, int slot);
   void end_part(const std::shared_ptr<PendingCall>& pending, const Ended& how, bool is_answer);
   void finish(const std::shared_ptr<PendingCall>& pending);
   bool look(bool handler);
@@ -129,7 +129,7 @@ class MpiActive : public Active {
   MPI_Comm comm_;  // the transport's, which outlives this
   int rank_ = 0;
   int size_ = 1;
-  int most_places_ = kMostPlaces;
+  int most_slots_ = kMostSlots;
   std::shared_ptr<CallService> service_;
   std::shared_ptr<Losses> losses_;
   std::unique_ptr<WakeUps> wake_ups_;

@@ -27,14 +27,14 @@ constexpr int kMostTold = 64;
 }  // namespace
 
 Notices::Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, const node::Progress& progress,
-                 Losses& losses, std::vector<int> leaders, int place)
+                 Losses& losses, std::vector<int> leaders, int index)
     : everyone_(everyone),
       cookie_(cookie),
       board_(board),
       progress_(progress),
       losses_(losses),
       leaders_(std::move(leaders)),
-      place_(place) {}
+      index_(index) {}
 
 void Notices::take() {
   while (true) {
@@ -64,11 +64,11 @@ void Notices::send_on() {
   };
   if (count <= kMostTold) {
     for (int to = 0; to < count; ++to)
-      if (to != place_) tell(to);
+      if (to != index_) tell(to);
     return;
   }
   for (int bit = 1; bit < count; bit *= 2)
-    if ((place_ ^ bit) < count) tell(place_ ^ bit);
+    if ((index_ ^ bit) < count) tell(index_ ^ bit);
 }
 
 void Notices::look() {

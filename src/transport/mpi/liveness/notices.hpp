@@ -18,10 +18,10 @@ namespace plait::transport::mpi {
 /// those of other nodes, and what they send it puts there.  It looks while it waits; nobody looks otherwise.
 class Notices {
  public:
-  /// `leaders`: the first process of each node, where this is one of them, at `place`; else none.  `cookie` is the
-  /// same for all, and another one for each communicator.
+  /// `leaders`: the first process of each node, where this is one of them, number `index` of them; else none.  `cookie`
+  /// is the same for all, and another one for each communicator.
   Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, const node::Progress& progress,
-          Losses& losses, std::vector<int> leaders, int place);
+          Losses& losses, std::vector<int> leaders, int index);
 
   /// Takes notices in, and sends on what is on the board, once.  Never waits.
   void look();
@@ -50,7 +50,7 @@ class Notices {
   const node::Progress& progress_;
   Losses& losses_;
   std::vector<int> leaders_;
-  int place_;
+  int index_;
   bool sent_on_ = false;
   bool given_up_ = false;
 };

@@ -1,0 +1,85 @@
+#include "described.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "bind.hpp"
+#include "string.hpp"
+#include "trace/report/filter.hpp"
+#include "trace/words.hpp"
+
+namespace nb = nanobind;
+
+namespace plait::python {
+
+namespace {
+
+nb::list counters_of(const trace::Description& known) {
+  nb::list rows;
+  if (known.counters.empty()) return rows;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const std::string*> names;
+  for (const trace::File& file : known.files) names[{file.process, file.number}] = &file.name;
+  std::map<std::uint32_t, std::int64_t> ranks;
+  for (const trace::Process& process : known.processes) ranks[process.number] = process.rank;
+  for (const trace::Counters& one : known.counters) {
+    nb::dict values;
+    for (const auto& [name, value] : one.values) values[text_of(name)] = value;
+    const auto rank = ranks.find(one.process);
+    const auto name = names.find({one.process, one.file});
+    nb::dict row;
+    row["process"] = one.process;
+    row["rank"] = rank == ranks.end() ? -1 : rank->second;
+    row["file"] = name == names.end() ? nb::none() : text_of(*name->second);
+    const auto foreign = name == names.end() ? trace::report::Foreign::kNone : trace::report::foreign(*name->second);
+    row["foreign"] = text_of(trace::report::name_of(foreign));
+    row["interface"] = text_of(trace::interface_word(one.interface));
+    row["level"] = (one.flags & trace::flag::kLogical) != 0 ? "logical" : "physical";
+    row["values"] = std::move(values);
+    rows.append(std::move(row));
+  }
+  return rows;
+}
+
+nb::list processes_of(const trace::Description& known) {
+  nb::list rows;
+  if (known.counters.empty()) return rows;  // else the events say which processes there are
+  for (const trace::Process& process : known.processes) {
+    nb::dict row;
+    row["rank"] = process.rank;
+    row["command"] = text_of(process.command);
+    rows.append(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+nb::dict described(const trace::Description& known) {
+  nb::list missed;
+  for (const trace::Missed& one : known.missed) {
+    nb::dict row;
+    row["reason"] = text_of(one.reason);
+    row["events"] = one.events;
+    row["read_bytes"] = one.read_bytes;
+    row["written_bytes"] = one.written_bytes;
+    missed.append(std::move(row));
+  }
+  nb::list notes;
+  for (const std::string& note : known.notes) notes.append(text_of(note));
+  nb::dict result;
+  result["format"] = text_of(known.format);
+  result["zero"] = known.zero;
+  result["tick_ns"] = known.tick;
+  result["complete"] = known.complete;
+  result["missed"] = std::move(missed);
+  result["counters"] = counters_of(known);
+  result["processes"] = processes_of(known);
+  result["notes"] = std::move(notes);
+  return result;
+}
+
+}  // namespace plait::python

@@ -1,0 +1,71 @@
+#include <fcntl.h>
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "module.hpp"
+#include "plait/error.hpp"
+#include "string.hpp"
+#include "unlocked.hpp"
+
+namespace nb = nanobind;
+
+namespace plait::python {
+
+namespace {
+
+[[noreturn]] void failed(const std::string& call) {
+  throw Error(ErrorKind::kSystem, "plait bench trace: " + call + " did not do what was asked");
+}
+
+/// The time in ns of `count` calls of one kind on a file that is in the page cache.
+/// The calls go through the names of the C library, so that a library which is preloaded sees them.
+double time_calls(const std::string& call, const std::string& path, std::size_t size, std::size_t count) {
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  // Where in a page data lie changes what copying them takes: the same in both processes.
+  constexpr std::size_t kPage = 4096;
+  const std::unique_ptr<char, decltype(&std::free)> room(
+      static_cast<char*>(std::aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage)), &std::free);
+  char* const data = room.get();
+  if (data == nullptr) failed("aligned_alloc");
+  std::memset(data, 1, size);
+  std::FILE* stream = std::fopen(path.c_str(), "r+");
+  if (stream == nullptr) failed("fopen");
+  const int file = fileno(stream);
+  const std::size_t places = size >= kPart ? 1 : kPart / size;
+  std::setvbuf(stream, nullptr, _IOFBF, 4096);
+  bool right = true;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < count && right; ++i) {
+    const auto place = static_cast<off_t>(i % places * size);
+    if (call == "pread") {
+      right = ::pread(file, data, size, place) == static_cast<ssize_t>(size);
+    } else if (call == "pwrite") {
+      right = ::pwrite(file, data, size, place) == static_cast<ssize_t>(size);
+    } else if (call == "lseek") {
+      right = ::lseek(file, place, SEEK_SET) == place;
+    } else {
+      if (place == 0) right = std::fseek(stream, 0, SEEK_SET) == 0 && ::lseek(file, 0, SEEK_SET) == 0;
+      if (call == "read") right = right && ::read(file, data, size) == static_cast<ssize_t>(size);
+      if (call == "write") right = right && ::write(file, data, size) == static_cast<ssize_t>(size);
+      if (call == "fread") right = right && std::fread(data, 1, size, stream) == size;
+    }
+  }
+  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+  std::fclose(stream);
+  if (!right) failed(call);
+  return time.count() / static_cast<double>(count);
+}
+
+}  // namespace
+
+void bind_timed_calls(nb::module_& module) { module.def("time_calls", &time_calls, nb::call_guard<Unlocked>()); }
+
+}  // namespace plait::python

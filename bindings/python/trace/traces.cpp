@@ -1,0 +1,292 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bind.hpp"
+#include "module.hpp"
+#include "plait/error.hpp"
+#include "plait/trace.hpp"
+#include "string.hpp"
+#include "trace/between.hpp"
+#include "trace/formats/registry.hpp"
+#include "unlocked.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace plait::python {
+
+namespace {
+
+using trace::Description;
+using trace::Event;
+
+static_assert(sizeof(Event) == 72, "plait.trace.EVENT describes the same bytes");
+
+/// One trace being read; the reader itself is gone after close().
+struct TraceReader {
+  std::unique_ptr<trace::Reader> reader;
+
+  trace::Reader& open() const {
+    if (reader == nullptr) throw Error(ErrorKind::kArgument, "the trace is closed");
+    return *reader;
+  }
+};
+
+struct TraceWriter {
+  std::unique_ptr<trace::Writer> writer;
+  std::int64_t bytes = 0;         // when finished
+  std::vector<std::string> lost;  // when finished
+
+  trace::Writer& open() const {
+    if (writer == nullptr) throw Error(ErrorKind::kArgument, "the trace is finished or closed");
+    return *writer;
+  }
+};
+
+nb::object event_type() { return nb::module_::import_("plait.trace._event").attr("EVENT"); }
+
+std::uintptr_t address_of(const nb::object& array) {
+  return nb::cast<std::uintptr_t>(array.attr("ctypes").attr("data"));
+}
+
+nb::list list_of(std::span<const trace::Process> processes) {
+  nb::list all;
+  for (const trace::Process& one : processes)
+    all.append(nb::make_tuple(one.number, one.parent, one.rank, text_of(one.host), text_of(one.command), one.cpu));
+  return all;
+}
+
+nb::list list_of(std::span<const trace::File> files) {
+  nb::list all;
+  for (const trace::File& one : files) all.append(nb::make_tuple(one.process, one.number, text_of(one.name)));
+  return all;
+}
+
+/// What a trace has told behind its first `count`.
+template <typename One>
+std::span<const One> behind(const std::vector<One>& all, std::size_t count) {
+  return std::span<const One>(all).subspan(std::min(count, all.size()));
+}
+
+nb::list list_of(std::span<const trace::Counters> counters) {
+  nb::list all;
+  for (const trace::Counters& one : counters) {
+    nb::dict values;
+    for (const auto& [name, value] : one.values) values[text_of(name)] = value;
+    all.append(nb::make_tuple(one.process, one.file, static_cast<int>(one.interface), one.flags, values));
+  }
+  return all;
+}
+
+std::vector<trace::Counters> counters_of(const nb::list& given) {
+  std::vector<trace::Counters> all;
+  for (const nb::handle one : given) {
+    trace::Counters& made = all.emplace_back();
+    made.process = nb::cast<std::uint32_t>(one[0]);
+    made.file = nb::cast<std::uint32_t>(one[1]);
+    made.interface = static_cast<trace::Interface>(nb::cast<std::uint8_t>(one[2]));
+    made.flags = nb::cast<std::uint16_t>(one[3]);
+    for (const auto& [name, value] : nb::cast<nb::dict>(one[4]))
+      made.values.emplace_back(bytes_of(name), nb::cast<std::int64_t>(value));
+  }
+  return all;
+}
+
+nb::dict dict_of(const Description& d) {
+  nb::list missed;
+  for (const trace::Missed& one : d.missed)
+    missed.append(nb::make_tuple(text_of(one.reason), one.events, one.read_bytes, one.written_bytes));
+  nb::list notes;
+  for (const std::string& note : d.notes) notes.append(text_of(note));
+  nb::dict all;
+  all["format"] = text_of(d.format);
+  all["zero"] = d.zero;
+  all["tick"] = d.tick;
+  all["complete"] = d.complete;
+  all["processes"] = list_of(behind(d.processes, 0));
+  all["files"] = list_of(behind(d.files, 0));
+  all["missed"] = missed;
+  all["counters"] = list_of(std::span<const trace::Counters>(d.counters));
+  all["notes"] = notes;
+  return all;
+}
+
+char separator_of(const std::string& separator) {
+  if (separator.size() > 1) throw Error(ErrorKind::kArgument, "a separator is one character, not '" + separator + "'");
+  return separator.empty() ? '\0' : separator[0];
+}
+
+/// What is said alike of reading and of writing.
+template <typename Options>
+Options options_of(const std::string& format, int base, const std::string& separator, const std::string& comment,
+                   std::int64_t tick, std::int64_t block) {
+  Options options;
+  options.format = format;
+  options.base = base;
+  options.separator = separator_of(separator);
+  options.comment = comment;
+  options.tick = tick;
+  options.block = block;
+  return options;
+}
+
+TraceReader open_reader(const nb::str& path, const std::string& format, int base, const std::string& separator,
+                        const std::string& comment, std::int64_t tick, std::int64_t block, const std::string& columns,
+                        std::optional<std::int64_t> begin, std::optional<std::int64_t> end) {
+  auto options = options_of<trace::ReadOptions>(format, base, separator, comment, tick, block);
+  options.columns = columns;
+  const std::string name = bytes_of(path);
+  const Unlocked release;
+  TraceReader opened;
+  opened.reader = trace::open_trace(name, options);
+  if (begin || end)
+    opened.reader = trace::between(std::move(opened.reader), begin.value_or(INT64_MIN), end.value_or(INT64_MAX));
+  return opened;
+}
+
+nb::object read(const TraceReader& self, std::int64_t count) {
+  if (count < 0) throw Error(ErrorKind::kArgument, "cannot read " + std::to_string(count) + " events");
+  trace::Reader& reader = self.open();
+  nb::object array = nb::module_::import_("numpy").attr("empty")(count, event_type());
+  const std::span<Event> room(reinterpret_cast<Event*>(address_of(array)), static_cast<std::size_t>(count));
+  std::size_t done = 0;
+  {
+    const Unlocked release;
+    while (done < room.size()) {
+      const std::size_t got = reader.read(room.subspan(done));
+      if (got == 0) break;
+      done += got;
+    }
+  }
+  if (done == room.size()) return array;
+  return array[nb::slice(std::size_t{0}, done)];
+}
+
+void write(const TraceWriter& self, const nb::object& events) {
+  const nb::object array = nb::module_::import_("numpy").attr("ascontiguousarray")(events, event_type());
+  const auto count = nb::cast<std::size_t>(array.attr("size"));
+  const std::span<const Event> all(reinterpret_cast<const Event*>(address_of(array)), count);
+  trace::Writer& writer = self.open();
+  const Unlocked release;
+  writer.write(all);
+}
+
+TraceWriter open_writer(const nb::str& path, const std::string& format, int base, const std::string& separator,
+                        const std::string& comment, std::int64_t tick, std::int64_t block, bool plain) {
+  auto options = options_of<trace::WriteOptions>(format, base, separator, comment, tick, block);
+  options.plain = plain;
+  const std::string name = bytes_of(path);
+  const Unlocked release;
+  TraceWriter created;
+  created.writer = trace::create_trace(name, options);
+  return created;
+}
+
+void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool complete, const nb::list& missed,
+            const nb::list& counters, const nb::list& notes) {
+  Description description;
+  description.zero = zero;
+  description.tick = tick;
+  description.complete = complete;
+  for (const nb::handle one : missed)
+    description.missed.push_back({bytes_of(one[0]), nb::cast<std::int64_t>(one[1]), nb::cast<std::int64_t>(one[2]),
+                                  nb::cast<std::int64_t>(one[3])});
+  description.counters = counters_of(counters);
+  for (const nb::handle note : notes) description.notes.push_back(bytes_of(note));
+  trace::Writer& writer = self.open();
+  const Unlocked release;
+  writer.finish(description);
+  self.bytes = writer.bytes_written();
+  self.lost = writer.lost();
+  self.writer.reset();
+}
+
+/// Copies what is left, and the processes and files; calls `progress` about ten times a second, which may raise.
+std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const nb::object& progress) {
+  trace::Reader& reader = from.open();
+  trace::Writer& writer = to.open();
+  const Unlocked release;
+  std::vector<Event> room(4096);
+  std::size_t processes = 0;
+  std::size_t files = 0;
+  std::int64_t events = 0;
+  auto shown = std::chrono::steady_clock::now();
+  while (true) {
+    const std::size_t count = reader.read(room);
+    const Description& known = reader.description();
+    while (processes < known.processes.size()) writer.add(known.processes[processes++]);
+    while (files < known.files.size()) writer.add(known.files[files++]);
+    if (count == 0) return events;
+    writer.write(std::span<const Event>(room).first(count));
+    events += static_cast<std::int64_t>(count);
+    if (std::chrono::steady_clock::now() - shown < std::chrono::milliseconds(100)) continue;
+    shown = std::chrono::steady_clock::now();
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+    if (!progress.is_none()) progress(reader.bytes_read(), reader.bytes_in_all());
+  }
+}
+
+}  // namespace
+
+void bind_traces(nb::module_& module) {
+  nb::class_<TraceReader>(module, "TraceReader")
+      .def("read", &read)
+      .def_prop_ro("description", [](const TraceReader& self) { return dict_of(self.open().description()); })
+      .def("processes_behind",
+           [](const TraceReader& self, std::size_t count) {
+             return list_of(behind(self.open().description().processes, count));
+           })
+      .def("files_behind", [](const TraceReader& self,
+                              std::size_t count) { return list_of(behind(self.open().description().files, count)); })
+      .def_prop_ro("bytes_read", [](const TraceReader& self) { return self.open().bytes_read(); })
+      .def_prop_ro("bytes_in_all", [](const TraceReader& self) { return self.open().bytes_in_all(); })
+      .def("close", [](TraceReader& self) { self.reader.reset(); });
+  nb::class_<TraceWriter>(module, "TraceWriter")
+      .def("add_process",
+           [](const TraceWriter& self, std::uint32_t number, std::uint32_t parent, std::int64_t rank,
+              const nb::str& host, const nb::str& command, std::int64_t cpu) {
+             self.open().add(trace::Process{number, parent, rank, bytes_of(host), bytes_of(command), cpu});
+           })
+      .def("add_file", [](const TraceWriter& self, std::uint32_t process, std::uint32_t number,
+                          const nb::str& name) { self.open().add(trace::File{process, number, bytes_of(name)}); })
+      .def("write", &write)
+      .def("finish", &finish)
+      .def_prop_ro("bytes_written",
+                   [](const TraceWriter& self) { return self.writer ? self.writer->bytes_written() : self.bytes; })
+      .def_prop_ro("lost",
+                   [](const TraceWriter& self) {
+                     nb::list all;
+                     for (const std::string& one : self.writer ? self.writer->lost() : self.lost)
+                       all.append(text_of(one));
+                     return all;
+                   })
+      .def("close", [](TraceWriter& self) { self.writer.reset(); });
+  module.def("open_trace", &open_reader);
+  module.def("create_trace", &open_writer);
+  module.def("copy_events", &copy_events, "source"_a, "target"_a, "progress"_a.none());
+  module.def("copy_trace", [](const TraceReader& from, const TraceWriter& to) {
+    trace::Reader& reader = from.open();
+    trace::Writer& writer = to.open();
+    const Unlocked release;
+    return trace::copy(reader, writer);
+  });
+  module.def("trace_formats", [] {
+    nb::list all;
+    for (const trace::Format& format : trace::formats())
+      all.append(nb::make_tuple(text_of(std::string(format.name)), text_of(std::string(format.suffix)),
+                                format.open != nullptr, format.create != nullptr));
+    return all;
+  });
+}
+
+}  // namespace plait::python

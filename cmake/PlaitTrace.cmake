@@ -1,0 +1,17 @@
+# The library of traces: formats, imports, workloads and reports.  It stands on the core library, which writes events and
+# knows nothing of it.
+file(GLOB_RECURSE trace_sources CONFIGURE_DEPENDS src/trace/*.cpp)
+add_library(plait_trace SHARED ${trace_sources})
+add_library(plait::trace ALIAS plait_trace)
+set_target_properties(plait_trace PROPERTIES EXPORT_NAME trace)
+target_include_directories(plait_trace PRIVATE src)
+target_link_libraries(plait_trace PUBLIC plait)
+plait_warnings(plait_trace)
+if(PLAIT_SANITIZE)
+  file(GLOB alone src/trace/formats/import/*.cpp)
+  foreach(name formats/text1992/writer report/tables/totals report/time/cycles report/time/rates)
+    list(APPEND alone src/trace/${name}.cpp)
+  endforeach()
+  plait_together(plait_trace "(.*)/" ${alone})
+endif()
+list(APPEND plait_libraries plait_trace)

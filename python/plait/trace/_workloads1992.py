@@ -1,0 +1,97 @@
+"""Traces of the seven programs of the paper of 1992, made by their figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from plait import _trace
+from plait._errors import ArgumentError
+from plait._guard import entry
+from plait.trace._reader import Trace
+from plait.trace._summary import Summary
+from plait.trace._transfer import transfer
+
+
+class Workload(NamedTuple):
+    """A workload, with the figures of the paper (tables 1 and 2, corrected) that it is made by."""
+
+    name: str
+    field: str
+    """What the program computes."""
+    pattern: str
+    """How it reads and writes."""
+    seconds: int
+    """CPU time."""
+    data_mb: float
+    """All files, MiB."""
+    total_mb: float
+    """Moved, MiB."""
+    requests: int
+    read_mb: float
+    """MiB a CPU second."""
+    write_mb: float
+    reads: float
+    """A CPU second."""
+    writes: float
+    request_kb: float
+    """Mean size, KiB."""
+    ratio: float
+    """Bytes read by bytes written."""
+    cycles: int
+    """0: none."""
+    period: float
+    """CPU seconds of a cycle."""
+
+
+def workloads() -> list[Workload]:
+    """All workloads, by name."""
+    return [Workload(**one) for one in _trace.workloads()]
+
+
+@entry
+def workload_name(
+    name: str, *, seed: int = 1, copies: int = 1, offset: float | None = None, burst: float | None = None
+) -> str:
+    """The name under which a workload can be opened like a trace: `workload:venus?seed=1&copies=2`."""
+    text = f"workload:{name}?seed={seed}&copies={copies}"
+    if offset is not None:
+        text += f"&offset={offset:.9f}"
+    if burst is not None:
+        if not 0 < burst <= 1:
+            raise ArgumentError(f"a burst is a share of a cycle, above 0 and at most 1, not {burst}")
+        text += f"&burst={max(round(burst * 1000), 1)}"
+    return text
+
+
+@entry
+def generate(
+    name: str,
+    target: str | os.PathLike[str],
+    *,
+    seed: int = 1,
+    copies: int = 1,
+    offset: float | None = None,
+    burst: float | None = None,
+    format: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Summary:
+    """Write a workload as a trace.  The same arguments give the same events on every machine.
+
+    Args:
+        name: one of `bvi`, `ccm`, `forma`, `gcm`, `les`, `upw` and `venus`.
+        target: where to write it.
+        seed: of what varies a little: gaps between requests, lengths of cycles, starts of copies.
+        copies: programs that run side by side, each with files of its own.
+        offset: seconds from the start of a copy to that of the next; by default within a cycle, by the seed.
+        burst: the share of a cycle's CPU time in which its requests are made; by default the workload's own.
+        format: of the target; by default its ending tells it.
+        progress: hears the share that is done, from 0 to 1.
+
+    Raises:
+        plait.ArgumentError: no such workload, or a value out of its range.
+        plait.StoreError: the target cannot be written.
+    """
+    with Trace(workload_name(name, seed=seed, copies=copies, offset=offset, burst=burst)) as trace:
+        return transfer(trace, target, format, progress)

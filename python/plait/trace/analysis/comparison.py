@@ -1,0 +1,258 @@
+"""Two traces side by side: what changed between two runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from plait._guard import entry
+from plait.trace import words
+from plait.trace.analysis.document import Document, Report, report
+
+_FILES = 50
+CHANGED = 0.10  # relative change that a conclusion tells of
+_TIMES = ("read", "write", "meta")
+_MOVED = ("read_bytes", "write_bytes", "reads", "writes")
+
+
+class Comparison(Document):
+    """A comparison: a dictionary of plain values, which JSON can hold."""
+
+    reports: tuple[Report, Report] | None = None
+    """The reports that were compared: the page draws their rates over time."""
+
+    def json(self, indent: int | None = None) -> str:
+        """Return the document as JSON."""
+        return json.dumps(self, indent=indent, allow_nan=False)
+
+    def html(self, path: str | os.PathLike[str]) -> None:
+        """Write the page of the comparison, one file that needs no network."""
+        from plait.trace import page
+
+        page.write_comparison(dict(self), Path(path), self.reports)
+
+    def page(self) -> str:
+        """Return that page."""
+        from plait.trace import page
+
+        return page.comparison_text(dict(self), self.reports)
+
+
+@entry
+def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Report, **options: Any) -> Comparison:
+    """Compare two traces, given as paths or as reports made before.
+
+    options: those of `plait.trace.report`, for both traces.
+    Raises ArgumentError and StoreError as `plait.trace.report` does.
+    """
+    one, two = (each if isinstance(each, dict) else report(each, **options) for each in (a, b))
+    rows = list(_rows(one, two))
+    made = Comparison(
+        {
+            "format": "plait trace comparison",
+            "version": 1,
+            "a": one["trace"],
+            "b": two["trace"],
+            "rows": rows,
+            "conclusions": _conclusions(one, two, rows),
+        }
+    )
+    made.reports = one, two
+    return made
+
+
+def _row(section: str, name: str, a: float | str | None, b: float | str | None) -> Document:
+    change = None
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)) and a:
+        change = b / a - 1
+    return {"section": section, "name": name, "a": a, "b": b, "change": change}
+
+
+def _has_events(each: Document) -> bool:
+    """Whether a report is of events, and not of counters alone."""
+    return bool(each["trace"]["events"]) or each.get("counters") is None
+
+
+def _rows(a: Document, b: Document) -> Iterator[Document]:
+    for name in ("events", "wall_seconds", "cpu_seconds"):
+        yield _row("trace", name, a["trace"][name], b["trace"][name])
+    yield _row("trace", "coverage", a["trace"]["coverage"]["share"], b["trace"]["coverage"]["share"])
+    for section in ("table1", "table2"):
+        for name in a[section]:
+            yield _row(section, name, a[section][name], b[section][name])
+    yield from _counter_rows(a, b)
+    if _has_events(a) and _has_events(b):  # else one has nothing of the sort
+        yield from _event_rows(a, b)
+
+
+def _event_rows(a: Document, b: Document) -> Iterator[Document]:
+    for kind in ("read", "write"):
+        for name in ("consecutive", "sequential", "random"):
+            yield _row("order", f"{kind} {name}", a["order"][kind][name], b["order"][kind][name])
+    yield from _call_rows(a, b)
+    for name in ("io_seconds", "waiting_seconds", "compute_seconds", "asynchronous_share", "hidden_seconds"):
+        yield _row("overlap", name, a["overlap"][name], b["overlap"][name])
+    yield _row("stragglers", "imbalance", a["stragglers"]["imbalance"], b["stragglers"]["imbalance"])
+    for name in a["classes"]:
+        yield _row("classes", f"{name} share", a["classes"][name]["share"], b["classes"][name]["share"])
+    first, second = (_main_cycles(each) for each in (a, b))
+    for what in dict.fromkeys([*first, *second]):
+        one, two = first.get(what, {}), second.get(what, {})
+        for name in ("period_seconds", "count", "bytes_per_cycle"):
+            yield _row("cycles", f"{what} {name}", one.get(name), two.get(name))
+    if a["amplification"] or b["amplification"]:
+        ratios = [(each["amplification"] or {}).get("ratio") for each in (a, b)]
+        yield _row("amplification", "ratio", *ratios)
+    yield from _file_rows(a, b)
+
+
+def _counter_rows(a: Document, b: Document) -> Iterator[Document]:
+    """Of what was counted, by interface and level."""
+    one, two = (
+        {f"{row['interface']} {row['level']}": row for row in (each.get("counters") or {"modules": []})["modules"]}
+        for each in (a, b)
+    )
+    if a.get("counters") and b.get("counters"):
+        spent = [sum(each["counters"]["totals"][f"{name}_seconds"] for name in _TIMES) for each in (a, b)]
+        yield _row("counters", "seconds in calls", *spent)
+    for name in dict.fromkeys([*one, *two]):
+        sides = one.get(name, {}), two.get(name, {})
+        for value in (*_MOVED, *(f"{time}_seconds" for time in _TIMES)):
+            if any(side.get(value) for side in sides):
+                yield _row("counters", f"{name} {value}", *(side.get(value) for side in sides))
+        for value in dict.fromkeys(call for side in sides for call in side.get("calls", {})):
+            counts = [side.get("calls", {}).get(value) for side in sides]
+            if any(counts):
+                yield _row("counters", f"{name} {value}", *counts)
+
+
+def _call_rows(a: Document, b: Document) -> Iterator[Document]:
+    sums: list[dict[str, list[float]]] = []
+    for each in (a, b):
+        kinds: dict[str, list[float]] = {}
+        for call in each["calls"]:
+            sum_ = kinds.setdefault(call["kind"], [0, 0.0])
+            sum_[0] += call["count"]
+            sum_[1] += call["seconds"]
+        sums.append(kinds)
+    for kind in dict.fromkeys([*sums[0], *sums[1]]):
+        one, two = (known.get(kind, [0, 0.0]) for known in sums)
+        yield _row("calls", f"{kind} count", one[0], two[0])
+        yield _row("calls", f"{kind} seconds", one[1], two[1])
+
+
+def _main_cycles(each: Document) -> dict[str, Document]:
+    """The strongest cycle of everything, of the reads and of the writes."""
+    found: dict[str, Document] = {}
+    for cycle in each["cycles"]:
+        if cycle["what"] in ("all", "reads", "writes"):
+            found.setdefault(cycle["what"], cycle)
+    return found
+
+
+def _file_rows(a: Document, b: Document) -> Iterator[Document]:
+    """Of the heaviest files, by name."""
+    one, two = ({file["name"]: file for file in each["files"]} for each in (a, b))
+
+    def weight(name: str) -> int:
+        known: int = max(file["read_bytes"] + file["write_bytes"] for file in (one.get(name), two.get(name)) if file)
+        return known
+
+    complete = [not each["files_left_out"]["files"] for each in (a, b)]
+    for name in sorted({*one, *two}, key=lambda name: (-weight(name), name))[:_FILES]:
+        for value in _MOVED:
+            sides = [
+                known[name][value] if name in known else 0 if whole else None
+                for known, whole in zip((one, two), complete, strict=True)
+            ]
+            if any(sides):
+                yield _row("files", f"{name} {value}", sides[0], sides[1])
+
+
+def _change(change: float | None) -> str:
+    if change is None:
+        return "some where A has none"
+    if change >= 9:
+        return f"{words.times(change + 1)} as much"
+    return f"{words.share(change)} more" if change > 0 else f"{words.share(-change)} less"
+
+
+def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Document]:
+    found: list[Document] = []
+
+    def say(severity: str, title: str, text: str, evidence: str) -> None:
+        found.append({"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": None})
+
+    weak = [letter for letter, each in (("A", a), ("B", b)) if each["trace"]["coverage"]["share"] != 1.0]
+    if weak:
+        texts = " ".join(
+            f"{letter}: {each['trace']['coverage']['text']}" for letter, each in (("A", a), ("B", b)) if letter in weak
+        )
+        say("high", "Not everything is in the traces", texts, "trace")
+    for what, name in (("clock", "clocks"), ("level", "levels")):
+        one, two = a["trace"][what], b["trace"][what]
+        if one != two:
+            say(
+                "high",
+                f"Different {name}",
+                f"The tables of A are by {one}, those of B by {two}: do not compare them.",
+                "trace",
+            )
+    if _has_events(a) != _has_events(b):
+        letters = ("A", "B") if _has_events(b) else ("B", "A")
+        say(
+            "high",
+            "Events against counters",
+            f"{letters[0]} holds counters alone, {letters[1]} single calls: only sums can be compared.",
+            "trace",
+        )
+    known = {(row["section"], row["name"]): row for row in rows}
+
+    unknown = []
+
+    def tell(section: str, name: str, title: str, worse_if_more: bool | None, text: Any) -> None:
+        row = known.get((section, name))
+        if row is None or row["a"] == row["b"]:
+            return
+        if section == "cycles" and None in (row["a"], row["b"]):
+            one, value = ("A", row["a"]) if row["b"] is None else ("B", row["b"])
+            say("low", f"Cycles in {one} alone", f"{one} repeats every {text(value)}, the other does not.", section)
+            return
+        if row["a"] is None or row["b"] is None:
+            unknown.append(name.replace("_", " "))
+            return
+        change = row["change"]
+        if change is not None and abs(change) < CHANGED:
+            return
+        rises = row["b"] > row["a"]
+        severity = "low" if worse_if_more is None else "medium" if rises == worse_if_more else "good"
+        text_ = f"B has {_change(change)}: {text(row['a'])} in A, {text(row['b'])} in B."
+        say(severity, title.format(more="More" if rises else "Less"), text_, section)
+
+    tell("trace", "wall_seconds", "{more} time in all", True, words.seconds)
+    tell("overlap", "waiting_seconds", "{more} waiting for I/O", True, words.seconds)
+    tell("counters", "seconds in calls", "{more} time in calls that were counted", True, words.seconds)
+    tell("table1", "io_bytes", "{more} data moved", True, words.size)
+    tell("table1", "ios", "{more} requests", True, lambda count: f"{count:,}")
+    tell("table1", "mean_io_bytes", "{more} data a request", False, words.size)
+    for kind in ("read", "write"):
+        row = known.get(("order", f"{kind} random"))
+        if row is not None and abs(row["b"] - row["a"]) >= CHANGED:
+            text = f"{words.share(row['a'])} of the {kind}s go back in A, {words.share(row['b'])} in B."
+            say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
+    tell("cycles", "all period_seconds", "{more} time a cycle", None, words.seconds)
+    if not found and unknown:
+        say("low", "No difference is known", f"Not known of both: {', '.join(unknown)}.", "table1")
+    elif not found:
+        say(
+            "good",
+            "Much the same",
+            f"Time, data{', requests and their order' if _has_events(a) else ' and requests'} differ by less than "
+            f"{words.share(CHANGED)}.",
+            "table1",
+        )
+    order = {"high": 0, "medium": 1, "low": 2, "good": 3}
+    return sorted(found, key=lambda one: order[one["severity"]])

@@ -1,0 +1,66 @@
+"""A comparison in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from plait.trace import words
+from plait.trace.analysis.text import conclusion_lines, number, short, table
+
+Document = dict[str, Any]
+
+
+def _value(name: str, value: float | str | None) -> str:
+    if value is None or isinstance(value, str):
+        return value or "–"
+    if "seconds" in name and "per_second" not in name:
+        return words.seconds(value)
+    if "bytes" in name:
+        return words.size(value) + ("/s" if "per_second" in name else "")
+    return number(value)
+
+
+def _change(row: Document) -> str:
+    if row["change"] is None:
+        return "" if row["a"] == row["b"] else "new" if not row["a"] else "gone" if row["b"] is None else ""
+    if row["change"] >= 9:
+        return f"{words.times(row['change'] + 1)}"
+    return "=" if row["change"] == 0 else f"{100 * row['change']:+.3g} %"
+
+
+def rendered_comparison(comparison: Document, width: int, everything: bool) -> RenderableType:
+    """Return the comparison as rich prints it: the coverage of both, the conclusions, the rows that changed."""
+    parts: list[RenderableType] = []
+    for letter in "ab":
+        trace = comparison[letter]
+        whole = trace["coverage"]["share"] == 1.0
+        line = f"{letter.upper()}: {words.shown(trace['path'])}. Coverage: {words.shown(trace['coverage']['text'])}"
+        parts.append(Text(line, style="green" if whole else "bold red"))
+    parts += [
+        Text(""),
+        Text("Conclusions", style="bold"),
+        Padding(conclusion_lines(comparison["conclusions"]), (0, 0, 0, 2), expand=False),
+    ]
+    room = max(20, width - 44)
+    rows = [
+        [
+            row["section"],
+            short(row["name"], room),
+            _value(row["name"], row["a"]),
+            _value(row["name"], row["b"]),
+            _change(row),
+        ]
+        for row in comparison["rows"]
+        if everything or row["a"] != row["b"]
+    ]
+    parts += [Text(""), Text("Changes" if not everything else "All rows", style="bold")]
+    parts.append(
+        Padding(table(["section", "what", "A", "B", "change"], rows, 2), (0, 0, 0, 2), expand=False)
+        if rows
+        else Text("  none")
+    )
+    return Group(*parts)

@@ -1,0 +1,377 @@
+"""What a report concludes: sentences that follow its numbers, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from plait.trace import words
+from plait.trace.analysis.counter_conclusions import counter_conclusions
+from plait.trace.analysis.coverage import hidden
+from plait.trace.analysis.severity import (
+    MUCH_BYTES,
+    MUCH_SECONDS,
+    TRIFLING_BYTES,
+    TRIFLING_SECONDS,
+    by_cost,
+    conclusion,
+    cost,
+    if_timed,
+    process_seconds,
+    trifling,
+)
+
+Document = dict[str, Any]
+
+# The thresholds; docs/guides/trace-report.md lists them.
+SMALL_SHARE = 0.10  # of requests under 1 MiB
+SMALL_COUNT = 1000
+SMALL_MEAN = 64 * 1024  # where small requests weigh most
+RANDOM_SHARE = 0.20  # of requests that begin before the end of the one before
+RANDOM_COUNT = 1000
+UNALIGNED_SHARE = 0.10
+UNALIGNED_COUNT = 1000
+LARGE_SHARE = 0.90  # of requests of 1 MiB and more, consecutive ones: worth praise
+OTHER_CALLS = 0.50  # calls that move no data, for each one that does
+OTHER_TIME = 0.10  # of the time in calls
+FAILED_SHARE = 0.05
+FAILED_COUNT = 100
+REREAD = 2.0  # bytes read of a file, by its extent
+ONE_PROCESS = 0.50  # of the bytes, where that is twice its part
+STRAGGLER = 1.5  # time in I/O, by the median
+IMBALANCE = 0.30
+WAITING = 0.20  # of the processes' time
+SWAPPING = 0.50  # of the bytes
+AMPLIFIED = 1.2
+SYNC = 0.02  # of the processes' time, in calls that make data durable
+DURABLE = 0.50  # of the time that is waited
+FOOTNOTE = 0.99  # of the bytes: a trace that holds so much is as good as whole
+PARTIAL = 0.90
+# Nobody plans for a burst that comes after less than that, or in a run that is over by then.
+CYCLE_SECONDS = 0.01
+CYCLES_SECONDS = 1.0
+_RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
+# What to try against calls that move no data, by what takes the most of their time.
+_INSTEAD = {
+    "open": "Keep files open instead of opening them again for each access.",
+    "close": "Keep files open instead of opening them again for each access.",
+    "seek": "Use calls that name the offset (pread, pwrite) instead of seeking.",
+    "truncate": "Set the size of a file once.",
+    "duplicate": "Keep one descriptor of each file.",
+    "map": "Map larger parts of the file, and keep them mapped.",
+    "unmap": "Map larger parts of the file, and keep them mapped.",
+    "metadata": "Ask about files once, and keep the answers.",
+    "sync": "Make data durable less often, or in a thread of its own.",
+}
+
+
+def conclusions(report: Document, totals: Document) -> list[Document]:
+    """Return the conclusions of a report."""
+    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals) if not trifling(one))]
+    found += filter(None, [hidden(report)])
+    if report["counters"] is not None:
+        found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
+    # What is missing goes before all else of its severity.
+    found.sort(key=lambda one: (_RANK[one["severity"]], one["evidence"] != "trace", -(one["seconds"] or 0.0)))
+    whole = process_seconds(report)
+    for one in found:
+        if one["seconds"] is not None and one["evidence"] not in ("overlap", "counters"):
+            one["text"] += f" {cost(one['seconds'], whole)}"
+    return found
+
+
+def _coverage(report: Document) -> Iterator[Document]:
+    trace = report["trace"]
+    share = trace["coverage"]["share"]
+    if share == 1.0 or not (trace["events"] or report["counters"]):
+        return
+    yield conclusion(
+        "high" if share is None or share < PARTIAL else "medium" if share < FOOTNOTE else "low",
+        "The trace does not hold everything",
+        trace["coverage"]["text"] + " What follows is about the part that it holds.",
+        "trace",
+        None if share is not None and share >= FOOTNOTE else "Look at what is missing before trusting the sums.",
+    )
+
+
+def _small(report: Document, totals: Document) -> Iterator[Document]:
+    requests, small = report["table1"]["ios"], totals["small"]
+    if not requests:
+        return
+    share = small / requests
+    if small >= SMALL_COUNT and share >= SMALL_SHARE:
+        spent = totals["data_seconds"]
+        time = totals["small_seconds"] / spent if spent else 0.0
+        text = f"{small:,} of {requests:,} requests ({words.share(share)}) are under 1 MiB"
+        text += f" and take {words.share(time)} of the time of all requests." if spent else "."
+        mean = words.size(report["table1"]["mean_io_bytes"])
+        weighs = share >= 0.5 and time >= 0.5 and report["table1"]["mean_io_bytes"] <= SMALL_MEAN
+        severity = by_cost(report, totals, totals["small_seconds"], "high" if weighs else "medium")
+        yield conclusion(
+            severity if weighs or severity == "low" else "medium",
+            "Small requests",
+            f"{text} The mean is {mean}.",
+            "sizes",
+            "Ask for more at once: larger records, a buffer, or collective access.",
+            if_timed(totals["small_seconds"], totals),
+        )
+    elif 1 - share >= LARGE_SHARE:
+        yield conclusion(
+            "good",
+            "Large requests",
+            f"{words.share(1 - share)} of the {words.count(requests, 'request')} are of 1 MiB or more.",
+            "sizes",
+            seconds=if_timed(totals["data_seconds"] - totals["small_seconds"], totals),
+        )
+
+
+def _random(report: Document, totals: Document) -> Iterator[Document]:
+    for kind, verb in (("read", "Reads"), ("write", "Writes")):
+        order = report["order"][kind]
+        if not order["count"]:
+            continue
+        count = round(order["random"] * order["count"])
+        if order["random"] >= RANDOM_SHARE and count >= RANDOM_COUNT:
+            spent = totals["random_seconds"][kind]
+            yield conclusion(
+                by_cost(report, totals, spent, "high" if order["random"] >= 0.5 else "medium"),
+                f"{verb} go back in the file",
+                f"{words.share(order['random'])} of the {order['count']:,} {kind}s begin before the place where the "
+                f"access before them ended; {words.share(order['consecutive'])} begin there.",
+                "order",
+                "Sort the accesses by their offsets, or read larger parts and choose in memory."
+                if kind == "read"
+                else "Sort the accesses by their offsets, or gather them in memory and write larger parts.",
+                if_timed(spent, totals),
+            )
+        elif order["consecutive"] >= LARGE_SHARE:
+            yield conclusion(
+                "good",
+                f"{verb} are in order",
+                f"{words.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access before "
+                "them ended.",
+                "order",
+                seconds=if_timed(sum(one["seconds"] for one in report["calls"] if one["kind"] == kind), totals),
+            )
+
+
+def _calls(report: Document, totals: Document) -> Iterator[Document]:
+    calls = [one for one in report["calls"] if one["kind"] not in ("start", "fork", "exec", "exit", "phase")]
+    data = [one for one in calls if one["kind"] in ("read", "write")]
+    other = [one for one in calls if one["kind"] not in ("read", "write")]
+    yield from _durable(report, totals, [one for one in other if one["kind"] == "sync"])
+    other = [one for one in other if one["kind"] != "sync"]
+    moves, rest = (sum(one["count"] for one in some) for some in (data, other))
+    spent, idle = sum(one["seconds"] for one in calls), sum(one["seconds"] for one in other)
+    if rest >= SMALL_COUNT and (rest > OTHER_CALLS * moves or (spent and idle / spent > OTHER_TIME)):
+        first = max(other, key=lambda one: (one["seconds"], one["count"]))
+        text = f"{rest:,} calls move no data, beside {moves:,} reads and writes"
+        text += f", and take {words.share(idle / spent)} of the time in calls" if spent else ""
+        yield conclusion(
+            by_cost(report, totals, idle, "medium"),
+            "Many calls that move no data",
+            f"{text}; most of it {first['kind']} ({first['count']:,} calls).",
+            "calls",
+            _INSTEAD.get(first["kind"]),
+            if_timed(idle, totals),
+        )
+    failed, count = sum(one["failed"] for one in calls), sum(one["count"] for one in calls)
+    if failed >= FAILED_COUNT and failed >= FAILED_SHARE * count:
+        worst = max(calls, key=lambda one: one["failed"])
+        yield conclusion(
+            "low",
+            "Many calls fail",
+            f"{failed:,} of {count:,} calls ({words.share(failed / count)}) failed, most of them {worst['kind']} "
+            f"({worst['failed']:,} of {worst['count']:,}).",
+            "calls",
+            "Look for files that are searched in many places." if worst["kind"] in ("open", "metadata") else None,
+            if_timed(sum(one["failed_seconds"] for one in calls), totals),
+        )
+
+
+def _durable(report: Document, totals: Document, calls: list[Document]) -> Iterator[Document]:
+    """What waiting costs until data are on the disk."""
+    count, spent = (sum(one[name] for one in calls) for name in ("count", "seconds"))
+    if spent < TRIFLING_SECONDS or spent < SYNC * process_seconds(report):
+        return
+    yield conclusion(
+        by_cost(report, totals, spent, "low"),
+        "Calls wait until data are on the disk",
+        f"{words.count(count, 'call')} of fsync and its like take {words.seconds(spent / count)} each.",
+        "calls",
+        "Make several records or transactions durable by one call, where a crash may lose the last of them.",
+        spent,
+    )
+
+
+def _unaligned(report: Document, totals: Document) -> Iterator[Document]:
+    known = report["alignment"]
+    count = sum(known[kind]["count"] for kind in ("read", "write"))
+    unaligned = sum(known[kind]["unaligned"] for kind in ("read", "write"))
+    if unaligned >= UNALIGNED_COUNT and unaligned >= UNALIGNED_SHARE * count:
+        yield conclusion(
+            "low",
+            "Requests begin inside blocks",
+            f"{unaligned:,} of {count:,} requests ({words.share(unaligned / count)}) begin at an offset that is no "
+            f"multiple of {known['block']} bytes.",
+            "alignment",
+            "Where the file's format allows, let records begin at multiples of the block.",
+            if_timed(totals["unaligned_seconds"], totals),
+        )
+
+
+def _classes(report: Document, totals: Document) -> Iterator[Document]:
+    swapping, checkpoint = report["classes"]["swapping"], report["classes"]["checkpoint"]
+    swapped = swapping["share"] >= SWAPPING
+    if swapped and swapping["bytes"] >= TRIFLING_BYTES:
+        yield conclusion(
+            by_cost(report, totals, swapping["seconds"], "high" if swapping["bytes"] >= MUCH_BYTES else "low"),
+            "Data are swapped through files",
+            f"{words.share(swapping['share'])} of the bytes ({words.size(swapping['bytes'])}) go to and from files "
+            f"again and again. {swapping['evidence']}",
+            "classes",
+            "Keep the data in memory if there is enough, or more ranks to hold them.",
+            if_timed(swapping["seconds"], totals),
+        )
+    if checkpoint["bytes"] >= TRIFLING_BYTES:
+        yield conclusion(
+            by_cost(report, totals, checkpoint["seconds"], "low"),
+            "Checkpoints are written",
+            f"{words.share(checkpoint['share'])} of the bytes ({words.size(checkpoint['bytes'])}) are checkpoints. "
+            f"{checkpoint['evidence']}",
+            "classes",
+            "Write them in the background while the next steps are computed.",
+            if_timed(checkpoint["seconds"], totals),
+        )
+    if swapped:
+        return
+    heavy = [one for one in report["files"] if one["extent"] and one["read_bytes"] >= REREAD * one["extent"]]
+    again = sum(one["read_bytes"] - one["extent"] for one in heavy)
+    read = sum(one["read_bytes"] for one in report["files"])
+    if heavy and again >= max(0.1 * read, TRIFLING_BYTES):
+        first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
+        spent = sum(one["read_seconds"] * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
+        yield conclusion(
+            by_cost(report, totals, spent, "medium" if again >= MUCH_BYTES else "low"),
+            "The same data are read again",
+            f"{words.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} times "
+            f"over; most of all "
+            f"{words.shown(first['name'])}: {words.size(first['read_bytes'])} read of {words.size(first['extent'])} "
+            f"by {words.count(first['processes'], 'process')}.",
+            "files",
+            "Let one rank read and the others receive, or keep the data in memory."
+            if first["processes"] > 1
+            else "Keep the data in memory.",
+            if_timed(spent, totals),
+        )
+
+
+def _processes(report: Document, totals: Document) -> Iterator[Document]:
+    known = report["stragglers"]
+    movers, moved = known["processes"], report["table1"]["io_bytes"]
+    if movers < 2 or moved < TRIFLING_BYTES:
+        return
+    heaviest = known["heaviest"]
+    share = heaviest["bytes"] / moved
+    name = f"Rank {heaviest['rank']}" if heaviest["rank"] >= 0 else f"Process {heaviest['process']}"
+    if share >= ONE_PROCESS and share * movers >= 2:
+        spent = next((one["io_seconds"] for one in report["processes"] if one["number"] == heaviest["process"]), 0.0)
+        yield conclusion(
+            by_cost(report, totals, spent, "medium"),
+            f"{name} moves most of the data",
+            f"{name} moves {words.share(share)} of the bytes; {words.count(movers, 'process')} move any.",
+            "processes",
+            "Let the others share the work, with collective access." if heaviest["rank"] >= 0 else None,
+            if_timed(spent, totals),
+        )
+    longest = known["rows"][0]["io_seconds"]
+    if known["slow"] and known["imbalance"] >= IMBALANCE and movers >= 3 and longest >= MUCH_SECONDS:
+        # The others wait for the slowest wherever they meet it.
+        spent = (longest - known["median_seconds"]) * movers
+        yield conclusion(
+            by_cost(report, totals, spent, "medium"),
+            "Some processes spend much longer in I/O",
+            f"{known['text']} The median is {words.seconds(known['median_seconds'])}; "
+            f"{words.count(known['slow'], 'process')} took {STRAGGLER} times the median or more.",
+            "stragglers",
+            "Compare what they move with the others, then look at their nodes and disks.",
+            longest - known["median_seconds"],
+        )
+
+
+def _waiting(report: Document, _: Document) -> Iterator[Document]:
+    overlap = report["overlap"]
+    whole = overlap["io_seconds"] + overlap["compute_seconds"]
+    if not whole or not report["table1"]["ios"]:
+        return
+    share = overlap["waiting_seconds"] / whole
+    waiting = overlap["waiting_seconds"]
+    durable = sum(one["seconds"] for one in report["calls"] if one["kind"] == "sync")
+    if waiting and durable >= DURABLE * waiting:
+        return  # what makes data durable is the one cause, and said by itself
+    if share >= WAITING and waiting >= TRIFLING_SECONDS:
+        longest = max(report["calls"], key=lambda one: one["seconds"])["kind"] if report["calls"] else "read"
+        overlapped = "Start reads before the data are needed, and writes while the next step is computed."
+        yield conclusion(
+            "low" if waiting < MUCH_SECONDS else "high" if share >= 0.5 else "medium",
+            "The program waits for I/O",
+            f"In {words.seconds(waiting)}, {words.share(share)} of the processes' time, a synchronous call ran; "
+            f"{words.share(overlap['asynchronous_share'])} of the bytes were asked for asynchronously.",
+            "overlap",
+            _INSTEAD.get(longest, overlapped),
+            waiting,
+        )
+    elif overlap["asynchronous_share"] >= 0.5 and overlap["hidden_seconds"]:
+        yield conclusion(
+            "good",
+            "I/O runs beside the computation",
+            f"{words.share(overlap['asynchronous_share'])} of the bytes are asked for asynchronously, and "
+            f"{words.seconds(overlap['hidden_seconds'])} of CPU time was used meanwhile.",
+            "overlap",
+            seconds=overlap["hidden_seconds"],
+        )
+
+
+def _cycles(report: Document, totals: Document) -> Iterator[Document]:
+    every = [one for one in report["cycles"] if one["what"] == "all"]
+    found = every or [one for one in report["cycles"] if one["what"] in ("reads", "writes")]
+    if not found:
+        return
+    first = found[0]
+    if first["period_seconds"] < CYCLE_SECONDS or first["period_seconds"] * first["count"] < CYCLES_SECONDS:
+        return
+    clock = report["timeline"]["clock"].replace("cpu", "CPU")
+    what = "" if first["what"] == "all" else f" of {first['what']}"
+    text = (
+        f"The data rate{what} repeats every {words.seconds(first['period_seconds'])} of {clock} time, "
+        f"{first['count']} times, with {words.size(first['bytes_per_cycle'])} each "
+        f"(correlation {first['strength']:.2f})."
+    )
+    others = [words.seconds(one["period_seconds"]) for one in found[1:3]]
+    if others:
+        text += f" Further periods: {', '.join(others)}."
+    yield conclusion(
+        "low",
+        "I/O comes in cycles",
+        text,
+        "cycles",
+        "Plan the next burst while the program computes: it comes on time.",
+        if_timed(totals["data_seconds"], totals),
+    )
+
+
+def _amplification(report: Document, _: Document) -> Iterator[Document]:
+    known = report["amplification"]
+    if known is None or known["ratio"] is None or known["ratio"] < AMPLIFIED:
+        return
+    yield conclusion(
+        "medium",
+        "More reaches the devices than was asked for",
+        f"{words.size(known['physical_bytes'])} moved for {words.size(known['logical_bytes'])} asked for: "
+        f"{words.times(known['ratio'])}.",
+        "amplification",
+        "Let requests cover whole blocks, chunks and stripes.",
+    )
+
+
+_RULES = (_classes, _waiting, _small, _random, _processes, _calls, _amplification, _unaligned, _cycles)

@@ -1,0 +1,231 @@
+"""Recording programs: what is preloaded into them, and which of them cannot be recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from plait._arguments.words import kind, shown
+from plait._errors import ArgumentError, ArgumentTypeError, StoreError
+from plait.trace.recording.choice import Choice, keep
+
+_LIBRARY = Path(__file__).parents[2] / "libplait_capture.so"
+_MAGIC = b"\x89PLAIT\r\n"
+_RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
+_INTERPRETER = 3  # PT_INTERP
+_DEEPEST = 4
+
+
+def record(
+    command: list[str],
+    path: str | os.PathLike[str],
+    *,
+    append: bool = False,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    all: bool = False,
+) -> int:
+    """Runs a command and records its input and output, and that of all its children, into a trace.
+
+    Args:
+        command: the program and its arguments; the program is looked for along ``PATH``.
+        path: the trace. An older trace is replaced; under an MPI launcher all ranks of one job share it.
+        append: add to a trace that is there.
+        include, exclude, all: which files reports of the trace are about, as in ``plait.trace.report``; the trace
+            holds all.
+
+    Returns:
+        The command's exit status; 128 and the signal's number where a signal ended it.
+
+    Raises:
+        plait.Error: the command is no list of texts, the path is of a file that is no trace, or the recording library
+            is missing.
+        OSError: the command cannot be run, or the trace cannot be written.
+
+    One call at a time in a process: signals are passed on to the command while it runs.
+    """
+    command = _checked(command)
+    choice = Choice(list(include), list(exclude), all)
+    choice.written()
+    program = find_program(command[0])
+    environment = recording_environment(path)
+    _make_room(Path(path), append)
+    status = _run_recorded(program, command, environment)
+    if os.path.exists(path) and not choice.is_default():
+        keep(path, choice)
+    return status
+
+
+def _checked(command: Sequence[str]) -> list[str]:
+    """The command as a list, where it is one of texts."""
+    expected = 'expected a list of the program and its arguments, such as ["python", "analyse.py"]'
+    if isinstance(command, (str, bytes)):
+        raise ArgumentTypeError(f"command is the text {shown(command)}; {expected}")
+    if not isinstance(command, Sequence):
+        raise ArgumentTypeError(f"command is {kind(command)}; {expected}")
+    if not command:
+        raise ArgumentError(f"command is empty; {expected}")
+    for word in command:
+        if not isinstance(word, str):
+            raise ArgumentTypeError(f"command holds {kind(word)}, {shown(word)}; {expected}")
+        if "\0" in word:
+            raise ArgumentError(f"command holds {shown(word)}, with a character of code 0; leave that out")
+    return list(command)
+
+
+def _run_recorded(program: str, command: list[str], environment: dict[str, str]) -> int:
+    if why_not(program):
+        # Something that is recorded runs it, so that the trace says that it was not followed.
+        name = program if "=" in command[0] else command[0]
+        return _run("/usr/bin/env", ["env", "--", name, *command[1:]], environment)
+    try:
+        return _run(program, list(command), environment)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        return _run("/bin/sh", ["sh", program, *command[1:]], environment)  # a script without #!, as shells run it
+
+
+def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The environment in which programs record themselves into the trace at ``path``."""
+    if not _LIBRARY.exists():
+        raise StoreError(f"{_LIBRARY}: the recording library is missing; install Plait anew on Linux")
+    if any(character in str(_LIBRARY) for character in " :"):
+        raise StoreError(f"{_LIBRARY}: the loader takes no blanks or colons in LD_PRELOAD; install Plait elsewhere")
+    preload = os.environ.get("LD_PRELOAD", "")
+    names = [str(_LIBRARY), *(name for name in preload.replace(":", " ").split() if name != str(_LIBRARY))]
+    environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
+    environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # what Plait in it is asked for
+    environment.pop("PLAIT_RECORD_EXEC", None)
+    # A program built with gcc's AddressSanitizer would not start behind another library.
+    options = os.environ.get("ASAN_OPTIONS", "")
+    if "verify_asan_link_order" not in options:
+        environment["ASAN_OPTIONS"] = "verify_asan_link_order=0" + (f":{options}" if options else "")
+    return environment
+
+
+def find_program(name: str) -> str:
+    """The path of a program, as a shell finds it.
+
+    Raises:
+        OSError: it is not there, or may not be run.
+    """
+    found = shutil.which(name)
+    if found is None:
+        missing = errno.EACCES if os.path.exists(name) else errno.ENOENT
+        raise OSError(missing, os.strerror(missing), name)
+    return os.path.abspath(found) if os.sep in found else found
+
+
+def why_not(program: str, depth: int = 0) -> str | None:
+    """Why nothing of a program would be recorded, in words; None where it can be."""
+    try:
+        about = os.stat(program)
+        with open(program, "rb") as file:
+            head = file.read(4096)
+            if head.startswith(b"\x7fELF") and len(head) >= 64:
+                (begin,) = struct.unpack_from("<Q", head, 32)
+                size, count = struct.unpack_from("<HH", head, 54)
+                file.seek(begin if begin < about.st_size else 0)
+                parts = file.read(size * count)
+    except OSError:
+        return None
+    others_user = about.st_mode & stat.S_ISUID and about.st_uid != os.geteuid()
+    others_group = about.st_mode & stat.S_ISGID and about.st_gid != os.getegid()
+    if others_user or others_group:
+        return f"{program} runs with another user's rights (setuid), which the loader keeps libraries away from"
+    if head.startswith(b"#!"):
+        words = head[2:].split(b"\n", 1)[0].split()
+        return why_not(os.fsdecode(words[0]), depth + 1) if words and depth < _DEEPEST else None
+    if not head.startswith(b"\x7fELF") or len(head) < 64:
+        return None
+    if head[4] != 2 or head[18:20] != _own_machine():
+        return f"{program} is of another kind of machine than the recording library"
+    if os.path.basename(program).startswith("ld-linux"):
+        return None  # the loader, called to run a program
+    kinds = {struct.unpack_from("<I", parts, at)[0] for at in range(0, len(parts) - 3, max(size, 1))}
+    return None if _INTERPRETER in kinds else f"{program} is statically linked: no library can be loaded into it"
+
+
+def _own_machine() -> bytes:
+    with open("/proc/self/exe", "rb") as file:
+        return file.read(20)[18:20]
+
+
+def _make_room(path: Path, append: bool) -> None:
+    """Removes an older trace; ranks of one job that come later keep the first one's."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - closed by the with below
+    except FileNotFoundError:
+        if not path.absolute().parent.is_dir():
+            raise OSError(errno.ENOENT, "there is no such folder", str(path.absolute().parent)) from None
+        return
+    with file:
+        head = file.read(48)
+        if head and not head.startswith(_MAGIC):
+            raise ArgumentError(f"{path}: is not a trace, and is not overwritten; name another file by -o")
+        if append and head:
+            return
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            still = os.stat(path)
+        except FileNotFoundError:
+            return
+        if (still.st_dev, still.st_ino) != (os.fstat(file.fileno()).st_dev, os.fstat(file.fileno()).st_ino):
+            return  # another rank was faster
+        if head and any(name in os.environ for name in _RANKS) and _made_in_this_job(head):
+            return
+        if head and _is_mapped(path):
+            raise StoreError(f"{path}: a program is being recorded into it; name another file by -o, or add --append")
+        path.unlink()
+
+
+def _is_mapped(path: Path) -> bool:
+    """Whether a process of this machine, as far as we may look, writes into a trace."""
+    name = os.fsencode(os.path.realpath(path)) + b"\n"
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if any(line.endswith(b" " + name) for line in (folder / "maps").read_bytes().splitlines(keepends=True)):
+                return True
+    return False
+
+
+def _made_in_this_job(head: bytes) -> bool:
+    """Whether a trace was begun after the launcher that runs us as one of its ranks."""
+    (monotonic,) = struct.unpack_from("<q", head, 32)
+    with open(f"/proc/{os.getppid()}/stat", encoding="ascii", errors="replace") as file:
+        ticks = int(file.read().rsplit(")", 1)[1].split()[19])
+    with open("/proc/uptime", encoding="ascii") as file:
+        up = float(file.read().split()[0])
+    launcher_age = up - ticks / os.sysconf("SC_CLK_TCK")
+    trace_age = time.monotonic() - monotonic / 1e9
+    return bool(trace_age <= launcher_age + 0.02)
+
+
+def _run(program: str, arguments: list[str], environment: dict[str, str]) -> int:
+    # Launchers hand descriptors to the ranks, which must reach them.
+    with subprocess.Popen(arguments, executable=program, env=environment, close_fds=False) as process:
+
+        def pass_on(number: int, frame: FrameType | None) -> None:
+            process.send_signal(number)
+
+        before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+        # The terminal sends these to the command too, which decides what becomes of them.
+        before |= {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
+        try:
+            status = process.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    return status if status >= 0 else 128 - status

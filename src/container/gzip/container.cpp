@@ -1,0 +1,72 @@
+#include "container/gzip/container.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "container/foreign.hpp"
+#include "container/gzip/store.hpp"
+#include "container/raw/container.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::gzip {
+
+namespace {
+
+constexpr std::string_view kSuffix = ".gz";
+/// The signature, and the only method of packing that there is.
+constexpr std::string_view kFront = "\x1f\x8b\x08";
+
+/// What is packed may have a header, which would pass for elements.
+void check_packed_name(const std::string& name) {
+  const std::string_view packed = std::string_view(name).substr(0, name.size() - kSuffix.size());
+  const std::string_view format = packed.ends_with(".npy") ? ".npy" : foreign_by_name(packed);
+  if (format.empty()) return;
+  throw Error(ErrorKind::kArgument, base::text(name, ": the name is that of a gzipped ", format,
+                                               " file, but only raw elements are read from gzipped files; unpack it "
+                                               "by gunzip first"));
+}
+
+void check_front(store::Store& file, const Container& container) {
+  std::array<std::byte, kFrontBytes> room{};
+  const auto length = std::min<std::int64_t>(file.size(), room.size());
+  file.read({{0, room.data(), length}});
+  if (container.begins(std::span(room.data(), static_cast<std::size_t>(length)))) return;
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot open ", file.name(), " as gzipped elements: it does not begin as ",
+                         "gzip's files do; rename it, or say raw:", file.name(), " for elements as they are"));
+}
+
+class Gzip : public Container {
+ public:
+  bool tells() const override { return false; }
+  std::string_view suffix() const override { return kSuffix; }
+  bool begins(std::span<const std::byte> front) const override {
+    return front.size() >= kFront.size() &&
+           std::equal(kFront.begin(), kFront.end(), reinterpret_cast<const char*>(front.data()));
+  }
+  std::shared_ptr<store::Store> view(std::shared_ptr<store::Store> store, std::string_view told) const override {
+    if (!told.empty()) return std::make_shared<GzipStore>(std::move(store), Index::parse(told));
+    check_packed_name(store->name());
+    check_front(*store, *this);
+    Index index = make_index(*store);
+    return std::make_shared<GzipStore>(std::move(store), std::move(index));
+  }
+  std::string tell(const store::Store& view) const override {
+    return dynamic_cast<const GzipStore&>(view).index().to_text();
+  }
+  Content inspect(store::Store& store, const std::string& path, const FileOptions& options) const override {
+    return raw::container().inspect(store, path, options);
+  }
+  NewContent create(const std::string& path, const FileOptions& /*options*/) const override { refuse_write(path); }
+  void check_writable(const std::string& path) const override { refuse_write(path); }
+};
+
+}  // namespace
+
+const Container& container() {
+  static const Gzip kContainer;
+  return kContainer;
+}
+
+}  // namespace plait::container::gzip

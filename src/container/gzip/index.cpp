@@ -1,0 +1,113 @@
+#include "container/gzip/index.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <sstream>
+
+#include "base/text.hpp"
+#include "container/gzip/inflater.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::gzip {
+
+namespace {
+
+/// Leaves every second one out.
+void thin_out(std::vector<RestartPoint>& points) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < points.size(); i += 2) {
+    if (i != kept) points[kept] = std::move(points[i]);
+    ++kept;
+  }
+  points.resize(kept);
+}
+
+/// Windows are pieces of the content, which has been found worth packing.
+std::string deflated(const std::string& text) {
+  uLongf length = compressBound(text.size());
+  std::string result(length, '\0');
+  const int done = compress2(reinterpret_cast<Bytef*>(result.data()), &length,
+                             reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_SPEED);
+  if (done != Z_OK) throw std::bad_alloc();
+  result.resize(length);
+  return result;
+}
+
+std::string inflated(std::string_view packed, std::size_t bytes) {
+  std::string result(bytes, '\0');
+  uLongf length = bytes;
+  const int done = uncompress(reinterpret_cast<Bytef*>(result.data()), &length,
+                              reinterpret_cast<const Bytef*>(packed.data()), packed.size());
+  if (done == Z_MEM_ERROR) throw std::bad_alloc();
+  if (done != Z_OK || length != bytes)
+    throw Error(ErrorKind::kSystem, "the index of a gzipped file has come damaged from another rank", EIO);
+  return result;
+}
+
+}  // namespace
+
+const RestartPoint& Index::before(std::int64_t offset) const {
+  const auto behind = std::ranges::upper_bound(points, offset, {}, &RestartPoint::unpacked);
+  return behind == points.begin() ? *behind : *(behind - 1);
+}
+
+std::string Index::to_text() const {
+  std::string windows;
+  std::ostringstream out;
+  out << packed << ' ' << unpacked << ' ' << points.size();
+  for (const RestartPoint& point : points) {
+    out << ' ' << point.packed << ' ' << point.unpacked << ' ' << point.bits << ' ' << point.inside << ' '
+        << point.window.size();
+    windows += point.window;
+  }
+  out << '\n' << deflated(windows);
+  return out.str();
+}
+
+Index Index::parse(std::string_view text) {
+  const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+  std::istringstream in{std::string(text.substr(0, end))};
+  Index index;
+  std::size_t count = 0;
+  in >> index.packed >> index.unpacked >> count;
+  index.points.resize(std::min(count, kMostPoints));
+  std::vector<std::size_t> lengths;
+  std::size_t total = 0;
+  for (RestartPoint& point : index.points) {
+    std::size_t length = 0;
+    in >> point.packed >> point.unpacked >> point.bits >> point.inside >> length;
+    lengths.push_back(length);
+    total += length;
+  }
+  const std::string windows = inflated(text.substr(end + 1), in ? total : 0);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < lengths.size(); begin += lengths[i++])
+    index.points[i].window = windows.substr(begin, lengths[i]);
+  return index;
+}
+
+Index make_index(store::Store& file) {
+  Index index;
+  index.packed = file.size();
+  index.points.emplace_back();
+  Inflater inflater(file, index.packed, index.points.front());
+  std::vector<std::byte> content(std::size_t{64} << 10);
+  std::int64_t spacing = kLeastSpacing;
+  while (!inflater.ended()) {
+    inflater.read(content.data(), static_cast<std::int64_t>(content.size()), true);
+    if (inflater.position() - index.points.back().unpacked < spacing || !inflater.can_restart()) continue;
+    if (index.points.size() == kMostPoints) {
+      thin_out(index.points);
+      spacing *= 2;
+      continue;
+    }
+    index.points.push_back(inflater.restart_point());
+  }
+  index.unpacked = inflater.position();
+  return index;
+}
+
+}  // namespace plait::container::gzip

@@ -1,0 +1,46 @@
+/// Where inflating a gzipped file can begin anew.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace plait::container::gzip {
+
+/// The state of an inflater between two blocks of a member, or in front of a member.
+struct RestartPoint {
+  std::int64_t packed = 0;    ///< bytes of the file in front of it; the last one may be half used
+  std::int64_t unpacked = 0;  ///< bytes of the content in front of it
+  int bits = 0;               ///< of the byte before `packed` that belong to what follows
+  bool inside = false;        ///< of a member; else a header follows
+  std::string window;         ///< the content in front of it that is referred to, of this member: 32 KiB at most
+};
+
+struct Index {
+  std::int64_t packed = 0;    ///< bytes of the file
+  std::int64_t unpacked = 0;  ///< bytes of the content
+  /// Ascending; the first one is the front of the file.  At most kMostPoints, whatever the size of the file.
+  std::vector<RestartPoint> points;
+
+  /// The last one that is not behind `offset`.
+  const RestartPoint& before(std::int64_t offset) const;
+
+  std::string to_text() const;
+  /// errors  kSystem: not a text of to_text().
+  static Index parse(std::string_view text);
+};
+
+/// 4 MiB of windows.
+inline constexpr std::size_t kMostPoints = 128;
+/// The content between two of them, where the file is not too large for that; twice as much as often as needed then.
+inline constexpr std::int64_t kLeastSpacing = std::int64_t{1} << 20;
+
+/// Inflates the whole file once and compares all check sums.
+/// cost    Half a second for each 100 MiB of content, roughly.
+/// errors  kSystem: damaged or truncated data, and where; the store's own errors.
+Index make_index(store::Store& file);
+
+}  // namespace plait::container::gzip

@@ -1,0 +1,156 @@
+#include "container/gzip/inflater.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <new>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::gzip {
+
+namespace {
+
+constexpr std::int64_t kInputBytes = std::int64_t{64} << 10;
+constexpr std::size_t kWindowBytes = std::size_t{32} << 10;
+constexpr int kWholeMembers = 16 + MAX_WBITS;
+constexpr int kBareBlocks = -MAX_WBITS;
+// What zlib's data_type tells besides the bits that are left of a byte.
+constexpr int kLastBlock = 64;
+constexpr int kAfterBlock = 128;
+
+void expect_ok(int result) {
+  if (result == Z_MEM_ERROR) throw std::bad_alloc();
+  if (result != Z_OK) throw Error(ErrorKind::kSystem, base::text("zlib failed with code ", result), EIO);
+}
+
+const Bytef* bytes_of(const std::string& window) { return reinterpret_cast<const Bytef*>(window.data()); }
+
+}  // namespace
+
+Inflater::Inflater(store::Store& file, std::int64_t packed, const RestartPoint& from)
+    : file_(file),
+      packed_(packed),
+      loaded_(from.packed),
+      unpacked_(from.unpacked),
+      checked_(!from.inside),
+      at_front_(!from.inside),
+      input_(static_cast<std::size_t>(kInputBytes)) {
+  int begun = 0;
+  if (from.bits > 0) {
+    file_.read({{from.packed - 1, input_.data(), 1}});
+    begun = std::to_integer<int>(input_[0]) >> (8 - from.bits);
+  }
+  expect_ok(inflateInit2(&zlib_, checked_ ? kWholeMembers : kBareBlocks));
+  int result = Z_OK;
+  if (from.bits > 0) result = inflatePrime(&zlib_, from.bits, begun);
+  if (result == Z_OK && !from.window.empty())
+    result = inflateSetDictionary(&zlib_, bytes_of(from.window), static_cast<uInt>(from.window.size()));
+  if (result == Z_OK) return;
+  inflateEnd(&zlib_);
+  expect_ok(result);
+}
+
+Inflater::~Inflater() { inflateEnd(&zlib_); }
+
+bool Inflater::load() {
+  if (zlib_.avail_in > 0) return true;
+  const std::int64_t bytes = std::min(kInputBytes, packed_ - loaded_);
+  if (bytes <= 0) return false;
+  file_.read({{loaded_, input_.data(), bytes}});
+  loaded_ += bytes;
+  zlib_.next_in = reinterpret_cast<Bytef*>(input_.data());
+  zlib_.avail_in = static_cast<uInt>(bytes);
+  return true;
+}
+
+void Inflater::expect_more() {
+  if (load()) return;
+  throw Error(ErrorKind::kSystem,
+              base::text(file_.name(), " ends at byte ", packed_, " in the middle of gzip data, after ", unpacked_,
+                         " bytes of content; it has been truncated, get it anew"));
+}
+
+void Inflater::damaged(const char* what) const {
+  const char* why = what != nullptr ? what : zlib_.msg != nullptr ? zlib_.msg : "no gzip data";
+  throw Error(ErrorKind::kSystem,
+              base::text(file_.name(), ": the gzip data is damaged at byte ", packed_position(), ", after ", unpacked_,
+                         " bytes of content (", why, "); get the file anew"));
+}
+
+void Inflater::end_member() {
+  if (!checked_) {
+    // zlib has seen the blocks alone: a check sum and a length follow.
+    for (std::int64_t left = 8; left > 0;) {
+      expect_more();
+      const auto taken = static_cast<uInt>(std::min<std::int64_t>(left, zlib_.avail_in));
+      zlib_.next_in += taken;
+      zlib_.avail_in -= taken;
+      left -= taken;
+    }
+  }
+  while (load() && *zlib_.next_in == 0) {
+    ++zlib_.next_in;
+    --zlib_.avail_in;
+  }
+  ended_ = zlib_.avail_in == 0;
+  if (ended_) return;
+  expect_ok(inflateReset2(&zlib_, kWholeMembers));
+  checked_ = true;
+  at_front_ = true;
+}
+
+std::int64_t Inflater::read(std::byte* data, std::int64_t bytes, bool stop_at_blocks) {
+  std::int64_t done = 0;
+  while (done < bytes && !ended_) {
+    expect_more();
+    at_front_ = false;
+    const std::int64_t most = std::min<std::int64_t>(bytes - done, std::numeric_limits<uInt>::max());
+    zlib_.next_out = reinterpret_cast<Bytef*>(data + done);
+    zlib_.avail_out = static_cast<uInt>(most);
+    const int result = inflate(&zlib_, stop_at_blocks ? Z_BLOCK : Z_NO_FLUSH);
+    const std::int64_t made = most - zlib_.avail_out;
+    done += made;
+    unpacked_ += made;
+    if (result == Z_STREAM_END) {
+      end_member();
+    } else if (result == Z_MEM_ERROR) {
+      throw std::bad_alloc();
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      damaged(nullptr);
+    }
+    if (stop_at_blocks && can_restart()) break;
+  }
+  return done;
+}
+
+void Inflater::read_whole(std::byte* data, std::int64_t bytes) {
+  if (read(data, bytes) < bytes) damaged("it ends there, which it did not when it was opened");
+}
+
+void Inflater::skip_to(std::int64_t position) {
+  if (skipped_.empty()) skipped_.resize(static_cast<std::size_t>(kInputBytes));
+  while (unpacked_ < position) {
+    read_whole(skipped_.data(), std::min(kInputBytes, position - unpacked_));
+  }
+}
+
+bool Inflater::can_restart() const {
+  if (ended_ || at_front_) return !ended_;
+  return (zlib_.data_type & kAfterBlock) != 0 && (zlib_.data_type & kLastBlock) == 0;
+}
+
+RestartPoint Inflater::restart_point() {
+  RestartPoint point{packed_position(), unpacked_, 0, !at_front_, {}};
+  if (at_front_) return point;
+  point.bits = zlib_.data_type & 7;
+  std::array<Bytef, kWindowBytes> window;
+  uInt length = 0;
+  expect_ok(inflateGetDictionary(&zlib_, window.data(), &length));
+  point.window.assign(reinterpret_cast<const char*>(window.data()), length);
+  return point;
+}
+
+}  // namespace plait::container::gzip

@@ -1,0 +1,94 @@
+#include "container/gzip/store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::container::gzip {
+
+namespace {
+
+constexpr std::size_t kMostIdle = 4;
+
+class PendingInflation : public store::Pending {
+ public:
+  PendingInflation(GzipStore& store, std::vector<store::ReadSegment> segments)
+      : store_(store), segments_(std::move(segments)) {}
+  void complete() override {
+    for (const store::ReadSegment& segment : segments_) store_.inflate(segment);
+  }
+
+ private:
+  GzipStore& store_;
+  std::vector<store::ReadSegment> segments_;
+};
+
+}  // namespace
+
+void refuse_write(const std::string& name) {
+  throw Error(ErrorKind::kArgument,
+              base::text(name, ": gzipped files are only read; write ", name.substr(0, name.size() - 3),
+                         " and gzip that, or say raw:", name, " for elements as they are"));
+}
+
+GzipStore::GzipStore(std::shared_ptr<store::Store> file, Index index)
+    : file_(std::move(file)), index_(std::move(index)) {}
+
+std::string GzipStore::description() const {
+  const std::string below = file_->description();
+  return base::text("gzip, ", base::bytes_text(index_.unpacked), " in ", base::bytes_text(index_.packed), ", ",
+                    index_.points.size(), index_.points.size() == 1 ? " place" : " places", " to begin at",
+                    below.empty() ? "" : "; ", below);
+}
+
+std::unique_ptr<store::Pending> GzipStore::submit_read(std::vector<store::ReadSegment> segments) {
+  return std::make_unique<PendingInflation>(*this, std::move(segments));
+}
+
+std::unique_ptr<store::Pending> GzipStore::submit_write(std::vector<store::WriteSegment> /*segments*/) {
+  refuse_write(name());
+}
+
+std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
+  const RestartPoint& point = index_.before(offset);
+  {
+    const std::scoped_lock lock(mutex_);
+    auto best = idle_.end();
+    for (auto it = idle_.begin(); it != idle_.end(); ++it)
+      if ((*it)->position() <= offset && (best == idle_.end() || (*it)->position() > (*best)->position())) best = it;
+    if (best != idle_.end() && (*best)->position() >= point.unpacked) {
+      std::unique_ptr<Inflater> found = std::move(*best);
+      idle_.erase(best);
+      return found;
+    }
+  }
+  return std::make_unique<Inflater>(*file_, index_.packed, point);
+}
+
+void GzipStore::keep(std::unique_ptr<Inflater> inflater) {
+  std::unique_ptr<Inflater> oldest;  // goes when the lock is free
+  const std::scoped_lock lock(mutex_);
+  if (idle_.size() == kMostIdle) {
+    oldest = std::move(idle_.front());
+    idle_.erase(idle_.begin());
+  }
+  idle_.push_back(std::move(inflater));
+}
+
+void GzipStore::inflate(const store::ReadSegment& segment) {
+  if (segment.bytes == 0) return;
+  if (segment.offset < 0 || segment.bytes > size() - segment.offset)
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot read ", segment.bytes, " bytes at offset ", segment.offset, " of the content of ",
+                           name(), ", which has ", size()),
+                EINVAL);
+  std::unique_ptr<Inflater> inflater = take(segment.offset);
+  inflater->skip_to(segment.offset);
+  inflater->read_whole(segment.data, segment.bytes);
+  keep(std::move(inflater));
+}
+
+}  // namespace plait::container::gzip

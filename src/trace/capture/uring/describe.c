@@ -1,0 +1,100 @@
+/* What a request of a ring asks for. */
+#define _GNU_SOURCE
+#include <sys/socket.h>
+
+#include "trace/capture/calls.h"
+#include "trace/capture/uring/uring.h"
+
+// Later than some systems' headers.
+enum {
+  SEND_ZERO_COPY = 47,
+  SENDMSG_ZERO_COPY = 48,
+  READ_MULTISHOT = 49,
+  TRUNCATE = 55,
+  READV_FIXED = 58,
+  WRITEV_FIXED = 59,
+  RECV_ZERO_COPY = 60
+};
+
+static int64_t message_length(uint64_t place) {
+  const struct msghdr* message = (const struct msghdr*)(uintptr_t)place;
+  return message == NULL ? 0 : capture_vector_length(message->msg_iov, (int64_t)message->msg_iovlen, false);
+}
+
+// Requests that have no offset, and something else in its place.
+static bool is_on_socket(const struct io_uring_sqe* sqe) {
+  switch (sqe->opcode) {
+    case IORING_OP_RECV:
+    case RECV_ZERO_COPY:
+    case IORING_OP_SEND:
+    case SEND_ZERO_COPY:
+    case IORING_OP_RECVMSG:
+    case IORING_OP_SENDMSG:
+    case SENDMSG_ZERO_COPY: return true;
+    default: return false;
+  }
+}
+
+void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked) {
+  asked->kind = 255;
+  asked->offset = (int64_t)sqe->off;
+  asked->length = sqe->len;
+  asked->flags = PLAIT_EVENT_LOGICAL | PLAIT_EVENT_ASYNCHRONOUS;
+  switch (sqe->opcode) {
+    case IORING_OP_READ:
+    case IORING_OP_READ_FIXED:
+    case READ_MULTISHOT: asked->kind = PLAIT_EVENT_READ; break;
+    case IORING_OP_WRITE:
+    case IORING_OP_WRITE_FIXED: asked->kind = PLAIT_EVENT_WRITE; break;
+    case IORING_OP_READV:
+    case IORING_OP_WRITEV:
+    case READV_FIXED:
+    case WRITEV_FIXED:
+      asked->kind = sqe->opcode == IORING_OP_READV || sqe->opcode == READV_FIXED ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
+      asked->length = capture_vector_length((const struct iovec*)(uintptr_t)sqe->addr, sqe->len, false);
+      break;
+    case IORING_OP_RECV:
+    case RECV_ZERO_COPY: asked->kind = PLAIT_EVENT_READ; break;
+    case IORING_OP_SEND:
+    case SEND_ZERO_COPY: asked->kind = PLAIT_EVENT_WRITE; break;
+    case IORING_OP_RECVMSG:
+    case IORING_OP_SENDMSG:
+    case SENDMSG_ZERO_COPY:
+      if (sqe->opcode != IORING_OP_RECVMSG) table_shared();  // it may carry descriptors
+      asked->kind = sqe->opcode == IORING_OP_RECVMSG ? PLAIT_EVENT_READ : PLAIT_EVENT_WRITE;
+      asked->length = message_length(sqe->addr);
+      break;
+    case IORING_OP_FSYNC:
+    case IORING_OP_SYNC_FILE_RANGE: asked->kind = PLAIT_EVENT_SYNC; break;
+    case IORING_OP_FALLOCATE:
+      asked->kind = PLAIT_EVENT_METADATA;
+      asked->length = (int64_t)sqe->addr;
+      break;
+    case TRUNCATE:
+      asked->kind = PLAIT_EVENT_TRUNCATE;
+      asked->length = 0;
+      break;
+    case IORING_OP_OPENAT:
+    case IORING_OP_OPENAT2: asked->kind = PLAIT_EVENT_OPEN; return;
+    case IORING_OP_CLOSE: asked->kind = PLAIT_EVENT_CLOSE; return;
+    case IORING_OP_SPLICE:
+    case IORING_OP_TEE: plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0); return;  // between two files
+    default: return;
+  }
+  asked->fd = sqe->fd;
+  if (is_on_socket(sqe)) asked->offset = -1;
+  if (sqe->flags & IOSQE_FIXED_FILE) {
+    if (ring->files != NULL && (uint32_t)sqe->fd < ring->files_count) asked->file = ring->files[sqe->fd];
+    return;
+  }
+  struct description* description = table_find(sqe->fd);
+  if (description == NULL) return;
+  const uint32_t about = atomic_load(&description->flags);
+  asked->file = atomic_load(&description->file);
+  if (about & DESCRIPTION_DIRECT) asked->flags |= PLAIT_EVENT_DIRECT;
+  const bool at_position = sqe->off == UINT64_MAX && !is_on_socket(sqe);
+  if (at_position) atomic_fetch_or(&description->flags, DESCRIPTION_SHARED);  // the kernel moves it unseen
+  if (at_position || !(about & DESCRIPTION_SEEKABLE) ||
+      (asked->kind == PLAIT_EVENT_WRITE && ((about & DESCRIPTION_APPEND) || ((uint32_t)sqe->rw_flags & RWF_APPEND))))
+    asked->offset = -1;
+}

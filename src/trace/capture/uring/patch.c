@@ -1,0 +1,158 @@
+/*
+ * Calls to enter a ring that lie in a program's own code, as in fio: "mov $426,%eax ... syscall", past every function.
+ *
+ * When a program has set up a ring by a system call of its own, its code is searched for such places, and the mov is
+ * made a jump (both have five bytes) to a piece of code nearby that enters the ring through us and goes on behind the
+ * syscall.  The bytes are written through /proc/self/mem, so no page is ever writable and executable at once.  What
+ * cannot be changed is left alone: the rings' counters tell how much was missed.  x86-64 only.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "trace/capture/uring/uring.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+
+enum { SITES = 64, BETWEEN = 24, PIECE = 96 };
+
+void capture_enter_inline(void);  // entries.S
+
+struct search {
+  uintptr_t place;
+  struct text text;
+};
+
+static int look_at(struct dl_phdr_info* info, size_t size, void* data) {
+  (void)size;
+  struct search* search = data;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)* part = &info->dlpi_phdr[i];
+    const struct text text = {info->dlpi_addr + part->p_vaddr, part->p_memsz};
+    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || !text_has(&text, search->place)) continue;
+    search->text = text;
+    return 1;
+  }
+  return 0;
+}
+
+// Bytes of an instruction that may be run elsewhere: a move between registers, constants and memory that is not
+// addressed relative to the instruction.  0: another one.
+static size_t movable(const unsigned char* code) {
+  size_t length = 0;
+  bool wide = false;
+  if ((*code & 0xf0) == 0x40) {
+    wide = *code & 8;
+    length = 1;
+  }
+  const unsigned char operation = code[length++];
+  if (operation >= 0xb8 && operation <= 0xbf) return length + (wide ? 8 : 4);
+  if (operation != 0x89 && operation != 0x8b && operation != 0x31 && operation != 0x33 && operation != 0x8d) return 0;
+  const unsigned char form = code[length++];
+  const unsigned mode = form >> 6;
+  if (mode == 3) return length;
+  const unsigned base = (form & 7) == 4 ? code[length++] & 7 : form & 7;
+  if (mode == 0 && base == 5) return 0;
+  return length + (mode == 1 ? 1 : mode == 2 ? 4 : 0);
+}
+
+// Bytes between the mov at `site` and its syscall; -1: there is none.
+static long bytes_between(const unsigned char* site, const unsigned char* end) {
+  const unsigned char* code = site + 5;
+  while (code + 16 < end && code - site - 5 <= BETWEEN) {
+    if (code[0] == 0x0f && code[1] == 0x05) return code - site - 5;
+    const size_t length = movable(code);
+    if (length == 0) return -1;
+    code += length;
+  }
+  return -1;
+}
+
+static unsigned char* put(unsigned char* place, const void* bytes, size_t count) {
+  memcpy(place, bytes, count);
+  return place + count;
+}
+
+// The code that stands for one place: what lay between, the call below the part of the stack that leaf functions use,
+// and the way back.
+static void write_piece(unsigned char* piece, const unsigned char* site, size_t between) {
+  static const unsigned char down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};                  // lea -128(%rsp),%rsp
+  static const unsigned char load[] = {0x49, 0xbb};                                    // movabs $...,%r11
+  static const unsigned char call[] = {0x41, 0xff, 0xd3};                              // call *%r11
+  static const unsigned char up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00};  // lea 128(%rsp),%rsp
+  static const unsigned char jump[] = {0x41, 0xff, 0xe3};                              // jmp *%r11
+  const uintptr_t target = (uintptr_t)&capture_enter_inline;
+  const uintptr_t back = (uintptr_t)site + 5 + between + 2;
+  piece = put(piece, site + 5, between);
+  piece = put(piece, down, sizeof down);
+  piece = put(piece, load, sizeof load);
+  piece = put(piece, &target, sizeof target);
+  piece = put(piece, call, sizeof call);
+  piece = put(piece, up, sizeof up);
+  piece = put(piece, load, sizeof load);
+  piece = put(piece, &back, sizeof back);
+  put(piece, jump, sizeof jump);
+}
+
+// Pages within reach of a jump from the code.
+static unsigned char* pages_near(const struct text* text, size_t size) {
+  for (uintptr_t step = 1; step < 4096; ++step) {
+    for (int side = 0; side < 2; ++side) {
+      const uintptr_t wanted = side == 0 ? (text->begin - step * 0x40000) & ~UINT64_C(0xfff)
+                                         : (text->begin + text->size + step * 0x40000) & ~UINT64_C(0xfff);
+      const long got = RAW6(SYS_mmap, wanted, size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | 0x100000 /* MAP_FIXED_NOREPLACE */, -1, 0);
+      if ((unsigned long)got > -4096UL) continue;
+      if ((uintptr_t)got == wanted) return (unsigned char*)got;
+      RAW2(SYS_munmap, got, size);
+    }
+  }
+  return NULL;
+}
+
+static bool saves_registers(void) {
+  unsigned a, b, c, d;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
+}
+
+void uring_patch(uintptr_t place) {
+  static _Atomic uintptr_t done;  // one program: libraries are reached by their functions
+  struct search search = {.place = place};
+  if (!dl_iterate_phdr(look_at, &search) || text_has(&capture_libc_text, place)) return;
+  if (atomic_exchange(&done, search.text.begin) == search.text.begin || !saves_registers()) return;
+  static const unsigned char enter[] = {0xb8, 0xaa, 0x01, 0x00, 0x00};  // mov $426,%eax
+  const unsigned char* end = (const unsigned char*)search.text.begin + search.text.size;
+  const unsigned char* sites[SITES];
+  int count = 0;
+  const unsigned char* from = (const unsigned char*)search.text.begin;
+  while (count < SITES && (from = memmem(from, (size_t)(end - from), enter, sizeof enter)) != NULL) {
+    if (bytes_between(from, end) >= 0) sites[count++] = from;
+    from += sizeof enter;
+  }
+  const size_t size = (SITES * PIECE + 4095) & ~(size_t)4095;
+  unsigned char* pieces = count == 0 ? NULL : pages_near(&search.text, size);
+  if (pieces == NULL) return;
+  for (int i = 0; i < count; ++i) write_piece(pieces + i * PIECE, sites[i], (size_t)bytes_between(sites[i], end));
+  if (RAW3(SYS_mprotect, pieces, size, PROT_READ | PROT_EXEC) != 0) {  // no new code may be made
+    RAW2(SYS_munmap, pieces, size);
+    return;
+  }
+  const long memory = RAW4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+  for (int i = 0; memory >= 0 && i < count; ++i) {
+    unsigned char jump[5] = {0xe9};
+    const int32_t distance = (int32_t)(pieces + i * PIECE - (sites[i] + sizeof jump));
+    memcpy(jump + 1, &distance, sizeof distance);
+    account_write(RAW4(SYS_pwrite64, memory, jump, sizeof jump, sites[i]));
+  }
+  if (memory >= 0) RAW1(SYS_close, memory);
+}
+
+#else
+
+void uring_patch(uintptr_t place) { (void)place; }
+
+#endif

@@ -1,0 +1,121 @@
+#include "trace/formats/binary/blob.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/descriptor.hpp"
+#include "base/open_file.hpp"
+#include "base/process.hpp"
+
+namespace plait::trace::binary {
+
+namespace {
+
+constexpr std::size_t kInMemory = std::size_t{8} << 20;
+
+class FileBlob : public Blob {
+ public:
+  FileBlob(std::string path, base::Descriptor file) : path_(std::move(path)), file_(std::move(file)) {
+    struct stat status;
+    if (::fstat(file_.number(), &status) != 0) throw base::system_error("look at the trace " + path_, errno);
+    size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+
+  std::size_t read(std::uint64_t offset, void* room, std::size_t bytes) const override {
+    owner_.check("the trace " + path_);
+    std::size_t done = 0;
+    while (done < bytes && offset + done < size_) {
+      const ssize_t got =
+          ::pread(file_.number(), static_cast<char*>(room) + done, bytes - done, static_cast<off_t>(offset + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw base::system_error("read the trace " + path_, errno);
+      if (got == 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  std::uint64_t size() const override { return size_; }
+
+ private:
+  const base::Owner owner_;
+  std::string path_;
+  base::Descriptor file_;
+  std::uint64_t size_ = 0;
+};
+
+class MemoryBlob : public Blob {
+ public:
+  explicit MemoryBlob(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  std::size_t read(std::uint64_t offset, void* room, std::size_t bytes) const override {
+    if (offset >= bytes_.size()) return 0;
+    const std::size_t count = std::min(bytes, bytes_.size() - static_cast<std::size_t>(offset));
+    std::memcpy(room, bytes_.data() + offset, count);
+    return count;
+  }
+
+  std::uint64_t size() const override { return bytes_.size(); }
+
+ private:
+  std::string bytes_;
+};
+
+base::Descriptor temporary_file() {
+  const char* named = std::getenv("TMPDIR");
+  const std::string folder = named != nullptr && *named != 0 ? named : "/tmp";
+  std::string name = folder + "/plait-trace-XXXXXX";
+  base::Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.number() < 0) throw base::system_error("make a temporary file in " + folder, errno);
+  ::unlink(name.c_str());
+  return file;
+}
+
+void write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(file, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) throw base::system_error("write a temporary file", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Blob> open_blob(const std::string& path) {
+  return std::make_unique<FileBlob>(path, base::open_file(path, O_RDONLY, 0, "the trace " + path));
+}
+
+std::unique_ptr<Blob> blob_of(const Source& source) {
+  base::Descriptor file(::fcntl(source.file(), F_DUPFD_CLOEXEC, 0));
+  if (file.number() < 0) throw base::system_error("open the trace " + source.name(), errno);
+  return std::make_unique<FileBlob>(source.name(), std::move(file));
+}
+
+std::unique_ptr<Blob> spool(Source& source) {
+  std::string held;
+  while (held.size() < kInMemory) {
+    const std::string_view part = source.take(std::size_t{1} << 18);
+    if (part.empty()) return std::make_unique<MemoryBlob>(std::move(held));
+    held += part;
+  }
+  base::Descriptor file = temporary_file();
+  write_all(file.number(), held);
+  while (true) {
+    const std::string_view part = source.take(std::size_t{1} << 18);
+    if (part.empty()) break;
+    write_all(file.number(), part);
+  }
+  return std::make_unique<FileBlob>(source.name(), std::move(file));
+}
+
+}  // namespace plait::trace::binary

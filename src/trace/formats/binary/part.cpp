@@ -1,0 +1,146 @@
+#include "trace/formats/binary/part.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::trace::binary {
+
+namespace {
+
+constexpr std::uint64_t kUnit = PLAIT_TRACE_UNIT;
+
+bool plausible(const plait_chunk& front, std::uint64_t position) {
+  return std::memcmp(front.magic, PLAIT_CHUNK_MAGIC, sizeof front.magic) == 0 && front.position == position &&
+         front.size >= kUnit && front.size % kUnit == 0 &&
+         (front.size <= PLAIT_TRACE_LARGEST || front.kind == PLAIT_CHUNK_INDEX) && front.kind >= PLAIT_CHUNK_EVENTS &&
+         front.kind <= PLAIT_CHUNK_INDEX;
+}
+
+}  // namespace
+
+std::uint64_t check_of(const void* bytes, std::size_t count, std::uint64_t before) {
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  for (std::size_t i = 0; i < count; ++i) before = (before ^ at[i]) * 0x100000001b3U;
+  return before;
+}
+
+bool is_header(std::string_view head) { return head.starts_with(std::string_view(PLAIT_TRACE_MAGIC, 8)); }
+
+Part::Part(std::string name, std::unique_ptr<Blob> blob) : name_(std::move(name)), blob_(std::move(blob)) {
+  const std::size_t got = blob_->read(0, &header_, sizeof header_);
+  if (got < sizeof header_.magic || std::memcmp(header_.magic, PLAIT_TRACE_MAGIC, sizeof header_.magic) != 0)
+    throw Error(ErrorKind::kArgument,
+                base::text(name_, " is not a binary trace of Plait: its first bytes are not those of one"));
+  if (got < sizeof header_)
+    throw Error(ErrorKind::kArgument, base::text("the binary trace ", name_, " is cut off within its header, after ",
+                                                 got, " bytes of ", sizeof header_));
+  if (header_.version != PLAIT_TRACE_VERSION)
+    throw Error(ErrorKind::kArgument, base::text("the binary trace ", name_, " has version ", header_.version,
+                                                 "; this Plait reads version ", int{PLAIT_TRACE_VERSION}));
+  if (!written() || !take_index()) scan();
+}
+
+std::string Part::host() const { return {header_.host, ::strnlen(header_.host, sizeof header_.host)}; }
+
+std::uint64_t Part::missing_bytes() const noexcept {
+  const std::uint64_t size = blob_->size();
+  return !written() && header_.next > size && header_.next < (std::uint64_t{1} << 62) ? header_.next - size : 0;
+}
+
+bool Part::front(std::uint64_t position, plait_chunk& front) const {
+  return blob_->read(position, &front, sizeof front) == sizeof front && plausible(front, position);
+}
+
+std::int64_t Part::shift(const Part& first) const noexcept {
+  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return static_cast<std::int64_t>(number(header_.real) - number(first.header_.real) - number(header_.monotonic));
+}
+
+// Believes the index only where its entries lie one behind the other from the header to the index itself.
+bool Part::take_index() {
+  const std::uint64_t size = blob_->size();
+  Trailer trailer;
+  if (size < PLAIT_TRACE_HEADER + kUnit || size % kUnit != 0) return false;
+  blob_->read(size - sizeof trailer, &trailer, sizeof trailer);
+  plait_chunk front;
+  if (std::memcmp(trailer.magic, kTrailerMagic, sizeof trailer.magic) != 0 || trailer.position >= size ||
+      !this->front(trailer.position, front) || front.kind != PLAIT_CHUNK_INDEX || front.position + front.size != size ||
+      front.used > front.size - sizeof front || front.used != trailer.entries * sizeof(plait_index_entry))
+    return false;
+  std::vector<ChunkPlace> found;
+  found.reserve(trailer.entries);
+  std::array<plait_index_entry, 512> room;
+  std::uint64_t check = check_of(nullptr, 0);
+  std::uint64_t next = PLAIT_TRACE_HEADER;
+  for (std::uint32_t done = 0; done < trailer.entries;) {
+    const std::size_t count = std::min<std::size_t>(room.size(), trailer.entries - done);
+    blob_->read(trailer.position + sizeof front + done * sizeof room[0], room.data(), count * sizeof room[0]);
+    check = check_of(room.data(), count * sizeof room[0], check);
+    for (std::size_t i = 0; i < count; ++i) {
+      const plait_index_entry& entry = room[i];
+      if (entry.position != next || entry.size < kUnit) return false;
+      next += entry.size;
+      found.push_back({entry.position, entry.size, entry.kind, entry.first, entry.last});
+    }
+    done += static_cast<std::uint32_t>(count);
+  }
+  if (check != trailer.check || next != trailer.position) return false;
+  chunks_ = std::move(found);
+  ended_ = true;
+  return true;
+}
+
+void Part::scan() {
+  const std::uint64_t size = blob_->size();
+  std::array<char, kUnit> unit;
+  for (std::uint64_t position = PLAIT_TRACE_HEADER; position < size;) {
+    plait_chunk front{};
+    blob_->read(position, &front, sizeof front);
+    if (plausible(front, position)) {
+      chunks_.push_back({position, front.size, front.kind, front.first, front.last});
+      position += front.size;
+      continue;
+    }
+    const std::size_t got = blob_->read(position, unit.data(), unit.size());
+    if (std::any_of(unit.begin(), unit.begin() + static_cast<std::ptrdiff_t>(got), [](char c) { return c != 0; })) {
+      if (strange_bytes_ == 0) strange_at_ = position;
+      strange_bytes_ += got;
+    }
+    position += kUnit;
+  }
+  ended_ = !chunks_.empty() && chunks_.back().kind == PLAIT_CHUNK_INDEX &&
+           chunks_.back().position + chunks_.back().size <= size;
+}
+
+std::vector<Beside> beside(const std::string& path, std::uint64_t family) {
+  namespace fs = std::filesystem;
+  std::vector<Beside> found;
+  std::error_code error;
+  const fs::path here(path);
+  const std::string prefix = here.filename().string() + ".";
+  const fs::path folder = here.parent_path().empty() ? fs::path(".") : here.parent_path();
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (!it->path().filename().string().starts_with(prefix) || !it->is_regular_file(ignored)) continue;
+    try {
+      plait_trace_header header{};
+      auto blob = open_blob(it->path().string());
+      if (blob->read(0, &header, sizeof header) == sizeof header &&
+          std::memcmp(header.magic, PLAIT_TRACE_MAGIC, sizeof header.magic) == 0 && header.family == family)
+        found.push_back({it->path().string(), std::move(blob)});
+    } catch (const Error&) {  // another's file that we may not read
+    }
+  }
+  std::ranges::sort(found, {}, &Beside::path);
+  return found;
+}
+
+}  // namespace plait::trace::binary

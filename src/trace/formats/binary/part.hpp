@@ -1,0 +1,82 @@
+/// One file of a trace: its header and where its chunks are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/events/format.h"
+#include "plait/trace.hpp"
+#include "trace/formats/binary/blob.hpp"
+
+namespace plait::trace::binary {
+
+/// What is known of a chunk before it is opened.
+struct ChunkPlace {
+  std::uint64_t position = 0;
+  std::uint32_t size = 0;
+  std::uint32_t kind = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+class Part {
+ public:
+  /// Reads the header and finds the chunks.
+  /// errors  kSystem; kArgument: not a trace of this format or version.
+  Part(std::string name, std::unique_ptr<Blob> blob);
+
+  const std::string& name() const noexcept { return name_; }
+  const Blob& blob() const noexcept { return *blob_; }
+  const plait_trace_header& header() const noexcept { return header_; }
+  std::string host() const;
+  bool written() const noexcept { return (header_.flags & PLAIT_TRACE_WRITTEN) != 0; }
+  const std::vector<ChunkPlace>& chunks() const noexcept { return chunks_; }
+  /// Whether a written trace has its end.
+  bool ended() const noexcept { return ended_; }
+  /// Bytes that hold something and are no chunk, and where the first of them lie.
+  std::uint64_t strange_bytes() const noexcept { return strange_bytes_; }
+  std::uint64_t strange_at() const noexcept { return strange_at_; }
+  /// Bytes that were given out and are not in the file.
+  std::uint64_t missing_bytes() const noexcept;
+
+  /// Reads the front of a chunk; false: there is none.
+  bool front(std::uint64_t position, plait_chunk& front) const;
+  /// Ns to add to a time of this file to get one of `first`'s trace.
+  std::int64_t shift(const Part& first) const noexcept;
+
+ private:
+  bool take_index();
+  void scan();
+
+  std::string name_;
+  std::unique_ptr<Blob> blob_;
+  plait_trace_header header_{};
+  std::vector<ChunkPlace> chunks_;
+  std::uint64_t strange_bytes_ = 0;
+  std::uint64_t strange_at_ = 0;
+  bool ended_ = false;
+};
+
+/// Whether these are the first bytes of a trace of this format.
+bool is_header(std::string_view head);
+/// The files of other hosts that belong to the trace at `path`, open.
+struct Beside {
+  std::string path;
+  std::unique_ptr<Blob> blob;
+};
+std::vector<Beside> beside(const std::string& path, std::uint64_t family);
+
+/// The end of a written trace: where its index lies.
+struct Trailer {
+  char magic[4];
+  std::uint32_t entries;
+  std::uint64_t position;
+  std::uint64_t check;  ///< of the entries' bytes
+};
+constexpr char kTrailerMagic[] = "PLTX";
+/// FNV-1a, 64 bits.
+std::uint64_t check_of(const void* bytes, std::size_t count, std::uint64_t before = 0xcbf29ce484222325U);
+
+}  // namespace plait::trace::binary

@@ -1,0 +1,66 @@
+/// Reading binary traces.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "trace/formats/binary/part.hpp"
+#include "trace/formats/binary/remarks.hpp"
+#include "trace/formats/binary/stream.hpp"
+#include "trace/formats/binary/tables.hpp"
+#include "trace/source.hpp"
+
+namespace plait::trace::binary {
+
+/// The events of some parts, merged in the order of start.
+class BinaryReader : public Reader {
+ public:
+  explicit BinaryReader(std::vector<Part> parts);
+
+  /// Only events that start in [begin, end) from here on; chunks without any are passed over.  Before the first read.
+  void between(std::int64_t begin, std::int64_t end);
+
+  std::size_t read(std::span<Event> room) override;
+  const Description& description() const override { return description_; }
+  std::int64_t bytes_read() const override { return bytes_read_; }
+  std::int64_t bytes_in_all() const override { return bytes_; }
+
+ private:
+  bool is_past(std::int64_t start) const noexcept { return start >= end_ && end_ != INT64_MAX; }
+
+  struct Waiting {
+    std::int64_t first;  // in the trace's time
+    std::int64_t last;
+    std::uint32_t part;
+    ChunkPlace place;
+  };
+  using Open = std::unique_ptr<Stream>;
+  static bool after(const Open& a, const Open& b) noexcept;
+
+  void open(const Waiting& waiting, std::uint64_t order);
+  void close(const Stream& stream);
+  bool advance(Event& event);
+
+  std::vector<Part> parts_;
+  Description description_;
+  std::unique_ptr<Tables> tables_;
+  std::vector<Waiting> waiting_;  // in the order of first
+  std::size_t next_ = 0;          // of waiting_
+  std::vector<Open> open_;        // a heap but for `current_`
+  Open current_;
+  std::int64_t begin_ = INT64_MIN;
+  std::int64_t end_ = INT64_MAX;  // that is, none: an event may start there
+  std::int64_t bytes_read_ = 0;
+  std::int64_t bytes_ = 0;
+  std::int64_t lost_ = 0;
+  std::size_t lost_place_ = 0;
+  Remarks damaged_{"further damaged chunks"};
+};
+
+std::unique_ptr<Reader> open_source(std::unique_ptr<Source> source, const ReadOptions& options);
+
+}  // namespace plait::trace::binary

@@ -1,0 +1,258 @@
+#include "trace/formats/binary/stream.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "trace/formats/binary/bytes.hpp"
+
+namespace plait::trace::binary {
+
+namespace {
+
+constexpr std::size_t kWindow = std::size_t{1} << 13;
+constexpr std::size_t kSlack = PLAIT_TRACE_LONGEST;
+
+std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+}  // namespace
+
+Stream::Stream(const Part& part, const ChunkPlace& place, std::uint64_t order, Tables& tables, std::int64_t shift)
+    : part_(part), tables_(tables), order_(order), shift_(static_cast<std::uint64_t>(shift)) {
+  if (!part.front(place.position, front_) || front_.kind != PLAIT_CHUNK_EVENTS || front_.size != place.size ||
+      front_.first != place.first) {
+    front_.position = place.position;
+    front_.used = 0;
+    front_.events = 0;
+    fail("its front is not what the index says");
+    return;
+  }
+  if (front_.used > front_.size - sizeof front_) {
+    fail("it says that more of it is used than it has");
+    return;
+  }
+  if (front_.image != 0) {
+    image_ = tables.find_image(part, front_.process, front_.image);
+    if (image_ == nullptr) {
+      fail(base::text("it belongs to process ", front_.process, ", of which the trace has no description"));
+      return;
+    }
+  }
+  emitted_ = front_.first;
+  window_.resize(std::min<std::size_t>(kWindow, front_.used) + kSlack);
+  contexts_.push_back(std::make_unique<Context>());
+  context_ = contexts_.front().get();
+  plait_delta_begin(&context_->delta, front_.base);
+  context_->process = front_.process;
+  context_->thread = front_.thread;
+  at_ = end_ = window_.data();
+}
+
+bool Stream::fail(const std::string& what) {
+  if (damage_.empty())
+    damage_ = base::text("the chunk at byte ", front_.position, " of ", part_.name(), " is damaged after ", decoded_,
+                         " of ", front_.events, " events: ", what);
+  lost_ = std::max<std::int64_t>(0, std::int64_t{front_.events} - number(decoded_));
+  ended_ = true;
+  return false;
+}
+
+// Behind what is there lie zeros, so that a record that is cut off can be read to its end and then be found too long.
+void Stream::fill() {
+  const std::size_t rest = ahead();
+  std::memmove(window_.data(), at_, rest);
+  const std::size_t room = window_.size() - kSlack - rest;
+  const std::size_t wanted = std::min<std::uint64_t>(room, front_.used - read_);
+  const std::size_t got = part_.blob().read(front_.position + sizeof front_ + read_, window_.data() + rest, wanted);
+  read_ += got;
+  if (got < wanted) {
+    cut_ = true;
+    front_.used = static_cast<std::uint32_t>(read_);
+  }
+  at_ = window_.data();
+  end_ = at_ + rest + got;
+  std::memset(window_.data() + rest + got, 0, kSlack);
+}
+
+bool Stream::control(unsigned tag) {
+  std::uint64_t first = tag - PLAIT_TAG_CONTEXT;
+  std::uint64_t second = 0;
+  if (tag == PLAIT_TAG_NEW || tag == PLAIT_TAG_RENEW) {
+    if ((at_ = get_varint(at_, first)) == nullptr || (at_ = get_varint(at_, second)) == nullptr || first > UINT32_MAX ||
+        second > UINT32_MAX)
+      return fail("a thread without a number");
+    if (tag == PLAIT_TAG_NEW) {
+      if (contexts_.size() >= PLAIT_TRACE_CONTEXTS) return fail("more threads than a chunk may have");
+      contexts_.push_back(std::make_unique<Context>());
+      context_ = contexts_.back().get();
+    }
+    plait_delta_begin(&context_->delta, front_.base);
+    context_->process = static_cast<std::uint32_t>(first);
+    context_->thread = static_cast<std::uint32_t>(second);
+    context_->file = context_->known = 0;
+    return true;
+  }
+  if (tag >= PLAIT_TAG_EXTENSION) {
+    if ((at_ = get_varint(at_, first)) == nullptr) return fail("a record without a length");
+    const std::uint64_t left = ahead() + (front_.used - read_);
+    if (at_ > end_ || first > left) return fail("a record longer than the chunk");
+    if (first <= ahead()) {
+      at_ += first;
+    } else {
+      read_ += first - ahead();
+      at_ = end_;
+    }
+    return true;
+  }
+  if (tag == PLAIT_TAG_SWITCH) {
+    if ((at_ = get_varint(at_, first)) == nullptr) return fail("a thread without a number");
+  } else if (tag > PLAIT_TAG_CONTEXT_LAST) {
+    return fail(base::text("an unknown record ", tag));
+  }
+  if (first >= contexts_.size()) return fail("a thread that was not named");
+  context_ = contexts_[first].get();
+  return true;
+}
+
+// The mirror of plait_delta_put.
+bool Stream::fields(unsigned tag, Event& event) {
+  plait_delta& delta = context_->delta;
+  const unsigned char* at = at_;
+  if ((tag & PLAIT_TAG_SHAPE) != 0) {
+    const unsigned first = *at++;
+    delta.kind = first & (PLAIT_DELTA_KINDS - 1);
+    if ((first & PLAIT_SHAPE_KNOWN) == 0) {
+      delta.shapes[delta.kind] = (at[0] | at[1] << 8U | static_cast<std::uint32_t>(at[2]) << 16U) + 1;
+      at += 3;
+    }
+  }
+  if (delta.kind > static_cast<unsigned>(Kind::kPhase) || delta.shapes[delta.kind] == 0)
+    return fail("an event of an unknown kind");
+  const std::uint32_t shape = delta.shapes[delta.kind] - 1;
+  std::uint64_t value = 0;
+  if ((tag & PLAIT_TAG_FILE) != 0) {
+    if ((at = get_signed(at, value)) == nullptr) return fail("a number too long");
+    delta.file = static_cast<std::uint32_t>(delta.file + value);
+  }
+  plait_delta_file& entry = *plait_delta_entry(&delta, delta.file);
+  const bool transfer = delta.kind <= PLAIT_EVENT_WRITE;
+  std::uint64_t offset = transfer ? entry.next : ~std::uint64_t{0};
+  std::uint64_t length = transfer ? entry.length : 0;
+  if ((tag & PLAIT_TAG_OFFSET) != 0) {
+    if ((at = get_signed(at, value)) == nullptr) return fail("a number too long");
+    offset = entry.next + value;
+  }
+  if ((tag & PLAIT_TAG_LENGTH) != 0) {
+    if ((at = get_signed(at, value)) == nullptr) return fail("a number too long");
+    length = entry.length + value;
+  }
+  std::uint64_t result = transfer ? length : 0;
+  if ((tag & PLAIT_TAG_RESULT) != 0) {
+    if ((at = get_signed(at, value)) == nullptr) return fail("a number too long");
+    result += value;
+  }
+  if ((tag & PLAIT_TAG_OPERATION) != 0) {
+    if ((at = get_signed(at, value)) == nullptr) return fail("a number too long");
+    delta.operation += value;
+  }
+  if ((tag & PLAIT_TAG_CPU) != 0) {
+    if ((at = get_signed(at, value)) == nullptr) return fail("a number too long");
+    delta.cpu += value;
+  }
+  std::uint64_t duration = 0;
+  if ((at = get_signed(at, value)) == nullptr || (at = get_varint(at, duration)) == nullptr)
+    return fail("a number too long");
+  if (at > end_) return fail("its last event is cut off");
+  at_ = at;
+  plait_event raw;
+  raw.start = number(delta.end + value);
+  raw.duration = number(duration - 1);
+  raw.offset = number(offset);
+  raw.length = number(length);
+  raw.result = number(result);
+  raw.operation = delta.operation;
+  raw.file = delta.file;
+  raw.kind = static_cast<std::uint8_t>(delta.kind);
+  plait_delta_after(&delta, &entry, &raw);
+  event.start = raw.start;
+  event.duration = raw.duration;
+  event.cpu = number(delta.cpu);
+  event.offset = raw.offset;
+  event.length = raw.length;
+  event.result = raw.result;
+  event.operation = raw.operation;
+  event.thread = context_->thread;
+  event.file = raw.file;
+  event.kind = static_cast<Kind>(raw.kind);
+  event.interface = static_cast<Interface>(std::min<std::uint32_t>(shape & 0xff, 255));
+  event.flags = static_cast<std::uint16_t>(shape >> 8U);
+  if (event.interface > Interface::kLoader) event.interface = Interface::kUnknown;  // of a later version
+  return true;
+}
+
+bool Stream::decode(Event& event) {
+  while (!ended_) {
+    if (ahead() < kSlack) fill();
+    if (at_ == end_) {
+      // A process that is killed within its last event has counted it and not kept it.
+      if (cut_ || decoded_ + 1 < front_.events) return fail(cut_ ? "the file ends within it" : "it ends early");
+      ended_ = true;
+      return false;
+    }
+    const unsigned tag = *at_++;
+    if (tag >= PLAIT_TAG_CONTEXT) {
+      if (!control(tag)) return false;
+      if (at_ > end_) return fail("its last record is cut off");
+      continue;
+    }
+    if (!fields(tag, event)) return false;
+    ++decoded_;
+    event.process = context_->process;
+    if (image_ != nullptr) {
+      event.process = image_->number;
+      if (event.file != context_->file) {
+        context_->file = event.file;
+        context_->known = tables_.file_of(*image_, event.file);
+      }
+      event.file = context_->known;
+      if (event.kind == Kind::kFork)
+        event.operation = tables_.child_of(*image_, event.operation);
+      else if (event.operation != 0)
+        event.operation += image_->operation_shift;
+    }
+    if (event.start < front_.first) return fail("an event before its first");
+    return true;
+  }
+  return false;
+}
+
+bool Stream::next() {
+  if (early_.empty() && front_.back == 0) {  // in order, as nearly all are
+    if (!decode(event_)) return false;
+  } else {
+    // An event may go out when no later record can hold one before it.
+    Event found;
+    while (!ended_ && (early_.empty() ||
+                       static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(early_.front().event.start) <
+                           front_.back)) {
+      if (!decode(found)) break;
+      greatest_ = std::max(greatest_, found.start);
+      early_.push_back({found, decoded_});
+      std::push_heap(early_.begin(), early_.end(), Later());
+    }
+    if (early_.empty()) return false;
+    std::pop_heap(early_.begin(), early_.end(), Later());
+    event_ = early_.back().event;
+    early_.pop_back();
+  }
+  if (event_.start < emitted_) {
+    early_.clear();
+    --decoded_;
+    return fail("an event that lies further back than its front says");
+  }
+  emitted_ = event_.start;
+  event_.start = number(static_cast<std::uint64_t>(event_.start) + shift_);
+  return true;
+}
+
+}  // namespace plait::trace::binary

@@ -1,0 +1,79 @@
+/// The events of one chunk, in the order of start.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/events/delta.h"
+#include "base/events/format.h"
+#include "plait/trace.hpp"
+#include "trace/formats/binary/part.hpp"
+#include "trace/formats/binary/tables.hpp"
+
+namespace plait::trace::binary {
+
+/// memory   a window of the chunk, a state for each of its contexts, and the events that came out of order.
+class Stream {
+ public:
+  /// order: of equal starts, the stream with the lesser one comes first.
+  Stream(const Part& part, const ChunkPlace& place, std::uint64_t order, Tables& tables, std::int64_t shift);
+
+  /// Goes to the next event; false: there is none left.
+  bool next();
+  const Event& event() const noexcept { return event_; }
+  std::uint64_t order() const noexcept { return order_; }
+  /// What was wrong with the chunk, empty: nothing; and how many events it should have held and did not.
+  const std::string& damage() const noexcept { return damage_; }
+  std::int64_t lost() const noexcept { return lost_; }
+
+ private:
+  struct Context {
+    plait_delta delta;
+    std::uint32_t process = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t file = 0;   // of its last event, as in the chunk
+    std::uint32_t known = 0;  // the same, as in the trace
+  };
+  struct Early {
+    Event event;
+    std::uint64_t number;
+  };
+  struct Later {
+    bool operator()(const Early& a, const Early& b) const noexcept {
+      return a.event.start != b.event.start ? a.event.start > b.event.start : a.number > b.number;
+    }
+  };
+
+  bool decode(Event& event);
+  bool control(unsigned tag);
+  bool fields(unsigned tag, Event& event);
+  void fill();
+  bool fail(const std::string& what);
+  std::size_t ahead() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+
+  const Part& part_;
+  Tables& tables_;
+  std::uint64_t order_;
+  std::uint64_t shift_;
+  plait_chunk front_{};
+  const Image* image_ = nullptr;
+  std::vector<unsigned char> window_;
+  const unsigned char* at_ = nullptr;
+  const unsigned char* end_ = nullptr;
+  std::uint64_t read_ = 0;  // bytes of the content that are or were in the window
+  std::vector<std::unique_ptr<Context>> contexts_;
+  Context* context_ = nullptr;
+  Event event_;
+  std::vector<Early> early_;  // a heap
+  std::int64_t greatest_ = INT64_MIN;
+  std::int64_t emitted_ = INT64_MIN;
+  std::uint64_t decoded_ = 0;
+  bool ended_ = false;
+  bool cut_ = false;
+  std::string damage_;
+  std::int64_t lost_ = 0;
+};
+
+}  // namespace plait::trace::binary

@@ -1,0 +1,195 @@
+#include "trace/formats/binary/tables.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "trace/formats/binary/bytes.hpp"
+#include "trace/formats/binary/records.hpp"
+
+namespace plait::trace::binary {
+
+namespace {
+
+// The content of a chunk as far as it is there.
+std::string content_of(const Part& part, const plait_chunk& front) {
+  std::string content(std::min<std::size_t>(front.used, front.size - sizeof front), '\0');
+  content.resize(part.blob().read(front.position + sizeof front, content.data(), content.size()));
+  return content;
+}
+
+bool take_counters(Fields& fields, Description& description) {
+  Counters counters;
+  counters.process = fields.small();
+  counters.file = fields.small();
+  const std::uint64_t interface = fields.number();
+  const std::uint64_t flags = fields.number();
+  if (interface > static_cast<std::uint64_t>(Interface::kLoader) || flags > UINT16_MAX) return false;
+  counters.interface = static_cast<Interface>(interface);
+  counters.flags = static_cast<std::uint16_t>(flags);
+  for (std::uint64_t left = fields.number(); left > 0 && fields.good(); --left) {
+    std::string name(fields.text());
+    const std::int64_t value = fields.signed_number();
+    counters.values.emplace_back(std::move(name), value);
+  }
+  if (fields.good()) description.counters.push_back(std::move(counters));
+  return fields.good();
+}
+
+}  // namespace
+
+Tables::Tables(const std::vector<Part>& parts, Description& description) : description_(description), parts_(parts) {
+  for (const Part& part : parts) read(part);
+  for (const Later& chunk : names_) {
+    const auto found = images_.find(key(*chunk.part, chunk.process, chunk.image));
+    if (found != images_.end()) take_names(found->second, chunk.content, chunk.position);
+  }
+  names_.clear();
+  number_processes();
+  sum_missed();
+  for (const Part& part : parts)
+    if (part.written() && !(part.ended() && told_)) {
+      description_.complete = false;
+      description_.notes.push_back(base::text("the trace ", part.name(), " has no end: it was cut off"));
+    }
+}
+
+void Tables::read(const Part& part) {
+  for (const ChunkPlace& place : part.chunks()) {
+    if (place.kind == PLAIT_CHUNK_EVENTS || place.kind == PLAIT_CHUNK_INDEX) continue;
+    plait_chunk front;
+    if (!part.front(place.position, front) || front.kind != place.kind) {
+      description_.complete = false;
+      damaged_.add(description_, base::text("the chunk at byte ", place.position, " of ", part.name(),
+                                            " is damaged: its front is not what the index says"));
+      continue;
+    }
+    std::string content = content_of(part, front);
+    if (content.size() < front.used) {
+      description_.complete = false;
+      damaged_.add(description_, base::text("the chunk at byte ", place.position, " of ", part.name(), " is cut off"));
+    }
+    if (front.kind == PLAIT_CHUNK_PROCESS) take_process(part, front, content);
+    if (front.kind == PLAIT_CHUNK_NAMES)
+      names_.push_back({&part, front.process, front.image, front.position, std::move(content)});
+    if (front.kind == PLAIT_CHUNK_TABLES) take_tables(content, part, front.position);
+  }
+}
+
+void Tables::take_process(const Part& part, const plait_chunk& front, std::string_view content) {
+  Image image;
+  if (content.size() < sizeof image.block) {
+    damaged_.add(description_, base::text("the description of process ", front.process, " at byte ", front.position,
+                                          " of ", part.name(), " is cut off"));
+    description_.complete = false;
+    return;
+  }
+  std::memcpy(&image.block, content.data(), sizeof image.block);
+  content.remove_prefix(sizeof image.block);
+  const std::size_t command = std::min<std::size_t>(image.block.command_bytes, content.size());
+  image.command = content.substr(0, command);
+  content.remove_prefix(command);
+  image.part = &part;
+  image.id = front.process;
+  image.begin = front.image;
+  Image& kept = images_.insert_or_assign(key(part, front.process, front.image), std::move(image)).first->second;
+  take_names(kept, content, front.position);
+}
+
+void Tables::take_names(Image& image, std::string_view content, std::uint64_t position) {
+  Fields fields(content);
+  while (!fields.empty()) {
+    const std::uint32_t number = fields.small();
+    const std::string_view name = fields.text();
+    if (!fields.good()) {
+      description_.complete = false;
+      damaged_.add(description_,
+                   base::text("the names at byte ", position, " of ", image.part->name(), " are damaged"));
+      return;
+    }
+    image.names.emplace_back(number, name);
+  }
+}
+
+void Tables::take_tables(std::string_view content, const Part& part, std::uint64_t position) {
+  Fields fields(content);
+  while (!fields.empty()) {
+    const std::uint64_t type = fields.number();
+    const std::string_view record = fields.text();
+    if (!fields.good() || !take_record(type, record)) {
+      description_.complete = false;
+      damaged_.add(description_, base::text("the table at byte ", position, " of ", part.name(), " is damaged"));
+      return;
+    }
+  }
+}
+
+bool Tables::take_record(std::uint64_t type, std::string_view record) {
+  Fields fields(record);
+  if (type == kProcessRecord) {
+    Process process;
+    process.number = fields.small();
+    process.parent = fields.small();
+    process.rank = fields.signed_number();
+    process.cpu = fields.signed_number();
+    process.host = fields.text();
+    process.command = fields.text();
+    if (fields.good()) description_.processes.push_back(std::move(process));
+  } else if (type == kFileRecord) {
+    File file;
+    file.process = fields.small();
+    file.number = fields.small();
+    file.name = fields.text();
+    if (fields.good()) description_.files.push_back(std::move(file));
+  } else if (type == kMissedRecord) {
+    Missed missed;
+    missed.events = fields.signed_number();
+    missed.read_bytes = fields.signed_number();
+    missed.written_bytes = fields.signed_number();
+    missed.reason = fields.text();
+    if (fields.good()) description_.missed.push_back(std::move(missed));
+  } else if (type == kNoteRecord) {
+    description_.notes.emplace_back(fields.text());
+  } else if (type == kCountersRecord) {
+    return take_counters(fields, description_);
+  } else if (type == kEndRecord) {
+    description_.zero = fields.signed_number();
+    description_.tick = fields.signed_number();
+    if (fields.number() == 0) description_.complete = false;
+    told_ = fields.good();
+  }
+  return fields.good();
+}
+
+const Image* Tables::find_image(const Part& part, std::uint32_t process, std::uint64_t begin) const {
+  const auto found = images_.find(key(part, process, begin));
+  return found == images_.end() ? nullptr : &found->second;
+}
+
+std::uint32_t Tables::file_of(const Image& image, std::uint32_t file) {
+  if (file == 0) return 0;
+  const std::uint32_t known = file + image.file_shift;
+  const auto own = std::lower_bound(image.numbers.begin(), image.numbers.end(), std::pair{file, std::uint32_t{0}});
+  if (own != image.numbers.end() && own->first == file) return known;
+  if (image.inherited.contains(file)) return known;
+  for (const Image* parent = image.parent; parent != nullptr; parent = parent->parent) {
+    const auto there =
+        std::lower_bound(parent->numbers.begin(), parent->numbers.end(), std::pair{file, std::uint32_t{0}});
+    if (there == parent->numbers.end() || there->first != file) continue;
+    description_.files.push_back({image.number, known, description_.files[there->second].name});
+    break;
+  }
+  image.inherited.emplace(file, known);
+  return known;
+}
+
+std::uint64_t Tables::child_of(const Image& image, std::uint64_t id) const {
+  std::uint64_t number = id;
+  for (auto it = images_.lower_bound(key(*image.part, static_cast<std::uint32_t>(id), 0));
+       it != images_.end() && it->second.part == image.part && it->second.id == id; ++it) {
+    number = it->second.number;
+    if (it->second.parent == &image) break;
+  }
+  return number;
+}
+
+}  // namespace plait::trace::binary

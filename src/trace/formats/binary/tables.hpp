@@ -1,0 +1,79 @@
+/// The processes and names of a trace.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/events/format.h"
+#include "plait/trace.hpp"
+#include "trace/formats/binary/part.hpp"
+#include "trace/formats/binary/remarks.hpp"
+
+namespace plait::trace::binary {
+
+/// One writer in one program of one process; exec begins another one in the same process.
+struct Image {
+  const Part* part = nullptr;
+  std::uint32_t id = 0;     ///< of the process, in the system
+  std::uint64_t begin = 0;  ///< as in plait_chunk::image
+  plait_process_block block{};
+  std::string command;
+  std::uint32_t number = 0;       ///< of the process, in the trace
+  const Image* parent = nullptr;  ///< whose names it goes on with
+  std::uint32_t file_shift = 0;   ///< numbers that an image of the same process used before are not used again
+  std::uint64_t operation_shift = 0;
+  std::vector<std::pair<std::uint32_t, std::string>> names;  ///< until they are told
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      numbers;                                               ///< as in the chunks, and the place in Description::files
+  mutable std::map<std::uint32_t, std::uint32_t> inherited;  ///< the same of names that a parent gave, once used
+};
+
+/// Reads all chunks but those of events, and fills in the description.
+class Tables {
+ public:
+  Tables(const std::vector<Part>& parts, Description& description);
+
+  const Image* find_image(const Part& part, std::uint32_t process, std::uint64_t begin) const;
+  /// The number of a file of this image in the trace; tells a name that was inherited when it is first used.
+  std::uint32_t file_of(const Image& image, std::uint32_t file);
+  /// The number of a process that this one forked.
+  std::uint64_t child_of(const Image& image, std::uint64_t id) const;
+
+ private:
+  using Key = std::pair<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;  // part, process, image
+
+  Key key(const Part& part, std::uint32_t process, std::uint64_t image) const {
+    return {{static_cast<std::uint64_t>(&part - parts_.data()), process}, image};
+  }
+  void read(const Part& part);
+  void take_process(const Part& part, const plait_chunk& front, std::string_view content);
+  void take_names(Image& image, std::string_view content, std::uint64_t position);
+  void take_tables(std::string_view content, const Part& part, std::uint64_t position);
+  bool take_record(std::uint64_t type, std::string_view record);
+  void number_processes();
+  void number_files(const std::vector<Image*>& images);
+  void tell_end(const std::vector<Image*>& images, const Process& process);
+  void sum_missed();
+
+  Description& description_;
+  const std::vector<Part>& parts_;
+  std::map<Key, Image> images_;
+  struct Later {
+    const Part* part;
+    std::uint32_t process;
+    std::uint64_t image;
+    std::uint64_t position;
+    std::string content;
+  };
+  std::vector<Later> names_;  // chunks of names
+  Remarks damaged_{"further damaged tables of the trace"};
+  Remarks unended_{"further processes that were killed or still run"};
+  Remarks renumbered_{"further processes whose id was used before"};
+  bool told_ = false;  // whether a written trace told its end
+};
+
+}  // namespace plait::trace::binary

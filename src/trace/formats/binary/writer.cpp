@@ -1,0 +1,233 @@
+#include "trace/formats/binary/writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "trace/formats/binary/part.hpp"
+#include "trace/formats/binary/records.hpp"
+
+namespace plait::trace::binary {
+
+namespace {
+
+constexpr std::size_t kContent = PLAIT_TRACE_LARGEST / 4 - sizeof(plait_chunk);
+constexpr std::size_t kLargestRecord = PLAIT_TRACE_LARGEST - sizeof(plait_chunk);
+
+void put_number(std::string& to, std::uint64_t value) {
+  unsigned char room[10];
+  const unsigned char* end = plait_put_varint(room, value);
+  to.append(reinterpret_cast<const char*>(room), static_cast<std::size_t>(end - room));
+}
+
+void put_signed(std::string& to, std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  put_number(to, (bits << 1U) ^ (0 - (bits >> 63U)));
+}
+
+void put_text(std::string& to, const std::string& text) {
+  put_number(to, text.size());
+  to += text;
+}
+
+std::string_view bytes_of_object(const void* object, std::size_t size) {
+  return {static_cast<const char*>(object), size};
+}
+
+}  // namespace
+
+BinaryWriter::BinaryWriter(std::unique_ptr<Sink> sink) : sink_(std::move(sink)) {
+  std::string page(PLAIT_TRACE_HEADER, '\0');
+  plait_trace_header header{};
+  std::memcpy(header.magic, PLAIT_TRACE_MAGIC, sizeof header.magic);
+  header.version = PLAIT_TRACE_VERSION;
+  header.flags = PLAIT_TRACE_WRITTEN;
+  header.family = 1;
+  std::memcpy(page.data(), &header, sizeof header);
+  sink_->put(page);
+  begin(events_, PLAIT_CHUNK_EVENTS);
+  begin(tables_, PLAIT_CHUNK_TABLES);
+}
+
+void BinaryWriter::begin(Filling& chunk, std::uint32_t kind) {
+  chunk.front = {};
+  std::memcpy(chunk.front.magic, PLAIT_CHUNK_MAGIC, sizeof chunk.front.magic);
+  chunk.front.kind = kind;
+  chunk.bytes.resize(kContent);
+  chunk.used = 0;
+}
+
+void BinaryWriter::end(Filling& chunk) {
+  if (chunk.used == 0) return;
+  const std::size_t bare = sizeof chunk.front + chunk.used;
+  const std::size_t size = (bare + PLAIT_TRACE_UNIT - 1) / PLAIT_TRACE_UNIT * PLAIT_TRACE_UNIT;
+  chunk.front.position = static_cast<std::uint64_t>(sink_->bytes());
+  chunk.front.size = static_cast<std::uint32_t>(size);
+  chunk.front.used = static_cast<std::uint32_t>(chunk.used);
+  sink_->put(bytes_of_object(&chunk.front, sizeof chunk.front));
+  sink_->put(bytes_of_object(chunk.bytes.data(), chunk.used));
+  sink_->put(std::string(size - bare, '\0'));
+  index_.push_back({chunk.front.position, chunk.front.size, chunk.front.kind, chunk.front.first, chunk.front.last,
+                    chunk.front.events, 0});
+  begin(chunk, chunk.front.kind);
+}
+
+void BinaryWriter::record(std::uint64_t type, const std::string& fields) {
+  std::string whole;
+  put_number(whole, type);
+  put_text(whole, fields);
+  if (whole.size() > kLargestRecord)
+    throw Error(ErrorKind::kArgument, base::text("a name, command, note or reason of ", fields.size(),
+                                                 " bytes is longer than a binary trace can hold, ", kLargestRecord));
+  if (tables_.used + whole.size() > kContent) end(tables_);
+  if (whole.size() > tables_.bytes.size()) tables_.bytes.resize(whole.size());
+  std::memcpy(tables_.bytes.data() + tables_.used, whole.data(), whole.size());
+  tables_.used += whole.size();
+}
+
+void BinaryWriter::add(const Process& process) {
+  std::string fields;
+  put_number(fields, process.number);
+  put_number(fields, process.parent);
+  put_signed(fields, process.rank);
+  put_signed(fields, process.cpu);
+  put_text(fields, process.host);
+  put_text(fields, process.command);
+  record(kProcessRecord, fields);
+}
+
+void BinaryWriter::add(const File& file) {
+  std::string fields;
+  put_number(fields, file.process);
+  put_number(fields, file.number);
+  put_text(fields, file.name);
+  record(kFileRecord, fields);
+}
+
+void BinaryWriter::put(const Event& event) {
+  if (event.kind > Kind::kPhase || event.interface > Interface::kLoader)
+    throw Error(ErrorKind::kArgument, base::text("an event's kind is ", int(event.kind), " and its interface ",
+                                                 int(event.interface), "; a binary trace holds kinds up to ",
+                                                 int(Kind::kPhase), " and interfaces up to ", int(Interface::kLoader)));
+  if (kContent - events_.used < PLAIT_TRACE_LONGEST) end(events_);
+  plait_chunk& front = events_.front;
+  const std::pair thread(event.process, event.thread);
+  if (events_.used == 0) {
+    front.base = front.first = front.last = greatest_ = event.start;
+    numbers_.clear();
+    in_use_ = 0;
+  }
+  unsigned char* at = events_.bytes.data() + events_.used;
+  if (in_use_ == 0 || thread != current_thread_) {
+    auto found = numbers_.find(thread);
+    if (found == numbers_.end()) {
+      if (in_use_ == PLAIT_TRACE_CONTEXTS) {
+        end(events_);
+        return put(event);
+      }
+      if (in_use_ == contexts_.size()) contexts_.push_back(std::make_unique<plait_delta>());
+      plait_delta_begin(contexts_[in_use_].get(), front.base);
+      found = numbers_.emplace(thread, static_cast<std::uint32_t>(in_use_++)).first;
+      *at++ = in_use_ == 1 ? PLAIT_TAG_RENEW : PLAIT_TAG_NEW;
+      at = plait_put_varint(at, event.process);
+      at = plait_put_varint(at, event.thread);
+    } else if (found->second <= PLAIT_TAG_CONTEXT_LAST - PLAIT_TAG_CONTEXT) {
+      *at++ = static_cast<unsigned char>(PLAIT_TAG_CONTEXT + found->second);
+    } else {
+      *at++ = PLAIT_TAG_SWITCH;
+      at = plait_put_varint(at, found->second);
+    }
+    current_ = found->second;
+    current_thread_ = thread;
+  }
+  plait_event raw;
+  raw.start = event.start;
+  raw.duration = event.duration;
+  raw.offset = event.offset;
+  raw.length = event.length;
+  raw.result = event.result;
+  raw.operation = event.operation;
+  raw.file = event.file;
+  raw.kind = static_cast<std::uint8_t>(event.kind);
+  raw.interface = static_cast<std::uint8_t>(event.interface);
+  raw.flags = event.flags;
+  at = plait_delta_put(contexts_[current_].get(), at, &raw, event.cpu);
+  events_.used = static_cast<std::size_t>(at - events_.bytes.data());
+  front.first = std::min(front.first, event.start);
+  front.last = std::max(front.last, event.start);
+  if (event.start >= greatest_)
+    greatest_ = event.start;
+  else
+    front.back = std::max(front.back, static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(event.start));
+  ++front.events;
+}
+
+void BinaryWriter::write(std::span<const Event> events) {
+  for (const Event& event : events) put(event);
+}
+
+void BinaryWriter::finish(const Description& description) {
+  end(events_);
+  for (const Missed& missed : description.missed) {
+    std::string fields;
+    put_signed(fields, missed.events);
+    put_signed(fields, missed.read_bytes);
+    put_signed(fields, missed.written_bytes);
+    put_text(fields, missed.reason);
+    record(kMissedRecord, fields);
+  }
+  for (const Counters& counters : description.counters) {
+    std::string fields;
+    put_number(fields, counters.process);
+    put_number(fields, counters.file);
+    put_number(fields, static_cast<std::uint64_t>(counters.interface));
+    put_number(fields, counters.flags);
+    put_number(fields, counters.values.size());
+    for (const auto& [name, value] : counters.values) {
+      put_text(fields, name);
+      put_signed(fields, value);
+    }
+    record(kCountersRecord, fields);
+  }
+  for (const std::string& note : description.notes) {
+    std::string fields;
+    put_text(fields, note);
+    record(kNoteRecord, fields);
+  }
+  std::string fields;
+  put_signed(fields, description.zero);
+  put_signed(fields, description.tick);
+  put_number(fields, description.complete ? 1 : 0);
+  record(kEndRecord, fields);
+  end(tables_);
+  write_index();
+  sink_->finish();
+}
+
+void BinaryWriter::write_index() {
+  const std::size_t used = index_.size() * sizeof index_[0];
+  plait_chunk front{};
+  const std::size_t bare = sizeof front + used + sizeof(Trailer);
+  const std::size_t size = (bare + PLAIT_TRACE_UNIT - 1) / PLAIT_TRACE_UNIT * PLAIT_TRACE_UNIT;
+  std::memcpy(front.magic, PLAIT_CHUNK_MAGIC, sizeof front.magic);
+  front.kind = PLAIT_CHUNK_INDEX;
+  front.position = static_cast<std::uint64_t>(sink_->bytes());
+  front.size = static_cast<std::uint32_t>(size);
+  front.used = static_cast<std::uint32_t>(used);
+  Trailer trailer;
+  std::memcpy(trailer.magic, kTrailerMagic, sizeof trailer.magic);
+  trailer.entries = static_cast<std::uint32_t>(index_.size());
+  trailer.position = front.position;
+  trailer.check = check_of(index_.data(), used);
+  sink_->put(bytes_of_object(&front, sizeof front));
+  sink_->put(bytes_of_object(index_.data(), used));
+  sink_->put(std::string(size - bare, '\0'));
+  sink_->put(bytes_of_object(&trailer, sizeof trailer));
+}
+
+std::unique_ptr<Writer> create(std::unique_ptr<Sink> sink, const WriteOptions&) {
+  return std::make_unique<BinaryWriter>(std::move(sink));
+}
+
+}  // namespace plait::trace::binary

@@ -1,0 +1,96 @@
+#include "trace/formats/csv/columns.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace plait::trace::csv {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Column>, 22> kOtherNames{
+    {{"time", Column::kStart},    {"timestamp", Column::kStart},  {"ts", Column::kStart},
+     {"dur", Column::kDuration},  {"elapsed", Column::kDuration}, {"latency", Column::kDuration},
+     {"pid", Column::kProcess},   {"tid", Column::kThread},       {"fd", Column::kFile},
+     {"op", Column::kKind},       {"type", Column::kKind},        {"call", Column::kKind},
+     {"pos", Column::kOffset},    {"position", Column::kOffset},  {"len", Column::kLength},
+     {"size", Column::kLength},   {"bytes", Column::kLength},     {"ret", Column::kResult},
+     {"name", Column::kName},     {"path", Column::kName},        {"filename", Column::kName},
+     {"file_name", Column::kName}}};
+
+Column column_of(std::string_view cell) {
+  std::string name;
+  for (const char letter : cell)
+    if (letter != ' ') name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  const auto own = std::find(kColumnNames.begin(), kColumnNames.end(), name);
+  if (own != kColumnNames.end()) return static_cast<Column>(own - kColumnNames.begin());
+  const auto other =
+      std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const auto& one) { return one.first == name; });
+  return other == kOtherNames.end() ? Column::kNone : other->second;
+}
+
+}  // namespace
+
+bool split(std::string_view line, char separator, std::vector<std::string_view>& cells,
+           std::vector<std::string>& store) {
+  cells.clear();
+  if (line.find('"') == std::string_view::npos) {  // the usual case
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] != separator) continue;
+      cells.push_back(line.substr(begin, i - begin));
+      begin = i + 1;
+    }
+    cells.push_back(line.substr(begin));
+    return true;
+  }
+  std::vector<std::string> texts(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"') {
+      texts.back() += line[++i];
+    } else if (line[i] == '"') {
+      quoted = !quoted;
+    } else if (line[i] == separator && !quoted) {
+      texts.emplace_back();
+    } else {
+      texts.back() += line[i];
+    }
+  }
+  store = std::move(texts);
+  cells.assign(store.begin(), store.end());
+  return !quoted;
+}
+
+std::vector<Column> columns_of(const std::vector<std::string_view>& header) {
+  std::vector<Column> columns;
+  for (const std::string_view cell : header) {
+    const Column column = column_of(cell);
+    const bool again = std::find(columns.begin(), columns.end(), column) != columns.end();
+    columns.push_back(again ? Column::kNone : column);
+  }
+  // Elsewhere "operation" often says whether it was a read or a write.
+  if (std::find(columns.begin(), columns.end(), Column::kKind) == columns.end())
+    std::replace(columns.begin(), columns.end(), Column::kOperation, Column::kKind);
+  return columns;
+}
+
+bool has(const std::vector<Column>& columns, Column column) {
+  return std::find(columns.begin(), columns.end(), column) != columns.end();
+}
+
+char separator_of(std::string_view header) {
+  constexpr std::string_view kSeparators = ",;\t|:";
+  std::vector<std::string_view> cells;
+  std::vector<std::string> store;
+  for (const char separator : kSeparators) {
+    if (header.find(separator) == std::string_view::npos || !split(header, separator, cells, store)) continue;
+    const std::vector<Column> columns = columns_of(cells);
+    if (has(columns, Column::kStart) && has(columns, Column::kKind)) return separator;
+  }
+  const auto found = std::find_if(kSeparators.begin(), kSeparators.end(),
+                                  [&](char one) { return header.find(one) != std::string_view::npos; });
+  return found == kSeparators.end() ? ',' : *found;
+}
+
+}  // namespace plait::trace::csv

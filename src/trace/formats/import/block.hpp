@@ -1,0 +1,15 @@
+/// Traces of block devices and of object caches, as studies of caches publish them.
+#pragma once
+
+#include "trace/formats/registry.hpp"
+
+namespace plait::trace {
+
+/// "vscsi": binary records of SCSI commands by a virtual machine's monitor, versions 1 and 2.
+Format vscsi_format();
+/// "oracle-general": records of 24 bytes with the next access of each object, as libCacheSim reads them.
+Format oracle_general_format();
+/// "blkcsv": texts with a column each for time, operation, address and size, in any order.
+Format blkcsv_format();
+
+}  // namespace plait::trace

@@ -1,0 +1,164 @@
+#include "trace/formats/import/fio.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "trace/formats/import/import.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+constexpr std::string_view kVersion2 = "fio version 2 iolog";
+constexpr std::string_view kVersion3 = "fio version 3 iolog";
+constexpr std::uint32_t kProcess = 1;
+
+// fio(1), "Trace file format": version 2 has lines `name action [offset length]`, where the offset of `wait` is a time
+// in us since the last wait; version 3 puts a time in us since the start before each.  Both log what is asked for, at
+// the time of asking: neither how long it took nor whether it failed.
+class FioReader final : public Import {
+ public:
+  FioReader(std::unique_ptr<Source> source, const ReadOptions& options)
+      : Import(std::move(source), "fio", 0, 0), tick_(options.tick > 0 ? options.tick : 1000) {
+    std::string_view line;
+    if (this->source().line(line)) {
+      timed_ = trimmed(line) == kVersion3;
+      if (!timed_ && trimmed(line) != kVersion2)
+        throw Error(ErrorKind::kArgument,
+                    base::text(this->source().name(), " is no log of fio: its first line is ", shown(line),
+                               ", expected is '", kVersion3, "' or '", kVersion2, "'"));
+    }
+    description_.tick = tick_;
+    add_process(kProcess);
+  }
+
+ private:
+  bool advance() override {
+    std::string_view line;
+    if (!source().line(line)) return false;
+    if (!source().line_was_whole()) description_.complete = false;
+    const std::string_view text = trimmed(line);
+    if (!text.empty() && !understand(text)) not_understood(line, source().lines());
+    return true;
+  }
+
+  void finish() override {
+    if (requests_ > 0)
+      note(
+          "a log of fio tells what was asked for, not what came of it: requests are taken to have succeeded in full, "
+          "and how long they took is not known");
+    if (!timed_ && !waits_) note("this log has no times; requests stand one tick apart");
+    if (trims_ > 0) note(base::text(trims_, " trims are shown as metadata"));
+  }
+
+  bool understand(std::string_view text) {
+    if (timed_) {
+      const std::size_t blank = text.find(' ');
+      if (blank == std::string_view::npos) return false;
+      const auto time = scaled_number(text.substr(0, blank), tick_);
+      if (!time) return false;
+      text = trimmed(text.substr(blank));
+      if (!act(text, *time)) return false;
+      return true;
+    }
+    return act(text, time_);
+  }
+
+  // A name may hold blanks, so the words behind it are found from the end.
+  bool act(std::string_view text, std::int64_t time) {
+    const auto last_word = [](std::string_view& rest) {
+      const std::size_t blank = rest.find_last_of(" \t");
+      if (blank == std::string_view::npos) return std::string_view{};
+      const std::string_view word = rest.substr(blank + 1);
+      rest = trimmed(rest.substr(0, blank));
+      return word;
+    };
+    std::string_view rest = text;
+    const std::string_view last = last_word(rest);
+    if (last == "add") return !rest.empty();
+    if (last == "open" || last == "close") {
+      if (rest.empty()) return false;
+      Event event = blank_event(time, last == "open" ? Kind::kOpen : Kind::kClose);
+      if (last == "open") open_[std::string(rest)] = add_file(rest);
+      event.file = file(rest);
+      if (last == "close") open_.erase(std::string(rest));
+      put(event);
+      return true;
+    }
+    const auto length = whole_number(last);
+    const std::string_view offset_word = last_word(rest);
+    const auto offset = whole_number(offset_word);
+    const std::string_view action = last_word(rest);
+    if (!length || !offset || rest.empty()) return false;
+    if (action == "wait") {
+      waits_ = true;
+      time_ = std::min(kMostValue, time_ + std::min(*offset, kMostValue / tick_) * tick_);
+      return true;
+    }
+    static const std::map<std::string_view, Kind> kActions{
+        {"read", Kind::kRead},     {"write", Kind::kWrite},          {"sync", Kind::kSync},
+        {"datasync", Kind::kSync}, {"sync_file_range", Kind::kSync}, {"syncfs", Kind::kSync},
+        {"trim", Kind::kMetadata},
+    };
+    const auto known = kActions.find(action);
+    if (known == kActions.end()) return false;
+    Event event = blank_event(time, known->second);
+    event.file = file(rest);
+    if (known->second == Kind::kRead || known->second == Kind::kWrite) {
+      event.offset = *offset;
+      event.length = event.result = *length;
+      event.operation = ++operations_;
+      ++requests_;
+    }
+    if (known->second == Kind::kMetadata) ++trims_;
+    put(event);
+    return true;
+  }
+
+  Event blank_event(std::int64_t time, Kind kind) {
+    Event event;
+    event.start = time;
+    event.kind = kind;
+    event.process = event.thread = kProcess;
+    if (!timed_ && !waits_) time_ = std::min(kMostValue, time_ + tick_);
+    return event;
+  }
+
+  std::uint32_t add_file(std::string_view name) {
+    description_.files.push_back({kProcess, ++files_, std::string(name)});
+    return files_;
+  }
+
+  std::uint32_t file(std::string_view name) {
+    const auto known = open_.find(std::string(name));
+    if (known != open_.end()) return known->second;
+    return open_[std::string(name)] = add_file(name);
+  }
+
+  bool timed_ = false;
+  bool waits_ = false;
+  std::int64_t tick_;
+  std::int64_t time_ = 0;
+  std::map<std::string, std::uint32_t> open_;
+  std::uint32_t files_ = 0;
+  std::uint64_t operations_ = 0;
+  std::int64_t requests_ = 0;
+  std::int64_t trims_ = 0;
+};
+
+bool recognise(std::string_view head) { return head.starts_with(kVersion2) || head.starts_with(kVersion3); }
+
+std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& options) {
+  return std::make_unique<FioReader>(std::move(source), options);
+}
+
+}  // namespace
+
+Format fio_format() { return {.name = "fio", .suffix = "", .recognise = recognise, .open = open}; }
+
+}  // namespace plait::trace

@@ -1,0 +1,145 @@
+#include "trace/formats/import/import.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+Import::Import(std::unique_ptr<Source> source, std::string_view format, std::size_t slack, std::size_t window)
+    : source_(std::move(source)), slack_(slack), window_(window) {
+  description_.format = format;
+}
+
+std::size_t Import::read(std::span<Event> room) {
+  std::size_t filled = 0;
+  while (filled < room.size()) {
+    const std::size_t held = waiting_.size();
+    if (held > 0 && (ended_ || held > window_ || (held > slack_ && waiting_.top().event.start < horizon()))) {
+      room[filled++] = pop();
+    } else if (ended_) {
+      end();
+      break;
+    } else if (!advance()) {
+      ended_ = true;
+      finish();
+    }
+  }
+  return filled;
+}
+
+void Import::put(const Event& event) { waiting_.push({event, sequence_++}); }
+
+Event Import::pop() {
+  Event event = waiting_.top().event;
+  waiting_.pop();
+  if (event.start < last_) {
+    ++late_;
+    if (event.duration != kUnknown) event.duration = std::max<std::int64_t>(event.start + event.duration - last_, 0);
+    event.start = last_;
+  }
+  last_ = event.start;
+  return event;
+}
+
+void Import::end() {
+  if (std::exchange(told_, true)) return;
+  if (late_ > 0)
+    note(base::text(late_, late_ == 1 ? " event came" : " events came",
+                    " too late to be put in order and stands where the trace was; ends are right"));
+  if (unknown_ > 0)
+    note(base::text(unknown_, unknown_ == 1 ? " line or record was" : " lines or records were",
+                    " not understood and left out, the first ", first_unknown_));
+  if (unknown_ > 0) description_.missed.push_back({"lines or records that were not understood", unknown_, 0, 0});
+  if (source_->long_lines() > 0) {
+    description_.complete = false;
+    note(base::text(source_->long_lines(), " lines are longer than 1 MiB and were cut"));
+  }
+}
+
+void Import::not_understood(std::string_view text, std::int64_t number) {
+  if (unknown_++ == 0) first_unknown_ = base::text("is number ", number, ": ", shown(text));
+}
+
+void Import::add_process(std::uint32_t number) {
+  Process process;
+  process.number = number;
+  description_.processes.push_back(std::move(process));
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  std::int64_t value = 0;
+  bool more = false;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    more = more || value > kMostValue / 10;
+    if (!more) value = value * 10 + (c - '0');
+  }
+  return more ? kMostValue : std::min(value, kMostValue);
+}
+
+std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t unit) {
+  const std::size_t point = std::min(text.find('.'), text.size());
+  std::int64_t whole = 0;
+  if (point > 0) {
+    const auto found = whole_number(text.substr(0, point));
+    if (!found) return std::nullopt;
+    whole = *found;
+  } else if (text.size() < 2) {
+    return std::nullopt;
+  }
+  std::int64_t fraction = 0;
+  std::int64_t part = unit;
+  for (const char c : text.substr(std::min(point + 1, text.size()))) {
+    if (!is_digit(c)) return std::nullopt;
+    // Digits below one are added one by one, so that no power of ten is needed beyond the unit's.
+    fraction += part % 10 * (c - '0') / 10 + part / 10 * (c - '0');
+    part /= 10;
+  }
+  if (whole > (kMostValue - fraction) / unit) return kMostValue;
+  return whole * unit + fraction;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  std::size_t at = 0;
+  while (true) {
+    at = line.find_first_not_of(" \t\r", at);
+    if (at == std::string_view::npos) return words;
+    const std::size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::string shown(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text.substr(0, 100)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      out += c;
+    } else {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      out += "\\x";
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    }
+  }
+  return out + (text.size() > 100 ? "...'" : "'");
+}
+
+}  // namespace plait::trace

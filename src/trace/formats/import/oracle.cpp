@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/text.hpp"
+#include "trace/formats/import/block.hpp"
+#include "trace/formats/import/import.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+// struct { u32 time in s; u64 object; u32 bytes; i64 next; }, packed, little-endian: libCacheSim's
+// traceReader/customizedReader/oracle/oracleGeneralBin.h.  `next` counts requests, -1 or the largest for none.
+class OracleReader final : public Import {
+ public:
+  OracleReader(std::unique_ptr<Source> source, const ReadOptions& options)
+      : Import(std::move(source), "oracle-general", 0, 0), tick_(options.tick > 0 ? options.tick : 1'000'000'000) {
+    description_.tick = tick_;
+    add_process(1);
+    description_.files.push_back({1, 1, "objects"});
+  }
+
+  static constexpr std::size_t kBytes = 24;
+
+ private:
+  // Objects have no places. So that those of a trace do not overlap, each begins at a multiple of 1 MiB.
+  static constexpr int kSlotBits = 20;
+  static constexpr int kObjectBits = 40;
+
+  bool advance() override {
+    const std::string_view record = source().take(kBytes);
+    if (record.size() < kBytes) {
+      if (!record.empty()) {
+        description_.complete = false;
+        note(base::text("the last record is cut off after ", record.size(), " bytes of ", kBytes));
+      }
+      return false;
+    }
+    Event event;
+    const std::int64_t time = std::int64_t{get<std::uint32_t>(record, 0)} * std::min(tick_, kMostValue >> 32);
+    std::uint64_t object = get<std::uint64_t>(record, 4);
+    if (object >> kObjectBits != 0) {
+      ++hashed_;
+      object = (object ^ (object >> 32)) * 0x9e3779b97f4a7c15u >> (64 - kObjectBits);
+    }
+    if (operations_ == 0) first_ = time;
+    event.start = std::max<std::int64_t>(time - first_, 0);
+    event.process = event.thread = event.file = 1;
+    event.offset = static_cast<std::int64_t>(object << kSlotBits);
+    event.length = event.result = get<std::uint32_t>(record, 12);
+    event.operation = ++operations_;
+    put(event);
+    return true;
+  }
+
+  void finish() override {
+    note(
+        "objects of a cache have no places and this format no kind of access: each request is shown as a read, object "
+        "N "
+        "as the bytes from N MiB on in one file; how long requests took is not known");
+    if (hashed_ > 0)
+      note(base::text(hashed_, " requests are for objects of 2^40 and above, whose numbers were hashed"));
+  }
+
+  std::int64_t tick_;
+  std::int64_t first_ = 0;
+  std::int64_t hashed_ = 0;
+  std::uint64_t operations_ = 0;
+};
+
+bool recognise(std::string_view head) {
+  const std::size_t records = head.size() / OracleReader::kBytes;
+  if (records < 2) return false;
+  std::uint32_t last = 0;
+  bool distant = false;
+  for (std::size_t k = 0; k < records; ++k) {
+    const std::string_view record = head.substr(k * OracleReader::kBytes, OracleReader::kBytes);
+    const auto time = get<std::uint32_t>(record, 0);
+    const auto next = static_cast<std::int64_t>(get<std::uint64_t>(record, 16));
+    const bool never = next == -1 || next == std::numeric_limits<std::int64_t>::max();
+    if (time < last || (!never && (next <= static_cast<std::int64_t>(k) || next >> 40 != 0))) return false;
+    last = time;
+    distant = distant || never || next > static_cast<std::int64_t>(k) + 1;
+  }
+  return distant;
+}
+
+std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& options) {
+  return std::make_unique<OracleReader>(std::move(source), options);
+}
+
+}  // namespace
+
+Format oracle_general_format() {
+  return {.name = "oracle-general", .suffix = "", .recognise = recognise, .open = open};
+}
+
+}  // namespace plait::trace

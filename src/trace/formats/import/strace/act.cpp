@@ -1,0 +1,363 @@
+#include "trace/formats/import/strace/act.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "trace/formats/import/import.hpp"
+
+namespace plait::trace::strace {
+
+namespace {
+
+// The kernel moves at most 2 GiB a call; more is no result of a read or a write.
+constexpr std::int64_t kMostMoved = std::int64_t{1} << 40;
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool closes_on_exec(const Call& call) {
+  return std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [](std::string_view one) { return contains(one, "CLOEXEC"); });
+}
+
+/// Behind `key` in a struct that strace prints, as in {aio_nbytes=4096, ...}; nothing where it is not there.
+std::string_view value_of(const std::vector<std::string_view>& fields, std::string_view key) {
+  for (const std::string_view field : fields) {
+    const std::size_t equals = field.find('=');
+    if (equals != std::string_view::npos && field.substr(0, equals).ends_with(key)) return field.substr(equals + 1);
+  }
+  return {};
+}
+
+/// The sum of what [{iov_base=..., iov_len=8}, ...] holds.
+std::int64_t vector_length(std::string_view argument) {
+  std::int64_t sum = 0;
+  for (const std::string_view one : elements(argument))
+    if (const auto length = leading_number(value_of(elements(one), "iov_len")))
+      sum = std::min(sum + std::max<std::int64_t>(*length, 0), kMostMoved);
+  return sum;
+}
+
+}  // namespace
+
+Event Act::event(std::int64_t start, const Call& call, Kind kind) const {
+  Event event;
+  event.start = start;
+  event.duration = call.duration;
+  event.kind = kind;
+  event.interface = Interface::kPosix;
+  event.process = task_->owner->number;
+  event.thread = task_->thread;
+  event.result = call.known ? std::min<std::int64_t>(call.result, 0) : -4;
+  return event;
+}
+
+void Act::emit(Event event, const Open* open) {
+  if (open != nullptr) event.file = open->number;
+  tasks_.tell(*task_, open, event);
+  put_(event);
+}
+
+Slot& Act::descriptor(std::string_view argument) {
+  return tasks_.descriptor(*task_, leading_number(argument).value_or(-1), annotation_of(argument));
+}
+
+bool Act::transfer(Event event, const Call& call, bool vector, bool at) {
+  const auto& arguments = call.arguments;
+  if (arguments.size() < (at ? 4u : 3u)) return false;
+  const auto count = vector ? vector_length(arguments[1]) : leading_number(arguments[2]);
+  if (!count || *count < 0 || call.result > kMostMoved) return false;
+  Slot& slot = descriptor(arguments[0]);
+  Open& open = *slot.open;
+  if (vector) event.interface = Interface::kVector;
+  event.length = *count;
+  event.result = call.known ? call.result : -4;
+  event.operation = ++operations_;
+  std::optional<std::int64_t> place;
+  if (at) {
+    place = leading_number(arguments[3]);
+    if (!place) return false;
+  }
+  if (at && *place >= 0) {
+    event.offset = *place;
+  } else {
+    event.flags |= flag::kAtPosition;
+    if (open.append && event.kind == Kind::kWrite) {
+      event.flags |= flag::kAppend;
+      open.position = -1;  // the end, wherever that is
+    }
+    event.offset = open.position;
+    if (open.position >= 0) open.position += event.moved();
+  }
+  emit(event, &open);
+  return true;
+}
+
+bool Act::open(Event event, std::string_view name, const Call& call) {
+  const Does does = what_does(name);
+  const std::size_t path = does == Does::kOpenAt ? 1 : 0;
+  if (call.arguments.size() < path + 1) return false;
+  const std::string_view flags = call.arguments.size() > path + 1 ? call.arguments[path + 1] : std::string_view{};
+  if (does == Does::kCreate || contains(flags, "O_CREAT")) event.flags |= flag::kCreate;
+  if (contains(flags, "O_RDONLY")) event.flags |= flag::kReadOnly;
+  if (contains(flags, "O_APPEND")) event.flags |= flag::kAppend;
+  if (contains(flags, "O_DIRECT") && !contains(flags, "O_DIRECTORY")) event.flags |= flag::kDirect;
+  if (!call.known || call.result < 0) {
+    emit(event, nullptr);
+    return true;
+  }
+  std::string file(call.annotation);
+  if (file.empty()) {
+    file = unquoted(call.arguments[path]);
+    const std::string_view folder = path == 1 ? annotation_of(call.arguments[0]) : std::string_view{};
+    if (!folder.empty() && !file.starts_with('/')) file = base::text(folder, "/", file);
+  }
+  const auto made = tasks_.make(std::move(file), 0);
+  made->append = contains(flags, "O_APPEND");
+  tasks_.set(*task_, call.result, made, contains(flags, "O_CLOEXEC"));
+  emit(event, made.get());
+  return true;
+}
+
+bool Act::copy(Event event, const Call& call, bool send) {
+  const auto& arguments = call.arguments;
+  if (arguments.size() < (send ? 4u : 5u) || call.result > kMostMoved) return false;
+  const auto count = leading_number(arguments[send ? 3 : 4]);
+  if (!count || *count < 0) return false;
+  event.interface = Interface::kCopy;
+  event.length = *count;
+  event.result = call.known ? call.result : -4;
+  event.operation = ++operations_;
+  // An offset is shown as NULL or [0] => [4096]; without one the open's own position is used.
+  const auto side = [&](std::string_view descriptor_text, std::string_view place, Kind kind) {
+    Open& open = *descriptor(descriptor_text).open;
+    Event one = event;
+    one.kind = kind;
+    if (place.starts_with('[')) {
+      one.offset = leading_number(place.substr(1)).value_or(kUnknown);
+    } else {
+      one.flags |= flag::kAtPosition;
+      one.offset = open.append && kind == Kind::kWrite ? kUnknown : open.position;
+      if (open.position >= 0) open.position += one.moved();
+    }
+    emit(one, &open);
+  };
+  if (send) {
+    side(arguments[1], arguments[2], Kind::kRead);
+    side(arguments[0], {}, Kind::kWrite);
+  } else {
+    side(arguments[0], arguments[1], Kind::kRead);
+    side(arguments[2], arguments[3], Kind::kWrite);
+  }
+  return true;
+}
+
+bool Act::submit(Event event, const Call& call) {
+  if (call.arguments.size() < 3) return false;
+  std::int64_t left = call.known ? call.result : 0;
+  for (const std::string_view one : elements(call.arguments[2])) {
+    if (left-- <= 0) break;
+    const std::vector<std::string_view> fields = elements(one);
+    if (fields.empty()) continue;
+    // Older versions of strace print {pread, fildes=3, ...}.
+    std::string_view code = value_of(fields, "lio_opcode");
+    if (code.empty()) code = fields.front();
+    const bool reads = contains(code, "READ") || contains(code, "read");
+    if (!reads && !contains(code, "WRITE") && !contains(code, "write")) continue;
+    const auto length = leading_number(value_of(fields, "nbytes"));
+    const auto offset = leading_number(value_of(fields, "offset"));
+    const std::string_view file = value_of(fields, "fildes");
+    if (file.empty()) continue;
+    Event request = event;
+    request.kind = reads ? Kind::kRead : Kind::kWrite;
+    request.interface = Interface::kAio;
+    request.flags |= flag::kAsynchronous;
+    request.duration = kUnknown;
+    request.offset = offset && *offset >= 0 ? *offset : kUnknown;
+    const std::string_view buffers = value_of(fields, "buf");
+    const std::int64_t bytes = buffers.starts_with('[') ? vector_length(buffers) : length.value_or(0);
+    request.length = request.result = std::clamp<std::int64_t>(bytes, 0, kMostMoved);
+    request.operation = ++operations_;
+    ++submitted_;
+    emit(request, descriptor(file).open.get());
+  }
+  return true;
+}
+
+bool Act::map(Event event, const Call& call) {
+  const auto& arguments = call.arguments;
+  if (arguments.size() < 6) return false;
+  const auto length = leading_number(arguments[1]);
+  const auto offset = leading_number(arguments[5]);
+  const auto number = leading_number(arguments[4]);
+  if (!length || !offset || !number) return false;
+  if (*number < 0 || contains(arguments[3], "MAP_ANON")) return true;
+  event.interface = Interface::kMmap;
+  event.length = std::max<std::int64_t>(*length, 0);
+  event.offset = *offset;
+  if (!contains(arguments[2], "PROT_WRITE") || contains(arguments[3], "MAP_PRIVATE")) event.flags |= flag::kReadOnly;
+  emit(event, descriptor(arguments[4]).open.get());
+  return true;
+}
+
+bool Act::pipe(const Call& call, std::string_view name) {
+  if (!call.known || call.result < 0) return true;
+  const std::string_view ends = call.arguments.empty()
+                                    ? std::string_view{}
+                                    : call.arguments[name == "socketpair" ? 3 % call.arguments.size() : 0];
+  for (const std::string_view one : elements(ends)) {
+    const auto number = leading_number(one);
+    if (!number || *number < 0) return false;
+    const std::string_view shown = annotation_of(one);
+    tasks_.set(*task_, *number,
+               tasks_.make(std::string(shown.empty() ? (name == "socketpair" ? "socket" : "pipe") : shown), kUnknown),
+               closes_on_exec(call));
+  }
+  return true;
+}
+
+bool Act::duplicate(Event event, const Call& call, bool cloexec) {
+  if (call.arguments.empty()) return false;
+  const std::shared_ptr<Open> open = descriptor(call.arguments[0]).open;
+  if (call.known && call.result >= 0) tasks_.set(*task_, call.result, open, cloexec);
+  emit(event, open.get());
+  return true;
+}
+
+bool Act::exec(Event event, const Call& call) {
+  if (!call.known || call.result < 0) return true;
+  for (const std::string_view argument : call.arguments) {
+    if (!argument.starts_with('[')) continue;
+    std::string command;
+    for (const std::string_view word : elements(argument)) {
+      if (command.size() > 4096) break;
+      command += base::text(command.empty() ? "" : " ", unquoted(word));
+    }
+    task_->owner->command = std::move(command);
+    break;
+  }
+  tasks_.exec(*task_);
+  emit(event, nullptr);
+  return true;
+}
+
+void Act::exited(std::int64_t thread, std::int64_t start) {
+  task_ = &tasks_.get(thread);
+  if (tasks_.last_of_process(*task_)) emit(event(start, Call{{}, true, 0, {}, -1}, Kind::kExit), nullptr);
+  tasks_.exit(thread);
+}
+
+bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, std::string_view text,
+               const Call& call) {
+  task_ = &tasks_.get(thread);
+  const auto& arguments = call.arguments;
+  const Does does = what_does(name);
+  const auto on_open = [&](Kind kind) {
+    if (arguments.empty()) return false;
+    emit(event(start, call, kind), descriptor(arguments[0]).open.get());
+    return true;
+  };
+  switch (does) {
+    case Does::kNothing: return true;
+    case Does::kRead: return transfer(event(start, call, Kind::kRead), call, false, false);
+    case Does::kWrite: return transfer(event(start, call, Kind::kWrite), call, false, false);
+    case Does::kReadAt: return transfer(event(start, call, Kind::kRead), call, false, true);
+    case Does::kWriteAt: return transfer(event(start, call, Kind::kWrite), call, false, true);
+    case Does::kReadVector: return transfer(event(start, call, Kind::kRead), call, true, false);
+    case Does::kWriteVector: return transfer(event(start, call, Kind::kWrite), call, true, false);
+    case Does::kReadVectorAt: return transfer(event(start, call, Kind::kRead), call, true, true);
+    case Does::kWriteVectorAt: return transfer(event(start, call, Kind::kWrite), call, true, true);
+    case Does::kOpen:
+    case Does::kOpenAt:
+    case Does::kCreate: return open(event(start, call, Kind::kOpen), name, call);
+    case Does::kClose:
+      if (!on_open(Kind::kClose)) return false;
+      if (call.known && call.result == 0) task_->table->erase(leading_number(arguments[0]).value_or(-1));
+      return true;
+    case Does::kCloseRange: {
+      if (arguments.size() < 2) return false;
+      if (!call.known || call.result != 0) return true;
+      const auto first = leading_number(arguments[0]).value_or(0);
+      const auto last = leading_number(arguments[1]).value_or(0);
+      const bool later = arguments.size() > 2 && contains(arguments[2], "CLOEXEC");
+      for (auto& [number, slot] : *task_->table)
+        if (later && number >= first && number <= last) slot.close_on_exec = true;
+      if (!later)
+        std::erase_if(*task_->table, [&](const auto& one) { return one.first >= first && one.first <= last; });
+      return true;
+    }
+    case Does::kDuplicate: return duplicate(event(start, call, Kind::kDuplicate), call, closes_on_exec(call));
+    case Does::kControl:
+      if (arguments.size() < 2) return false;
+      if (!arguments[1].starts_with("F_DUPFD")) return true;
+      return duplicate(event(start, call, Kind::kDuplicate), call, arguments[1] == "F_DUPFD_CLOEXEC");
+    case Does::kSeek: {
+      if (arguments.size() < 3) return false;
+      Event one = event(start, call, Kind::kSeek);
+      Open& open = *descriptor(arguments[0]).open;
+      if (call.known && call.result >= 0) one.offset = open.position = call.result;
+      emit(one, &open);
+      return true;
+    }
+    case Does::kSeekLong: {
+      if (arguments.size() < 3) return false;
+      Event one = event(start, call, Kind::kSeek);
+      Open& open = *descriptor(arguments[0]).open;
+      if (call.known && call.result >= 0 && arguments[2].starts_with('['))
+        if (const auto place = leading_number(arguments[2].substr(1)); place && *place >= 0)
+          one.offset = open.position = *place;
+      emit(one, &open);
+      return true;
+    }
+    case Does::kTruncate:
+    case Does::kTruncateOpen: {
+      if (arguments.size() < 2) return false;
+      Event one = event(start, call, Kind::kTruncate);
+      one.offset = leading_number(arguments[1]).value_or(kUnknown);
+      emit(one, does == Does::kTruncate ? nullptr : descriptor(arguments[0]).open.get());
+      return true;
+    }
+    case Does::kSync: return on_open(Kind::kSync);
+    case Does::kMap: return map(event(start, call, Kind::kMap), call);
+    case Does::kMetadata: emit(event(start, call, Kind::kMetadata), nullptr); return true;
+    case Does::kMetadataOpen: return on_open(Kind::kMetadata);
+    case Does::kPipe: return pipe(call, name);
+    case Does::kMake: {
+      if (!call.known || call.result < 0) return true;
+      std::string made(call.annotation);
+      if (made.empty()) made = name;
+      tasks_.set(*task_, call.result, tasks_.make(std::move(made), name == "memfd_create" ? 0 : kUnknown),
+                 closes_on_exec(call));
+      return true;
+    }
+    case Does::kSend: return copy(event(start, call, Kind::kRead), call, true);
+    case Does::kCopy: return copy(event(start, call, Kind::kRead), call, false);
+    case Does::kSubmit: return submit(event(start, call, Kind::kRead), call);
+    case Does::kRing:
+      ++ring_calls_;
+      ring_requests_ += call.known ? std::clamp<std::int64_t>(call.result, 0, 1 << 20) : 0;
+      return true;
+    case Does::kFork: {
+      if (call.known && call.result > 0) {
+        Event one = event(start, call, Kind::kFork);
+        one.operation = static_cast<std::uint64_t>(call.result);
+        if (!contains(text, "CLONE_THREAD")) emit(one, nullptr);
+      }
+      tasks_.end_child(thread, call.known ? call.result : -1, text);
+      return true;
+    }
+    case Does::kExec: return exec(event(start, call, Kind::kExec), call);
+    case Does::kLeftRead:
+    case Does::kLeftWrite:
+    case Does::kLeftOther: {
+      ++left_out_.events;
+      std::int64_t& bytes = does == Does::kLeftRead ? left_out_.read_bytes : left_out_.written_bytes;
+      if (does != Does::kLeftOther && call.known)
+        bytes = std::min(kMostValue, bytes + std::clamp<std::int64_t>(call.result, 0, kMostMoved));
+      return true;
+    }
+  }
+  return true;
+}
+
+}  // namespace plait::trace::strace

@@ -1,0 +1,55 @@
+/// Makes events of the calls in a trace by strace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "plait/trace.hpp"
+#include "trace/formats/import/strace/calls.hpp"
+#include "trace/formats/import/strace/line.hpp"
+#include "trace/formats/import/strace/tasks.hpp"
+
+namespace plait::trace::strace {
+
+class Act {
+ public:
+  Act(Description& description, std::function<void(const Event&)> put) : tasks_(description), put_(std::move(put)) {}
+
+  /// A call that has ended.  false: its arguments are not as they should be.
+  bool call(std::int64_t thread, std::int64_t start, std::string_view name, std::string_view text, const Call& call);
+  /// A process or thread has ended.
+  void exited(std::int64_t thread, std::int64_t start);
+  Tasks& tasks() { return tasks_; }
+  const Tasks& tasks() const { return tasks_; }
+
+  std::int64_t ring_calls() const { return ring_calls_; }  ///< io_uring_enter
+  std::int64_t ring_requests() const { return ring_requests_; }
+  const Missed& left_out() const { return left_out_; }   ///< calls that move data and have no events
+  std::int64_t submitted() const { return submitted_; }  ///< requests of io_submit
+
+ private:
+  Event event(std::int64_t start, const Call& call, Kind kind) const;
+  void emit(Event event, const Open* open);
+  Slot& descriptor(std::string_view argument);
+
+  bool transfer(Event event, const Call& call, bool vector, bool at);
+  bool open(Event event, std::string_view name, const Call& call);
+  bool copy(Event event, const Call& call, bool send);
+  bool submit(Event event, const Call& call);
+  bool map(Event event, const Call& call);
+  bool pipe(const Call& call, std::string_view name);
+  bool duplicate(Event event, const Call& call, bool cloexec);
+  bool exec(Event event, const Call& call);
+
+  Tasks tasks_;
+  std::function<void(const Event&)> put_;
+  Task* task_ = nullptr;  // whose call it is
+  std::uint64_t operations_ = 0;
+  Missed left_out_;
+  std::int64_t ring_calls_ = 0;
+  std::int64_t ring_requests_ = 0;
+  std::int64_t submitted_ = 0;
+};
+
+}  // namespace plait::trace::strace

@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+#include "trace/formats/import/import.hpp"
+#include "trace/formats/import/strace.hpp"
+#include "trace/formats/import/strace/act.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+using namespace strace;
+
+constexpr std::int64_t kDay = 86'400'000'000'000;
+// Calls that wait for the whole run must not hold back what others do: with more events than this held, they go on.
+constexpr std::size_t kWindow = 1 << 17;
+constexpr std::size_t kMostPending = 1 << 16;
+constexpr std::size_t kMostText = 1 << 16;
+
+class StraceReader final : public Import {
+ public:
+  explicit StraceReader(std::unique_ptr<Source> source)
+      : Import(std::move(source), "strace", 0, kWindow), act_(description_, [this](const Event& one) { put(one); }) {
+    // strace -ff names its files by process.
+    const std::string& name = this->source().name();
+    const std::size_t dot = name.rfind('.');
+    if (dot != std::string::npos && name.size() - dot < 10)
+      if (const auto number = whole_number(std::string_view(name).substr(dot + 1)); number && *number > 0)
+        alone_ = *number;
+  }
+
+ private:
+  struct Pending {
+    std::int64_t start = 0;
+    std::string name;
+    std::string text;
+  };
+
+  bool advance() override {
+    std::string_view text;
+    if (!source().line(text)) return false;
+    if (trimmed(text).empty()) return true;
+    whole_ = source().line_was_whole();
+    std::string joined;
+    if (!take_remark(text, joined)) return true;
+    const Line line = parse_line(trimmed(text));
+    const std::int64_t thread = thread_of(line);
+    const std::int64_t start = time_of(line);
+    if (!understand(line, thread, start)) {
+      if (whole_) not_understood(text, source().lines());
+    }
+    return true;
+  }
+
+  /// On a terminal strace says in the middle of a line that it follows another process.  false: the line goes on.
+  bool take_remark(std::string_view& text, std::string& joined) {
+    if (!begun_.empty()) {
+      joined = std::exchange(begun_, {}) + std::string(text);
+      text = joined;
+    }
+    constexpr std::string_view kRemark = "strace: Process ";
+    if (!text.ends_with(" attached")) return true;
+    const std::size_t at = text.rfind(kRemark);
+    if (at == std::string_view::npos) return true;
+    const std::string_view number = text.substr(at + kRemark.size(), text.size() - at - kRemark.size() - 9);
+    if (const auto child = whole_number(number); child && attached_.size() < kMostPending) attached_.insert(*child);
+    if (at < kMostText) begun_ = text.substr(0, at);
+    return false;
+  }
+
+  /// Without -o the first process has no number until there is a second one.
+  std::int64_t thread_of(const Line& line) {
+    if (line.thread < 0) {
+      unnumbered_ = true;
+      return alone_;
+    }
+    if (unnumbered_ && first_number_ < 0 && !attached_.contains(line.thread)) first_number_ = line.thread;
+    return line.thread == first_number_ ? alone_ : line.thread;
+  }
+
+  bool understand(const Line& line, std::int64_t thread, std::int64_t start) {
+    switch (line.kind) {
+      case LineKind::kSignal:
+      case LineKind::kRemark: return true;
+      case LineKind::kExited:
+        forget(thread);
+        if (line.text.starts_with("+++ superseded")) return true;
+        act_.exited(thread, start);
+        return true;
+      case LineKind::kUnfinished:
+        if (what_does(line.name) == Does::kNothing) return true;
+        if (what_does(line.name) == Does::kFork) act_.tasks().begin_child(thread, line.text);
+        if (pending_.size() >= kMostPending) return false;
+        forget(thread);
+        pending_[thread] = {start, std::string(line.name), std::string(line.text.substr(0, kMostText))};
+        starts_.insert(start);
+        return true;
+      case LineKind::kResumed: {
+        if (what_does(line.name) == Does::kNothing) return true;
+        const auto known = pending_.find(thread);
+        if (known == pending_.end() || known->second.name != line.name) {
+          ++headless_;
+          return true;
+        }
+        const Pending pending = std::move(known->second);
+        forget(thread);
+        Call call;
+        const std::string text = pending.text + std::string(line.text);
+        if (!parse_call(text, call)) return false;
+        return act_.call(thread, pending.start, pending.name, text, call);
+      }
+      case LineKind::kCall: {
+        if (what_does(line.name) == Does::kNothing) return true;
+        Call call;
+        if (!parse_call(line.text, call)) return false;
+        return act_.call(thread, start, line.name, line.text, call);
+      }
+      case LineKind::kOther: return false;
+    }
+    return false;
+  }
+
+  void forget(std::int64_t thread) {
+    const auto known = pending_.find(thread);
+    if (known == pending_.end()) return;
+    starts_.erase(starts_.find(known->second.start));
+    pending_.erase(known);
+  }
+
+  std::int64_t time_of(const Line& line) {
+    std::int64_t time = line.time;
+    switch (line.clock) {
+      case Clock::kNone: return untimed_ += timed_ ? 0 : 1000;
+      case Clock::kEpoch: break;
+      case Clock::kDay:
+        if (time + days_ * kDay + kDay / 2 < last_ && days_ < 36500) ++days_;  // past midnight
+        time += days_ * kDay;
+        break;
+      case Clock::kRelative: time = std::min(kMostValue, last_ + time); break;
+    }
+    last_ = time;
+    if (!std::exchange(timed_, true)) {
+      first_ = time;
+      if (line.clock == Clock::kEpoch) description_.zero = time;
+    }
+    return untimed_ = std::max<std::int64_t>(time - first_, 0);
+  }
+
+  std::int64_t horizon() const override {
+    const std::int64_t young = act_.tasks().earliest_young();
+    return starts_.empty() ? young : std::min(young, *starts_.begin());
+  }
+
+  void finish() override {
+    act_.tasks().tell_young();
+    if (!whole_) description_.complete = false;
+    if (!timed_ && source().lines() > 0) note("this trace has no times; its lines stand 1 us apart");
+    if (!pending_.empty()) {
+      description_.complete = false;
+      note(base::text(pending_.size(), " calls had not ended when the trace did, the first ",
+                      pending_.begin()->second.name));
+    }
+    if (headless_ > 0) note(base::text(headless_, " calls have an end and no beginning in the trace"));
+    if (act_.ring_calls() > 0) {
+      const std::string reason = base::text("requests by io_uring: strace shows the calls that hand them over (",
+                                            act_.ring_calls(), "), not what they ask for");
+      description_.missed.push_back({reason, act_.ring_requests(), 0, 0});
+    }
+    if (Missed left = act_.left_out(); left.events > 0) {
+      left.reason = "calls that send and receive messages or splice memory (sendto, recvmsg, vmsplice and the like)";
+      description_.missed.push_back(std::move(left));
+    }
+    if (act_.submitted() > 0)
+      note(base::text(act_.submitted(),
+                      " requests by io_submit are taken to have succeeded in full; "
+                      "how long they took is not known"));
+  }
+
+  Act act_;
+  std::int64_t alone_ = 1;  // the thread of lines that name none
+  bool unnumbered_ = false;
+  std::int64_t first_number_ = -1;
+  std::set<std::int64_t> attached_;
+  std::string begun_;
+  std::map<std::int64_t, Pending> pending_;
+  std::multiset<std::int64_t> starts_;  // of pending_
+  bool timed_ = false;
+  bool whole_ = true;
+  std::int64_t first_ = 0;
+  std::int64_t last_ = 0;
+  std::int64_t days_ = 0;
+  std::int64_t untimed_ = 0;
+  std::int64_t headless_ = 0;
+};
+
+bool recognise(std::string_view head) {
+  int known = 0;
+  int lines = 0;
+  while (!head.empty() && lines < 20) {
+    const std::size_t end = std::min(head.find('\n'), head.size());
+    const std::string_view text = trimmed(head.substr(0, end));
+    head.remove_prefix(std::min(end + 1, head.size()));
+    if (text.empty()) continue;
+    ++lines;
+    const Line line = parse_line(text);
+    if (line.kind == LineKind::kCall && line.text.find(" = ") == std::string_view::npos) continue;
+    known += line.kind == LineKind::kOther ? 0 : 1;
+  }
+  return lines > 0 && known * 2 > lines;
+}
+
+std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions&) {
+  return std::make_unique<StraceReader>(std::move(source));
+}
+
+}  // namespace
+
+Format strace_format() { return {.name = "strace", .suffix = "", .recognise = recognise, .open = open}; }
+
+}  // namespace plait::trace

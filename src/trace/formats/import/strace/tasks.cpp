@@ -1,0 +1,166 @@
+#include "trace/formats/import/strace/tasks.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace plait::trace::strace {
+
+namespace {
+
+constexpr std::size_t kMostDescriptors = 1 << 16;
+// Bounds for what no real program does: more threads, and descriptors of all of them, than this are forgotten.
+constexpr std::size_t kMostTasks = 1 << 18;
+constexpr std::size_t kMostSlots = std::size_t{1} << 24;
+// Events of others that wait for the command of a new process.
+constexpr std::int64_t kMostYoung = 4096;
+constexpr std::uint32_t kReusedNumbers = std::uint32_t{1} << 31;
+
+}  // namespace
+
+Task Tasks::child_of(const Task& parent, std::int64_t thread, std::string_view text) {
+  Task child{static_cast<std::uint32_t>(thread), parent.owner, parent.table};
+  if (text.find("CLONE_THREAD") != std::string_view::npos) return child;
+  child.owner = std::make_shared<Owner>();
+  child.owner->number = child.thread;
+  child.owner->parent = parent.owner->number;
+  child.owner->command = parent.owner->command;
+  if (text.find("CLONE_FILES") == std::string_view::npos) {
+    const bool many = parent.table->size() * tasks_.size() > kMostSlots;
+    child.table = many ? std::make_shared<Table>() : std::make_shared<Table>(*parent.table);
+  }
+  return child;
+}
+
+Task& Tasks::get(std::int64_t thread) {
+  const auto known = tasks_.find(thread);
+  if (known != tasks_.end()) return known->second;
+  if (tasks_.size() >= kMostTasks) {
+    tasks_.clear();
+    forking_.clear();
+  }
+  Task task;
+  if (!forking_.empty()) {
+    const auto [parent, text] = *forking_.rbegin();
+    task = child_of(tasks_[parent], thread, text);
+  } else {
+    task.thread = static_cast<std::uint32_t>(thread);
+    task.owner = std::make_shared<Owner>();
+    task.owner->number = task.thread;
+    task.table = std::make_shared<Table>();
+  }
+  // A number that the system gave twice stands for two processes.
+  while (task.owner->number == task.thread && !used_.insert(task.owner->number).second)
+    task.owner->number = kReusedNumbers + static_cast<std::uint32_t>(used_.size());
+  return tasks_[thread] = std::move(task);
+}
+
+void Tasks::begin_child(std::int64_t parent, std::string_view text) {
+  get(parent);
+  forking_[parent] = text.substr(0, 4096);
+}
+
+void Tasks::end_child(std::int64_t parent, std::int64_t child, std::string_view text) {
+  forking_.erase(parent);
+  if (child <= 0 || tasks_.contains(child)) return;  // failed, or its first call came before this
+  Task& from = get(parent);
+  Task task = child_of(from, child, text);
+  while (task.owner->number == task.thread && !used_.insert(task.owner->number).second)
+    task.owner->number = kReusedNumbers + static_cast<std::uint32_t>(used_.size());
+  tasks_[child] = std::move(task);
+}
+
+void Tasks::exit(std::int64_t thread) {
+  forking_.erase(thread);
+  tasks_.erase(thread);
+}
+
+bool Tasks::last_of_process(const Task& task) const { return task.owner.use_count() <= 1; }
+
+Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown) {
+  Table& table = *task.table;
+  const auto known = table.find(number);
+  if (known != table.end() && (shown.empty() || known->second.open->name == shown)) return known->second;
+  if (known != table.end() && known->second.open->name.find('/') != 0 && shown.find('/') == 0) {
+    // The name was that of the call, relative to a folder that is not known; -y shows the whole.
+    const std::string_view tail = known->second.open->name;
+    if (shown.ends_with(tail)) {
+      return known->second;
+    }
+  }
+  if (table.size() >= kMostDescriptors && known == table.end()) table.clear();
+  static constexpr std::string_view kStandard[] = {"stdin", "stdout", "stderr"};
+  std::string name(shown);
+  if (name.empty())
+    name = number >= 0 && number < 3 ? std::string(kStandard[number])
+                                     : base::text("descriptor ", number, ", opened before the trace");
+  Slot& slot = table[number];
+  slot = {make(std::move(name), -1), false};
+  return slot;
+}
+
+std::shared_ptr<Open> Tasks::make(std::string name, std::int64_t position) {
+  auto open = std::make_shared<Open>();
+  open->number = ++opens_;
+  open->name = std::move(name);
+  open->position = position;
+  return open;
+}
+
+void Tasks::set(Task& task, std::int64_t number, std::shared_ptr<Open> open, bool close_on_exec) {
+  if (task.table->size() >= kMostDescriptors) task.table->clear();
+  (*task.table)[number] = {std::move(open), close_on_exec};
+}
+
+void Tasks::exec(Task& task) {
+  if (task.table.use_count() > 1) task.table = std::make_shared<Table>(*task.table);
+  std::erase_if(*task.table, [](const auto& entry) { return entry.second.close_on_exec; });
+}
+
+void Tasks::announce(Owner& owner) {
+  if (std::exchange(owner.told, true)) return;
+  Process process;
+  process.number = owner.number;
+  process.parent = owner.parent;
+  process.command = owner.command;
+  description_.processes.push_back(std::move(process));
+  for (File& file : owner.waiting) description_.files.push_back(std::move(file));
+  owner.waiting = {};
+  if (std::exchange(owner.young, false)) young_starts_.erase(young_starts_.find(owner.first));
+}
+
+void Tasks::tell(Task& task, const Open* open, const Event& event) {
+  ++events_;
+  while (!young_.empty() && (young_.front().owner->told || events_ - young_.front().since > kMostYoung)) {
+    announce(*young_.front().owner);
+    young_.pop_front();
+  }
+  Owner& owner = *task.owner;
+  const bool settled =
+      event.kind == Kind::kExec || event.kind == Kind::kExit || event.kind == Kind::kRead || event.kind == Kind::kWrite;
+  if (owner.told || owner.parent == 0 || settled) {
+    announce(owner);
+  } else if (!std::exchange(owner.young, true)) {
+    owner.first = event.start;
+    young_starts_.insert(event.start);
+    young_.push_back({task.owner, events_});
+  }
+  if (open == nullptr || !owner.files.insert(open->number).second) return;
+  File file{owner.number, open->number, open->name};
+  if (owner.told)
+    description_.files.push_back(std::move(file));
+  else
+    owner.waiting.push_back(std::move(file));
+}
+
+std::int64_t Tasks::earliest_young() const {
+  return young_starts_.empty() ? std::numeric_limits<std::int64_t>::max() : *young_starts_.begin();
+}
+
+void Tasks::tell_young() {
+  for (const Young& one : young_) announce(*one.owner);
+  young_.clear();
+}
+
+}  // namespace plait::trace::strace

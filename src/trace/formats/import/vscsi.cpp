@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "trace/formats/import/block.hpp"
+#include "trace/formats/import/import.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+// Records in little-endian order, as libCacheSim's traceReader/customizedReader/vscsi.h declares them:
+//   version 1, 32 bytes: u32 serial, u32 bytes, u32 segments, u16 command, u16 version, u64 block, u64 time in us
+//   version 2, 40 bytes: u16 command, u16 version, u32 serial, u32 bytes, u32 segments, u64 block, u64 time, u64
+//   response
+// The version is the upper byte of its field; commands are SCSI's; blocks are of 512 bytes; times are those of issue.
+constexpr std::size_t kBytes1 = 32;
+constexpr std::size_t kBytes2 = 40;
+
+int command_kind(unsigned command) {
+  switch (command & 0xff) {
+    case 0x08:
+    case 0x28:
+    case 0xa8:
+    case 0x88: return static_cast<int>(Kind::kRead);
+    case 0x0a:
+    case 0x2a:
+    case 0xaa:
+    case 0x8a: return static_cast<int>(Kind::kWrite);
+    case 0x35:
+    case 0x91: return static_cast<int>(Kind::kSync);
+    default: return -1;
+  }
+}
+
+/// 1, 2, or 0 where the bytes are neither.
+int version_of(std::string_view head) {
+  const auto all = [&](std::size_t bytes, std::size_t at, unsigned version, std::size_t command) {
+    const std::size_t records = std::min<std::size_t>(head.size() / bytes, 16);
+    bool moves = false;
+    for (std::size_t k = 0; k < records; ++k) {
+      if (get<std::uint16_t>(head, k * bytes + at) >> 8 != version) return false;
+      moves = moves || command_kind(get<std::uint16_t>(head, k * bytes + command)) >= 0;
+    }
+    return records > 0 && moves;
+  };
+  if (all(kBytes2, 2, 2, 0)) return 2;
+  return all(kBytes1, 14, 1, 12) ? 1 : 0;
+}
+
+class VscsiReader final : public Import {
+ public:
+  VscsiReader(std::unique_ptr<Source> source, const ReadOptions& options)
+      : Import(std::move(source), "vscsi", 1024, 1 << 16),
+        tick_(options.tick > 0 ? options.tick : 1000),
+        block_(std::max<std::int64_t>(options.block, 1)) {
+    const std::string_view head = this->source().peek(16 * kBytes2);
+    version_ = version_of(head);
+    if (version_ == 0 && !head.empty())
+      throw Error(ErrorKind::kArgument, base::text(this->source().name(),
+                                                   " is no vscsi trace: its records, of 32 or 40 "
+                                                   "bytes, carry neither version 1 nor version 2"));
+    description_.tick = tick_;
+    add_process(1);
+    description_.files.push_back({1, 1, "disk"});
+  }
+
+ private:
+  bool advance() override {
+    const std::size_t bytes = version_ == 2 ? kBytes2 : kBytes1;
+    const std::string_view record = source().take(bytes);
+    if (record.size() < bytes) {
+      if (!record.empty()) {
+        description_.complete = false;
+        note(base::text("the last record is cut off after ", record.size(), " bytes of ", bytes));
+      }
+      return false;
+    }
+    ++records_;
+    const bool second = version_ == 2;
+    const auto command = get<std::uint16_t>(record, second ? 0 : 12);
+    const std::uint64_t time = get<std::uint64_t>(record, 24);
+    const std::uint64_t block = get<std::uint64_t>(record, 16);
+    const std::uint64_t response = second ? get<std::uint64_t>(record, 32) : 0;
+    const int kind = command_kind(command);
+    if (kind < 0 || get<std::uint16_t>(record, second ? 2 : 14) >> 8 != static_cast<unsigned>(version_)) {
+      ++others_;
+      others_with_data_ += get<std::uint32_t>(record, second ? 8 : 4) > 0 ? 1 : 0;
+      return true;
+    }
+    const auto scaled = [](std::uint64_t value, std::int64_t unit) {
+      const auto most = static_cast<std::uint64_t>(kMostValue / unit);
+      return static_cast<std::int64_t>(std::min(value, most)) * unit;
+    };
+    Event event;
+    const std::int64_t start = scaled(time, tick_);
+    if (records_ - others_ == 1) first_ = start;
+    event.start = std::max<std::int64_t>(start - first_, 0);
+    event.kind = static_cast<Kind>(kind);
+    event.interface = Interface::kBlock;
+    event.flags = 0;
+    event.process = event.thread = event.file = 1;
+    if (second) event.duration = scaled(response, tick_);
+    if (event.kind != Kind::kSync) {
+      event.offset = scaled(block, block_);
+      event.length = event.result = get<std::uint32_t>(record, second ? 8 : 4);
+      event.operation = ++operations_;
+    }
+    put(event);
+    return true;
+  }
+
+  void finish() override {
+    if (others_with_data_ > 0)
+      description_.missed.push_back({"requests of other SCSI commands that move data", others_with_data_, 0, 0});
+    if (others_ > 0) note(base::text(others_, " records of other SCSI commands are left out"));
+    if (version_ == 1) note("version 1 of vscsi does not tell how long requests took");
+  }
+
+  std::int64_t tick_;
+  std::int64_t block_;
+  int version_ = 0;
+  std::int64_t records_ = 0;
+  std::int64_t others_ = 0;
+  std::int64_t others_with_data_ = 0;
+  std::int64_t first_ = 0;
+  std::uint64_t operations_ = 0;
+};
+
+bool recognise(std::string_view head) { return head.size() >= 2 * kBytes2 && version_of(head) != 0; }
+
+std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& options) {
+  return std::make_unique<VscsiReader>(std::move(source), options);
+}
+
+}  // namespace
+
+Format vscsi_format() { return {.name = "vscsi", .suffix = "", .recognise = recognise, .open = open}; }
+
+}  // namespace plait::trace

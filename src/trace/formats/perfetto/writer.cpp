@@ -1,0 +1,303 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.hpp"
+#include "trace/formats/perfetto/json.hpp"
+#include "trace/formats/perfetto/perfetto.hpp"
+#include "trace/words.hpp"
+
+namespace plait::trace {
+
+namespace perfetto {
+
+namespace {
+
+constexpr std::int64_t kBin = 10'000'000;         // ns of a step of the counters
+constexpr std::size_t kCalls = 1 << 16;           // logical requests kept to draw arrows from
+constexpr std::size_t kMostLanes = 1024;          // of one process; what overlaps beyond shares the last
+constexpr std::uint64_t kFirstLane = 1ULL << 32;  // their thread numbers: past those of threads
+
+/// Bytes moved in the step of time that runs.
+struct Rates {
+  std::int64_t bin = std::numeric_limits<std::int64_t>::min();  // none yet
+  std::int64_t read = 0;
+  std::int64_t written = 0;
+};
+
+struct ProcessState {
+  Rates asked;                      // of logical requests
+  Rates stored;                     // of physical ones
+  std::vector<std::int64_t> lanes;  // when what lies in each ends
+  std::unordered_map<std::uint32_t, std::string> files;
+};
+
+/// Where a logical request is drawn.
+struct Call {
+  std::uint64_t operation = 0;
+  std::uint32_t process = 0;
+  std::uint64_t track = 0;
+  std::int64_t start = 0;
+};
+
+class PerfettoWriter : public Writer {
+ public:
+  explicit PerfettoWriter(std::unique_ptr<Sink> sink) : sink_(std::move(sink)) {
+    sink_->put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+  }
+
+  void add(const Process& process) override {
+    std::string name = process.rank >= 0 ? base::text("rank ", process.rank, " ") : std::string();
+    name += process.command.empty() ? base::text("process ", process.number) : process.command;
+    if (!process.host.empty()) name += " on " + process.host;
+    named("process_name", process.number, 0, name);
+    if (process.rank >= 0) {
+      begin("M", "process_sort_index", process.number);
+      args([&](Object& inner) { inner.number("sort_index", process.rank); });
+      end();
+    }
+  }
+
+  void add(const File& file) override { processes_[file.process].files[file.number] = file.name; }
+
+  void write(std::span<const Event> events) override {
+    for (const Event& event : events) one(event);
+  }
+
+  void finish(const Description& description) override {
+    for (auto& [number, process] : processes_) {
+      close_step(number, process.asked, kAsked);
+      close_step(number, process.stored, kStored);
+    }
+    sink_->put("\n],\"otherData\":");
+    json_.clear();
+    {
+      Object other(json_);
+      other.text("writer", "plait");
+      other.text("complete", description.complete ? "yes" : "no");
+      if (description.zero != 0) other.natural("zero_ns_since_1970", static_cast<std::uint64_t>(description.zero));
+      std::size_t count = 0;
+      for (const Missed& missed : description.missed)
+        other.text(base::text("missed ", ++count),
+                   base::text(missed.reason, ": ", missed.events, " events, ", missed.read_bytes, " bytes read, ",
+                              missed.written_bytes, " bytes written"));
+      count = 0;
+      for (const std::string& note : description.notes) other.text(base::text("note ", ++count), note);
+    }
+    sink_->put(json_);
+    sink_->put("}\n");
+    sink_->finish();
+    counters_lost_ = description.counters.size();
+  }
+
+  std::int64_t bytes_written() const override { return sink_->bytes(); }
+
+  std::vector<std::string> lost() const override {
+    if (counters_lost_ == 0) return {};
+    return {base::text(counters_lost_, counters_lost_ == 1 ? " record of counters" : " records of counters",
+                       ": calls that were counted, not traced")};
+  }
+
+ private:
+  static constexpr std::string_view kAsked = "bytes/s asked by the program";
+  static constexpr std::string_view kStored = "bytes/s at stores";
+
+  /// Begins an entry; members follow by object(), then end().
+  void begin(std::string_view phase, std::string_view name, std::uint64_t process) {
+    json_ = first_ ? "\n" : ",\n";
+    first_ = false;
+    object_.emplace(json_);
+    object_->text("ph", phase);
+    object_->text("name", name);
+    object_->natural("pid", process);
+  }
+  template <typename Fill>
+  void args(Fill fill) {
+    Object inner(object_->inner("args"));
+    fill(inner);
+  }
+  void end() {
+    object_.reset();
+    sink_->put(json_);
+  }
+
+  void named(std::string_view what, std::uint64_t process, std::uint64_t track, std::string_view name) {
+    begin("M", what, process);
+    object_->natural("tid", track);
+    args([&](Object& inner) { inner.text("name", name); });
+    end();
+  }
+
+  void one(const Event& event) {
+    ProcessState& process = processes_[event.process];
+    const bool logical = (event.flags & flag::kLogical) != 0;
+    const bool moves = event.kind == Kind::kRead || event.kind == Kind::kWrite;
+    if (moves) count(event, logical ? process.asked : process.stored, logical ? kAsked : kStored);
+    if (event.duration < 0) {
+      entry("i", event, process, event.thread, [&] { object_->text("s", "t"); });
+    } else if (!logical) {
+      const std::uint64_t track = lane(event, process);
+      entry("X", event, process, track, [&] { object_->time("dur", event.duration); });
+      arrow(event, track);
+    } else if ((event.flags & flag::kAsynchronous) != 0) {
+      const std::uint64_t id = ++asynchronous_;
+      entry("b", event, process, event.thread, [&] { object_->id("id", id); });
+      begin("e", name_of(event, process), event.process);
+      object_->text("cat", category(event));
+      object_->natural("tid", event.thread);
+      object_->time("ts", after(event));
+      object_->id("id", id);
+      end();
+    } else {
+      entry("X", event, process, event.thread, [&] { object_->time("dur", event.duration); });
+      if (event.operation == 0) return;
+      if (calls_.empty()) calls_.resize(kCalls);
+      calls_[place(event)] = {event.operation, event.process, event.thread, event.start};
+    }
+  }
+
+  static std::int64_t after(const Event& event) {
+    std::int64_t end = 0;
+    return __builtin_add_overflow(event.start, event.duration, &end) ? event.start : end;
+  }
+
+  static std::string_view category(const Event& event) {
+    return (event.flags & flag::kLogical) != 0 ? "logical" : "physical";
+  }
+
+  static std::string_view name_of(const Event& event, const ProcessState& process) {
+    if (event.kind == Kind::kPhase) {
+      const auto named = process.files.find(event.file);
+      if (named != process.files.end() && !named->second.empty()) return named->second;
+    }
+    return kind_word(event.kind);
+  }
+
+  template <typename More>
+  void entry(std::string_view phase, const Event& event, const ProcessState& process, std::uint64_t track, More more) {
+    begin(phase, name_of(event, process), event.process);
+    object_->text("cat", category(event));
+    object_->natural("tid", track);
+    object_->time("ts", event.start);
+    more();
+    args([&](Object& inner) {
+      if (event.file != 0) {
+        const auto named = process.files.find(event.file);
+        if (named != process.files.end()) inner.text("file", named->second);
+        inner.natural("file_number", event.file);
+      }
+      if (event.offset != kUnknown) inner.number("offset", event.offset);
+      if (event.length != 0) inner.number("length", event.length);
+      inner.number("result", event.result);
+      if (event.operation != 0) inner.id("operation", event.operation);
+      if (event.cpu != kUnknown) inner.time("cpu_us", event.cpu);
+      if (event.interface != Interface::kUnknown) inner.text("interface", interface_word(event.interface));
+      if (event.flags != flags_of_text_ || flags_.empty()) {
+        flags_.clear();
+        append_flags(flags_, event.flags);
+        flags_of_text_ = event.flags;
+      }
+      inner.text("flags", flags_);
+    });
+    end();
+  }
+
+  /// A track on which nothing is drawn when a physical request begins; requests to stores overlap freely.
+  std::uint64_t lane(const Event& event, ProcessState& process) {
+    auto& lanes = process.lanes;
+    auto found = std::find_if(lanes.begin(), lanes.end(), [&](std::int64_t end) { return end <= event.start; });
+    if (found == lanes.end() && lanes.size() < kMostLanes) {
+      named("thread_name", event.process, kFirstLane + lanes.size(), base::text("stores ", lanes.size() + 1));
+      found = lanes.insert(lanes.end(), 0);
+    } else if (found == lanes.end()) {
+      --found;
+    }
+    *found = after(event);
+    return kFirstLane + static_cast<std::uint64_t>(found - lanes.begin());
+  }
+
+  static std::size_t place(const Event& event) {
+    return static_cast<std::size_t>((event.operation * 0x9e3779b97f4a7c15ULL ^ event.process) % kCalls);
+  }
+
+  /// From the logical request of the same operation to this physical one.
+  void arrow(const Event& event, std::uint64_t track) {
+    if (event.operation == 0 || calls_.empty()) return;
+    const Call& call = calls_[place(event)];
+    if (call.operation != event.operation || call.process != event.process) return;
+    const std::uint64_t id = ++arrows_;
+    const auto half = [&](std::string_view phase, std::uint64_t at, std::int64_t time) {
+      begin(phase, "request", event.process);
+      object_->text("cat", "request");
+      object_->natural("tid", at);
+      object_->time("ts", time);
+      object_->id("id", id);
+      if (phase == "f") object_->text("bp", "e");
+      end();
+    };
+    half("s", call.track, call.start);
+    half("f", track, event.start);
+  }
+
+  void count(const Event& event, Rates& rates, std::string_view name) {
+    std::int64_t bin = event.start / kBin;
+    if (event.start % kBin < 0) --bin;
+    if (bin != rates.bin) {
+      close_step(event.process, rates, name);
+      rates = {bin, 0, 0};
+    }
+    std::int64_t& bytes = event.kind == Kind::kRead ? rates.read : rates.written;
+    if (__builtin_add_overflow(bytes, event.moved(), &bytes)) bytes = std::numeric_limits<std::int64_t>::max();
+  }
+
+  /// Draws the step that has passed, and nothing from its end on.
+  void close_step(std::uint64_t process, const Rates& rates, std::string_view name) {
+    if (rates.bin == std::numeric_limits<std::int64_t>::min()) return;
+    step(process, rates.bin, rates.read, rates.written, name);
+    step(process, rates.bin + 1, 0, 0, name);
+  }
+
+  void step(std::uint64_t process, std::int64_t bin, std::int64_t read, std::int64_t written, std::string_view name) {
+    const auto rate = [](std::int64_t bytes) {  // over 10 ms
+      std::int64_t scaled = 0;
+      return __builtin_mul_overflow(bytes, 1'000'000'000 / kBin, &scaled) ? std::numeric_limits<std::int64_t>::max()
+                                                                          : scaled;
+    };
+    std::int64_t time = 0;
+    if (__builtin_mul_overflow(bin, kBin, &time)) return;
+    begin("C", name, process);
+    object_->time("ts", time);
+    args([&](Object& inner) {
+      inner.number("read", rate(read));
+      inner.number("written", rate(written));
+    });
+    end();
+  }
+
+  std::unique_ptr<Sink> sink_;
+  std::unordered_map<std::uint32_t, ProcessState> processes_;
+  std::vector<Call> calls_;
+  std::string json_;
+  std::string flags_;  // in words
+  std::uint16_t flags_of_text_ = 0;
+  std::optional<Object> object_;
+  std::uint64_t asynchronous_ = 0;
+  std::uint64_t arrows_ = 0;
+  bool first_ = true;
+  std::size_t counters_lost_ = 0;
+};
+
+std::unique_ptr<Writer> create(std::unique_ptr<Sink> sink, const WriteOptions&) {
+  return std::make_unique<PerfettoWriter>(std::move(sink));
+}
+
+}  // namespace
+
+}  // namespace perfetto
+
+constinit const Format kPerfetto{
+    .name = "perfetto", .suffix = ".json", .recognise = nullptr, .open = nullptr, .create = perfetto::create};
+
+}  // namespace plait::trace

@@ -1,0 +1,104 @@
+#include "trace/formats/registry.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "plait/workloads.hpp"
+#include "trace/formats/binary/format.hpp"
+#include "trace/formats/csv/csv.hpp"
+#include "trace/formats/import/block.hpp"
+#include "trace/formats/import/fio.hpp"
+#include "trace/formats/import/strace.hpp"
+#include "trace/formats/perfetto/perfetto.hpp"
+#include "trace/formats/text1992/text1992.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+// Each format tells itself here by its description; a reader's more particular format comes before a laxer one.
+const std::vector<Format> kFormats{
+    binary::format(), blkcsv_format(),         kCsv, kText1992, kPerfetto, fio_format(), strace_format(),
+    vscsi_format(),   oracle_general_format(),
+};
+
+std::string names(bool (*wanted)(const Format&)) {
+  std::string all;
+  for (const Format& format : formats())
+    if (wanted(format)) all += base::text(all.empty() ? "" : ", ", format.name);
+  return all;
+}
+
+bool is_read(const Format& format) { return format.open != nullptr; }
+bool is_written(const Format& format) { return format.create != nullptr; }
+
+const Format& recognise(Source& source, char separator) {
+  const std::string_view head = source.peek(std::size_t{1} << 16);
+  if (separator != 0 && csv::looks_like(head, separator)) return find_format("csv");
+  for (const Format& format : formats())
+    if (format.recognise != nullptr && is_read(format) && format.recognise(head)) return format;
+  throw Error(ErrorKind::kArgument,
+              base::text("cannot tell the format of the trace ", source.name(), head.empty() ? ", which is empty" : "",
+                         "; name one of: ", names(is_read)));
+}
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+
+const Format& find_format(std::string_view name) {
+  const auto found =
+      std::find_if(formats().begin(), formats().end(), [&](const Format& format) { return format.name == name; });
+  if (found == formats().end())
+    throw Error(ErrorKind::kArgument, base::text("there is no trace format '", name, "'; read are ", names(is_read),
+                                                 "; written are ", names(is_written)));
+  return *found;
+}
+
+std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& options) {
+  if (is_workload(path)) return open_workload(path);
+  auto source = std::make_unique<Source>(path, open_bytes(path));
+  const Format& format = options.format.empty() ? recognise(*source, options.separator) : find_format(options.format);
+  if (!is_read(format))
+    throw Error(ErrorKind::kArgument, base::text("traces in the format ", format.name, " are written, not read"));
+  return format.open(std::move(source), options);
+}
+
+std::unique_ptr<Writer> create_trace(const std::string& path, const WriteOptions& options) {
+  const Format* format = nullptr;
+  if (!options.format.empty()) {
+    format = &find_format(options.format);
+  } else {
+    for (const Format& one : formats())
+      if (!one.suffix.empty() && path.ends_with(one.suffix)) format = &one;
+    if (format == nullptr)
+      throw Error(ErrorKind::kArgument,
+                  base::text("the name ", path, " does not tell the trace's format; name one of: ", names(is_written)));
+  }
+  if (!is_written(*format))
+    throw Error(ErrorKind::kArgument, base::text("traces in the format ", format->name, " are read, not written"));
+  return format->create(open_sink(path), options);
+}
+
+std::int64_t copy(Reader& from, Writer& to) {
+  std::vector<Event> room(4096);
+  std::size_t processes = 0;
+  std::size_t files = 0;
+  std::int64_t events = 0;
+  while (true) {
+    const std::size_t count = from.read(room);
+    const Description& known = from.description();
+    while (processes < known.processes.size()) to.add(known.processes[processes++]);
+    while (files < known.files.size()) to.add(known.files[files++]);
+    if (count == 0) break;
+    to.write(std::span<const Event>(room).first(count));
+    events += static_cast<std::int64_t>(count);
+  }
+  to.finish(from.description());
+  return events;
+}
+
+}  // namespace plait::trace

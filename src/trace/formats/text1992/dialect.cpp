@@ -1,0 +1,206 @@
+#include "trace/formats/text1992/dialect.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "trace/formats/remarks.hpp"
+#include "trace/formats/text1992/state.hpp"
+
+namespace plait::trace::text1992 {
+
+namespace {
+
+constexpr std::string_view kHead = "plait-1992 ";
+constexpr std::size_t kHeadReach = 64;  // where the head comment's own text begins at the latest
+
+constexpr std::array<std::int8_t, 256> digit_values() {
+  std::array<std::int8_t, 256> values{};
+  values.fill(-1);
+  for (int i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
+  for (int i = 0; i < 6; ++i) {
+    values[static_cast<std::size_t>('A' + i)] = static_cast<std::int8_t>(10 + i);
+    values[static_cast<std::size_t>('a' + i)] = static_cast<std::int8_t>(10 + i);
+  }
+  return values;
+}
+constexpr auto kDigits = digit_values();
+
+std::string separator_word(char separator) {
+  return separator == ' ' ? "blank" : separator == '\t' ? "tab" : std::string(1, separator);
+}
+
+std::string_view first_line(std::string_view head) { return head.substr(0, head.find('\n')); }
+
+std::size_t place_of_head(std::string_view line) { return line.substr(0, kHeadReach + kHead.size()).find(kHead); }
+
+/// Whether a line is a record, or a comment in the form of one; adds to `records` for a record.
+bool fits(std::string_view line, int base, char separator, int& records) {
+  Numbers numbers(line, base, separator);
+  std::uint64_t type = 0;
+  std::uint64_t flags = 0;
+  if (numbers.next(type) != Numbers::Found::kNumber || type > 0xff) return false;
+  if (type == record_type::kComment) return true;
+  if (numbers.next(flags) != Numbers::Found::kNumber || (flags & ~std::uint64_t{compression::kDefined}) != 0)
+    return false;
+  int wanted = 8;
+  for (const unsigned bit : {compression::kNoLength, compression::kNoBlock, compression::kNoProcess,
+                             compression::kNoOperation, compression::kNoFile})
+    if ((flags & bit) != 0) --wanted;
+  std::uint64_t value = 0;
+  Numbers::Found found = Numbers::Found::kNumber;
+  while ((found = numbers.next(value)) == Numbers::Found::kNumber) --wanted;
+  ++records;
+  return wanted == 0 && found == Numbers::Found::kEnd;
+}
+
+/// The base in which the lines are records; 0: in none.  In both: 16, as in figure 1.
+struct FoundBase {
+  int base = 0;
+  bool both = false;
+};
+
+FoundBase base_of(std::string_view head, char separator, std::string_view comment) {
+  int base = 16;
+  int records = 0;
+  bool sixteen = true;
+  bool ten = true;
+  while (!head.empty()) {
+    const std::size_t end = head.find('\n');
+    if (end == std::string_view::npos && records > 0) break;  // perhaps only the front of a line
+    std::string_view line = head.substr(0, end);
+    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#') continue;
+    if (!comment.empty() && line.starts_with(comment)) continue;
+    int found = 0;
+    sixteen = sixteen && fits(line, 16, separator, found);
+    ten = ten && fits(line, 10, separator, found);
+    records += found;
+    if (!sixteen && !ten) return {};
+    base = sixteen ? 16 : 10;
+  }
+  if (records == 0) return {};
+  return {base, sixteen && ten};
+}
+
+}  // namespace
+
+Numbers::Found Numbers::next(std::uint64_t& value) {
+  skip_blanks();
+  if (!fresh_ && separator_ != ' ' && separator_ != '\t') {
+    if (at_ == end_) return Found::kEnd;
+    if (*at_ != separator_) return Found::kNone;
+    ++at_;
+    skip_blanks();
+  }
+  if (at_ == end_) return fresh_ || separator_ == ' ' || separator_ == '\t' ? Found::kEnd : Found::kNone;
+  fresh_ = false;
+  if (base_ == 16 && end_ - at_ > 2 && at_[0] == '0' && (at_[1] == 'x' || at_[1] == 'X')) at_ += 2;
+  const char* const begin = at_;
+  std::uint64_t number = 0;
+  bool large = false;
+  if (base_ == 16) {
+    for (; at_ != end_; ++at_) {
+      const int digit = kDigits[static_cast<unsigned char>(*at_)];
+      if (digit < 0) break;
+      large = large || (number >> 60) != 0;
+      number = number << 4 | static_cast<std::uint64_t>(digit);
+    }
+  } else {
+    for (; at_ != end_; ++at_) {
+      const auto digit = static_cast<unsigned>(*at_ - '0');
+      if (digit > 9) break;
+      large = __builtin_mul_overflow(number, std::uint64_t{10}, &number) ||
+              __builtin_add_overflow(number, std::uint64_t{digit}, &number) || large;
+    }
+  }
+  if (at_ == begin || (at_ != end_ && !at_separator() && *at_ != ' ' && *at_ != '\t')) return Found::kNone;
+  value = number;
+  return large ? Found::kTooLarge : Found::kNumber;
+}
+
+void Dialect::check() const {
+  const auto refuse = [](const auto&... parts) { throw Error(ErrorKind::kArgument, base::text(parts...)); };
+  if (base != 10 && base != 16) refuse("numbers of a 1992 trace have the base 10 or 16, not ", base);
+  const bool blank = separator == ' ' || separator == '\t';
+  if (!blank && std::string_view(",;:|/&=_~^!*@$").find(separator) == std::string_view::npos)
+    refuse("fields of a 1992 trace cannot be separated by '", separator,
+           "'; take a blank, a tab or one of ,;:|/&=_~^!*@$");
+  if (tick < 1 || tick > 1'000'000'000'000'000) refuse("a unit of time has 1 ns to 10^15 ns, not ", tick);
+  if (block < 1 || block > (std::int64_t{1} << 40)) refuse("a block has 1 byte to 1 TiB, not ", block);
+  const bool printable =
+      std::all_of(comment.begin(), comment.end(), [](char letter) { return letter > 0x20 && letter < 0x7f; });
+  if (!printable || comment.size() > 32) refuse("a comment begins with up to 32 printable characters without blanks");
+  std::uint64_t value = 0;
+  if (Numbers(comment, base, separator).next(value) == Numbers::Found::kNumber && value != record_type::kComment)
+    refuse("a comment that begins with '", comment, "' would look like a record");
+}
+
+std::string Dialect::mark() const {
+  if (!comment.empty()) return comment + " ";
+  return (base == 16 ? "FF" : "255") + std::string(1, separator);
+}
+
+std::string Dialect::head() const {
+  return base::text(mark(), kHead, "version=1 base=", base, " separator=", separator_word(separator),
+                    " comment=", comment.empty() ? (base == 16 ? "FF" : "255") : comment, " tick=", tick,
+                    " block=", block, " numbers=64 extensions=", extended ? "yes" : "no");
+}
+
+Dialect dialect_of(std::string_view head, const ReadOptions& options) {
+  Dialect dialect;
+  int base = options.base;
+  dialect.comment = options.comment;
+  dialect.block = options.block;
+  const std::string_view line = first_line(head);
+  const std::size_t place = place_of_head(line);
+  if (place != std::string_view::npos) {
+    dialect.ours = true;
+    Pairs pairs(line.substr(place + kHead.size()));
+    std::string_view key;
+    std::string_view value;
+    while (pairs.next(key, value)) {
+      const auto number = number_of(value).value_or(0);
+      if (key == "version" && number != 1)
+        throw Error(ErrorKind::kArgument,
+                    base::text("the 1992 trace is of Plait's version ", value, "; this Plait reads version 1"));
+      if (key == "base" && options.base == 0) base = static_cast<int>(std::clamp<std::int64_t>(number, 0, 99));
+      if (key == "separator" && !value.empty())
+        dialect.separator = value == "blank" ? ' ' : value == "tab" ? '\t' : value.front();
+      if (key == "comment" && options.comment.empty() && value != "FF" && value != "255") dialect.comment = value;
+      if (key == "tick") dialect.tick = number;
+      if (key == "block" && options.block == 512) dialect.block = number;
+      if (key == "extensions") dialect.extended = value == "yes";
+    }
+  }
+  if (options.separator != 0) dialect.separator = options.separator;
+  if (options.tick != 0) dialect.tick = options.tick;
+  if (base == 0) {
+    const FoundBase found = base_of(head, dialect.separator, dialect.comment);
+    base = found.base;
+    dialect.base_guessed = found.both;
+  }
+  dialect.base = base == 0 ? 16 : base;
+  dialect.check();
+  return dialect;
+}
+
+Dialect dialect_of(const WriteOptions& options) {
+  Dialect dialect;
+  dialect.base = options.base;
+  if (options.separator != 0) dialect.separator = options.separator;
+  if (options.tick != 0) dialect.tick = options.tick;
+  dialect.block = options.block;
+  dialect.comment = options.comment;
+  dialect.ours = true;
+  dialect.extended = !options.plain;
+  dialect.check();
+  return dialect;
+}
+
+bool looks_like(std::string_view head) {
+  return place_of_head(first_line(head)) != std::string_view::npos || base_of(head, ' ', {}).base != 0;
+}
+
+}  // namespace plait::trace::text1992

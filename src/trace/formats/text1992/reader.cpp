@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "trace/formats/line_reader.hpp"
+#include "trace/formats/text1992/dialect.hpp"
+#include "trace/formats/text1992/extension.hpp"
+#include "trace/formats/text1992/state.hpp"
+#include "trace/formats/text1992/text1992.hpp"
+
+namespace plait::trace::text1992 {
+
+namespace {
+
+using Found = Numbers::Found;
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kCommentsKept = 64;
+
+class Reader1992 : public LineReader {
+ public:
+  Reader1992(std::unique_ptr<Source> lines, const ReadOptions& options)
+      : LineReader(std::move(lines), "1992"), dialect_(dialect_of(source().peek(std::size_t{1} << 16), options)) {
+    description_.tick = dialect_.tick;
+    if (dialect_.base_guessed)
+      note(
+          "the numbers fit base 10 and base 16, and were taken to be of base 16; the option for the base says "
+          "otherwise");
+  }
+
+ private:
+  bool take_line(std::string_view line, Event& event) override {
+    if (line.empty()) return false;
+    if (dialect_.ours && !source().line_was_whole()) {  // Plait ends its lines: numbers may lack digits
+      cut_ = true;
+      return false;
+    }
+    if (!dialect_.comment.empty() && line.starts_with(dialect_.comment))
+      return take_comment(line.substr(dialect_.comment.size()), event);
+    if (line.front() == '#') return take_comment(line.substr(1), event);
+    Numbers numbers(line, dialect_.base, dialect_.separator);
+    std::uint64_t type = 0;
+    const Found found = numbers.next(type);
+    if (found == Found::kEnd) return false;
+    if (found == Found::kNumber && type == record_type::kComment) return take_comment(numbers.rest(), event);
+    if (!source().line_was_whole()) {
+      try {
+        take_record(numbers, found, type, event);
+      } catch (const Error&) {
+        cut_ = true;
+        return false;
+      }
+      cut_ = true;
+      return true;
+    }
+    take_record(numbers, found, type, event);
+    return true;
+  }
+
+  /// A number of a record, of at most `most`.
+  std::uint64_t number(Numbers& numbers, std::string_view field, std::uint64_t most) const {
+    std::uint64_t value = 0;
+    const Found found = numbers.next(value);
+    if (found == Found::kNumber && value <= most) return value;
+    if (found == Found::kNumber || found == Found::kTooLarge)
+      refuse("the field ", field, " is larger than ", most, ", the largest that there can be");
+    if (found == Found::kEnd)
+      refuse("the record ends before its field ", field, "; its compression flags say that it is there");
+    refuse("expected the field ", field, ", a number of base ", dialect_.base, ", at '", numbers.rest().substr(0, 20),
+           "'");
+  }
+
+  std::int64_t scaled(std::uint64_t value, std::int64_t unit, std::string_view field) const {
+    std::int64_t product = 0;
+    if (value > kMost || __builtin_mul_overflow(static_cast<std::int64_t>(value), unit, &product))
+      refuse("the field ", field, ", ", value, " units of ", unit, ", is past 64 bits");
+    return product;
+  }
+
+  std::int64_t later(std::int64_t from, std::uint64_t difference, std::string_view field) const {
+    std::int64_t sum = 0;
+    if (difference > kMost || __builtin_add_overflow(from, static_cast<std::int64_t>(difference), &sum))
+      refuse("the times of the field ", field, " add up past 64 bits");
+    return sum;
+  }
+
+  void take_record(Numbers& numbers, Found found, std::uint64_t type, Event& event) {
+    if (found == Found::kTooLarge || (found == Found::kNumber && type > 0xff))
+      refuse("the record type is larger than 255; perhaps the numbers are not of base ", dialect_.base);
+    if (found != Found::kNumber)
+      refuse("expected a record type of base ", dialect_.base, ", found '", numbers.rest().substr(0, 20), "'");
+    const std::uint64_t flags = number(numbers, "compression", kMost);
+    if ((flags & ~std::uint64_t{compression::kDefined}) != 0)
+      refuse("the compression flags ", flags, " hold bits that mean nothing; perhaps the numbers are not of base ",
+             dialect_.base);
+    const bool has_offset = (flags & compression::kNoBlock) == 0;
+    const bool has_length = (flags & compression::kNoLength) == 0;
+    // Structure order; which file it is comes behind what depends on it.
+    const std::uint64_t offset_field = has_offset ? number(numbers, "offset", kMost) : 0;
+    const std::uint64_t length_field = has_length ? number(numbers, "length", kMost) : 0;
+    const std::uint64_t start_field = number(numbers, "startTime", kMost);
+    const std::uint64_t duration = number(numbers, "completionTime", kMost);
+    const bool has_operation = (flags & compression::kNoOperation) == 0;
+    const std::uint64_t operation_field =
+        has_operation ? number(numbers, "operationId", std::numeric_limits<std::uint64_t>::max()) : 0;
+    const bool has_file = (flags & compression::kNoFile) == 0;
+    const auto file_field = static_cast<std::uint32_t>(has_file ? number(numbers, "fileId", kMostNumber) : 0);
+    const bool has_process = (flags & compression::kNoProcess) == 0;
+    const auto process_number =
+        static_cast<std::uint32_t>(has_process ? number(numbers, "processId", kMostNumber) : state_.last_process);
+    const std::uint64_t cpu_field = number(numbers, "processTime", kMost);
+    std::uint64_t beyond = 0;
+    if (numbers.next(beyond) != Found::kEnd)
+      refuse("the record has more fields than its compression flags, ", flags, ", leave");
+
+    const bool logical = (type & flag::kLogical) != 0;
+    const std::int64_t offset_unit =
+        !logical || (flags & compression::kOffsetInBlocks) != 0 ? dialect_.block : std::int64_t{1};
+    const std::int64_t length_unit =
+        !logical || (flags & compression::kLengthInBlocks) != 0 ? dialect_.block : std::int64_t{1};
+    const std::int64_t start = later(state_.start, start_field, "startTime");
+
+    ProcessState& process = state_.process(process_number);
+    const std::int64_t cpu = later(process.cpu, cpu_field, "processTime");
+    const std::int64_t start_ns = scaled(static_cast<std::uint64_t>(start), dialect_.tick, "startTime");
+    const std::int64_t cpu_ns = scaled(static_cast<std::uint64_t>(cpu), dialect_.tick, "processTime");
+    const std::int64_t duration_ns = scaled(duration, dialect_.tick, "completionTime");
+    const std::uint32_t number_of_file = has_file ? file_field : process.file;
+    bool known = false;
+    FileState& file = State::touch(process, number_of_file, known);
+    std::int64_t offset = has_offset ? scaled(offset_field, offset_unit, "offset") : known ? file.next : 0;
+    if (!has_offset && ((!known && process.dropped) || offset < 0))
+      refuse("the record leaves out its offset, but what it follows on is not known: file ", number_of_file,
+             " of process ", process_number, known ? " ended past 64 bits" : " is none of its last 32 files");
+    if (!has_length && !known)
+      refuse("the record leaves out its length, and there is no earlier record of file ", number_of_file,
+             " of process ", process_number, " to take it from");
+    const std::int64_t length = has_length ? scaled(length_field, length_unit, "length") : file.length;
+    if (!has_operation && !known && process.dropped)
+      refuse("the record leaves out its operationId, and file ", number_of_file, " of process ", process_number,
+             " is none of its last 32 files");
+    const std::uint64_t operation = has_operation ? operation_field : file.operation;
+
+    if (!process.has_record) tell_process(process_number);
+    change_.apply(file.manner);
+    state_.pass(process, file, offset, length, operation);
+    state_.start = start;
+    process.cpu = cpu;
+    undefined_ += (type & record_type::kUndefined) != 0 ? 1 : 0;
+
+    const Manner& manner = file.manner;
+    event.start = start_ns;
+    event.duration = manner.duration ? duration_ns : kUnknown;
+    event.cpu = but_.cpu ? ticks(*but_.cpu) : manner.cpu ? cpu_ns : kUnknown;
+    event.offset = but_.offset ? *but_.offset : manner.offset ? offset : kUnknown;
+    event.length = but_.length.value_or(length);
+    event.result = but_.result.value_or(event.length);
+    event.operation = operation;
+    event.process = process_number;
+    event.thread = manner.thread;
+    event.file = number_of_file;
+    event.kind = (type & record_type::kWrite) != 0 ? Kind::kWrite : Kind::kRead;
+    event.interface = manner.interface;
+    event.flags = static_cast<std::uint16_t>((type & record_type::kFlags) | manner.flags);
+    change_ = {};
+    but_ = {};
+  }
+
+  /// A time of a comment, which may be negative or not known.
+  std::int64_t ticks(std::int64_t value) const {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(value, dialect_.tick, &product)) refuse("the time ", value, " is past 64 bits");
+    return product;
+  }
+  std::int64_t ticks_or_unknown(std::int64_t value) const { return value == kUnknown ? kUnknown : ticks(value); }
+
+  bool take_comment(std::string_view text, Event& event) {
+    if (!text.empty() && (text.front() == ' ' || text.front() == dialect_.separator)) text.remove_prefix(1);
+    if (!dialect_.ours) {
+      if (comments_++ < kCommentsKept) note(base::text("comment: ", printable(text, 1000)));
+      return false;
+    }
+    Pairs pairs(text);
+    const std::string_view keyword = pairs.word();
+    bool good = true;
+    if (keyword == "event") {
+      const std::optional<Event> found = parse_event(pairs);
+      if (found) {
+        event = *found;
+        tell_process(event.process);
+        event.start = ticks(event.start);
+        event.duration = ticks_or_unknown(event.duration);
+        event.cpu = ticks_or_unknown(event.cpu);
+        return true;
+      }
+      good = false;
+    } else if (keyword == "with") {
+      good = parse_manner(pairs, change_);
+    } else if (keyword == "but") {
+      good = parse_override(pairs, but_);
+    } else if (keyword != "plait-1992") {
+      good = take_comment_of_ours(keyword, pairs) != Remarked::kWrong;
+    }
+    if (!good) refuse("the comment '", keyword, "' cannot be understood: ", text.substr(0, 200));
+    return false;
+  }
+
+  bool ends_itself() const override { return dialect_.extended; }
+
+  void note_counts() override {
+    if (comments_ > kCommentsKept) note(base::text("and ", comments_ - kCommentsKept, " more comments"));
+    if (undefined_ > 0) note(base::text(undefined_, " record types hold the bit 0x04, which means nothing"));
+  }
+
+  Dialect dialect_;
+  State state_;
+  MannerChange change_;
+  Override but_;
+  std::size_t comments_ = 0;
+  std::int64_t undefined_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& options) {
+  return std::make_unique<Reader1992>(std::move(source), options);
+}
+
+}  // namespace plait::trace::text1992

@@ -1,0 +1,160 @@
+#include "trace/report/tables/files.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "trace/report/sum.hpp"
+#include "trace/report/tables/classes.hpp"
+
+namespace plait::trace::report {
+
+namespace {
+
+std::int64_t bytes_of(const FileRow& row) { return together(row.data[kReads].bytes, row.data[kWrites].bytes); }
+
+void count(Order& order, Place place) {
+  if (place == Place::kConsecutive) ++order.consecutive;
+  if (place == Place::kSequential) ++order.sequential;
+  if (place == Place::kRandom) ++order.random;
+}
+
+}  // namespace
+
+FilesAnalyser::State& FilesAnalyser::state(const Call& call) {
+  if (call.name >= places_.size()) {
+    places_.resize(lookup_.names(), kNever);
+    extents_.resize(lookup_.names(), 0);
+  }
+  std::uint32_t place = places_[call.name];
+  if (place < kLeftOut) return states_[place];
+  const bool again = place < kNever;
+  if (again) {  // it is not counted there now
+    const std::uint32_t known = place - kLeftOut;
+    --left_out_.files;
+    --classes_left_out_[known / 2].files;
+    in_parts_ += known % 2 == 0 ? 1 : 0;
+  }
+  if (states_.size() >= kept_) make_room();
+  place = static_cast<std::uint32_t>(states_.size());
+  places_[call.name] = place;
+  State& fresh = states_.emplace_back();
+  fresh.name = call.name;
+  fresh.again = again;
+  fresh.row.begin = call.start;
+  return fresh;
+}
+
+void FilesAnalyser::add(std::span<const Call> calls) {
+  for (const Call& call : calls) {
+    if (call.name == kNoFile || !(call.is_data() || call.opens)) continue;
+    State& file = state(call);
+    FileRow& row = file.row;
+    row.end = std::max(row.end, call.end);
+    row.opens += call.opens ? 1 : 0;
+    row.processes += call.first_of_pair ? 1 : 0;
+    if (!call.is_data()) continue;
+    const auto way = static_cast<std::size_t>(call.direction);
+    ++row.data[way].count;
+    grow(row.data[way].bytes, call.moved);
+    grow(row.time[way], call.end - call.start);
+    count(row.order[way], call.place);
+    if (call.event.offset >= 0 && call.moved > 0) {
+      row.extent = std::max(row.extent, call.event.offset + call.moved);
+      extents_[call.name] = std::max(extents_[call.name], row.extent);
+    }
+    if (call.direction == kWrites) {
+      add_write(file, call);
+    } else {
+      if (file.written >= 0) grow(row.read_back, call.moved);
+      row.alternations += file.wrote_last ? 1 : 0;
+    }
+    file.wrote_last = call.direction == kWrites;
+  }
+}
+
+void FilesAnalyser::add_write(State& file, const Call& call) {
+  FileRow& row = file.row;
+  const std::int64_t offset = call.event.offset;
+  if (file.written < 0) {
+    row.writer = call.process;
+    file.round = call.start;
+    file.lowest = offset;
+  } else if (offset < file.lowest) {
+    file.lowest = offset;
+  } else if (offset == file.lowest && offset >= 0) {
+    ++row.rewrites;
+    grow(row.write_pauses, std::max<std::int64_t>(call.start - file.written, 0));
+    grow(row.write_rounds, file.written - file.round);
+    file.round = call.start;
+  }
+  file.written = std::max(file.written, call.end);
+}
+
+FileRow FilesAnalyser::finished(const State& state) {
+  FileRow row = state.row;
+  if (state.written >= 0) grow(row.write_rounds, state.written - state.round);
+  row.what = class_of(row);
+  return row;
+}
+
+void FilesAnalyser::make_room() {
+  std::vector<std::int64_t> bytes;
+  for (const State& file : states_) bytes.push_back(bytes_of(file.row));
+  const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2);
+  std::nth_element(bytes.begin(), middle, bytes.end());
+  std::size_t leave = states_.size() / 2 + 1;  // of equally light files no more go than must
+  std::vector<State> kept;
+  for (State& file : states_) {
+    const std::int64_t own = bytes_of(file.row);
+    if (own > *middle || leave == 0) {
+      places_[file.name] = static_cast<std::uint32_t>(kept.size());
+      kept.push_back(std::move(file));
+      continue;
+    }
+    --leave;
+    const auto what = static_cast<std::uint32_t>(finished(file).what);
+    places_[file.name] = kLeftOut + 2 * what + (file.again ? 1 : 0);
+    grow(left_out_.bytes, own);
+    ++left_out_.files;
+    grow(classes_left_out_[what].bytes, own);
+    grow(classes_left_out_[what].time, together(file.row.time[kReads], file.row.time[kWrites]));
+    ++classes_left_out_[what].files;
+  }
+  states_ = std::move(kept);
+}
+
+void FilesAnalyser::result(Report& report) const {
+  std::vector<FileRow> rows;
+  for (const State& file : states_) {
+    rows.push_back(finished(file));
+    rows.back().name = lookup_.text(file.name);
+  }
+  find_checkpoint_groups(rows);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const FileRow& a, const FileRow& b) { return bytes_of(a) > bytes_of(b); });
+  report.classes = classes_left_out_;
+  report.files_left_out = left_out_;
+  for (const FileRow& row : rows) {
+    ClassSum& sum = report.classes[static_cast<std::size_t>(row.what)];
+    grow(sum.bytes, bytes_of(row));
+    grow(sum.time, together(row.time[kReads], row.time[kWrites]));
+    ++sum.files;
+  }
+  report.files_in_all = left_out_.files + static_cast<std::int64_t>(rows.size());
+  if (left_out_.files > 0 || in_parts_ > 0)
+    report.notes.push_back(base::text(
+        "more than ", kept_, " files: checkpoints in several files were looked for among ", "the heaviest alone"));
+  if (in_parts_ > 0)
+    report.notes.push_back(base::text(in_parts_, in_parts_ == 1 ? " file was" : " files were",
+                                      " judged by parts of their accesses, as there were too many to keep"));
+  for (std::size_t at = kShown; at < rows.size(); ++at) {
+    grow(report.files_left_out.bytes, bytes_of(rows[at]));
+    ++report.files_left_out.files;
+  }
+  if (rows.size() > kShown) rows.resize(kShown);
+  report.files = std::move(rows);
+  report.data_bytes = 0;
+  for (const std::int64_t extent : extents_) grow(report.data_bytes, extent);
+}
+
+}  // namespace plait::trace::report

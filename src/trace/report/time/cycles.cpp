@@ -1,0 +1,253 @@
+#include "trace/report/time/cycles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "trace/report/time/cycles_follow.hpp"
+
+namespace plait::trace::report {
+
+namespace {
+
+// Lags that are looked at on each scale, in values of that scale.
+constexpr std::size_t kFrom = 32;
+constexpr std::size_t kTo = 64;
+constexpr double kDeviations = 4.5;   // of the correlation of noise
+constexpr double kWeakest = 0.3;      // correlation of a cycle
+constexpr double kFew = 1.2;          // correlation times the square root of the number of cycles
+constexpr double kValley = 0.2;       // how much less alike the rate is at shorter lags
+constexpr double kFundamental = 0.7;  // of the correlation, at a part of the lag: that part is the period
+constexpr double kFound = 0.7;        // share of the cycles that are recognised
+constexpr double kSame = 0.06;        // relative difference of equal periods
+constexpr double kLags = 2.4;         // least number of lags in the values
+constexpr double kLeastLags = 2.02;   // of a few cycles, the last of which may end with its burst
+constexpr double kMostLags = 8;       // where a few cycles are looked for
+constexpr double kLeast = 1e-3;       // deviation, of the mean rate: less is what rounding leaves of a steady one
+constexpr std::size_t kFewValues = 1024;
+
+struct Candidate {
+  double period = 0;  // values of the finest scale
+  double strength = 0;
+  Followed followed;
+  double scale = 1;
+};
+
+/// Large bursts must not hide the rest: nothing stays above twice this quartile of what is not zero.
+std::vector<double> limited(const std::vector<double>& rate, std::size_t quartile) {
+  std::vector<double> some;
+  for (const double value : rate)
+    if (value > 0) some.push_back(value);
+  if (some.empty()) return rate;
+  const auto place = some.begin() + static_cast<std::ptrdiff_t>(some.size() * quartile / 4);
+  std::nth_element(some.begin(), place, some.end());
+  std::vector<double> result = rate;
+  for (double& value : result) value = std::min(value, 2 * *place);
+  return result;
+}
+
+std::vector<double> halved(const std::vector<double>& values) {
+  std::vector<double> result(values.size() / 2);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = values[2 * i] + values[2 * i + 1];
+  return result;
+}
+
+/// The mean over `reach` values on both sides, fewer at the ends.
+std::vector<double> mean(const std::vector<double>& values, std::size_t reach) {
+  std::vector<double> sums(values.size() + 1, 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) sums[i + 1] = sums[i] + values[i];
+  std::vector<double> result(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t begin = i > reach ? i - reach : 0;
+    const std::size_t end = std::min(i + reach + 1, values.size());
+    result[i] = (sums[end] - sums[begin]) / static_cast<double>(end - begin);
+  }
+  return result;
+}
+
+/// Of the sizes of the values, in all.
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::abs(value);
+  return sum / static_cast<double>(std::max<std::size_t>(values.size(), 1));
+}
+
+/// Smoothed over some `reach` values, without the changes that are slower than `lags`.
+std::vector<double> prepared(const std::vector<double>& values, std::size_t reach, std::size_t lags) {
+  std::vector<double> result = mean(mean(values, reach), reach);
+  const std::vector<double> slow = mean(result, lags);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] -= slow[i];
+  return result;
+}
+
+/// Where the correlations have their summit, around `lag`, and how high it is.
+std::pair<double, double> summit(const std::vector<double>& likes, std::size_t lag) {
+  const double bend = likes[lag - 1] - 2 * likes[lag] + likes[lag + 1];
+  if (bend >= 0) return {static_cast<double>(lag), likes[lag]};
+  const double off = std::clamp((likes[lag - 1] - likes[lag + 1]) / (2 * bend), -0.5, 0.5);
+  return {static_cast<double>(lag) + off, likes[lag] - (likes[lag - 1] - likes[lag + 1]) * off / 4};
+}
+
+/// Whether some part of the lag (a half, a third, ...) is a period already.
+bool is_multiple(const std::vector<double>& likes, double lag, double height) {
+  for (int parts = 2; parts <= 8; ++parts) {
+    const double part = lag / parts;
+    if (part < 6) break;
+    const auto near = static_cast<std::size_t>(std::lround(part));
+    std::size_t top = near;
+    for (std::size_t at = near - 1; at <= near + 1; ++at)
+      if (likes[at] > likes[top]) top = at;
+    const double valley = *std::min_element(likes.begin() + static_cast<std::ptrdiff_t>(near / 2),
+                                            likes.begin() + static_cast<std::ptrdiff_t>(near));
+    if (likes[top] >= kFundamental * height && likes[top] - valley >= kValley) return true;
+  }
+  return false;
+}
+
+/// What the lags from..to have to say on one scale.  `scale`: values of the finest one in a value of this one.
+void search(const std::vector<double>& values, double scale, std::size_t from, std::size_t to,
+            std::vector<Candidate>& found) {
+  if (to <= from) return;
+  const double least = kLeast * mean(values);
+  for (const std::size_t reach : {std::size_t{1}, std::size_t{4}}) {
+    const std::vector<double> ready = prepared(values, reach, std::max(to, kTo));
+    std::vector<double> likes(to + 2);
+    for (std::size_t lag = 1; lag < likes.size(); ++lag) likes[lag] = correlation(ready, lag, least);
+    likes[0] = 1;
+    const auto independent = static_cast<double>(2 * reach + 1);
+    for (std::size_t lag = from; lag <= to; ++lag) {
+      if (likes[lag] < likes[lag - 1] || likes[lag] <= likes[lag + 1]) continue;
+      const auto [period, height] = summit(likes, lag);
+      const double noise = kDeviations * std::sqrt(independent / static_cast<double>(ready.size() - lag));
+      const double valley = *std::min_element(likes.begin() + static_cast<std::ptrdiff_t>(lag / 3),
+                                              likes.begin() + static_cast<std::ptrdiff_t>(lag));
+      if (height < std::max(kWeakest, noise) || height - valley < kValley) continue;
+      if (is_multiple(likes, period, height)) continue;
+      Candidate candidate;
+      candidate.followed = follow(ready, period);
+      const Followed& followed = candidate.followed;
+      if (followed.count < 3 || followed.found < kFound) continue;
+      if (height * std::sqrt(static_cast<double>(followed.count)) < kFew) continue;
+      if (std::abs(followed.period - period) > 0.1 * period) continue;
+      candidate.period = followed.period * scale;
+      candidate.strength = std::min(height, 1.0);
+      candidate.scale = scale;
+      found.push_back(candidate);
+    }
+  }
+}
+
+/// Over all scales.  `quartile`: of the rate on each scale, twice which nothing passes; 0: no limit.
+std::vector<Candidate> search_all(std::vector<double> values, std::size_t quartile) {
+  std::vector<Candidate> found;
+  double scale = 1;
+  while (values.size() >= 2 * kFrom) {
+    const auto lags = [&](double number) {
+      return static_cast<std::size_t>(static_cast<double>(values.size()) / number);
+    };
+    const std::vector<double> level = quartile > 0 ? limited(values, quartile) : values;
+    search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kLags)), found);
+    if (values.size() > kFewValues / 2 && values.size() <= kFewValues)
+      search(level, scale, lags(kMostLags), lags(kLeastLags), found);
+    values = halved(values);
+    scale *= 2;
+  }
+  return found;
+}
+
+/// Of candidates for the same period the strongest, and no multiples of a shorter one that is nearly as strong.
+std::vector<Candidate> sifted(std::vector<Candidate> candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.period < b.period; });
+  std::vector<Candidate> kept;
+  for (const Candidate& one : candidates) {
+    bool keep = true;
+    for (Candidate& other : kept) {
+      const double ratio = one.period / other.period;
+      const double whole = std::round(ratio);
+      if (std::abs(ratio - whole) > kSame * whole) continue;
+      if (whole == 1.0) {
+        if (one.strength > other.strength) other = one;
+        keep = false;
+        break;
+      }
+      if (one.strength < other.strength + 0.25 * (1.1 - other.strength)) keep = false;
+    }
+    if (keep) kept.push_back(one);
+  }
+  return kept;
+}
+
+/// What is not as it was one and two cycles before and behind.
+std::vector<double> without(const std::vector<double>& rate, double period) {
+  std::vector<double> result(rate.size());
+  std::vector<double> around;
+  const auto size = static_cast<std::int64_t>(rate.size());
+  for (std::int64_t i = 0; i < size; ++i) {
+    around.clear();
+    for (const int cycles : {-3, -2, -1, 1, 2, 3}) {
+      const std::int64_t there = i + std::llround(cycles * period);
+      if (there >= 0 && there < size) around.push_back(rate[static_cast<std::size_t>(there)]);
+    }
+    const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
+    std::nth_element(around.begin(), middle, around.end());
+    result[static_cast<std::size_t>(i)] = rate[static_cast<std::size_t>(i)] - (around.empty() ? 0.0 : *middle);
+  }
+  return result;
+}
+
+double variance(const std::vector<double>& values) {
+  double sum = 0;
+  double squares = 0;
+  for (const double value : values) {
+    sum += value;
+    squares += value * value;
+  }
+  const auto count = static_cast<double>(std::max<std::size_t>(values.size(), 1));
+  return squares / count - sum / count * (sum / count);
+}
+
+Cycle cycle_of(const Candidate& candidate, const std::vector<double>& rate, double width) {
+  const double step = candidate.scale * width;
+  Cycle cycle;
+  cycle.period = candidate.period * width;
+  cycle.strength = candidate.strength;
+  cycle.regularity = candidate.followed.regularity;
+  cycle.count = candidate.followed.count;
+  const double end = static_cast<double>(rate.size()) * width;
+  cycle.first = std::max(candidate.followed.first * step, 0.0);
+  cycle.last = std::min(candidate.followed.last * step, end);
+  const double stop = std::min(cycle.last + cycle.period, end);
+  for (std::size_t i = 0; i < rate.size(); ++i) {
+    const double middle = (static_cast<double>(i) + 0.5) * width;
+    if (middle >= cycle.first && middle < stop) cycle.bytes += rate[i];
+  }
+  cycle.bytes /= static_cast<double>(cycle.count);
+  return cycle;
+}
+
+}  // namespace
+
+std::vector<Cycle> find_cycles(const std::vector<double>& rate, double width) {
+  if (variance(rate) <= 0) return {};
+  std::vector<Candidate> found = sifted(search_all(rate, 3));
+  if (found.empty()) found = sifted(search_all(rate, 1));
+  const std::size_t direct = found.size();
+  for (std::size_t at = 0; at < direct; ++at) {
+    const std::vector<double> rest = without(rate, found[at].period);
+    const double share = std::min(variance(rest) / variance(rate), 1.0);
+    for (Candidate& longer : sifted(search_all(rest, 0))) {
+      longer.strength *= share;
+      bool known = longer.period < 1.8 * found[at].period || longer.strength < 0.02;
+      for (const Candidate& other : found) known = known || std::abs(longer.period / other.period - 1) < kSame;
+      if (!known) found.push_back(longer);
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.strength > b.strength; });
+  std::vector<Cycle> cycles;
+  for (const Candidate& candidate : found) cycles.push_back(cycle_of(candidate, rate, width));
+  return cycles;
+}
+
+}  // namespace plait::trace::report

@@ -1,0 +1,178 @@
+#include "trace/report/time/cycles_follow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace plait::trace::report {
+
+namespace {
+
+/// The correlation of the pattern with the values from `at` on.
+double likeness(const std::vector<double>& pattern, const double* at) {
+  const auto count = static_cast<double>(pattern.size());
+  double a = 0;
+  double b = 0;
+  double aa = 0;
+  double bb = 0;
+  double ab = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    a += pattern[i];
+    b += at[i];
+    aa += pattern[i] * pattern[i];
+    bb += at[i] * at[i];
+    ab += pattern[i] * at[i];
+  }
+  const double spread = (aa - a * a / count) * (bb - b * b / count);
+  return spread > 1e-12 * aa * bb ? (ab - a * b / count) / std::sqrt(spread) : 0.0;
+}
+
+constexpr double kAlike = 0.4;
+
+/// Where each cycle begins, going one way from a known one; NaN where none was recognised.
+std::vector<double> walk(const std::vector<double>& padded, std::vector<double> pattern, double from, double step,
+                         double period) {
+  std::vector<double> places;
+  const auto length = static_cast<std::int64_t>(pattern.size());
+  const auto limit = static_cast<std::int64_t>(padded.size()) - length;
+  double at = from;
+  while (true) {
+    const double expected = at + step;
+    const auto begin = std::max<std::int64_t>(std::llround(expected - period / 4), 0);
+    const auto end = std::min<std::int64_t>(std::llround(expected + period / 4), limit);
+    if (begin > end) break;
+    double best = -2;
+    std::int64_t where = begin;
+    std::vector<double> likes;
+    for (std::int64_t place = begin; place <= end; ++place) {
+      likes.push_back(likeness(pattern, &padded[static_cast<std::size_t>(place)]));
+      if (likes.back() > best) {
+        best = likes.back();
+        where = place;
+      }
+    }
+    // At an end the best place may be the last one there is: then the cycle is cut off, and was not seen.
+    if ((where == limit && expected + period / 4 > static_cast<double>(limit)) || (where == 0 && expected < period / 4))
+      break;
+    if (best < kAlike) {
+      places.push_back(std::nan(""));
+      at = expected;
+      continue;
+    }
+    double fine = 0;
+    const auto middle = static_cast<std::size_t>(where - begin);
+    if (middle > 0 && middle + 1 < likes.size()) {
+      const double bend = likes[middle - 1] - 2 * likes[middle] + likes[middle + 1];
+      if (bend < 0) fine = std::clamp((likes[middle - 1] - likes[middle + 1]) / (2 * bend), -0.5, 0.5);
+    }
+    at = static_cast<double>(where) + fine;
+    places.push_back(at);
+    for (std::size_t i = 0; i < pattern.size(); ++i)  // the pattern may change slowly
+      pattern[i] = 0.7 * pattern[i] + 0.3 * padded[static_cast<std::size_t>(where) + i];
+  }
+  return places;
+}
+
+/// The beginning of a cycle: a little before the steepest rise in the `length` values from `at` on.
+std::size_t begin_of(const std::vector<double>& padded, std::size_t at, std::size_t length) {
+  const std::size_t reach = std::max<std::size_t>(length / 8, 1);
+  const auto value = [&](std::size_t i) { return padded[at + i % length]; };
+  double most = -1;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < length; ++i) {
+    double rise = 0;
+    for (std::size_t j = 0; j < reach; ++j) rise += value(i + j) - value(i + length - 1 - j);
+    if (rise > most) {
+      most = rise;
+      place = i;
+    }
+  }
+  place += at;
+  const std::size_t lead = length / 16;
+  if (place + length > padded.size()) place -= std::min(length, place);
+  return place - std::min(lead, place);
+}
+
+}  // namespace
+
+double correlation(const std::vector<double>& values, std::size_t lag, double least) {
+  if (lag + 2 > values.size()) return 0;
+  const std::size_t count = values.size() - lag;
+  double a = 0;
+  double b = 0;
+  double aa = 0;
+  double bb = 0;
+  double ab = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = values[i];
+    const double y = values[i + lag];
+    a += x;
+    b += y;
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+  }
+  const auto n = static_cast<double>(count);
+  const double one = aa - a * a / n;
+  const double two = bb - b * b / n;
+  if (std::min(one, two) < least * least * n) return 0;
+  const double spread = one * two;
+  return spread > 1e-12 * aa * bb ? (ab - a * b / n) / std::sqrt(spread) : 0.0;
+}
+
+Followed follow(const std::vector<double>& values, double period) {
+  Followed result;
+  const auto length = static_cast<std::size_t>(std::lround(period));
+  const std::size_t margin = length / 4;  // before a burst at the very start
+  if (length < 4 || values.size() < 2 * length) return result;
+  // The last cycle may end with its burst.
+  std::vector<double> padded(margin + values.size() + length, 0.0);
+  std::copy(values.begin(), values.end(), padded.begin() + static_cast<std::ptrdiff_t>(margin));
+
+  // The sum over a stretch of the products of each value with the one a period later, moved along.
+  double sum = 0;
+  double best = -1;
+  std::size_t anchor = 0;
+  const auto product = [&](std::size_t at) { return padded[at] * padded[at + length]; };
+  for (std::size_t at = 0; at + length < padded.size(); ++at) {
+    sum += product(at);
+    if (at >= length) sum -= product(at - length);
+    if (at + 1 >= length && sum > best) {
+      best = sum;
+      anchor = at + 1 - length;
+    }
+  }
+  anchor = begin_of(padded, anchor, length);
+  const std::vector<double> pattern(padded.begin() + static_cast<std::ptrdiff_t>(anchor),
+                                    padded.begin() + static_cast<std::ptrdiff_t>(anchor + length));
+  const auto start = static_cast<double>(anchor);
+  std::vector<double> places = walk(padded, pattern, start, -period, period);
+  std::reverse(places.begin(), places.end());
+  places.push_back(start);
+  const std::vector<double> right = walk(padded, pattern, start, period, period);
+  places.insert(places.end(), right.begin(), right.end());
+
+  const auto known = [](double place) { return !std::isnan(place); };
+  const auto first = std::find_if(places.begin(), places.end(), known);
+  const auto last = std::find_if(places.rbegin(), places.rend(), known).base() - 1;
+  const auto steps = last - first;
+  if (steps < 1) return result;
+  const auto found = static_cast<double>(std::count_if(first, last + 1, known));
+  result.count = static_cast<long>(steps) + 1;
+  result.found = found / static_cast<double>(result.count);
+  result.period = (*last - *first) / static_cast<double>(steps);
+  result.first = *first - static_cast<double>(margin);
+  result.last = *last - static_cast<double>(margin);
+  double squares = 0;
+  double pairs = 0;
+  for (auto place = first; place < last; ++place) {
+    if (!known(*place) || !known(*(place + 1))) continue;
+    const double off = *(place + 1) - *place - result.period;
+    squares += off * off;
+    ++pairs;
+  }
+  result.regularity = pairs > 0 ? std::max(0.0, 1.0 - std::sqrt(squares / pairs) / result.period) : 0.0;
+  return result;
+}
+
+}  // namespace plait::trace::report

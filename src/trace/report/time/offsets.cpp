@@ -1,0 +1,96 @@
+#include "trace/report/time/offsets.hpp"
+
+#include <algorithm>
+
+#include "trace/report/sum.hpp"
+
+namespace plait::trace::report {
+
+namespace {
+constexpr std::uint32_t kNone = UINT32_MAX;
+}
+
+std::size_t OffsetsAnalyser::lightest() const {
+  std::size_t least = 0;
+  for (std::size_t at = 1; at < pictures_.size(); ++at)
+    if (bytes_[pictures_[at].name] < bytes_[pictures_[least].name]) least = at;
+  return least;
+}
+
+OffsetsAnalyser::Picture* OffsetsAnalyser::picture(const Call& call) {
+  if (places_[call.name] != kNone) return &pictures_[places_[call.name]];
+  if (pictures_.size() < kKept) {
+    places_[call.name] = static_cast<std::uint32_t>(pictures_.size());
+    pictures_.emplace_back();
+    pictures_.back().name = call.name;
+    return &pictures_.back();
+  }
+  if (bytes_[call.name] < enough_) return nullptr;
+  const std::size_t at = lightest();
+  enough_ = twice(bytes_[pictures_[at].name]);
+  if (bytes_[call.name] < enough_) return nullptr;
+  places_[pictures_[at].name] = kNone;
+  places_[call.name] = static_cast<std::uint32_t>(at);
+  pictures_[at] = Picture{};
+  pictures_[at].name = call.name;
+  pictures_[at].since = call.start;
+  return &pictures_[at];
+}
+
+void OffsetsAnalyser::draw(Picture& picture, const Call& call) {
+  const std::int64_t begin = call.event.offset;
+  const std::int64_t end = begin + call.moved;
+  for (Grid* grid : {&picture.reads, &picture.writes}) {  // both have the same axes
+    grid->column(call.start);
+    grid->row(end - 1);
+  }
+  Grid& grid = call.direction == kReads ? picture.reads : picture.writes;
+  const std::size_t column = grid.column(call.start);
+  for (std::int64_t at = begin; at < end;) {
+    const std::size_t row = grid.row(at);
+    const std::int64_t stop = std::min(grid.rows().begin(row + 1), end);
+    grow(grid.cell(row, column), stop - at);
+    at = stop;
+  }
+}
+
+void OffsetsAnalyser::add(std::span<const Call> calls) {
+  for (const Call& call : calls) {
+    last_ = std::max(last_, call.start);
+    if (!call.is_data() || call.name == kNoFile || call.event.offset < 0 || call.moved == 0) continue;
+    if (call.name >= places_.size()) {
+      places_.resize(lookup_.names(), kNone);
+      bytes_.resize(lookup_.names(), 0);
+    }
+    grow(bytes_[call.name], call.moved);
+    if (Picture* found = picture(call)) draw(*found, call);
+  }
+}
+
+void OffsetsAnalyser::result(Report& report) const {
+  std::vector<const Picture*> order;
+  for (const Picture& picture : pictures_) order.push_back(&picture);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Picture* a, const Picture* b) { return bytes_[a->name] > bytes_[b->name]; });
+  if (order.size() > kShown) order.resize(kShown);
+  for (const Picture* picture : order) {
+    Grid reads = picture->reads;
+    Grid writes = picture->writes;
+    reads.column(last_);  // all pictures end where the trace ends
+    writes.column(last_);
+    Offsets shown;
+    shown.file = lookup_.text(picture->name);
+    shown.since = picture->since;
+    shown.width = reads.columns().width();
+    shown.height = reads.rows().width();
+    const std::size_t columns = reads.used_columns();
+    const std::size_t rows = reads.used_rows();
+    shown.columns = static_cast<std::int64_t>(columns);
+    shown.rows = static_cast<std::int64_t>(rows);
+    shown.bytes[kReads] = reads.used(rows, columns);
+    shown.bytes[kWrites] = writes.used(rows, columns);
+    report.offsets.push_back(std::move(shown));
+  }
+}
+
+}  // namespace plait::trace::report

@@ -1,0 +1,79 @@
+/// Rates over time for the search for cycles: of everything, of reads, of writes, and of the heaviest files.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "trace/report/call.hpp"
+#include "trace/report/lookup.hpp"
+#include "trace/report/time/bins.hpp"
+
+namespace plait::trace::report {
+
+/// The time between requests, from which their lower quartile is known.
+class Gaps {
+ public:
+  void add(std::int64_t gap);
+  std::int64_t quartile() const { return quartile_; }
+
+ private:
+  std::array<std::uint32_t, 256> counts_{};  // four a power of two
+  std::uint32_t count_ = 0;
+  std::uint32_t next_ = 1;  // count at which the quartile is found again
+  std::int64_t quartile_ = 0;
+};
+
+/// A rate: the bytes of a request are spread over the time until the next one, but over no more than twice what usually
+/// lies between two.  So a steady stream of requests is a steady rate, and a pause is a pause.
+class Rate {
+ public:
+  explicit Rate(std::size_t bins) : bins_(bins, 1) {}
+  /// `usual`: what lies between two requests elsewhere; a longer stretch than 64 times that is a pause here.  0: none.
+  void add(std::int64_t at, std::int64_t bytes, std::int64_t usual);
+  void finish(std::int64_t at);
+  std::int64_t usual() const { return gaps_.quartile(); }
+  std::int64_t width() const { return bins_.width(); }
+  std::vector<double> values() const;
+
+ private:
+  void spread(std::int64_t to, std::int64_t usual);
+
+  Bins<double> bins_;
+  Gaps gaps_;
+  std::int64_t last_ = -1;
+  double held_ = 0;  // bytes of the requests at last_
+};
+
+/// Over wall time and over CPU time.  memory: 1 MiB, and 64 KiB a file of which the rate is kept.
+class RatesAnalyser final : public Analyser {
+ public:
+  static constexpr std::size_t kBins = 16384;
+  static constexpr std::size_t kFileBins = 4096;
+  static constexpr std::size_t kFiles = 32;
+
+  explicit RatesAnalyser(const Lookup& lookup);
+  void add(std::span<const Call> calls) override;
+  void result(Report& report) const override;
+
+ private:
+  struct Rates {
+    Rate all{kBins};
+    std::array<Rate, 2> ways{Rate{kBins}, Rate{kBins}};
+    std::vector<Rate> files;
+    std::int64_t last = 0;
+  };
+  void add(Rates& rates, const Call& call, std::int64_t at, std::size_t file);
+  std::size_t file_of(const Call& call);
+
+  const Lookup& lookup_;
+  Rates wall_;
+  Rates cpu_;
+  bool cpu_known_ = true;
+  std::vector<std::uint32_t> places_;  // of names, in files
+  std::vector<std::int64_t> bytes_;    // of names
+  std::vector<std::uint32_t> names_;   // of files
+  std::int64_t enough_ = 0;
+};
+
+}  // namespace plait::trace::report

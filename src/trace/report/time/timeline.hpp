@@ -1,0 +1,31 @@
+/// The data rate over time (figures 3 and 4).
+#pragma once
+
+#include "trace/report/call.hpp"
+#include "trace/report/time/bins.hpp"
+
+namespace plait::trace::report {
+
+/// Over wall time, and over the CPU time of the process where there is one process that has it.
+class TimelineAnalyser final : public Analyser {
+ public:
+  static constexpr std::size_t kMost = 2048;
+
+  void add(std::span<const Call> calls) override;
+  void result(Report& report) const override;
+  /// Whether CPU time can be used: one process moved data, and every request says how much CPU time it had used.
+  bool has_cpu() const { return cpu_ && processes_ == 1; }
+
+ private:
+  enum : std::size_t { kBytes = 0, kCounts = 2, kBusy = 4, kElapsed = 5, kSeries = 6 };
+
+  Bins<std::int64_t> wall_{kMost, kSeries};
+  Bins<std::int64_t> cpu_bins_{kMost, kSeries};
+  bool cpu_ = true;
+  int processes_ = 0;  // that moved data: 0, 1, or 2 for more
+  std::uint32_t process_ = 0;
+  std::int64_t last_cpu_ = 0;
+  std::int64_t last_start_ = 0;
+};
+
+}  // namespace plait::trace::report

@@ -1,0 +1,102 @@
+/// One copy of a workload's program, as it makes its requests.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "trace/workloads1992/spec.hpp"
+
+namespace plait::trace {
+
+/// A small generator of random bits, the same everywhere (splitmix64 by S. Vigna).
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// From 0 to below `limit`, which is above 0.
+  std::int64_t below(std::int64_t limit) {
+    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(limit));
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Makes the events of one copy, in the order of start.  Times in us inside; a clock of CPU time decides when requests
+/// are made, and what the process waits for them moves the wall clock away from it.
+class Program {
+ public:
+  Program(const Spec& spec, std::uint64_t seed, std::uint32_t number, std::int64_t start, int burst);
+
+  bool ended() const noexcept { return part_ == Part::kEnded; }
+  /// The next event; not after the last.
+  const Event& front() const noexcept { return event_; }
+  void pop();
+  /// All that the program opens, in the order of its opens.
+  std::vector<File> files() const;
+
+ private:
+  enum class Part : std::uint8_t { kOpen, kRequests, kClose, kExit, kEnded };
+
+  /// Requests that follow each other without longer computations between them.
+  struct Burst {
+    std::int64_t begin = 0;  // CPU time
+    std::int64_t end = 0;
+    std::int64_t reads = 0;
+    std::int64_t writes = 0;
+    std::int64_t text = 0;  // lines of text behind the rest: 0 or 1
+    int stages = 1;
+  };
+
+  std::int64_t bursts() const { return cycles_ + 2; }
+  Burst plan(std::int64_t index);
+  void begin_burst(std::int64_t index);
+  void make_request();
+  void place_read();
+  void place_write();
+  void emit(Kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length);
+  /// How long the store takes for the request of event_.
+  std::int64_t service();
+  int data_file(int index) const { return index + 2; }
+  /// Whether all that is read is the file of parameters.
+  bool only_input() const { return !staged_ && spec_.trickle == 0; }
+
+  const Spec& spec_;
+  Dice dice_;
+  std::uint32_t number_;
+  std::int64_t start_;
+  std::int64_t burst_;
+  bool staged_;
+  std::int64_t cycles_;  // or, without cycles, the one stretch between start and end
+  std::int64_t reads_per_cycle_ = 0;
+  std::int64_t writes_per_cycle_ = 0;
+  std::int64_t first_reads_ = 0;  // of data, before the first cycle
+  std::int64_t last_writes_ = 0;
+  std::int64_t cycle_begin_ = 0;  // of the cycle that is next, varied
+  std::int64_t pace_ = 0;         // CPU time a request at start and end
+
+  Part part_ = Part::kOpen;
+  std::int64_t index_ = 0;  // of the burst, or of the file being opened or closed
+  Burst now_;
+  std::int64_t done_reads_ = 0;  // in this burst
+  std::int64_t done_writes_ = 0;
+  std::int64_t read_place_ = 0;
+  std::int64_t write_place_ = 0;
+  std::int64_t trickled_ = 0;
+
+  std::int64_t cpu_ = 0;
+  std::int64_t waited_ = 0;      // wall time beyond CPU time, since start_
+  std::int64_t store_free_ = 0;  // wall time at which the store has done all asynchronous requests
+  std::uint32_t last_file_ = 0;
+  std::vector<std::int64_t> ends_;  // by file: behind its last request
+  std::uint64_t operations_ = 0;
+  Event event_;
+};
+
+}  // namespace plait::trace

@@ -1,0 +1,122 @@
+#include "trace/workloads1992/spec.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::trace {
+
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+
+// Counts of requests are table 1's, dealt to reads and writes by the rates of table 2. Table 1's totals are 3 to 8 %
+// above what the rates and sizes of table 2 give; sizes of requests lie between, so that each figure of both tables is
+// met within 5 %. They are sectors of 512 bytes. Files are such that one pass of writes covers table 1's data.
+constexpr std::array<Spec, 7> kSpecs{{
+    {.about = {"bvi", "helicopter blade and vortex", "staging on the solid-state disk, small requests", 1258, 171,
+               22835, 1380457, 12.3, 5.34, 913, 185, 16.1, 2.31, 39, 32.0},
+     .reads = 1147867,
+     .writes = 232590,
+     .read_bytes = 28 * 512,
+     .write_bytes = 59 * 512,
+     .files = 4,
+     .file_writes = 1485,
+     .stages = 16,
+     .burst = 65,
+     .jitter = 200,
+     .solid = true},
+    {.about = {"ccm", "climate", "staging, moderate", 205, 11.6, 1812, 54125, 4.25, 3.96, 135, 128, 31.9, 1.07, 70,
+               2.93},
+     .reads = 27783,
+     .writes = 26342,
+     .read_bytes = 33 * kKiB,
+     .write_bytes = 33 * kKiB,
+     .files = 2,
+     .file_writes = 180,
+     .stages = 2,
+     .burst = 250,
+     .jitter = 200},
+    {.about = {"forma", "structural dynamics", "staging of sparse blocks, each read eleven times", 206, 30, 15155,
+               475826, 62.2, 5.68, 1990, 300, 30.4, 11.0, 39, 5.28},
+     .reads = 413491,
+     .writes = 62335,
+     .read_bytes = 33 * kKiB,
+     .write_bytes = 20 * kKiB,
+     .files = 1,
+     .file_writes = 1536,
+     .stages = 11,
+     .burst = 310,
+     .jitter = 200,
+     .empty = 8},
+    {.about = {"gcm", "global climate", "reads its state, writes results as it goes", 1897, 229, 266.2, 7953, .0107,
+               .12, .34, 3.85, 31.9, .089, 0, 0},
+     .reads = 645,
+     .writes = 7308,
+     .read_bytes = 33 * kKiB,
+     .write_bytes = 33 * kKiB,
+     .files = 10,
+     .file_writes = 741,
+     .stages = 1,
+     .burst = 1000,
+     .jitter = 500,
+     .trickle = 6663},
+    {.about = {"les", "large eddies", "staging, asynchronous, large sequential requests", 146, 224, 7803, 22384, 24.0,
+               25.2, 74, 81, 325, .95, 16, 8.9},
+     .reads = 10687,
+     .writes = 11697,
+     .read_bytes = 346 * kKiB,
+     .write_bytes = 335 * kKiB,
+     .files = 2,
+     .file_writes = 342,
+     .stages = 4,
+     .burst = 235,
+     .jitter = 200,
+     .asynchronous = true},
+    {.about = {"upw", "polynomial factorization", "reads its input, writes its answer", 596, 58.6, 61.5, 1840, .0012,
+               .1, .037, 3.05, 32.7, .012, 0, 0},
+     .reads = 22,
+     .writes = 1818,
+     .read_bytes = 67 * 512,
+     .write_bytes = 67 * 512,
+     .files = 1,
+     .file_writes = 1818,
+     .stages = 1,
+     .burst = 1000,
+     .jitter = 200},
+    {.about = {"venus", "atmosphere of Venus", "staging around six small files", 379, 55.2, 16712, 34904, 26.4, 14.7,
+               60, 32, 456, 1.80, 101, 3.75},
+     .reads = 22763,
+     .writes = 12141,
+     .read_bytes = 468 * kKiB,
+     .write_bytes = 482 * kKiB,
+     .files = 6,
+     .file_writes = 20,
+     .stages = 4,
+     .burst = 400,
+     .jitter = 200,
+     .interleaved = true},
+}};
+
+constexpr auto kAbout = [] {
+  std::array<Workload, kSpecs.size()> all{};
+  for (std::size_t k = 0; k < all.size(); ++k) all[k] = kSpecs[k].about;
+  return all;
+}();
+
+}  // namespace
+
+std::span<const Workload> workloads() { return kAbout; }
+
+const Spec& find_spec(std::string_view name) {
+  const auto found =
+      std::find_if(kSpecs.begin(), kSpecs.end(), [&](const Spec& one) { return one.about.name == name; });
+  if (found != kSpecs.end()) return *found;
+  std::string names;
+  for (const Spec& one : kSpecs) names += base::text(names.empty() ? "" : ", ", one.about.name);
+  throw Error(ErrorKind::kArgument, base::text("there is no workload '", name, "'; there are ", names));
+}
+
+}  // namespace plait::trace

@@ -1,0 +1,70 @@
+/// What the tests of readers of other tools' traces share.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "trace/formats/registry.hpp"
+
+namespace plait_test {
+
+/// A whole trace.
+struct Read {
+  std::vector<plait::trace::Event> events;
+  plait::trace::Description description;
+
+  std::string name(const plait::trace::Event& event) const {
+    for (const auto& file : description.files)
+      if (file.process == event.process && file.number == event.file) return file.name;
+    return "";
+  }
+  std::vector<plait::trace::Event> of(plait::trace::Kind kind) const {
+    std::vector<plait::trace::Event> found;
+    for (const auto& event : events)
+      if (event.kind == kind) found.push_back(event);
+    return found;
+  }
+  bool notes(std::string_view part) const {
+    for (const auto& note : description.notes)
+      if (note.find(part) != std::string::npos) return true;
+    return false;
+  }
+};
+
+inline Read read_all(plait::trace::Reader& reader) {
+  Read all;
+  std::vector<plait::trace::Event> room(7);
+  while (const std::size_t count = reader.read(room))
+    all.events.insert(all.events.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+  all.description = reader.description();
+  for (std::size_t k = 1; k < all.events.size(); ++k)
+    if (all.events[k].start < all.events[k - 1].start) throw std::logic_error("events are not in the order of start");
+  return all;
+}
+
+inline plait::trace::ReadOptions as(const std::string& format, const std::string& columns = "") {
+  plait::trace::ReadOptions options;
+  options.format = format;
+  options.columns = columns;
+  return options;
+}
+
+/// Reads a text as one of the formats, or as that which it is taken for.
+inline Read read_text(std::string_view text, plait::trace::ReadOptions options = {},
+                      const std::string& name = "trace") {
+  auto source = std::make_unique<plait::trace::Source>(name, plait::trace::bytes_of(text));
+  if (options.format.empty()) {
+    for (const auto& format : plait::trace::formats()) {
+      if (format.recognise == nullptr || !format.recognise(text)) continue;
+      options.format = format.name;
+      break;
+    }
+  }
+  return read_all(*plait::trace::find_format(options.format).open(std::move(source), options));
+}
+
+}  // namespace plait_test

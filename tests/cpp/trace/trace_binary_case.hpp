@@ -1,0 +1,78 @@
+// Helpers of the tests of binary traces.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "trace/formats/registry.hpp"
+
+namespace plait_test::binary {
+
+/// All events of a reader, taken `step` at a time.
+inline std::vector<plait::trace::Event> all_of(plait::trace::Reader& reader, std::size_t step = 1000) {
+  std::vector<plait::trace::Event> all;
+  std::vector<plait::trace::Event> room(step);
+  while (const std::size_t count = reader.read(room))
+    all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+  return all;
+}
+
+inline std::string content_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline void write_content(const std::string& path, std::string_view content) {
+  std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
+/// A reader of bytes in memory.
+inline std::unique_ptr<plait::trace::Reader> reader_of(std::string_view format, std::string_view bytes) {
+  return plait::trace::find_format(format).open(
+      std::make_unique<plait::trace::Source>("memory", plait::trace::bytes_of(bytes)), {});
+}
+
+/// Events in the order of start, with every field anywhere in its range and now and then at its ends.
+inline std::vector<plait::trace::Event> wild_events(std::size_t count, unsigned seed, unsigned threads = 5) {
+  std::mt19937_64 random(seed);
+  const auto wild = [&](std::int64_t usual) {
+    switch (random() % 8) {
+      case 0: return static_cast<std::int64_t>(random());
+      case 1: return INT64_MAX;
+      case 2: return INT64_MIN;
+      case 3: return std::int64_t{-1};
+      case 4: return std::int64_t{0};
+      default: return usual;
+    }
+  };
+  std::vector<plait::trace::Event> events(count);
+  std::int64_t now = -1000000;
+  for (plait::trace::Event& e : events) {
+    now += static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 100000);
+    e.start = now;
+    e.duration = wild(static_cast<std::int64_t>(random() % 5000));
+    e.cpu = wild(now / 2);
+    e.offset = wild(static_cast<std::int64_t>(random() % 1000 * 4096));
+    e.length = wild(4096);
+    e.result = wild(e.length);
+    e.operation = random() % 4 == 0 ? random() : random() % 10;
+    e.process = static_cast<std::uint32_t>(random() % 3 + 1);
+    e.thread = static_cast<std::uint32_t>(random() % threads);
+    e.file = random() % 16 == 0 ? static_cast<std::uint32_t>(random()) : static_cast<std::uint32_t>(random() % 100);
+    e.kind = static_cast<plait::trace::Kind>(random() % 2 == 0 ? random() % 2 : random() % 16);
+    e.interface = static_cast<plait::trace::Interface>(random() % 13);
+    e.flags = static_cast<std::uint16_t>(random() % 4 == 0 ? random() : 0x80);
+  }
+  return events;
+}
+
+}  // namespace plait_test::binary

@@ -1,0 +1,62 @@
+/// Traces in memory, read and written.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/trace.hpp"
+#include "trace/formats/registry.hpp"
+#include "trace_random.hpp"
+
+namespace plait::trace {
+
+inline std::unique_ptr<Reader> reader_of(std::string_view format, std::string_view text,
+                                         const ReadOptions& options = {}) {
+  return find_format(format).open(std::make_unique<Source>("the test", bytes_of(text)), options);
+}
+
+/// Reads a text; a few events at a time, so that calls end anywhere.
+inline Whole read_text(std::string_view format, std::string_view text, const ReadOptions& options = {}) {
+  const std::unique_ptr<Reader> reader = reader_of(format, text, options);
+  Whole whole;
+  std::vector<Event> room(7);
+  while (const std::size_t count = reader->read(room)) {
+    whole.events.insert(whole.events.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+    if (whole.events.size() > 100'000'000) break;
+  }
+  whole.description = reader->description();
+  return whole;
+}
+
+/// Writes a whole trace; `lost` takes what the format says it could not hold.
+inline std::string write_text(std::string_view format, const Whole& whole, const WriteOptions& options = {},
+                              std::vector<std::string>* lost = nullptr) {
+  std::string text;
+  const std::unique_ptr<Writer> writer = find_format(format).create(sink_to(text), options);
+  for (const Process& process : whole.description.processes) writer->add(process);
+  for (const File& file : whole.description.files) writer->add(file);
+  writer->write(whole.events);
+  writer->finish(whole.description);
+  EXPECT_EQ(writer->bytes_written(), static_cast<std::int64_t>(text.size()));
+  if (lost != nullptr) *lost = writer->lost();
+  return text;
+}
+
+/// What two descriptions of one trace have in common, whatever its format.
+inline void expect_same_description(const Description& one, const Description& other) {
+  EXPECT_EQ(one.zero, other.zero);
+  EXPECT_EQ(one.tick, other.tick);
+  EXPECT_EQ(one.complete, other.complete);
+  EXPECT_EQ(one.processes, other.processes);
+  EXPECT_EQ(one.files, other.files);
+  EXPECT_EQ(one.missed, other.missed);
+  EXPECT_EQ(one.counters, other.counters);
+  EXPECT_EQ(one.notes, other.notes);
+}
+
+}  // namespace plait::trace

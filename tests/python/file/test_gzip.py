@@ -1,0 +1,193 @@
+"""Raw elements packed by gzip, which are read as if they were not packed."""
+
+import gzip
+import itertools
+import os
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+
+def noise(count: int, seed: int = 1) -> np.ndarray:
+    """Numbers that neither pack to nothing nor not at all."""
+    return np.random.default_rng(seed).integers(0, 1000, count).astype("i4")
+
+
+def packed(path: Path, array: np.ndarray, members: int = 1, level: int = 6) -> Path:
+    """The array's bytes in so many gzip members."""
+    data = array.tobytes()
+    cuts = [len(data) * i // members for i in range(members + 1)]
+    with open(path, "wb") as file:
+        for begin, end in itertools.pairwise(cuts):
+            file.write(gzip.compress(data[begin:end], level, mtime=0))
+    return path
+
+
+def refused(kind: type[plait.Error], path: object, mode: str = "r", **options: object) -> str:
+    with pytest.raises(kind) as told:
+        plait.open(path, mode, **{"shape": (6,), "dtype": "i4", **options})
+    return str(told.value)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("level", [0, 1, 9])
+def test_layouts_and_regions(tmp_path, members, level):
+    array = noise(60 * 70).reshape(60, 70)
+    path = packed(tmp_path / "a.raw.gz", array, members, level)
+    layout = plait.Layout((60, 70), "(cyclic(7), block)", grid=(2, 2))
+    with plait.open(path, shape=(60, 70), dtype="i4") as file:
+        for rank, part in enumerate(file.read(layout)):
+            np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+        np.testing.assert_array_equal(file.read(region=np.s_[3:50:5, 69]), array[3:50:5, 69])
+        np.testing.assert_array_equal(file.read(region=np.s_[59, 60:]), array[59, 60:])
+    with plait.open(path, shape=(70, 60), dtype="i4", order="F") as file:
+        np.testing.assert_array_equal(file.read(), array.ravel().reshape((70, 60), order="F"))
+
+
+@pytest.mark.parametrize(("members", "level"), [(1, 6), (1, 0), (40, 1)])
+def test_any_place_is_reached_from_one_near_it(tmp_path, members, level):
+    array = noise(3_000_000)
+    path = packed(tmp_path / "a.bin.gz", array, members, level)
+    with plait.open(path, shape=array.shape, dtype="i4") as file:
+        assert "places to begin at" in file.explain(plait.Layout(array.shape, "(block)", grid=(1,)))
+        np.testing.assert_array_equal(file.read(), array)
+        for begin in np.random.default_rng(2).integers(0, array.size - 1000, 12):
+            np.testing.assert_array_equal(file.read(region=np.s_[begin : begin + 1000]), array[begin : begin + 1000])
+        stream = file.stream(0)
+        stream.seek(2_999_990)
+        assert np.frombuffer(stream.read(40), "i4").tolist() == array[-10:].tolist()
+
+
+def test_places_are_thinned_out_in_large_files(tmp_path):
+    zeros = np.zeros(300 << 20, "u1")
+    zeros[123_456_789] = 7
+    path = packed(tmp_path / "a.gz", zeros, 300, 1)
+    with plait.open(path, shape=zeros.shape, dtype="u1") as file:
+        words = file.explain(plait.Layout(zeros.shape, "(block)", grid=(1,)))
+        assert 64 <= int(words.split(" places")[0].split()[-1]) <= 128
+        assert file.read(region=np.s_[123_456_780:123_456_800]).tolist() == [0] * 9 + [7] + [0] * 10
+
+
+def test_what_programs_have_packed(tmp_path):
+    array = noise(1000)
+    (tmp_path / "a.raw").write_bytes(array.tobytes())
+    if shutil.which("gzip") is None:
+        pytest.skip("there is no gzip")
+    subprocess.run(["gzip", tmp_path / "a.raw"], check=True)
+    with open(tmp_path / "a.raw.gz", "ab") as file:
+        file.write(bytes(700))  # as on tapes
+    assert plait.open(tmp_path / "a.raw.gz", shape=1000, dtype="i4").read().tolist() == array.tolist()
+    plait.copy(tmp_path / "a.raw.gz", tmp_path / "a.npy", shape=1000, dtype="i4")
+    assert np.load(tmp_path / "a.npy").tolist() == array.tolist()
+
+
+def test_empty_content(tmp_path):
+    path = packed(tmp_path / "a.gz", noise(0))
+    assert plait.open(path, shape=(0, 3), dtype="f8").read().shape == (0, 3)
+
+
+def test_an_offset_counts_bytes_of_the_content(tmp_path):
+    path = packed(tmp_path / "a.gz", noise(10))
+    assert plait.open(path, shape=8, dtype="i4", offset=8).read().tolist() == noise(10)[2:].tolist()
+
+
+def test_sizes_that_do_not_fit(tmp_path):
+    path = packed(tmp_path / "a.gz", noise(10))
+    assert "has 40 bytes, but an array 11 of 4-byte elements" in refused(plait.StoreError, path, shape=11)
+    assert "has 40 bytes, but an array 9 of 4-byte elements" in refused(plait.ArgumentError, path, shape=9)
+    assert "shape and dtype must be given" in refused(plait.ArgumentError, path, shape=None, dtype=None)
+
+
+@pytest.mark.parametrize("mode", ["w", "r+"])
+def test_writing_is_refused(tmp_path, mode):
+    path = packed(tmp_path / "a.raw.gz", noise(6))
+    before = path.read_bytes()
+    text = refused(plait.ArgumentError, path, mode)
+    assert text == (
+        f"{path}: gzipped files are only read; write {tmp_path}/a.raw and gzip that, or say raw:{path} for elements "
+        "as they are"
+    )
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.raw.gz"]
+
+
+def test_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "is that of a gzipped .npy file" in refused(plait.ArgumentError, packed(tmp_path / "a.npy.gz", noise(6)))
+    assert "is that of a gzipped HDF5 file" in refused(plait.ArgumentError, packed(tmp_path / "a.h5.gz", noise(6)))
+    assert ".gz files end with .gz in small letters; rename it" in refused(plait.ArgumentError, "a.bin.GZ")
+    for prefix in ("stripe:", "distant:", "memory:"):
+        assert "names that end with .gz are those of ordinary files" in refused(plait.ArgumentError, f"{prefix}a.gz")
+    path = packed(tmp_path / "a.bin", noise(6))
+    assert "those of gzip files; give it a name that ends with .gz" in refused(plait.StoreError, path, shape=1000)
+    path = packed(tmp_path / "b.gz", noise(6))
+    size = path.stat().st_size
+    assert plait.open(f"raw:{path}", shape=size, dtype="u1").read().tobytes() == path.read_bytes()
+
+
+def test_files_that_are_not_gzipped(tmp_path):
+    (tmp_path / "a.gz").write_bytes(bytes(24))
+    text = refused(plait.StoreError, tmp_path / "a.gz")
+    assert "does not begin as gzip's files do" in text
+    assert f"say raw:{tmp_path}/a.gz" in text
+    (tmp_path / "a.gz").write_bytes(b"")
+    assert "does not begin as gzip's files do" in refused(plait.StoreError, tmp_path / "a.gz")
+    (tmp_path / "a.gz").write_bytes(b"\x89HDF\r\n\x1a\n")
+    assert "Its first bytes are those of HDF5" in refused(plait.StoreError, tmp_path / "a.gz")
+
+
+def test_damage_is_found_when_the_file_is_opened(tmp_path):
+    path = packed(tmp_path / "a.gz", noise(100_000), 2)
+    whole = path.read_bytes()
+    second = whole.index(b"\x1f\x8b\x08", 10)
+    known = {"shape": 100_000}
+    for length in (5, 1000, second - 3, second + 4, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        text = refused(plait.StoreError, path, **known)
+        assert f"{path} ends at byte {length} in the middle of gzip data" in text
+        assert "it has been truncated" in text
+    for place in (1000, second + 1000):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        text = refused(plait.StoreError, path, **known)
+        assert "the gzip data is damaged at byte" in text or "ends at byte" in text
+    for place, says in ((second - 8, "incorrect data check"), (len(whole) - 4, "incorrect length check")):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        text = refused(plait.StoreError, path, **known)
+        assert says in text
+        assert f"after {200_000 if place < second else 400_000} bytes of content" in text
+    path.write_bytes(whole + b"and more")
+    assert f"damaged at byte {len(whole) + 2}" in refused(plait.StoreError, path, **known)
+
+
+def test_damage_that_comes_later_is_told_by_the_read(tmp_path):
+    array = noise(3_000_000)
+    path = packed(tmp_path / "a.gz", array)
+    with plait.open(path, shape=array.shape, dtype="i4") as file:
+        with open(path, "r+b") as writer:
+            writer.seek(path.stat().st_size // 2)
+            writer.write(np.random.default_rng(3).bytes(100_000))
+        with pytest.raises(plait.StoreError, match=r"a\.gz: the gzip data is damaged at byte \d+, after \d+ bytes"):
+            file.read()
+        np.testing.assert_array_equal(file.read(region=np.s_[:1000]), array[:1000])
+
+
+def test_blocks_of_all_kinds(tmp_path):
+    """Blocks that are stored, of fixed and of other codes, with flushes between them."""
+    pieces = [noise(50_000, seed).tobytes() for seed in range(9)]
+    data = b""
+    packer = zlib.compressobj(6, zlib.DEFLATED, 31, 9, zlib.Z_FIXED)
+    kinds = (zlib.Z_SYNC_FLUSH, zlib.Z_FULL_FLUSH, zlib.Z_BLOCK)
+    for i, piece in enumerate(pieces):
+        data += packer.compress(piece) + packer.flush(kinds[i % 3])
+    (tmp_path / "a.gz").write_bytes(data + packer.flush() + gzip.compress(pieces[0], 0, mtime=0))
+    expected = b"".join([*pieces, pieces[0]])
+    with plait.open(tmp_path / "a.gz", shape=len(expected), dtype="u1") as file:
+        assert file.read().tobytes() == expected
+        for begin in range(0, len(expected), 199_999):
+            assert file.read(region=np.s_[begin : begin + 9]).tobytes() == expected[begin : begin + 9]

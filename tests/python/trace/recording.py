@@ -1,0 +1,136 @@
+"""Recording programs in tests: compiling them, running them traced, and the kernel's own count of them untraced."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import compiling
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import plait.trace
+from plait.trace import Interface, Kind
+
+SOURCES = Path(__file__).parent / "recorded"
+HEADER = 832  # bytes that the loader reads of one more library: ours
+NOT_COUNTED = [Interface.AIO, Interface.URING]  # by the kernel, in /proc/PID/io
+
+
+@dataclass
+class Recorded:
+    """A recorded run."""
+
+    path: Path
+    events: npt.NDArray[np.void]
+    description: plait.trace.Description
+    status: int
+
+    def name_of(self, event: np.void) -> str:
+        """The file of an event."""
+        return self.names[int(event["process"]), int(event["file"])]
+
+    @property
+    def names(self) -> dict[tuple[int, int], str]:
+        """Names of files by process and number."""
+        return {(one.process, one.number): one.name for one in self.description.files} | {
+            (one.number, 0): "" for one in self.description.processes
+        }
+
+    def of(self, name: str, kind: Kind | None = None) -> npt.NDArray[np.void]:
+        """The events on a file, by the end of its name."""
+        names = self.names
+        keep = [
+            names.get((int(one["process"]), int(one["file"])), "").endswith(name)
+            and (kind is None or one["kind"] == kind)
+            for one in self.events
+        ]
+        return self.events[np.array(keep, dtype=bool)] if len(self.events) else self.events
+
+    def kind(self, kind: Kind) -> npt.NDArray[np.void]:
+        """The events of one kind."""
+        return self.events[self.events["kind"] == kind]
+
+    def moved(self, kind: Kind) -> int:
+        """Bytes that the kernel counts."""
+        events = self.kind(kind)
+        counted = ~np.isin(events["interface"], NOT_COUNTED)
+        return int(np.maximum(events["result"], 0)[counted].sum())
+
+    def programs(self) -> int:
+        """How many programs were loaded."""
+        return sum(one.name == "loader:[exec]" for one in self.description.files)
+
+    def missed(self) -> dict[str, tuple[int, int, int]]:
+        """What is missing, without what was only mapped."""
+        return {
+            one.reason: (one.events, one.read_bytes, one.written_bytes)
+            for one in self.description.missed
+            if "mapped" not in one.reason
+        }
+
+
+def load(path: Path, status: int = 0) -> Recorded:
+    """Reads a whole trace."""
+    with plait.trace.open(path) as trace:
+        events = trace.read()
+        return Recorded(path, events, trace.description, status)
+
+
+def record(folder: Path, *command: str | Path, append: bool = False) -> Recorded:
+    """Runs a command recorded."""
+    path = folder / "trace.plait"
+    status = plait.trace.record([str(word) for word in command], path, append=append)
+    return load(path, status)
+
+
+def compiled(folder: Path, source: str | Path, *flags: str) -> Path:
+    """A C program of the folder `recorded`, or of another path, compiled."""
+    return compiling.compiled(folder, SOURCES / source, *flags)
+
+
+def need(program: str) -> str:
+    """The path of a program that may not be there."""
+    path = shutil.which(program)
+    if path is None:
+        pytest.skip(f"{program} is not installed")
+    return path
+
+
+def kernel_count(folder: Path, command: Sequence[str | Path]) -> tuple[int, int]:
+    """Bytes that a command and the children that it waited for read and wrote, as the kernel counts, untraced."""
+    counter = compiled(folder, "kernel_count.c")
+    result = folder / "kernel-count"
+    with open(os.devnull, "wb") as nowhere:
+        subprocess.run([counter, result, *command], stdout=nowhere, stderr=nowhere, check=False, timeout=60)
+    counts = dict(line.split(": ") for line in result.read_text(encoding="ascii").splitlines())
+    return int(counts["rchar"]), int(counts["wchar"])
+
+
+def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.CaptureFixture[str]) -> Recorded:
+    """The events of a run have the bytes that the kernel counts of the same run untraced, and nothing is missed."""
+    read, written = kernel_count(folder, command)
+    with capfd.disabled(), open(os.devnull, "wb") as nowhere:
+        status = subprocess.run(
+            [PLAIT, "trace", "record", "-q", "-o", folder / "trace.plait", "--", *command],
+            stdout=nowhere,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=100,
+        )
+    found = load(folder / "trace.plait", status.returncode)
+    assert status.returncode == 0, status.stderr
+    assert found.missed() == {}
+    assert found.description.complete
+    assert found.moved(Kind.WRITE) == written
+    assert found.moved(Kind.READ) - HEADER * found.programs() == read, found.programs()
+    return found
+
+
+PLAIT = Path(sys.executable).parent / "plait"
