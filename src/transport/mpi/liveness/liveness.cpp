@@ -45,7 +45,8 @@ std::shared_ptr<const int> descriptor_of([[maybe_unused]] pid_t process) {
 PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, const node::Departure& departure,
                            const node::Progress& progress)
     : workers_(std::move(workers)), departure_(departure), progress_(progress) {
-  // Process numbers mean the same only inside one namespace.
+  // A descriptor rather than the number, which another process may get.  Process numbers mean the same only inside one
+  // namespace.
   struct stat space{};
   const bool known = ::stat("/proc/self/ns/pid", &space) == 0;
   const std::array<long long, 2> mine{::getpid(), known ? static_cast<long long>(space.st_ino) : -1 - ::getpid()};
