@@ -2,12 +2,16 @@
 #pragma once
 
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
 
 namespace plait::core {
+
+/// Brings an argument error of this rank to the agreement that the others are at, in its turn.
+[[noreturn]] void refuse(const Comm& comm, const std::string& message);
 
 /// Brings what went wrong on this rank, before or beside what it agrees on, to the agreement that the others are at.  A
 /// process that is alone throws it.  errors  Always an Error.
