@@ -40,7 +40,7 @@ template <typename Part, typename CheckOutput, typename Find>
 Wanted<Part> wanted(plait_file* file, const plait_layout* layout, const plait_access* access,
                     CheckOutput&& check_output, Find&& parts) {
   File& own = file_of(file);
-  const auto tell = [&](const std::string& message) { own.refuse(message); };
+  const auto tell = [&](const std::string& message, int code) { own.refuse(message, code); };
   return checked(tell, [&] {
     check_output();
     const Layout& layout_given = layout_of(layout);

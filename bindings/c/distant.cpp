@@ -60,7 +60,7 @@ plait_status plait_dio_open(const char* path, const char* mode, const plait_comm
   return guarded(comm, [&] {
     const plait::Comm& own = comm_of(comm);
     DistantOptions wanted;
-    const auto tell = [&](const std::string& message) { DistantFile::refuse_open(message, own); };
+    const auto tell = [&](const std::string& message, int code) { DistantFile::refuse_open(message, own, code); };
     auto made = checked(tell, [&] {
       output(handle, "handle");
       wanted = wanted_of(path, mode, options);

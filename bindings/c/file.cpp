@@ -63,7 +63,7 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
       Mode mode;
       FileOptions options;
     };
-    const auto tell = [&](const std::string& message) { File::refuse_open(message, everyone); };
+    const auto tell = [&](const std::string& message, int code) { File::refuse_open(message, everyone, code); };
     Wanted wanted = checked(tell, [&] {
       output(file, "file");
       return Wanted{std::make_unique<plait_file>(), text_of(url, "url"), mode_named(text_of(mode, "mode")),

@@ -1,6 +1,7 @@
 /// What the handles of the C interface have in common: errors become a status and a message.
 #pragma once
 
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <string>
@@ -45,20 +46,23 @@ plait_status guarded(const Handle* handle, Body&& body) noexcept {
 }
 
 /// Runs checks in front of a collective call.  What they throw becomes the call that `tell` makes instead: that of
-/// File::refuse and the like, so that the other ranks do not wait.
+/// File::refuse and the like, with a message and a code of the system, so that the other ranks do not wait.
 template <typename Tell, typename Body>
 decltype(auto) checked(Tell&& tell, Body&& body) {
   std::string message;
+  int code = 0;
   try {
     return body();
   } catch (const Error& error) {
     message = error.what();
+    if (error.kind() == ErrorKind::kSystem) code = error.system_code();
   } catch (const std::bad_alloc&) {
     message = "there is not enough memory for the arguments of the call";
+    code = ENOMEM;
   } catch (const std::exception& error) {
     message = base::text("an argument cannot be used: ", error.what());
   }
-  tell(message);
+  tell(message, code);
   refuse(message);
 }
 

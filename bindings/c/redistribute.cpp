@@ -60,7 +60,9 @@ plait_status redistribute(const plait_comm* comm, const plait_layout* source, co
       Parts parts;
       RedistributionOptions options;
     };
-    const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
+    const auto tell = [&](const std::string& message, int code) {
+      plait::refuse_redistribute(message, everyone, code);
+    };
     const Wanted call = checked(tell, [&] {
       const Layout& source_given = layout_of(source, "source");
       const Layout& target_given = layout_of(target, "target");
@@ -78,7 +80,7 @@ plait_redistribution& plan_of(plait_redistribution* plan) {
 
 template <typename Find, typename Also>
 Parts parts_of(plait_redistribution& own, Find&& find, Also&& also) {
-  const auto tell = [&](const std::string& message) { own.plan->refuse(message); };
+  const auto tell = [&](const std::string& message, int code) { own.plan->refuse(message, code); };
   return checked(tell, [&] {
     also();
     return find(*own.source, *own.target, own.comm, own.element_bytes);
@@ -131,7 +133,9 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
   return guarded(comm, [&] {
     const Comm& everyone = comm_of(comm);
     std::unique_ptr<plait_redistribution> handle;
-    const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
+    const auto tell = [&](const std::string& message, int code) {
+      plait::refuse_redistribute(message, everyone, code);
+    };
     const RedistributionOptions wanted = checked(tell, [&] {
       output(plan, "plan");
       handle = std::make_unique<plait_redistribution>();

@@ -13,7 +13,9 @@ plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted
   return guarded(comm, [&] {
     const plait::Comm& everyone = comm_of(comm);
     std::unique_ptr<plait_shared> handle;
-    const auto tell = [&](const std::string& message) { plait::refuse_redistribute(message, everyone); };
+    const auto tell = [&](const std::string& message, int code) {
+      plait::refuse_redistribute(message, everyone, code);
+    };
     const std::int64_t bytes = checked(tell, [&] {
       output(shared, "shared");
       handle = std::make_unique<plait_shared>();

@@ -15,7 +15,7 @@ namespace {
 Stream& stream_of(plait_stream* stream) { return *given(stream, "stream", "what plait_stream_open gave").stream; }
 
 auto telling(Stream& stream) {
-  return [&stream](const std::string& message) { stream.refuse(message); };
+  return [&stream](const std::string& message, int code) { stream.refuse(message, code); };
 }
 
 template <typename Begin>
@@ -41,7 +41,7 @@ plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream
   if (stream != nullptr) *stream = nullptr;
   return guarded(file, [&] {
     plait::File& own = file_of(file);
-    const auto tell = [&](const std::string& message) { own.refuse(message); };
+    const auto tell = [&](const std::string& message, int code) { own.refuse(message, code); };
     auto handle = checked(tell, [&] {
       output(stream, "stream");
       if (mode < PLAIT_STREAM_OWN || mode > PLAIT_STREAM_SAME)

@@ -60,8 +60,8 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
   const plait_comm* const comm = find<plait_comm>(comm_ticket);
   // What goes wrong here is told to the other ranks, which open already.
   const plait_status status = guarded(comm, [&] {
-    const auto tell = [&](const std::string& message) {
-      plait::DistantFile::refuse_open(message, plait::c::comm_of(comm));
+    const auto tell = [&](const std::string& message, int code) {
+      plait::DistantFile::refuse_open(message, plait::c::comm_of(comm), code);
     };
     plait::c::checked(tell, [&] {
       if (find<plait_dio>(*dio) != nullptr) refuse(kInUse);

@@ -49,12 +49,12 @@ void bind_distant(nb::module_& module) {
             try {
               options = options_of(path, mode, temporary);
             } catch (const Error& error) {
-              DistantFile::refuse_open(error.what(), comm);
+              DistantFile::refuse_open(error.what(), comm, error.system_code());
             }
             return DistantFile::open(options, comm);
           },
           "path"_a, "mode"_a, "temporary"_a, "comm"_a)
-      .def_static("refuse_open", &DistantFile::refuse_open, "message"_a, "comm"_a, Released())
+      .def_static("refuse_open", &DistantFile::refuse_open, "message"_a, "comm"_a, "code"_a = 0, Released())
       .def_static("offer",
                   [](const std::string& name, const std::string& path, const std::string& mode, bool temporary,
                      const Comm& comm) {

@@ -95,7 +95,7 @@ void bind_file(nb::module_& module) {
            [](File& self, const Layout& layout, const nb::sequence& parts, const nb::sequence& region) {
              return self.start_write(layout, parts_of<const std::byte>(parts), region_of(region));
            })
-      .def("refuse", &File::refuse, nb::call_guard<Unlocked>())
+      .def("refuse", &File::refuse, "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
       .def("explain",
            [](const File& self, const Layout& layout, const nb::sequence& region, bool write, bool fill_halo) {
              const Region slices = region_of(region);
@@ -115,7 +115,7 @@ void bind_file(nb::module_& module) {
 
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
              "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a);
-  module.def("refuse", &File::refuse_open, "message"_a, "comm"_a, nb::call_guard<Unlocked>());
+  module.def("refuse", &File::refuse_open, "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
 }
 
 }  // namespace plait::python

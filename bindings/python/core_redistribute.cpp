@@ -71,7 +71,7 @@ void bind_redistribute(nb::module_& module) {
            [](Redistribution& self, const nb::sequence& from, const nb::sequence& to) {
              return self.start(parts_of<const std::byte>(from), parts_of<std::byte>(to));
            })
-      .def("refuse", &Redistribution::refuse, nb::call_guard<Unlocked>())
+      .def("refuse", &Redistribution::refuse, "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
       .def("explain", &Redistribution::explain, nb::call_guard<Unlocked>());
 
   module.def("shared_bytes", &shared_bytes);
@@ -87,7 +87,8 @@ void bind_redistribute(nb::module_& module) {
     }
   });
   module.def("tell", &tell, nb::call_guard<Unlocked>());
-  module.def("refuse_redistribute", &refuse_redistribute, "message"_a, "comm"_a, nb::call_guard<Unlocked>());
+  module.def("refuse_redistribute", &refuse_redistribute, "message"_a, "comm"_a, "code"_a = 0,
+             nb::call_guard<Unlocked>());
   module.def(
       "redistribute",
       [](const Layout& source, const nb::sequence& from, const Layout& target, const nb::sequence& to,

@@ -57,7 +57,7 @@ void bind_stream(nb::module_& module) {
       .def("tell", &Stream::tell, nb::call_guard<Unlocked>())
       .def("seek", &Stream::seek, nb::call_guard<Unlocked>())
       .def("close", &Stream::close, nb::call_guard<Unlocked>())
-      .def("refuse", &Stream::refuse, nb::call_guard<Unlocked>());
+      .def("refuse", &Stream::refuse, "message"_a, "code"_a = 0, nb::call_guard<Unlocked>());
 }
 
 }  // namespace plait::python

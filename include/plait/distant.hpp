@@ -67,8 +67,8 @@ class DistantFile {
   /// Opens or makes this rank's file and registers it.  Collective; the same mode everywhere.
   /// errors  The same on every rank.  kSystem: a file cannot be opened.  kArgument: MPI below MPI_THREAD_MULTIPLE.
   static DistantFile open(const DistantOptions& options, const Comm& comm = Comm());
-  /// Takes part in the open of the other ranks with an error, which all get.  errors  kArgument, always.
-  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
+  /// Takes part in the open of the other ranks with an error, which all get.  errors  As File::refuse_open.
+  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);
 
   /// Registers a file of this rank alone under a name, for others to find.  Not collective, but on a communicator on
   /// which a DistantFile has been opened.

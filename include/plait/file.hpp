@@ -103,8 +103,9 @@ class File {
   /// errors  kArgument: a shape or dtype that is missing or does not match, bad options.
   ///         kSystem: missing file or folder, no permission, a short or damaged file, no space for a new one.
   static File open(const std::string& path, Mode mode, const FileOptions& options = {}, const Comm& comm = {});
-  /// Takes part in the open() of the other ranks with an error of this one: all throw it.
-  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
+  /// Takes part in the open() of the other ranks with an error of this one: all throw it.  It is of the kind kArgument,
+  /// or with a system_code, as ENOMEM, kSystem; so in the other functions that refuse.
+  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);
 
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
@@ -139,9 +140,9 @@ class File {
   /// errors  kArgument, on this rank alone: not such a file, an array that cannot be.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
 
-  /// Takes part in the call that the other ranks make next with a kArgument error of this one: all throw it.  For
+  /// Takes part in the call that the other ranks make next with an error of this one: all throw it.  For
   /// callers that find their own arguments wrong, so that the others do not wait for them.
-  [[noreturn]] void refuse(const std::string& message);
+  [[noreturn]] void refuse(const std::string& message, int system_code = 0);
 
   /// What read() or write() would do, in lines for people.  Not collective; waits for accesses that were started.
   std::string explain(const Layout& layout, const Region& region = {}, bool write = false,

@@ -48,8 +48,8 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
                            std::vector<MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm = {},
                            const RedistributionOptions& options = {});
 
-/// Takes part in the call that the other ranks make next with a kArgument error of this one: all throw it.
-[[noreturn]] void refuse_redistribute(const std::string& message, const Comm& comm);
+/// Takes part in the call that the other ranks make next with an error of this one, as File::refuse_open.
+[[noreturn]] void refuse_redistribute(const std::string& message, const Comm& comm, int system_code = 0);
 
 /// Every rank gets the text of rank `root`; at most 8000 bytes.  Collective; `call` is compared between ranks.
 std::string tell(const std::string& call, const std::string& text, int root, const Comm& comm);
@@ -95,8 +95,8 @@ class Redistribution {
   void run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts);
   /// The same, by the Comm's thread.
   Request start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts);
-  /// Takes part in the run that the other ranks make next with a kArgument error of this one: all throw it.
-  [[noreturn]] void refuse(const std::string& message);
+  /// Takes part in the run that the other ranks make next with an error of this one, as File::refuse_open.
+  [[noreturn]] void refuse(const std::string& message, int system_code = 0);
 
   /// Messages, runs, copies and staging of this rank, in lines for people.  Not collective.
   std::string explain() const;

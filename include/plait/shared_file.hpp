@@ -65,8 +65,8 @@ class SharedFile {
   ///         which host they were written), several files of that name.
   static SharedFile open(const SharedFileOptions& options, const Comm& comm = Comm());
 
-  /// Takes part in the open of the other ranks with an error, which all get.  errors  kArgument, always.
-  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
+  /// Takes part in the open of the other ranks with an error, which all get.  errors  As File::refuse_open.
+  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);
 
   SharedFile(SharedFile&&) noexcept;
   SharedFile& operator=(SharedFile&&) noexcept;
@@ -100,8 +100,8 @@ class SharedFile {
   ///         kSystem: a component that cannot be changed; the size is then between the two.
   void resize(std::int64_t bytes);
   /// Instead of a collective call whose arguments this rank cannot make: brings the error to the ranks that make it.
-  /// errors  Always, kArgument with this message; the same on every rank.
-  [[noreturn]] void refuse(const std::string& message);
+  /// errors  Always, as File::refuse_open; the same on every rank.
+  [[noreturn]] void refuse(const std::string& message, int system_code = 0);
   /// Makes all waited-for writes, of any rank, durable.  Not collective.
   /// cost    A message to each component's home, or of one file to each node, and what their disks take.
   void sync();

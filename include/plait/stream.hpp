@@ -119,9 +119,9 @@ class Stream {
   void close();
   bool is_open() const;
 
-  /// Refuses a call whose arguments the caller has found wrong with a kArgument error.  In collective modes it takes
+  /// Refuses a call whose arguments the caller has found wrong, as File::refuse_open.  In collective modes it takes
   /// part in the call that the other ranks make, and all of them throw.
-  [[noreturn]] void refuse(const std::string& message);
+  [[noreturn]] void refuse(const std::string& message, int system_code = 0);
 
  private:
   std::shared_ptr<Impl> impl_;

@@ -7,7 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 
 from ._arguments.layouts import layout_of
 from ._errors import ArgumentError, ArgumentTypeError, Error, store_error
@@ -15,8 +15,13 @@ from ._errors import ArgumentError, ArgumentTypeError, Error, store_error
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-#: Brings an error's words to the agreement, and raises it on every rank.
-Refuse = Callable[[str], NoReturn]
+
+class Refuse(Protocol):
+    """Brings an error's words to the agreement, and raises it on every rank: a store's where the system has a code."""
+
+    def __call__(self, message: str, *, code: int = 0) -> NoReturn:
+        """Raise."""
+
 
 _SHOWN = 60  # characters of an argument
 
@@ -59,7 +64,7 @@ class checks:  # noqa: N801
         if isinstance(error, AgreedError):
             raise error.error from None
         if isinstance(error, Exception):
-            self._refuse(words_of(error))
+            self._refuse(words_of(error), code=_code_of(error))
 
 
 def call(
@@ -70,6 +75,7 @@ def call(
     Its own errors are plait.Error, which all ranks have agreed on. Anything else comes from the conversion of the
     arguments or from a lack of memory, ahead of the agreement.
     """
+    code = 0
     try:
         return function(*args, **kwargs)
     except ArgumentTypeError as error:  # of the conversion
@@ -81,8 +87,8 @@ def call(
         name = getattr(function, "__name__", "the call")
         message = f"{name}({given}) has an argument of a wrong type, or a number or text that is out of range"
     except Exception as error:
-        message = words_of(error)
-    return refuse(_plain(message))
+        message, code = words_of(error), _code_of(error)
+    return refuse(_plain(message), code=code)
 
 
 def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
@@ -144,9 +150,14 @@ def _signature(function: Callable[..., object]) -> str:
     return str(inspect.signature(function).replace(return_annotation=inspect.Signature.empty)).replace("'", "")
 
 
-def refuse_here(message: str) -> NoReturn:
-    """Raise an argument error on this rank alone: for calls that are not collective."""
-    raise ArgumentError(message)
+def refuse_here(message: str, *, code: int = 0) -> NoReturn:
+    """Raise the error on this rank alone: for calls that are not collective."""
+    raise store_error(message, code) if code else ArgumentError(message)
+
+
+def _code_of(error: Exception) -> int:
+    """Return the system's code of what is no mistake in an argument."""
+    return errno.ENOMEM if isinstance(error, MemoryError) else 0
 
 
 def words_of(error: Exception) -> str:

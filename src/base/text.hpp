@@ -8,10 +8,11 @@
 
 namespace plait::base {
 
-/// The arguments printed one behind the other.
+/// The arguments printed one behind the other.  errors  std::bad_alloc, instead of a text that is cut.
 template <typename... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);
   (out << ... << parts);
   return out.str();
 }

@@ -78,15 +78,33 @@ void with_memory(Body&& body) {
   }
 }
 
+/// Made while there is memory, for a worker that has none for the words of an error that all are to throw.
+const std::exception_ptr& without_words() {
+  static const std::exception_ptr made = std::make_exception_ptr(
+      Error(ErrorKind::kSystem, "out of memory: this rank has none for the words of an error of all ranks", ENOMEM));
+  return made;
+}
+
+/// Throws the Error that `make` makes, once all workers know what there is to tell; some Error in any case, for one who
+/// threw anything else would look for another agreement.
+template <typename Make>
+[[noreturn]] void throw_made(Make&& make) {
+  try {
+    with_memory([&] { throw make(); });
+  } catch (const std::bad_alloc&) {
+    std::rethrow_exception(without_words());
+  }
+  std::abort();  // not reached
+}
+
 [[noreturn]] void throw_failure(transport::Transport& transport, const std::exception_ptr& mine, int rank,
                                 bool everyone) {
   const Wire wire = broadcast(transport, mine ? describe(mine) : Wire{}, rank);
-  with_memory([&] {
+  throw_made([&] {
     std::string message = wire.get();
     if (!everyone) message += base::text(" (on rank ", rank, ")");
-    throw Error(static_cast<ErrorKind>(wire.kind), message, wire.code);
+    return Error(static_cast<ErrorKind>(wire.kind), message, wire.code);
   });
-  std::abort();  // not reached
 }
 
 [[noreturn]] void throw_difference(transport::Transport& transport, const std::string& call) {
@@ -97,21 +115,25 @@ void with_memory(Body&& body) {
   transport.reduce_min(different);
   const auto other = static_cast<int>(different[0] == kNone ? 0 : different[0]);
   const Wire second = broadcast(transport, wire, other);
-  with_memory([&] {
+  throw_made([&] {
     if (first.view() == second.view())
-      throw Error(ErrorKind::kArgument,
-                  base::text("the ranks of a collective call differ behind the first ", first.length, " characters of ",
-                             first.view(), "; make the same call on every rank"));
-    throw Error(ErrorKind::kArgument,
-                base::text("the ranks of a collective call differ: rank 0 calls ", first.view(), ", rank ", other,
-                           " calls ", second.view(), "; make the same call on every rank"));
+      return Error(ErrorKind::kArgument,
+                   base::text("the ranks of a collective call differ behind the first ", first.length,
+                              " characters of ", first.view(), "; make the same call on every rank"));
+    return Error(ErrorKind::kArgument,
+                 base::text("the ranks of a collective call differ: rank 0 calls ", first.view(), ", rank ", other,
+                            " calls ", second.view(), "; make the same call on every rank"));
   });
-  std::abort();  // not reached
 }
 
 /// `number` is what this worker gives up, kNone for nothing.
-void agree_on(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine,
-              std::int64_t number) {
+void agree_on(transport::Transport& transport, const std::string& call, std::exception_ptr mine, std::int64_t number) {
+  // What must not fail once the others have heard of this worker is there before.
+  const std::exception_ptr unready = caught([&] {
+    static_cast<void>(without_words());
+    transport.given_up().prepare();
+  });
+  if (!mine) mine = unready;
   if (transport.size() == 1) {
     if (mine) throw_failure(transport, mine, 0, true);
     return;
@@ -120,7 +142,8 @@ void agree_on(transport::Transport& transport, const std::string& call, const st
   std::array<std::int64_t, 6> values{hash,         -hash,  mine ? transport.rank() : kNone,
                                      mine ? 1 : 0, number, number == kNone ? kNone : -number};
   transport.reduce_min(values);
-  if (values[4] != kNone) with_memory([&] { transport.given_up().insert({values[4], -values[5]}); });
+  if (values[4] != kNone)
+    for (const std::int64_t given_up : {values[4], -values[5]}) transport.given_up().insert(given_up);
   // A call that differs explains the errors that come with it, unless a rank failed before it could say what it calls.
   if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
   if (values[0] != -values[1]) throw_difference(transport, call);

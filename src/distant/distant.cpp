@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "collective/agree.hpp"
+#include "core/comm/guard.hpp"
 #include "distant/impl.hpp"
 #include "distant/service.hpp"
 #include "plait/error.hpp"
@@ -42,8 +43,8 @@ DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   return DistantFile(std::move(impl));
 }
 
-void DistantFile::refuse_open(const std::string& message, const Comm& comm) {
-  const Error error(ErrorKind::kArgument, message);
+void DistantFile::refuse_open(const std::string& message, const Comm& comm, int system_code) {
+  const Error error = core::refusal(message, system_code);
   distant::in_turn(comm, [&] {
     transport::Transport& transport = distant::transport_of(comm);
     distant::start_service(transport);

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "base/patiently.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 
@@ -16,6 +17,12 @@ namespace {
 /// Writes up to this size go to the page cache on the spot, where no disk is waited for: handing them over costs more.
 constexpr std::int64_t kMostAtOnce = std::int64_t{64} << 10;
 
+/// What a caller waits for has to be done: `body` is made again where it has no memory, and changes nothing before.
+template <typename Body>
+void surely(Body&& body) {
+  base::patiently("answer a rank that waits", body);
+}
+
 }  // namespace
 
 transport::CallFailure failure_of(const std::exception_ptr& error) {
@@ -23,9 +30,16 @@ transport::CallFailure failure_of(const std::exception_ptr& error) {
     std::rethrow_exception(error);
   } catch (const Error& known) {
     return {known.kind(), known.system_code(), known.what()};
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::kSystem, ENOMEM, "out of memory"};
   } catch (const std::exception& other) {
     return {ErrorKind::kSystem, 0, other.what()};
   }
+}
+
+Server::Server(int rank, int ranks) : rank_(rank), queues_(static_cast<std::size_t>(ranks)) {
+  buffers_.reserve(kBuffers);
+  free_.reserve(kBuffers);
 }
 
 void Server::add(std::int64_t number, std::shared_ptr<const LocalFile> file) {
@@ -62,11 +76,11 @@ void Server::forget_name(const std::string& name, const Entry& entry) {
 }
 
 void Server::arrived(transport::Active& active, const transport::Arrival& arrival) {
-  {
+  surely([&] {
     const std::scoped_lock lock(mutex_);
     queues_[static_cast<std::size_t>(arrival.from)].push_back({&active, arrival, unpacked(arrival.head), nullptr});
     ++waiting_;
-  }
+  });
   serve_waiting();
 }
 
@@ -130,12 +144,14 @@ void Server::release(std::byte* buffer) {
 void Server::serve(const Job& job) {
   if (job.arrival.payload_bytes == 0) return serve_with_payload(job);
   const std::span<std::byte> into(job.buffer, static_cast<std::size_t>(job.arrival.payload_bytes));
-  job.active->take(job.arrival, into, [this, job](bool there) {
-    if (there) {
-      serve_with_payload(job);
-    } else {
-      release(job.buffer);
-    }
+  surely([&] {
+    job.active->take(job.arrival, into, [this, job](bool there) {
+      if (there) {
+        serve_with_payload(job);
+      } else {
+        release(job.buffer);
+      }
+    });
   });
 }
 
@@ -156,12 +172,15 @@ std::shared_ptr<const LocalFile> Server::file_of(const Job& job) const {
 }
 
 void Server::serve_file(const Job& job) {
-  std::shared_ptr<const LocalFile> file;
   try {
-    file = file_of(job);
-  } catch (...) {
-    return refuse(job, std::current_exception());
+    begin_access(job);
+  } catch (...) {  // before anything has been begun
+    refuse(job, std::current_exception());
   }
+}
+
+void Server::begin_access(const Job& job) {
+  const std::shared_ptr<const LocalFile> file = file_of(job);
   const Head& head = job.head;
   const std::span<std::byte> bytes(job.buffer, static_cast<std::size_t>(head.bytes));
   switch (head.kind) {
@@ -236,11 +255,12 @@ void Server::carry_out(const Job& job, const std::function<std::size_t()>& work)
 }
 
 void Server::answer(const Job& job, std::size_t bytes) {
-  job.active->answer(job.arrival, {job.buffer, bytes}, [this, buffer = job.buffer] { release(buffer); });
+  surely(
+      [&] { job.active->answer(job.arrival, {job.buffer, bytes}, [this, buffer = job.buffer] { release(buffer); }); });
 }
 
 void Server::refuse(const Job& job, const std::exception_ptr& error) {
-  job.active->refuse(job.arrival, failure_of(error));
+  surely([&] { job.active->refuse(job.arrival, failure_of(error)); });
   release(job.buffer);
 }
 

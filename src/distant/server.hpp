@@ -30,7 +30,7 @@ class Server : public transport::CallService {
  public:
   static constexpr int kBuffers = 16;
 
-  Server(int rank, int ranks) : rank_(rank), queues_(static_cast<std::size_t>(ranks)) {}
+  Server(int rank, int ranks);
 
   void add(std::int64_t number, std::shared_ptr<const LocalFile> file);
   /// The file is gone for all calls that are served later.
@@ -64,6 +64,7 @@ class Server : public transport::CallService {
   void serve(const Job& job);
   void serve_with_payload(const Job& job);
   void serve_file(const Job& job);
+  void begin_access(const Job& job);
   void serve_name(const Job& job);
   void answer(const Job& job, std::size_t bytes);
   void refuse(const Job& job, const std::exception_ptr& error);

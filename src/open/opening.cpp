@@ -122,14 +122,9 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     type.dtype = rest.substr(0, dtype_bytes);
     store = container_->view(std::move(store), rest.substr(dtype_bytes));
   }
-  file_.type = content_.type;
-  file_.data_offset = content_.data_offset;
-  file_.chunk = content_.chunk;
-  file_.access_options = access_;
-  file_.opening_memory = access_.memory_bytes;
-  file_.several = options_.several;
-  file_.store = std::move(store);
-  file_.choose_storage_unit();
+  file_.set_array(
+      {content_.type, content_.data_offset, content_.chunk, access_, options_.several, access_.memory_bytes},
+      std::move(store));
 }
 
 }  // namespace plait::open

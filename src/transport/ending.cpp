@@ -1,10 +1,10 @@
 #include "transport/ending.hpp"
 
-#include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "base/process.hpp"
 
@@ -20,7 +20,7 @@ struct Ending {
 
 struct Endings {
   std::mutex mutex;
-  std::vector<Ending> list;
+  std::deque<Ending> list;  // whose members stay where they are when others come
 };
 
 /// Never destroyed: MPI may end after static objects do.
@@ -36,22 +36,27 @@ void at_ending(EndingStage stage, std::function<void()> call) {
   endings().list.push_back({stage, std::move(call)});
 }
 
+// Takes no memory itself: there may be none.
 void run_endings() noexcept {
-  std::vector<Ending> list;
+  const auto at = [](std::size_t place) -> const Ending& {
+    const std::scoped_lock lock(endings().mutex);
+    return endings().list[place];
+  };
+  std::size_t count = 0;
   {
     const std::scoped_lock lock(endings().mutex);
-    list = endings().list;
+    count = endings().list.size();
   }
-  std::reverse(list.begin(), list.end());
-  std::stable_sort(list.begin(), list.end(), [](const Ending& a, const Ending& b) { return a.stage < b.stage; });
-  for (const Ending& one : list) {
-    if (!one.owner.here()) continue;
-    try {
-      one.call();
-    } catch (const std::exception&) {
-      continue;  // the others are to run all the same
+  for (const EndingStage stage : kEndingStages)
+    for (std::size_t place = count; place-- > 0;) {
+      const Ending& one = at(place);
+      if (one.stage != stage || !one.owner.here()) continue;
+      try {
+        one.call();
+      } catch (const std::exception&) {
+        continue;  // the others are to run all the same
+      }
     }
-  }
 }
 
 }  // namespace plait::transport

@@ -1,6 +1,7 @@
 /// What is to be done before MPI ends, while all of it still works: on each process in MPI_Finalize, in any language.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 
@@ -14,6 +15,9 @@ enum class EndingStage : std::uint8_t {
   kThreads,  ///< threads that call MPI end
   kMemory,   ///< what all processes free together
 };
+
+inline constexpr std::array kEndingStages{EndingStage::kFiles, EndingStage::kStarted, EndingStage::kLeave,
+                                          EndingStage::kThreads, EndingStage::kMemory};
 
 /// Adds a callback, which stays.  Where MPI is in use, libplait_mpi has run_endings() called in MPI_Finalize from the
 /// first communicator on (transport/mpi/finalize.hpp); elsewhere nobody calls it.

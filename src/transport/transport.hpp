@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <span>
+
+#include "transport/given_up.hpp"
 
 namespace plait::transport {
 
@@ -42,7 +43,7 @@ class Transport {
   /// A number for what is opened next on this transport, the same on every worker.
   std::int64_t next_number() { return ++numbers_; }
   /// The numbers of what some worker has given up: nobody waits for anybody on these any more.
-  std::set<std::int64_t>& given_up() { return given_up_; }
+  GivenUp& given_up() { return given_up_; }
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
@@ -110,7 +111,7 @@ class Transport {
  private:
   std::shared_ptr<void> kept_;
   std::atomic<std::int64_t> numbers_{0};  // files of a process that is alone are opened by any thread
-  std::set<std::int64_t> given_up_;
+  GivenUp given_up_;
 };
 
 }  // namespace plait::transport

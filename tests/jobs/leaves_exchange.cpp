@@ -1,10 +1,12 @@
 // Rank 1 leaves the program where the others wait for a message of it, or for a broadcast between nodes.
-// argv[1]: "message" or "broadcast"; argv[2]: "exit", "return" or "finalize", how it leaves.
+// argv[1]: "message" or "broadcast"; argv[2]: "exit", "return", "finalize" or "starved", how it leaves; the last one
+// without memory.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string>
 
 #include "plait/error.hpp"
@@ -12,6 +14,8 @@
 #include "transport/transport.hpp"
 
 namespace {
+
+thread_local bool starved = false;
 
 void wait(plait::transport::Transport& transport, const std::string& what) {
   std::array<std::byte, 8> bytes{};
@@ -25,6 +29,14 @@ void wait(plait::transport::Transport& transport, const std::string& what) {
 }
 
 }  // namespace
+
+void* operator new(std::size_t bytes) {
+  void* const block = starved ? nullptr : std::malloc(bytes);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 int main(int count, char** words) {
   if (count != 3) return 2;
@@ -43,7 +55,9 @@ int main(int count, char** words) {
     transport.reduce_min(value);
     if (rank == 1) {
       if (way == "exit") std::exit(3);
-      if (way == "finalize") MPI_Finalize();
+      starved = way == "starved";
+      if (way == "finalize" || starved) MPI_Finalize();
+      starved = false;
       return 0;
     }
     wait(transport, what);

@@ -1,27 +1,15 @@
 """A forked child of a rank leaves MPI, the other ranks and its parent's files alone."""
 
 import os
-import traceback
 
 import numpy as np
 import pytest
+from forking import status_of_child
 from mpi4py import MPI
 
 import plait
 import plait.distant
 from plait.shared import open as open_shared
-
-
-def in_child(body):
-    child = os.fork()
-    if child == 0:
-        try:
-            body()
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    return os.waitpid(child, 0)[1]
 
 
 def test_a_child_leaves_files_and_ranks_alone(comm, shared):
@@ -52,7 +40,7 @@ def test_a_child_leaves_files_and_ranks_alone(comm, shared):
         with plait.open(shared / f"child{comm.rank}.npy", "w", shape=4, dtype="f8") as own:
             own.write(np.ones(4))
 
-    assert comm.allgather(in_child(body)) == [0] * comm.size
+    assert comm.allgather(status_of_child(body)) == [0] * comm.size
     request.wait()
     file.close()
     for handle in (distant, parts):

@@ -2,12 +2,21 @@
 #pragma once
 
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
 
 namespace plait::core {
+
+/// What a caller has found wrong before a call: with a code of the system the fault is not the arguments'.
+inline Error refusal(const std::string& message, int system_code) {
+  return {system_code == 0 ? ErrorKind::kArgument : ErrorKind::kSystem, message, system_code};
+}
+
+/// Brings a refusal of this rank to the agreement that the others are at, in its turn.
+[[noreturn]] void refuse(const Comm& comm, const std::string& message, int system_code);
 
 /// Brings what went wrong on this rank, before or beside what it agrees on, to the agreement that the others are at.  A
 /// process that is alone throws it.  errors  Always an Error.

@@ -1,8 +1,11 @@
 #include "core/comm/worker.hpp"
 
+#include <cerrno>
+#include <new>
 #include <set>
 #include <utility>
 
+#include "collective/agree.hpp"
 #include "transport/ending.hpp"
 
 namespace plait {
@@ -21,8 +24,9 @@ void Request::Impl::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return done_; });
   if (!failure_) return;
+  const Error error(failure_->kind, failure_->text, failure_->code);
   told_ = true;
-  throw Error(failure_->kind, failure_->text, failure_->code);
+  throw error;
 }
 
 void Request::Impl::wait_done() {
@@ -40,7 +44,7 @@ bool Request::Impl::done() const {
 std::exception_ptr Request::Impl::untold() {
   const std::scoped_lock lock(mutex_);
   if (std::exchange(told_, true) || !failure_) return nullptr;
-  return std::make_exception_ptr(Error(failure_->kind, failure_->text, failure_->code));
+  return collective::caught([this] { throw Error(failure_->kind, failure_->text, failure_->code); });
 }
 
 bool Request::Impl::settled() const {
@@ -129,13 +133,28 @@ void Worker::finish() {
   changed_.wait(lock, [this] { return !busy_ && tasks_.empty(); });
 }
 
-std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) {
+std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) noexcept {
+  // Short enough for a std::string to hold without memory of its own.
+  static constexpr const char* kNoMemory = "out of memory";
+  const auto failure = [](ErrorKind kind, const char* text, int code) {
+    Request::Impl::Failure made{kind, {}, code};
+    try {
+      made.text = text;
+    } catch (const std::bad_alloc&) {
+      made.text = kNoMemory;
+    }
+    return made;
+  };
   try {
     task.body();
   } catch (const Error& error) {
-    return Request::Impl::Failure{error.kind(), error.what(), error.system_code()};
+    return failure(error.kind(), error.what(), error.system_code());
+  } catch (const std::bad_alloc&) {
+    return failure(ErrorKind::kSystem, kNoMemory, ENOMEM);
   } catch (const std::exception& error) {
-    return Request::Impl::Failure{ErrorKind::kSystem, error.what(), 0};
+    return failure(ErrorKind::kSystem, error.what(), 0);
+  } catch (...) {
+    return failure(ErrorKind::kSystem, "a task failed", 0);
   }
   return std::nullopt;
 }

@@ -82,7 +82,7 @@ class Worker {
   };
 
   std::shared_ptr<Request::Impl> add(std::function<void()> body, bool tells);
-  static std::optional<Request::Impl::Failure> carry_out(const Task& task);
+  static std::optional<Request::Impl::Failure> carry_out(const Task& task) noexcept;
   void loop();
   void check_owner() const;
 

@@ -1,10 +1,12 @@
 #include "core/file/unclosed.hpp"
 
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 
 namespace plait::core {
@@ -14,29 +16,47 @@ thread_local int Untold::depth_ = 0;
 /// All that are watched for in this process.
 struct NewFiles {
   std::mutex mutex;
+  std::condition_variable cleared;
   std::set<NewFileWatch*> all;
+  const NewFileWatch* clearing = nullptr;  // what at_exit() removes now: it waits for that, nothing else does
+  std::thread::id clearer;
 
   static NewFiles& instance() {
     static base::PerProcess<NewFiles> kept;
     return kept.get();
   }
 
+  /// Nothing is locked while a file is removed: that may take long, and may end what is watched for.
   static void at_exit() {
     NewFiles& files = instance();
-    const std::scoped_lock lock(files.mutex);
-    for (NewFileWatch* watch : files.all) {
-      watch->tell();
+    std::unique_lock lock(files.mutex);
+    files.clearer = std::this_thread::get_id();
+    while (!files.all.empty()) {
+      NewFileWatch* const watch = *files.all.begin();
+      files.all.erase(files.all.begin());
       watch->watching_ = false;
+      files.clearing = watch;
+      lock.unlock();
+      watch->tell();
       if (watch->clear_) watch->clear_();
+      lock.lock();
+      files.clearing = nullptr;
+      files.cleared.notify_all();
     }
-    files.all.clear();
+  }
+
+  /// Returns whether `watch` was still watching.  What clears it is then over, unless that calls this.
+  bool end(NewFileWatch& watch) {
+    std::unique_lock lock(mutex);
+    cleared.wait(lock, [&] { return clearing != &watch || clearer == std::this_thread::get_id(); });
+    all.erase(&watch);
+    return std::exchange(watch.watching_, false);
   }
 };
 
 NewFileWatch::~NewFileWatch() {
-  if (!owner_.here() || !watching_) return;
-  if (!Untold::here() && std::uncaught_exceptions() <= exceptions_) tell();
-  end();
+  if (!begun_ || !owner_.here()) return;
+  if (NewFiles::instance().end(*this) && !Untold::here() && std::uncaught_exceptions() <= exceptions_) tell();
 }
 
 void NewFileWatch::begin(const std::string& name, std::function<void()> clear) noexcept try {
@@ -50,15 +70,12 @@ void NewFileWatch::begin(const std::string& name, std::function<void()> clear) n
   const std::scoped_lock lock(files.mutex);
   files.all.insert(this);
   watching_ = true;
+  begun_ = true;
 } catch (const std::exception&) {  // the file itself is as good
 }
 
 void NewFileWatch::end() noexcept {
-  if (!owner_.here()) return;
-  NewFiles& files = NewFiles::instance();
-  const std::scoped_lock lock(files.mutex);
-  files.all.erase(this);
-  watching_ = false;
+  if (begun_ && owner_.here()) NewFiles::instance().end(*this);
 }
 
 void NewFileWatch::tell() const noexcept {

@@ -30,7 +30,8 @@ class NewFileWatch {
   void tell() const noexcept;
 
   base::Owner owner_;
-  bool watching_ = false;
+  bool begun_ = false;
+  bool watching_ = false;  // under the lock of all of them
   std::string name_;
   int exceptions_ = 0;  // that were under way when it began
   std::function<void()> clear_;

@@ -10,7 +10,8 @@
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
-#include "core/file/impl.hpp"
+#include "core/comm/local_arrays.hpp"
+#include "core/comm/worker.hpp"
 #include "core/redistribution/apart.hpp"
 #include "plan/access/section_products.hpp"
 #include "plan/conversion/partners.hpp"
@@ -129,10 +130,10 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
   });
 }
 
-void refuse_redistribute(const std::string& message, const Comm& comm) {
+void refuse_redistribute(const std::string& message, const Comm& comm, int system_code) {
   // In its turn behind what was started before.
-  if (!comm.alone()) comm.worker()->run([&] { core::refuse(comm, message); });
-  core::refuse(comm, message);
+  if (!comm.alone()) comm.worker()->run([&] { core::refuse(comm, message, system_code); });
+  core::refuse(comm, message, system_code);
 }
 
 class Redistribution::Impl {
@@ -241,11 +242,11 @@ Request Redistribution::start(std::vector<ConstPart> source_parts, std::vector<M
   return core::guarded(impl_->comm(), [&] { return impl_->start(std::move(source_parts), std::move(target_parts)); });
 }
 
-void Redistribution::refuse(const std::string& message) {
+void Redistribution::refuse(const std::string& message, int system_code) {
   core::Worker& turn = impl_->worker();
-  if (impl_->comm().alone()) refuse_argument(message);
-  turn.run([&] { core::refuse(impl_->comm(), message); });
-  refuse_argument(message);
+  if (impl_->comm().alone()) throw core::refusal(message, system_code);
+  turn.run([&] { core::refuse(impl_->comm(), message, system_code); });
+  throw core::refusal(message, system_code);
 }
 
 std::string Redistribution::explain() const { return impl_->explain(); }

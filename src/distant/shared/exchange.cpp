@@ -7,6 +7,7 @@
 #include <span>
 
 #include "collective/agree.hpp"
+#include "collective/message_buffer.hpp"
 #include "collective/reserve.hpp"
 
 namespace plait::distant::shared {
@@ -15,20 +16,17 @@ namespace {
 
 constexpr std::size_t kHeader = sizeof(std::int64_t);  // the length of the text that follows
 
-std::string with_header(const std::string& text, std::size_t room) {
+void put(const std::string& text, std::byte* message) {
   const auto length = static_cast<std::int64_t>(text.size());
-  std::string message(kHeader + room, '\0');
-  std::memcpy(message.data(), &length, kHeader);
-  text.copy(message.data() + kHeader, text.size());
-  return message;
+  std::memcpy(message, &length, kHeader);
+  std::memcpy(message + kHeader, text.data(), text.size());
 }
 
-/// Needs no memory.
-void take_header_off(std::string& message) {
+/// Needs no memory where `text` has room for it.
+void take(const std::byte* message, std::string& text) {
   std::int64_t length = 0;
-  std::memcpy(&length, message.data(), kHeader);
-  message.erase(0, kHeader);
-  message.resize(static_cast<std::size_t>(length));
+  std::memcpy(&length, message, kHeader);
+  text.assign(reinterpret_cast<const char*>(message + kHeader), static_cast<std::size_t>(length));
 }
 
 }  // namespace
@@ -39,24 +37,27 @@ std::vector<std::string> gather(transport::Transport& transport, MakeText make) 
   collective::agree(transport, collective::caught([&] { mine = make(); }));
   auto longest = -static_cast<std::int64_t>(mine.size());
   transport.reduce_min({&longest, 1});
+  const auto room = static_cast<std::size_t>(-longest);
   std::vector<std::string> all;
+  collective::MessageBuffer message(transport);
   std::optional<collective::Reserve> reserve;
   collective::agree(transport, collective::caught([&] {
-                      mine = with_header(mine, static_cast<std::size_t>(-longest));
-                      if (transport.rank() == 0) all.assign(static_cast<std::size_t>(transport.size()), mine);
+                      message.allocate(kHeader + room);
+                      if (transport.rank() == 0)
+                        all.assign(static_cast<std::size_t>(transport.size()), std::string(room, '\0'));
                       reserve.emplace();
                     }));
+  const std::span bytes = message.first(message.size());
   collective::FirstError made_good;  // what succeeds in the end is no error
   if (transport.rank() != 0) {
-    reserve->again(made_good, [&] { return transport.send(0, std::as_bytes(std::span(mine))); })->complete();
+    put(mine, bytes.data());
+    reserve->again(made_good, [&] { return transport.send(0, bytes); })->complete();
     return all;
   }
-  for (int rank = 0; rank < transport.size(); ++rank) {
-    std::string& text = all[static_cast<std::size_t>(rank)];
-    if (rank > 0)
-      reserve->again(made_good, [&] { return transport.receive(rank, std::as_writable_bytes(std::span(text))); })
-          ->complete();
-    take_header_off(text);
+  all[0].assign(mine);
+  for (int rank = 1; rank < transport.size(); ++rank) {
+    reserve->again(made_good, [&] { return transport.receive(rank, bytes); })->complete();
+    take(bytes.data(), all[static_cast<std::size_t>(rank)]);
   }
   return all;
 }

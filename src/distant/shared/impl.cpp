@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/giving_up.hpp"
+#include "core/comm/guard.hpp"
 #include "distant/shared/transfer.hpp"
 #include "plait/error.hpp"
 
@@ -162,10 +163,10 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
   known_.raise(bytes);
 }
 
-void SharedFile::Impl::refuse_call(const std::string& message) {
+void SharedFile::Impl::refuse_call(const std::string& message, int system_code) {
   check_given_up();
   outstanding_->wait_for_all();
-  collective::agree(*transport_, std::make_exception_ptr(Error(ErrorKind::kArgument, message)));
+  collective::agree(*transport_, std::make_exception_ptr(core::refusal(message, system_code)));
 }
 
 void SharedFile::Impl::close() {

@@ -32,7 +32,7 @@ class SharedFile::Impl {
   void watch_new() {
     if (options_.mode == SharedFileMode::kWrite && options_.atomic && rank_ == 0) watch_.begin(options_.path);
   }
-  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm);
+  [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code);
 
   bool is_open() const { return open_ && owner_.here(); }
   const base::Owner& owner() const { return owner_; }
@@ -52,7 +52,7 @@ class SharedFile::Impl {
   DistantRequest start_write(std::int64_t offset, const std::byte* buffer, std::int64_t bytes);
   std::int64_t size();
   void resize(std::int64_t bytes);
-  void refuse_call(const std::string& message);
+  void refuse_call(const std::string& message, int system_code);
   void sync();
   void read_only() { read_only_ = true; }
   void close();

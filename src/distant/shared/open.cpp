@@ -15,6 +15,7 @@
 
 #include "base/text.hpp"
 #include "collective/agree.hpp"
+#include "core/comm/guard.hpp"
 #include "distant/shared/exchange.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
@@ -92,9 +93,9 @@ void SharedFile::Impl::open() {
   open_ = true;
 }
 
-void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm) {
+void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm, int system_code) {
   const Impl impl({}, comm, distant::transport_of(comm).next_number());  // makes the calls that an open begins with
-  const Error error(ErrorKind::kArgument, message);
+  const Error error = core::refusal(message, system_code);
   collective::agree(*impl.transport_, "open a shared file", std::make_exception_ptr(error));
   throw error;
 }

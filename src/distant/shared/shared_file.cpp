@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "collective/agree.hpp"
+#include "core/comm/guard.hpp"
 #include "distant/service.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
@@ -30,9 +31,9 @@ SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) 
   return SharedFile(std::move(impl));
 }
 
-void SharedFile::refuse_open(const std::string& message, const Comm& comm) {
-  distant::in_turn(comm, [&] { Impl::refuse_open(message, comm); });
-  throw Error(ErrorKind::kArgument, message);  // never: this rank brings the error along
+void SharedFile::refuse_open(const std::string& message, const Comm& comm, int system_code) {
+  distant::in_turn(comm, [&] { Impl::refuse_open(message, comm, system_code); });
+  throw core::refusal(message, system_code);  // never: this rank brings the error along
 }
 
 bool SharedFile::is_open() const { return impl_->is_open(); }
@@ -57,9 +58,9 @@ std::int64_t SharedFile::size() { return impl_->here().size(); }
 void SharedFile::resize(std::int64_t bytes) {
   distant::in_turn(impl_->here().comm(), [&] { impl_->resize(bytes); });
 }
-void SharedFile::refuse(const std::string& message) {
-  distant::in_turn(impl_->here().comm(), [&] { impl_->refuse_call(message); });
-  throw Error(ErrorKind::kArgument, message);  // never: this rank brings the error along
+void SharedFile::refuse(const std::string& message, int system_code) {
+  distant::in_turn(impl_->here().comm(), [&] { impl_->refuse_call(message, system_code); });
+  throw core::refusal(message, system_code);  // never: this rank brings the error along
 }
 void SharedFile::sync() { impl_->here().sync(); }
 void SharedFile::read_only() { impl_->here().read_only(); }

@@ -14,18 +14,15 @@
 
 namespace plait::transport::mpi {
 
-/// Of one communicator, on the first process of a node.  Needs no communicator of its own for what is small.
+/// Of one communicator, on the first process of a node.  Needs no communicator of its own.
 class Leaders {
  public:
   /// The first process of each node, this one is number `index`.
   Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices);
-  ~Leaders();
-  Leaders(const Leaders&) = delete;
-  Leaders& operator=(const Leaders&) = delete;
 
   /// Each value becomes the smallest that any of them gave.
   void reduce_min(std::span<std::int64_t> values);
-  /// Bytes of the first of them, any number, to all of them.
+  /// Bytes of the first of them, any number, to all of them.  Where it throws, MPI may still touch them.
   void broadcast(std::span<std::byte> bytes);
 
  private:
@@ -40,7 +37,6 @@ class Leaders {
   int index_;
   Notices& notices_;
   std::unique_ptr<Step> step_ = std::make_unique<Step>();  // beforehand: an agreement must not fail for want of memory
-  MPI_Comm own_ = MPI_COMM_NULL;                           // made at first use
 };
 
 }  // namespace plait::transport::mpi

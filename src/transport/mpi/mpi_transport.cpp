@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "transport/ending.hpp"
@@ -20,17 +21,14 @@
 #include "transport/mpi/leaders.hpp"
 #include "transport/mpi/liveness/leaving.hpp"
 #include "transport/mpi/liveness/liveness.hpp"
+#include "transport/mpi/messages.hpp"
 #include "transport/mpi/segment.hpp"
-#include "transport/mpi/tags.hpp"
 #include "transport/mpi/topology.hpp"
 #include "transport/node/group.hpp"
 
 namespace plait::transport::mpi {
 
 namespace {
-
-/// One MPI call moves at most this much: counts are ints.
-constexpr std::size_t kMostBytesAMessage = std::size_t{1} << 30;
 
 class MpiTransport;
 
@@ -43,34 +41,6 @@ Transports& transports() {
   static auto* const kept = new Transports;
   return *kept;
 }
-
-class MpiTicket : public Ticket {
- public:
-  /// Its memory comes first: what is started has to be completed.
-  MpiTicket(std::size_t bytes, Notices* notices) : notices_(notices) {
-    requests_.reserve(bytes / kMostBytesAMessage + 1);
-  }
-  ~MpiTicket() override {
-    if (notices_ != nullptr && !complete_ && !requests_.empty()) notices_->abandon();
-  }
-  MpiTicket(const MpiTicket&) = delete;
-  MpiTicket& operator=(const MpiTicket&) = delete;
-  /// Of the next call that moves a part of it.
-  MPI_Request& next() { return requests_.emplace_back(MPI_REQUEST_NULL); }
-  void complete() override {
-    if (notices_ != nullptr) {
-      notices_->wait_for_messages(requests_, "a message between nodes");
-    } else {
-      check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    }
-    complete_ = true;
-  }
-
- private:
-  Notices* notices_;
-  std::vector<MPI_Request> requests_;
-  bool complete_ = false;
-};
 
 class NodeWindows : public SharedWindows {
  public:
@@ -86,11 +56,8 @@ class NodeWindows : public SharedWindows {
 /// Marks an agreement of all processes while it goes on.
 class Inside {
  public:
-  explicit Inside(node::Progress& progress) : progress_(progress) {
-    ++progress_.calls;
-    progress_.inside = true;
-  }
-  ~Inside() { progress_.inside = false; }
+  explicit Inside(node::Progress& progress) : progress_(progress) { progress_.begin(); }
+  ~Inside() { progress_.end(); }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
@@ -117,10 +84,11 @@ class MpiTransport : public Transport, public Meeting {
         std::make_unique<PeerLiveness>(topology.node.get(), workers_, node::departure_of(control_->data()), progress_);
     PeerLiveness& watch = *liveness;
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
-    if (nodes_apart()) {
+    const bool apart = nodes_apart();
+    notices_.emplace(everyone_.get(), topology.cookie, group_->departure(), watch,
+                     apart ? topology.leaders : std::vector<int>(), topology.leader_index);
+    if (apart) {
       mailbox_ = std::make_unique<Mailbox>();
-      notices_.emplace(everyone_.get(), topology.cookie, group_->departure(), progress_, *losses_, topology.leaders,
-                       topology.leader_index);
       watch.look = [this] { notices_->look(); };
       watch.losses = losses_.get();
       if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
@@ -135,7 +103,7 @@ class MpiTransport : public Transport, public Meeting {
       transports().all.erase(this);
     }
     leave();
-    if (notices_ && (is_leaving() || notices_->given_up())) everyone_.keep();
+    if (notices_->given_up() || (nodes_apart() && is_leaving())) everyone_.keep();
     if (messages_abandoned()) base::keep(windows_.release());
   }
   MpiTransport(const MpiTransport&) = delete;
@@ -145,12 +113,12 @@ class MpiTransport : public Transport, public Meeting {
   void leave() noexcept {
     node::Departed departed;
     departed.worker = rank_;
-    departed.calls = progress_.calls;
-    departed.tell(what_became());
+    departed.calls = progress_.calls();
+    tell_what_became(departed);
     group_->departure().record(departed);
     int ended = 0;
     // Other nodes hear of the end of the program only: a communicator is freed by all, as a rule.
-    if (notices_ && is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
+    if (is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
   }
 
   int rank() const override { return rank_; }
@@ -178,29 +146,14 @@ class MpiTransport : public Transport, public Meeting {
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
     losses_->check();
-    auto ticket = std::make_unique<MpiTicket>(bytes.size(), notices_ ? &*notices_ : nullptr);
-    for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
-      const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
-      check(MPI_Isend(bytes.data() + done, static_cast<int>(part), MPI_BYTE, to, kDataTag, everyone_.get(),
-                      &ticket->next()),
-            "MPI_Isend");
-    }
-    return ticket;
+    return start_send(everyone_.get(), to, bytes, *notices_);
   }
-
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
     losses_->check();
-    auto ticket = std::make_unique<MpiTicket>(bytes.size(), notices_ ? &*notices_ : nullptr);
-    for (std::size_t done = 0; done == 0 || done < bytes.size(); done += kMostBytesAMessage) {
-      const std::size_t part = std::min(kMostBytesAMessage, bytes.size() - done);
-      check(MPI_Irecv(bytes.data() + done, static_cast<int>(part), MPI_BYTE, from, kDataTag, everyone_.get(),
-                      &ticket->next()),
-            "MPI_Irecv");
-    }
-    return ticket;
+    return start_receive(everyone_.get(), from, bytes, *notices_);
   }
 
-  bool messages_abandoned() const override { return notices_ && notices_->given_up(); }
+  bool messages_abandoned() const override { return notices_->given_up(); }
 
   void reduce_min(std::span<std::int64_t> values) override {
     const Inside inside(progress_);
@@ -228,7 +181,7 @@ class MpiTransport : public Transport, public Meeting {
     try {
       notices_->wait(std::span(&request, 1), "MPI_Ibcast");
     } catch (...) {
-      static_cast<void>(mailbox_.release());
+      base::keep(mailbox_.release());
       throw;
     }
     std::copy_n(mailbox_->begin(), bytes.size(), bytes.begin());
@@ -295,8 +248,8 @@ class MpiTransport : public Transport, public Meeting {
   std::unique_ptr<Mailbox> mailbox_;  // between nodes, made beforehand: an agreement must not fail for want of memory
   std::optional<Segment> control_;
   std::optional<node::Group> group_;
-  std::optional<Notices> notices_;  // where there are several nodes
-  std::optional<Leaders> leaders_;  // on the first process of each of them
+  std::optional<Notices> notices_;
+  std::optional<Leaders> leaders_;  // where there are several nodes, on the first process of each of them
   std::unique_ptr<NodeWindows> windows_;
 };
 

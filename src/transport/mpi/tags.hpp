@@ -13,7 +13,7 @@ inline constexpr int kFailureTag = 300;
 inline constexpr int kDataTag = 7;
 inline constexpr int kAgreeTag = 8;
 inline constexpr int kNoticeTag = 9;
-/// The making of a communicator.
-inline constexpr int kGroupTag = 10;
+/// Bytes that pass from node to node.
+inline constexpr int kBroadcastTag = 10;
 
 }  // namespace plait::transport::mpi

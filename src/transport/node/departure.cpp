@@ -2,18 +2,24 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
 
 namespace plait::transport::node {
 
-void Departed::tell(const std::string& words) {
-  std::size_t length = std::min(words.size(), why.size() - 1);
-  // No character is cut in two: further bytes of one begin with the bits 10.
-  while (length < words.size() && length > 0 && (static_cast<unsigned char>(words[length]) & 0xc0U) == 0x80U) --length;
+void Departed::tell(std::initializer_list<std::string_view> words) noexcept {
   why.fill('\0');
-  std::copy_n(words.begin(), length, why.begin());
+  std::size_t filled = 0;
+  for (const std::string_view part : words) {
+    std::size_t length = std::min(part.size(), why.size() - 1 - filled);
+    // No character is cut in two: further bytes of one begin with the bits 10.
+    while (length < part.size() && length > 0 && (static_cast<unsigned char>(part[length]) & 0xc0U) == 0x80U) --length;
+    std::copy_n(part.begin(), length, why.begin() + static_cast<std::ptrdiff_t>(filled));
+    filled += length;
+    if (length < part.size()) return;
+  }
 }
 
 void Departure::record(const Departed& departed) {

@@ -4,7 +4,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <string>
+#include <initializer_list>
+#include <string_view>
 
 namespace plait::transport::node {
 
@@ -14,16 +15,23 @@ struct Departed {
   std::int64_t calls = 0;       ///< agreements of all workers that it took part in
   std::array<char, 232> why{};  ///< what became of it, in words that follow "rank N"
 
-  void tell(const std::string& words);
+  /// Puts the words behind each other, as many as there is room for.  Needs no memory.
+  void tell(std::initializer_list<std::string_view> words) noexcept;
 };
 
 /// How far a worker has come in the agreements of all workers, which all make in one order.
-struct Progress {
-  std::int64_t calls = 0;
-  bool inside = false;  ///< whether it is in the last of them
+/// threads  Any may look; one at a time takes part in agreements.
+class Progress {
+ public:
+  void begin() noexcept { ++steps_; }
+  void end() noexcept { ++steps_; }
+  /// Agreements that it has taken part in, with the one that it is in.
+  std::int64_t calls() const noexcept { return (steps_ + 1) / 2; }
+  /// Of how many the others must be part for this one to get on: with the next one where it is in none.
+  std::int64_t needed() const noexcept { return steps_ / 2 + 1; }
 
-  /// Of how many the others must be part for this one to get on.
-  std::int64_t needed() const { return inside ? calls : calls + 1; }
+ private:
+  std::atomic<std::int64_t> steps_{0};  // beginnings and ends
 };
 
 /// The first departure of a node, or of one that a member of the node has heard of.  All zero is its initial state.

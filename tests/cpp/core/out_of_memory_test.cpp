@@ -279,6 +279,23 @@ TEST_F(OutOfMemory, OpeningSharedFiles) {
     }
 }
 
+/// New ones under the name of another one, persistent and atomic, of which close() is the step that replaces it.
+TEST_F(OutOfMemory, ClosingAndResizingSharedFiles) {
+  for (const SharedFilePlace place : {SharedFilePlace::kOne, SharedFilePlace::kStriped})
+    for (const bool resize : {false, true}) {
+      const Prepare prepare = [&](const Comm& comm) -> Call {
+        const SharedFileOptions how{.path = path(place == SharedFilePlace::kOne ? "one" : "striped"),
+                                    .persistent = true,
+                                    .atomic = true,
+                                    .place = place};
+        SharedFile::open(how, comm).close();
+        auto file = std::make_shared<SharedFile>(SharedFile::open(how, comm));
+        return [file, resize] { resize ? file->resize(100000) : file->close(); };
+      };
+      try_all(resize ? "resize a shared file" : "close an atomic shared file", prepare, 3 * kStep);
+    }
+}
+
 TEST_F(OutOfMemory, RedistributingByAPlan) {
   try_all("run", [&](const Comm& comm) -> Call {
     auto arrays = std::make_shared<Arrays>(comm.rank());

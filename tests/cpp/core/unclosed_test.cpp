@@ -1,10 +1,15 @@
 // New files that are destroyed before they are closed.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 
+#include "core/file/unclosed.hpp"
 #include "folder.hpp"
 #include "plait/file.hpp"
 
@@ -59,6 +64,28 @@ TEST_F(Unclosed, IsNotToldWhereThereIsNothingToTell) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
   EXPECT_EQ(said([&] { make().close(); }), "");
   EXPECT_EQ(said([&] { const File file = File::open(path("a.npy"), Mode::kReadWrite); }), "");
+}
+
+/// What one file removes at the end of the program may end what is watched for another one.
+TEST_F(Unclosed, IsRemovedAtTheEndWhateverThatEnds) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    static plait::core::NewFileWatch first;
+    static plait::core::NewFileWatch second;
+    const auto clear = [] {
+      first.end();
+      second.end();
+      const plait::core::NewFileWatch other;
+    };
+    first.begin("first", clear);
+    second.begin("second", clear);
+    ::dup2(::open("/dev/null", O_WRONLY), 2);
+    std::exit(0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "allocations.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
 #include "plait/error.hpp"
@@ -46,6 +48,26 @@ TEST(Worker, WhatIsNoErrorComesOutAsItWasThrown) {
   int done = 0;
   run_behind_another(worker, [&done] { ++done; });
   EXPECT_EQ(done, 1);
+}
+
+/// The words of an error need memory; the thread goes on without.
+TEST(Worker, AnErrorForWhichThereIsNoMemoryIsAnError) {
+  core::Worker worker;
+  const std::exception_ptr error = std::make_exception_ptr(
+      Error(ErrorKind::kSystem, "an error in more words than fit where no memory is needed", EIO));
+  const auto request = worker.start([&] {
+    allocations::fail_from(1);
+    std::rethrow_exception(error);
+  });
+  try {
+    request->wait();
+    ADD_FAILURE() << "no error";
+  } catch (const Error& known) {
+    EXPECT_EQ(known.kind(), ErrorKind::kSystem);
+    EXPECT_EQ(known.system_code(), EIO);
+    EXPECT_STREQ(known.what(), "out of memory");
+  }
+  worker.start([] { EXPECT_TRUE(allocations::failed()); })->wait();
 }
 
 /// All ranks get the error of the one that ran out of memory, though nobody agreed within its call.

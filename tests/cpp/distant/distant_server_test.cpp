@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "allocations.hpp"
 #include "distant/server.hpp"
 #include "distant_case.hpp"
 #include "transport/active.hpp"
@@ -121,6 +122,23 @@ TEST_F(DistantHome, WritesAndSizesAreServedAndMistakesRefused) {
   // A refusal gives its buffer back.
   for (int i = 0; i < 100; ++i) ask(2, {RequestKind::kRead, 2, 0, 10});
   EXPECT_EQ(active_.refused.size(), 101U);
+}
+
+TEST_F(DistantHome, WhoeverCallsIsAnsweredThoughMemoryFails) {
+  for (const Head& head : {Head{RequestKind::kRead, 2, 0, 10}, Head{RequestKind::kSize, 1, 0, 8},
+                           Head{RequestKind::kWrite, 1, 4096, 10}}) {
+    bool reached = true;
+    for (int n = 1; n < 100 && reached; ++n) {
+      active_.answers.clear();
+      active_.refused.clear();
+      allocations::fail_at(n);
+      ask(1, head);
+      reached = allocations::failed();
+      ASSERT_EQ(active_.answers.size() + active_.refused.size(), 1U) << static_cast<int>(head.kind) << ", " << n;
+      for (const Held::Answer& answer : active_.answers) answer.sent();
+    }
+    EXPECT_FALSE(reached);
+  }
 }
 
 }  // namespace

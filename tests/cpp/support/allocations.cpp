@@ -10,6 +10,7 @@ namespace allocations {
 namespace {
 
 thread_local std::int64_t until_failure = 0;
+thread_local bool goes_on_failing = false;
 thread_local bool has_failed = false;
 
 std::atomic<std::int64_t> live{0};
@@ -24,6 +25,7 @@ constexpr std::size_t kHeader = 2 * sizeof(std::max_align_t);  // a block is pre
 void fail_where_asked() {
   if (until_failure == 0 || --until_failure > 0) return;
   has_failed = true;
+  if (goes_on_failing) until_failure = 1;
   throw std::bad_alloc();
 }
 
@@ -31,7 +33,12 @@ void fail_where_asked() {
 
 void fail_at(std::int64_t number) {
   until_failure = number;
+  goes_on_failing = false;
   has_failed = false;
+}
+void fail_from(std::int64_t number) {
+  fail_at(number);
+  goes_on_failing = true;
 }
 bool failed() {
   until_failure = 0;

@@ -7,6 +7,8 @@ namespace allocations {
 
 /// The next allocation of this thread that fails, counted from 1; 0: none does.
 void fail_at(std::int64_t number);
+/// The same, and all that follow it fail as well.
+void fail_from(std::int64_t number);
 /// Lets the rest of this thread's succeed.  Whether one has failed since fail_at().
 bool failed();
 

@@ -2,14 +2,12 @@
 
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
-import time
-import traceback
 
 import numpy as np
 import pytest
+from forking import in_child
 
 import plait
 import plait.distant
@@ -26,27 +24,6 @@ def write(name):
     with new(name) as file:
         file.write(ARRAY)
     return name
-
-
-def in_child(body, leave=os._exit):
-    """Runs `body` in a forked child, which has to end by itself."""
-    child = os.fork()
-    if child == 0:
-        try:
-            body()
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        leave(0)
-    for _ in range(1000):
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            assert status == 0
-            return
-        time.sleep(0.01)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    pytest.fail("the child has not ended")
 
 
 def refused(call):

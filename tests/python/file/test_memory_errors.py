@@ -8,6 +8,7 @@ import pytest
 
 import plait
 import plait.distant
+import plait.shared
 
 
 def test_a_lack_of_memory_is_of_pythons_class_too(tmp_path):
@@ -23,3 +24,28 @@ def test_a_lack_of_memory_is_of_pythons_class_too(tmp_path):
     again = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(again, MemoryError)
     assert (again.errno, str(again)) == (errno.ENOMEM, str(caught.value))
+
+
+def test_a_lack_of_memory_is_one_in_collective_calls_too(tmp_path):
+    class Exhausting:
+        def __array__(self, *ignored, **also):
+            raise MemoryError
+
+        def __index__(self):
+            raise MemoryError
+
+    def check(call):
+        with pytest.raises(plait.StoreError, match="there is not enough memory") as caught:
+            call()
+        assert isinstance(caught.value, MemoryError)
+        assert not isinstance(caught.value, plait.ArgumentError)
+
+    layout = plait.Layout((4,), "(block) onto (1)")
+    with plait.open(tmp_path / "a.npy", "w", shape=4, dtype="f8") as file:
+        check(lambda: file.write(Exhausting()))
+        check(lambda: file.iwrite(Exhausting()))
+        check(lambda: file.stream(Exhausting()))
+    check(lambda: plait.open(tmp_path / "b.npy", "w", shape=Exhausting(), dtype="f8"))
+    check(lambda: plait.redistribute(Exhausting(), layout, layout))
+    with plait.shared.open(tmp_path / "s", "w") as shared:
+        check(lambda: shared.resize(Exhausting()))

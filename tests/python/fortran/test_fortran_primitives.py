@@ -6,6 +6,7 @@ from fortran import compile_program, launch, needs_fortran, run
 from mappings import declare, numbered, random_mapping
 
 pytestmark = needs_fortran
+NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 
 
 @pytest.mark.parametrize("kind", [4, 8])
@@ -99,20 +100,22 @@ def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
     assert not (tmp_path / "file").exists()
 
 
+@NODES
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_a_rank_that_leaves_early(tmp_path, ranks):
+def test_a_rank_that_leaves_early(tmp_path, ranks, node):
     """Nobody hangs, and a new file that was not closed is not kept."""
     program = compile_program("leaves_early.f90", tmp_path)
-    _, said = run(program, ranks, tmp_path, RANKS=str(ranks))
+    _, said = run(program, ranks, tmp_path, RANKS=str(ranks), PLAIT_NODE_SIZE=node)
     assert said.splitlines() == ["plait: unit 3 (left) was not closed, so the new file is discarded; call pclose"]
     assert [path.name for path in tmp_path.iterdir() if path.name != program.name] == []
 
 
+@NODES
 @pytest.mark.parametrize("failing", [0, 2])
-def test_a_rank_that_fails(tmp_path, failing):
+def test_a_rank_that_fails(tmp_path, failing, node):
     """The launcher ends the others, which wait for it."""
     program = compile_program("fails.f90", tmp_path)
-    done = launch(program, 3, tmp_path, RANK=str(failing))
+    done = launch(program, 3, tmp_path, RANK=str(failing), PLAIT_NODE_SIZE=node)
     assert done.returncode != 0
     assert f"plait: rank {failing} failed; unit 3 (left) was not closed" in done.stderr
     assert not (tmp_path / "left").exists()

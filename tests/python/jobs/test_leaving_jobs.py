@@ -81,17 +81,22 @@ def test_what_a_rank_started_meets_the_others_before_it_leaves(tmp_path):
     np.testing.assert_array_equal(np.load(path), np.arange(6.0))
 
 
-@pytest.fixture(scope="module")
-def exchange(tmp_path_factory):
-    """The program in which a rank leaves the others in the middle of an exchange."""
+def compiled(source, folder):
+    """A program of tests/jobs that uses what is inside of Plait."""
     if MPICXX is None:
         pytest.skip("no MPI compiler wrapper")
-    program = tmp_path_factory.mktemp("exchange") / "leaves"
-    command = [MPICXX, "-std=c++20", f"-I{ROOT}/include", f"-I{ROOT}/src", f"{ROOT}/tests/jobs/leaves_exchange.cpp"]
+    program = folder / "program"
+    command = [MPICXX, "-std=c++20", f"-I{ROOT}/include", f"-I{ROOT}/src", f"{ROOT}/tests/jobs/{source}"]
     command += ["-o", program, f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return program
+
+
+@pytest.fixture(scope="module")
+def exchange(tmp_path_factory):
+    """The program in which a rank leaves the others in the middle of an exchange."""
+    return compiled("leaves_exchange.cpp", tmp_path_factory.mktemp("exchange"))
 
 
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
@@ -101,6 +106,20 @@ def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, wh
     assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 3, job.stdout
     # Without MPI_Finalize the launcher ends the others: what counts is that nobody waits.
     launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
+
+
+@pytest.mark.parametrize("what", ["message", "broadcast"])
+def test_a_rank_without_memory_tells_the_others_that_it_leaves(exchange, what):
+    job = launch(3, exchange, what, "starved", PLAIT_NODE_SIZE="1")
+    assert job.returncode == 0, job.stdout
+    assert job.stdout.count("told: rank 1 has left the program; nothing more can be done together") == 2, job.stdout
+
+
+def test_what_a_message_is_to_fill_is_not_freed(tmp_path):
+    job = launch(2, compiled("keeps_memory.cpp", tmp_path), PLAIT_NODE_SIZE="1")
+    assert job.returncode == 0, job.stdout
+    assert job.stdout.count("told: ") == 2, job.stdout
+    assert "kept" in job.stdout.splitlines(), job.stdout
 
 
 @pytest.mark.skipif(MPICC is None, reason="no MPI compiler wrapper")

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/patiently.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "transport/ending.hpp"
@@ -124,7 +125,8 @@ void MpiActive::take_heads(std::vector<Operations::Done>& ended) {
       arrival.room_bytes = wire.room;
       service_->arrived(*this, arrival);
     };
-    ended.push_back({{.done = arrived, .on_handler = true}, {.good = true}});
+    base::patiently("take a call in",
+                    [&] { ended.push_back({{.done = arrived, .on_handler = true}, {.good = true}}); });
   }
 }
 
@@ -152,8 +154,11 @@ void MpiActive::dispatch(std::vector<Operations::Done> ended, bool handler) {
     if (handler || !one.operation.on_handler) {
       one.operation.done(one.how);
     } else {
-      const std::scoped_lock lock(tasks_mutex_);
-      tasks_.push_back({std::move(one.operation.done), one.how});
+      Task task{std::move(one.operation.done), one.how};
+      base::patiently("hand a message on", [&] {
+        const std::scoped_lock lock(tasks_mutex_);
+        tasks_.push_back(std::move(task));
+      });
       left = true;
     }
   }

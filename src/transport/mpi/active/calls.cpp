@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "base/text.hpp"
@@ -195,11 +196,11 @@ void MpiActive::answer(const Arrival& arrival, std::span<const std::byte> data, 
   if (!posted) return sent();
   if (std::this_thread::get_id() == thread_.get_id()) return;
   // From another thread: small ones have gone already, others need the handler.
-  if (large) {
-    wake_ups_->wake_self();
-  } else {
-    look(false);
+  try {
+    if (!large) return static_cast<void>(look(false));
+  } catch (const std::bad_alloc&) {  // the handler finds what this thread does not
   }
+  wake_ups_->wake_self();
 }
 
 void MpiActive::refuse(const Arrival& arrival, const CallFailure& failure) {
@@ -208,18 +209,21 @@ void MpiActive::refuse(const Arrival& arrival, const CallFailure& failure) {
   wire->code = failure.code;
   wire->length = static_cast<std::int32_t>(std::min(failure.text.size(), wire->text.size()));
   std::copy_n(failure.text.begin(), wire->length, wire->text.begin());
+  Operation answer{.done = [wire](const Ended&) {}, .peer = arrival.from};
+  Operation reason{.done = [wire](const Ended&) {}, .peer = arrival.from};
   const std::scoped_lock lock(mutex_);
   if (stopped_ || !can_send(arrival.from)) return;
-  const auto send = [&](const void* data, int bytes, int tag) {
+  operations_.make_room(2);  // both or none
+  const auto send = [&](const void* data, int bytes, int tag, Operation operation) {
     operations_.add(
         [&](MPI_Request* request) {
           return MPI_Isend(data, bytes, MPI_BYTE, arrival.from, tag + slot_of(arrival), comm_, request);
         },
-        {.done = [wire](const Ended&) {}, .peer = arrival.from});
+        std::move(operation));
   };
   // An answer of no bytes, which none that serves the call has.
-  send(nullptr, 0, kAnswerTag);
-  send(wire.get(), sizeof(WireFailure), kFailureTag);
+  send(nullptr, 0, kAnswerTag, std::move(answer));
+  send(wire.get(), sizeof(WireFailure), kFailureTag, std::move(reason));
   wake_ups_->wake(arrival.from, false);
 }
 

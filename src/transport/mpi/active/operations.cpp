@@ -20,15 +20,24 @@ void Operations::remove(std::size_t index) {
   operations_.pop_back();
 }
 
+void Operations::make_room(std::size_t more) {
+  const auto grow = [more](auto& list) {
+    if (list.capacity() - list.size() < more) list.reserve(2 * list.size() + more);
+  };
+  grow(requests_);
+  grow(operations_);
+}
+
 std::vector<Operations::Done> Operations::test() {
-  std::vector<Done> result;
-  if (requests_.empty()) return result;
+  if (requests_.empty()) return {};
+  ended_.reserve(requests_.size());
   indices_.resize(requests_.size());
   statuses_.resize(requests_.size());
   int count = 0;
   const int code =
       MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, indices_.data(), statuses_.data());
-  if (count == MPI_UNDEFINED || count <= 0) return result;
+  if (count == MPI_UNDEFINED || count <= 0) return {};
+  std::vector<Done> result = std::exchange(ended_, {});
   for (int i = 0; i < count; ++i) {
     const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
     const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);

@@ -32,9 +32,13 @@ class Operations {
     Ended how;
   };
 
+  /// Makes room for so many more, which then need no memory.
+  void make_room(std::size_t more);
   /// Adds one that `post(MPI_Request*)` begins.  Returns false, and adds nothing, where MPI fails.
+  /// errors  std::bad_alloc: nothing has begun.
   template <typename Post>
   bool add(Post&& post, Operation operation) {
+    make_room(1);
     MPI_Request request = MPI_REQUEST_NULL;
     if (post(&request) != MPI_SUCCESS) return false;
     if (operation.moves) ++moving_;
@@ -43,7 +47,7 @@ class Operations {
     operations_.push_back(std::move(operation));
     return true;
   }
-  /// Takes those out that have ended.
+  /// Takes those out that have ended.  errors  std::bad_alloc: all are still there.
   std::vector<Done> test();
   /// Gives those with a peer up: receives are cancelled, and end by and by; with `all` they end now, as sends always
   /// do.
@@ -64,6 +68,7 @@ class Operations {
   std::vector<Operation> operations_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
+  std::vector<Done> ended_;  // room for what test() gives
   int moving_ = 0;
   int large_ = 0;
 };

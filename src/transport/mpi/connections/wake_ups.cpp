@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <new>
 
 namespace plait::transport::mpi {
 
@@ -259,13 +260,14 @@ void WakeUps::send_wake_up(int socket, char wake_up) {
   ::send(socket, &wake_up, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void WakeUps::wake(int peer, bool large) {
+void WakeUps::wake(int peer, bool large) noexcept try {
   const std::scoped_lock lock(mutex_);
   if (const auto found = outgoing_.find(peer); found != outgoing_.end())
     return send_wake_up(found->second, wake_up_of(large));
   if (const auto found = incoming_.find(peer); found != incoming_.end())
     return send_wake_up(found->second, wake_up_of(large));
   missed_[peer] |= large;
+} catch (const std::bad_alloc&) {  // the message is found all the same, only later
 }
 
 void WakeUps::wake_self() {

@@ -47,7 +47,7 @@ class WakeUps {
   /// Whether all peers are sure to reach this process's wake-ups.
   bool sure() const { return sure_; }
   /// Wakes the peer's handler; `large` tells it that a large message moves.  threads  Any.
-  void wake(int peer, bool large);
+  void wake(int peer, bool large) noexcept;
   /// Wakes the handler of this process.  threads  Any.
   void wake_self();
 

@@ -2,8 +2,6 @@
 
 #include <mutex>
 
-#include "base/text.hpp"
-
 namespace plait::transport::mpi {
 
 namespace {
@@ -24,7 +22,7 @@ Leaving& own() {
 void set_leaving(const std::string& why) {
   const std::scoped_lock lock(own().mutex);
   own().leaving = true;
-  if (own().why.empty()) own().why = why;
+  if (own().why.empty() && !why.empty()) own().why = why;
 }
 
 bool is_leaving() {
@@ -32,10 +30,11 @@ bool is_leaving() {
   return own().leaving;
 }
 
-std::string what_became() {
+void tell_what_became(node::Departed& departed) noexcept {
   const std::scoped_lock lock(own().mutex);
-  if (!own().leaving) return "has freed the communicator";
-  return own().why.empty() ? "has left the program" : base::text("has left the program (", own().why, ')');
+  if (!own().leaving) return departed.tell({"has freed the communicator"});
+  if (own().why.empty()) return departed.tell({"has left the program"});
+  departed.tell({"has left the program (", own().why, ")"});
 }
 
 }  // namespace plait::transport::mpi

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "transport/node/departure.hpp"
+
 namespace plait::transport::mpi {
 
 /// What can be told of it from now on, in words that follow "rank N": that it has left the program, and why, where
@@ -10,7 +12,8 @@ namespace plait::transport::mpi {
 /// threads  Any.
 void set_leaving(const std::string& why);
 bool is_leaving();
-/// The same in short: "has left the program", or that it has freed the communicator.
-std::string what_became();
+/// Tells in `departed` what became of it: that it has left the program, or else that it has freed the communicator.
+/// Needs no memory.
+void tell_what_became(node::Departed& departed) noexcept;
 
 }  // namespace plait::transport::mpi

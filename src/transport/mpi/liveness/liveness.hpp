@@ -7,13 +7,14 @@
 #include <memory>
 #include <vector>
 
+#include "base/process_watch.hpp"
 #include "transport/gates.hpp"
 #include "transport/mpi/liveness/losses.hpp"
 #include "transport/node/departure.hpp"
 
 namespace plait::transport::mpi {
 
-/// Holds a process descriptor for each peer, one for all communicators; where the kernel offers none, a peer that ends
+/// Watches the process of each peer, one for all communicators; where the kernel offers none, a peer that ends
 /// is not noticed here.
 class PeerLiveness : public Liveness {
  public:
@@ -31,7 +32,7 @@ class PeerLiveness : public Liveness {
   std::vector<int> workers_;
   const node::Departure& departure_;
   const node::Progress& progress_;
-  std::vector<std::shared_ptr<const int>> descriptors_;
+  std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
 };
 
 }  // namespace plait::transport::mpi

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/process.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/tags.hpp"
 
@@ -15,26 +16,29 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Waits shorter than this cost nothing more than they do in MPI ...
+/// Waits shorter than this, since anything was last seen to move, cost nothing more than they do in MPI ...
 constexpr std::chrono::milliseconds kBusy{250};
-/// ... longer ones look so often for those that have left, and after a second for those that were lost as well.
+/// ... longer ones look so often for those that have left or were lost.
 constexpr std::chrono::milliseconds kNap{1};
 constexpr std::chrono::microseconds kMessageNap{50};
-constexpr std::chrono::seconds kPatience{1};
 /// So many nodes tell each other directly; more tell some, who tell others.
 constexpr int kMostTold = 64;
 
 }  // namespace
 
-Notices::Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, const node::Progress& progress,
-                 Losses& losses, std::vector<int> leaders, int index)
+Notices::Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness,
+                 std::vector<int> leaders, int index)
     : everyone_(everyone),
       cookie_(cookie),
       board_(board),
-      progress_(progress),
-      losses_(losses),
+      liveness_(liveness),
       leaders_(std::move(leaders)),
       index_(index) {}
+
+Notices::~Notices() {
+  // MPI may still send it when nobody waits for that any more.
+  if (sent_on_) base::keep(wire_.release());
+}
 
 void Notices::take() {
   while (true) {
@@ -51,15 +55,13 @@ void Notices::take() {
 
 void Notices::send_on() {
   node::Departed departed;
-  if (sent_on_ || !board_.known(departed)) return;
-  sent_on_ = true;
-  // Kept for ever: MPI may still send it when nobody waits for that any more.
-  const auto* const wire = new Wire{cookie_, departed};
+  if (!board_.known(departed) || sent_on_.exchange(true)) return;
+  *wire_ = {cookie_, departed};
   const auto count = static_cast<int>(leaders_.size());
   const auto tell = [&](int to) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int leader = leaders_[static_cast<std::size_t>(to)];
-    if (MPI_Isend(wire, sizeof *wire, MPI_BYTE, leader, kNoticeTag, everyone_, &request) == MPI_SUCCESS)
+    if (MPI_Isend(wire_.get(), sizeof *wire_, MPI_BYTE, leader, kNoticeTag, everyone_, &request) == MPI_SUCCESS)
       MPI_Request_free(&request);
   };
   if (count <= kMostTold) {
@@ -77,32 +79,51 @@ void Notices::look() {
   send_on();
 }
 
-void Notices::wait(std::span<MPI_Request> requests, const char* what) { wait(requests, what, kNap); }
-
-void Notices::wait_for_messages(std::span<MPI_Request> requests, const char* what) {
-  wait(requests, what, kMessageNap);
-}
-
-void Notices::wait(std::span<MPI_Request> requests, const char* what, std::chrono::microseconds nap) {
-  const auto begin = Clock::now();
-  while (true) {
+void Notices::wait(std::span<MPI_Request> requests, const char* what) {
+  const auto test = [&] {
     int there = 0;
     check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &there, MPI_STATUSES_IGNORE), what);
-    if (there != 0) return;
-    const auto waited = Clock::now() - begin;
-    if (waited < kBusy && !given_up_) {
-      ::sched_yield();
-      continue;
+    return there != 0 ? Seen::kEnd : Seen::kNothing;
+  };
+  wait(test, kNap);
+}
+
+void Notices::wait_for_messages(std::span<MPI_Request> requests, const char* what) {
+  std::size_t ended = 0;
+  const auto test = [&] {
+    auto seen = Seen::kNothing;
+    for (; ended < requests.size(); ++ended, seen = Seen::kProgress) {
+      int there = 0;
+      check(MPI_Test(&requests[ended], &there, MPI_STATUS_IGNORE), what);
+      if (there == 0) return seen;
     }
-    try {
-      look();
-      board_.check(progress_);
-      if (waited > kPatience) losses_.check_waiting();
-    } catch (...) {
-      given_up_ = true;
-      throw;
+    return Seen::kEnd;
+  };
+  wait(test, kMessageNap);
+}
+
+void Notices::wait(base::FunctionRef<Seen()> test, std::chrono::microseconds nap) {
+  try {
+    auto moved = Clock::now();
+    auto looked = moved;
+    while (true) {
+      const Seen seen = test();
+      if (seen == Seen::kEnd) return;
+      const auto now = Clock::now();
+      if (seen == Seen::kProgress) moved = now;
+      if (now - moved < kBusy && !given_up_) {
+        ::sched_yield();
+        continue;
+      }
+      if (now - looked >= kNap) {
+        liveness_.check();
+        looked = now;
+      }
+      std::this_thread::sleep_for(nap);
     }
-    std::this_thread::sleep_for(nap);
+  } catch (...) {
+    given_up_ = true;
+    throw;
   }
 }
 

@@ -3,35 +3,41 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "transport/mpi/liveness/losses.hpp"
+#include "base/function_ref.hpp"
+#include "transport/gates.hpp"
 #include "transport/node/departure.hpp"
 
 namespace plait::transport::mpi {
 
 /// Of one communicator.  The first process of each node speaks for it: what it finds on its node's board it sends to
 /// those of other nodes, and what they send it puts there.  It looks while it waits; nobody looks otherwise.
+/// threads  One at a time waits; another one may look, or abandon what it has started.
 class Notices {
  public:
   /// `leaders`: the first process of each node, where this is one of them, number `index` of them; else none.  `cookie`
-  /// is the same for all, and another one for each communicator.
-  Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, const node::Progress& progress,
-          Losses& losses, std::vector<int> leaders, int index);
+  /// is the same for all, and another one for each communicator.  `liveness` looks, and throws.
+  Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness, std::vector<int> leaders,
+          int index);
+  ~Notices();
+  Notices(const Notices&) = delete;
+  Notices& operator=(const Notices&) = delete;
 
-  /// Takes notices in, and sends on what is on the board, once.  Never waits.
+  /// Takes notices in, and sends on what is on the board, once.  Never waits, and needs no memory.
   void look();
   /// Waits for operations that all processes take part in.
   /// errors  kSystem: they do not end, and a process has left or been lost.  MPI keeps them and their memory then.
   void wait(std::span<MPI_Request> requests, const char* what);
-  /// The same for messages, which move only while somebody waits for them.
+  /// The same for messages, which move only while somebody waits for them.  They end in order, as a rule.
   void wait_for_messages(std::span<MPI_Request> requests, const char* what);
   /// Operations stay on their way that nobody waits for any more.
-  void abandon() { given_up_ = true; }
+  void abandon() noexcept { given_up_ = true; }
   /// Whether one of these waits has failed, so that messages stay on their way.
   bool given_up() const { return given_up_; }
 
@@ -40,19 +46,21 @@ class Notices {
     std::int64_t cookie = 0;
     node::Departed departed;
   };
-  void wait(std::span<MPI_Request> requests, const char* what, std::chrono::microseconds nap);
+  /// What there was to see of operations.
+  enum class Seen : std::uint8_t { kNothing, kProgress, kEnd };
+  void wait(base::FunctionRef<Seen()> test, std::chrono::microseconds nap);
   void take();
   void send_on();
 
   MPI_Comm everyone_;
   std::int64_t cookie_;
   node::Departure& board_;
-  const node::Progress& progress_;
-  Losses& losses_;
+  Liveness& liveness_;
   std::vector<int> leaders_;
   int index_;
-  bool sent_on_ = false;
-  bool given_up_ = false;
+  std::unique_ptr<Wire> wire_ = std::make_unique<Wire>();  // beforehand: who leaves may have no memory
+  std::atomic<bool> sent_on_{false};
+  std::atomic<bool> given_up_{false};
 };
 
 }  // namespace plait::transport::mpi

@@ -1,0 +1,82 @@
+#include "base/process_watch.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "base/process.hpp"
+#include "base/text.hpp"
+
+namespace plait::base {
+
+namespace {
+
+/// Field 22 of its status, behind the command in parentheses; 0 where it cannot be read.
+std::int64_t start_of(std::int64_t number) {
+  std::ifstream file(text("/proc/", number, "/stat"));
+  const std::string status((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::size_t command = status.rfind(')');
+  if (command == std::string::npos) return 0;
+  std::istringstream fields(status.substr(command + 1));
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;
+  std::int64_t started = 0;
+  fields >> started;
+  return started;
+}
+
+struct Watches {
+  std::mutex mutex;
+  std::map<ProcessId, std::weak_ptr<const ProcessWatch>> known;
+};
+
+Watches& watches() {
+  static PerProcess<Watches> kept;
+  return kept.get();
+}
+
+std::shared_ptr<const ProcessWatch> made([[maybe_unused]] const ProcessId& process) {
+#ifdef SYS_pidfd_open
+  const auto number = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process.number), 0));
+  if (number < 0 && errno != ESRCH) return nullptr;
+  Descriptor descriptor = number < 0 ? Descriptor() : Descriptor(number);
+  // After the descriptor is there: it is of the process that has this start, or of one that has ended.
+  const std::int64_t started = process.started == 0 ? 0 : start_of(process.number);
+  const bool ended = number < 0 || (started != 0 && started != process.started);
+  return std::make_shared<const ProcessWatch>(std::move(descriptor), ended);
+#else
+  return nullptr;
+#endif
+}
+
+}  // namespace
+
+ProcessId this_process() { return {::getpid(), start_of(::getpid())}; }
+
+std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessId& process) {
+  const std::scoped_lock lock(watches().mutex);
+  auto& known = watches().known;
+  if (const auto found = known.find(process); found != known.end())
+    if (auto watch = found->second.lock()) return watch;
+  std::erase_if(known, [](const auto& one) { return one.second.expired(); });
+  auto watch = made(process);
+  if (watch) known[process] = watch;
+  return watch;
+}
+
+bool ProcessWatch::ended() const {
+  if (ended_) return true;
+  pollfd state{descriptor_.number(), POLLIN, 0};
+  return ::poll(&state, 1, 0) > 0;
+}
+
+}  // namespace plait::base

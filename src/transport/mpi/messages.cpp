@@ -1,0 +1,71 @@
+#include "transport/mpi/messages.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "transport/mpi/check.hpp"
+#include "transport/mpi/tags.hpp"
+
+namespace plait::transport::mpi {
+
+namespace {
+
+/// A long message begins with a short one that the other side acknowledges, and goes on in parts: whoever has waited
+/// so long that it looks only now and then for what has come (notices.cpp) sees by them that the message moves.
+constexpr std::size_t kLongMessage = std::size_t{64} << 10;
+constexpr std::size_t kFirstPart = std::size_t{1} << 10;
+constexpr std::size_t kNextPart = std::size_t{4} << 20;
+
+class MpiTicket : public Ticket {
+ public:
+  /// Its memory comes first: what is started has to be completed.
+  MpiTicket(std::size_t bytes, Notices& notices) : notices_(notices) { requests_.reserve(bytes / kNextPart + 3); }
+  ~MpiTicket() override {
+    if (!complete_ && !requests_.empty()) notices_.abandon();
+  }
+  MpiTicket(const MpiTicket&) = delete;
+  MpiTicket& operator=(const MpiTicket&) = delete;
+  /// Of the next call that moves a part of it.
+  MPI_Request* next() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
+  void complete() override {
+    notices_.wait_for_messages(requests_, "a message between nodes");
+    complete_ = true;
+  }
+
+ private:
+  Notices& notices_;
+  std::vector<MPI_Request> requests_;
+  bool complete_ = false;
+};
+
+/// Calls `start(part, acknowledged, request)` for each part of a message.
+template <typename Bytes, typename Start>
+std::unique_ptr<Ticket> start_parts(Bytes bytes, Notices& notices, Start&& start) {
+  auto ticket = std::make_unique<MpiTicket>(bytes.size(), notices);
+  const bool is_long = bytes.size() > kLongMessage;
+  std::size_t done = is_long ? kFirstPart : 0;
+  if (is_long) start(bytes.first(kFirstPart), true, ticket->next());
+  do {
+    const std::size_t length = std::min(kNextPart, bytes.size() - done);
+    start(bytes.subspan(done, length), false, ticket->next());
+    done += length;
+  } while (done < bytes.size());
+  return ticket;
+}
+
+}  // namespace
+
+std::unique_ptr<Ticket> start_send(MPI_Comm comm, int to, std::span<const std::byte> bytes, Notices& notices) {
+  return start_parts(bytes, notices, [&](std::span<const std::byte> part, bool acknowledged, MPI_Request* request) {
+    const auto send = acknowledged ? MPI_Issend : MPI_Isend;
+    check(send(part.data(), static_cast<int>(part.size()), MPI_BYTE, to, kDataTag, comm, request), "MPI_Isend");
+  });
+}
+
+std::unique_ptr<Ticket> start_receive(MPI_Comm comm, int from, std::span<std::byte> bytes, Notices& notices) {
+  return start_parts(bytes, notices, [&](std::span<std::byte> part, bool, MPI_Request* request) {
+    check(MPI_Irecv(part.data(), static_cast<int>(part.size()), MPI_BYTE, from, kDataTag, comm, request), "MPI_Irecv");
+  });
+}
+
+}  // namespace plait::transport::mpi

@@ -1,0 +1,53 @@
+// Processes that are watched, also after their numbers have come back.
+#include "base/process_watch.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+
+namespace {
+
+using plait::base::ProcessId;
+using plait::base::ProcessWatch;
+
+/// Skips where the kernel offers no descriptors of processes.
+class WatchedProcess : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!ProcessWatch::of(plait::base::this_process())) GTEST_SKIP();
+  }
+};
+
+TEST_F(WatchedProcess, EndsWhenItEnds) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    ::pause();
+    ::_exit(0);
+  }
+  const auto watch = ProcessWatch::of({child, 0});
+  EXPECT_FALSE(watch->ended());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(watch->ended());
+  EXPECT_TRUE(ProcessWatch::of({child, 0})->ended());
+}
+
+TEST_F(WatchedProcess, WithAnotherStartIsAnotherProcess) {
+  const ProcessId self = plait::base::this_process();
+  ASSERT_GT(self.started, 0);
+  const auto watch = ProcessWatch::of(self);
+  EXPECT_FALSE(watch->ended());
+  // One that had the number of this process before it.
+  const auto before = ProcessWatch::of({self.number, self.started - 1});
+  EXPECT_TRUE(before->ended());
+  EXPECT_EQ(ProcessWatch::of(self), watch);
+  EXPECT_NE(before, watch);
+}
+
+TEST_F(WatchedProcess, ThatIsNotThereHasEnded) { EXPECT_TRUE(ProcessWatch::of({1 << 30, 1})->ended()); }
+
+}  // namespace

@@ -1,0 +1,78 @@
+// Texts between ranks, one of which leaves while messages are on their way.
+#include "distant/shared/exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allocations.hpp"
+#include "oracle.hpp"
+#include "plait/error.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::ErrorKind;
+using plait::distant::shared::gather;
+using plait::transport::Ticket;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+constexpr std::size_t kBytes = std::size_t{1} << 20;
+
+TEST(TextsBetweenRanks, ComeAsTheyAre) {
+  run_team(3, [](Transport& transport) {
+    const auto text_of = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, 'x'); };
+    const std::vector<std::string> all = gather(transport, [&] { return text_of(transport.rank()); });
+    ASSERT_EQ(all.size(), transport.rank() == 0 ? 3U : 0U);
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], text_of(static_cast<int>(i)));
+  });
+}
+
+/// Messages that do not come, as a rank has left: whoever waits for one gives it up, and keeps what it was to fill.
+class Abandoned : public wrapped::Wrapped {
+ public:
+  using Wrapped::Wrapped;
+  std::unique_ptr<Ticket> send(int, std::span<const std::byte> bytes) override {
+    return keep({const_cast<std::byte*>(bytes.data()), bytes.size()});
+  }
+  std::unique_ptr<Ticket> receive(int, std::span<std::byte> bytes) override { return keep(bytes); }
+  bool messages_abandoned() const override { return true; }
+
+  std::vector<std::span<std::byte>> passed;
+
+ private:
+  struct Given : Ticket {
+    void complete() override { throw Error(ErrorKind::kSystem, "rank 2 has left the program", EOWNERDEAD); }
+  };
+  std::unique_ptr<Ticket> keep(std::span<std::byte> bytes) {
+    passed.push_back(bytes);
+    return std::make_unique<Given>();
+  }
+};
+
+TEST(TextsBetweenRanks, StayWhereMpiMayStillTouchThem) {
+  const std::int64_t before = allocations::live_bytes();
+  run_team(2, [](Transport& inner) {
+    Abandoned transport(inner);
+    EXPECT_THROW(gather(transport, [] { return std::string(kBytes, 'x'); }), Error);
+    ASSERT_EQ(transport.passed.size(), 1U);
+    ASSERT_GT(transport.passed[0].size(), kBytes);
+    std::ranges::fill(transport.passed[0], std::byte{1});  // what is freed sanitizers see
+  });
+  if (!oracle::kSanitized) {
+    EXPECT_GE(allocations::live_bytes() - before, static_cast<std::int64_t>(2 * kBytes));
+  }
+}
+
+}  // namespace

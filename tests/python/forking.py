@@ -1,0 +1,38 @@
+"""Forked children, for the tests of what they may do."""
+
+import os
+import signal
+import time
+import traceback
+
+import pytest
+
+SECONDS = 10
+
+
+def status_of_child(body, leave=os._exit):
+    """Runs `body` in a forked child, and returns how that ended: 0 is well; who takes too long is killed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            body()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        leave(0)
+    limit = time.monotonic() + SECONDS
+    while time.monotonic() < limit:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+def in_child(body, leave=os._exit):
+    """The same of a child that has to end well, by itself."""
+    status = status_of_child(body, leave)
+    if status == signal.SIGKILL:
+        pytest.fail("the child has not ended")
+    assert status == 0

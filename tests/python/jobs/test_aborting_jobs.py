@@ -1,0 +1,117 @@
+"""Ranks that end a job, or fail in the middle of a call, while the others are in calls of Plait: nobody hangs."""
+
+import re
+import shutil
+import sys
+import time
+
+import numpy as np
+import pytest
+from launching import launch
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
+
+MPIEXEC = shutil.which("mpiexec")
+pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
+NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
+
+ABORTING = """
+import sys
+import numpy as np
+from mpi4py import MPI
+import plait
+
+comm = MPI.COMM_WORLD
+layout = plait.Layout((6, 4), "(*, cyclic)", grid=(comm.size,))
+mine = np.ones(layout.local_shape(comm.rank))
+with plait.open(sys.argv[1], "w", comm=comm, shape=(6, 4), dtype="f8") as file:
+    file.write(mine, layout)
+    print("written", flush=True)
+    if comm.rank == 1:
+        comm.Abort(3)
+    while True:
+        file.write(mine, layout)
+"""
+
+
+@NODES
+def test_a_rank_that_aborts_ends_the_job(tmp_path, node):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(3.0))
+    begin = time.monotonic()
+    job = launch(3, sys.executable, "-c", ABORTING, path, PLAIT_NODE_SIZE=node)
+    assert time.monotonic() - begin < 30
+    assert "written" in job.stdout, job.stdout
+    assert job.returncode != 0, job.stdout
+    np.testing.assert_array_equal(np.load(path), np.arange(3.0))
+
+
+# Rank 1 fails while its arguments are looked at, within the call that the others make with it.
+RAISING = """
+import sys, time
+import numpy as np
+from mpi4py import MPI
+import plait
+
+path, call, kind = sys.argv[1:]
+comm = MPI.COMM_WORLD
+layout = plait.Layout((6,), "(block)", grid=(comm.size,))
+other = plait.Layout((6,), "(cyclic)", grid=(comm.size,))
+
+class Raising:
+    def __array__(self, *ignored, **also):
+        raise KeyboardInterrupt if kind == "interrupt" else MemoryError if kind == "memory" else KeyError("the reason")
+
+with plait.open(path, "r+", comm=comm) as file:
+    array = Raising() if comm.rank == 1 else np.zeros(2)
+    calls = {
+        "read": lambda: file.read(layout, out=array),
+        "write": lambda: file.write(array, layout),
+        "redistribute": lambda: plait.redistribute(array, layout, other, comm),
+    }
+    begin = time.monotonic()
+    try:
+        calls[call]()
+    except plait.Error as error:
+        kinds = isinstance(error, MemoryError), isinstance(error, plait.ArgumentError)
+        print(f"told after {time.monotonic() - begin:.2f} s, {kinds}: {error}", flush=True)
+        if kind != "interrupt":
+            assert (file.read(layout) == np.arange(6.0)[2 * comm.rank : 2 * comm.rank + 2]).all()
+            print("goes on", flush=True)
+"""
+
+
+def told(job):
+    found = re.findall(r"told after ([\d.]+) s, (\(\w+, \w+\)): (.*)", job.stdout)
+    assert all(float(seconds) < 10 for seconds, _, _ in found), job.stdout  # far less on a machine that rests
+    return [(kinds, words) for _, kinds, words in found]
+
+
+@NODES
+@pytest.mark.parametrize("call", ["write", "redistribute"])
+@pytest.mark.parametrize("kind", ["error", "memory"])
+def test_what_a_rank_raises_within_a_call_reaches_the_others(tmp_path, call, kind, node):
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(6.0))
+    job = launch(3, sys.executable, "-c", RAISING, path, call, kind, PLAIT_NODE_SIZE=node)
+    assert job.returncode == 0, job.stdout
+    heard = told(job)
+    assert len(heard) == 3, job.stdout
+    assert len(set(heard)) == 1, job.stdout
+    kinds, words = heard[0]
+    assert kinds == ("(True, False)" if kind == "memory" else "(False, True)")
+    assert ("there is not enough memory" if kind == "memory" else "the reason") in words
+    assert job.stdout.count("goes on") == 3, job.stdout
+
+
+@NODES
+@pytest.mark.parametrize("call", ["write", "redistribute"])
+def test_a_rank_that_is_interrupted_within_a_call_is_noticed(tmp_path, call, node):
+    """What is no error of the call leaves it, and as a rule the program."""
+    path = tmp_path / "a.npy"
+    np.save(path, np.arange(6.0))
+    job = launch(3, sys.executable, "-c", RAISING, path, call, "interrupt", PLAIT_NODE_SIZE=node)
+    assert job.returncode != 0, job.stdout
+    assert len(told(job)) == 2, job.stdout
+    np.testing.assert_array_equal(np.load(path), np.arange(6.0))
