@@ -10,8 +10,8 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
-#include "core/comm/guard.hpp"
 #include "core/comm/giving_up.hpp"
+#include "core/comm/guard.hpp"
 #include "distant/shared/transfer.hpp"
 #include "plait/error.hpp"
 
