@@ -148,8 +148,8 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
             yield conclusion(
                 "good",
                 f"{verb} are in order",
-                f"{_amounts.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access before "
-                "them ended.",
+                f"{_amounts.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access "
+                "before them ended.",
                 "order",
                 seconds=if_timed(sum(one["seconds"] for one in report["calls"] if one["kind"] == kind), totals),
             )
@@ -227,8 +227,8 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             by_cost(report, totals, swapping["seconds"], "high" if swapping["bytes"] >= MUCH_BYTES else "low"),
             "Data are swapped through files",
-            f"{_amounts.share(swapping['share'])} of the bytes ({_amounts.size(swapping['bytes'])}) go to and from files "
-            f"again and again. {swapping['evidence']}",
+            f"{_amounts.share(swapping['share'])} of the bytes ({_amounts.size(swapping['bytes'])}) go to and from "
+            f"files again and again. {swapping['evidence']}",
             "classes",
             "Keep the data in memory if there is enough, or more ranks to hold them.",
             if_timed(swapping["seconds"], totals),
@@ -237,8 +237,8 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             by_cost(report, totals, checkpoint["seconds"], "low"),
             "Checkpoints are written",
-            f"{_amounts.share(checkpoint['share'])} of the bytes ({_amounts.size(checkpoint['bytes'])}) are checkpoints. "
-            f"{checkpoint['evidence']}",
+            f"{_amounts.share(checkpoint['share'])} of the bytes ({_amounts.size(checkpoint['bytes'])}) are "
+            f"checkpoints. {checkpoint['evidence']}",
             "classes",
             "Write them in the background while the next steps are computed.",
             if_timed(checkpoint["seconds"], totals),
@@ -254,10 +254,9 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             by_cost(report, totals, spent, "medium" if again >= MUCH_BYTES else "low"),
             "The same data are read again",
-            f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} times "
-            f"over; most of all "
-            f"{_amounts.shown(first['name'])}: {_amounts.size(first['read_bytes'])} read of {_amounts.size(first['extent'])} "
-            f"by {_amounts.count(first['processes'], 'process')}.",
+            f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} "
+            f"times over; most of all {_amounts.shown(first['name'])}: {_amounts.size(first['read_bytes'])} read of "
+            f"{_amounts.size(first['extent'])} by {_amounts.count(first['processes'], 'process')}.",
             "files",
             "Let one rank read and the others receive, or keep the data in memory."
             if first["processes"] > 1

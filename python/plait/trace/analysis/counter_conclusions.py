@@ -187,8 +187,8 @@ def _again(counters: Document) -> Iterator[Document]:
     yield _conclusion(
         _severity(counters, spent),
         "The same data are read again",
-        f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read {REREAD:.0f} times over or more; "
-        f"most of all {_amounts.shown(first['name'] or 'one')}: {_amounts.size(first['read_bytes'])} of at most "
+        f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read {REREAD:.0f} times over or "
+        f"more; most of all {_amounts.shown(first['name'] or 'one')}: {_amounts.size(first['read_bytes'])} of at most "
         f"{_amounts.size(first['extent'])} by {ranks}. Reading again takes some {_of_whole(counters, spent)}.",
         "Let one rank read and the others receive, or keep the data in memory."
         if first["processes"] > 1
@@ -272,8 +272,8 @@ def _small(counters: Document, module: Document) -> Iterator[Document]:
         yield _conclusion(
             "good",
             f"Large requests through {_name(module)}",
-            f"{exact}{count - most:,} of {_amounts.count(count, 'request')} ({_amounts.share(1 - most / count)}) are of "
-            f"1 MiB or more. {mean}",
+            f"{exact}{count - most:,} of {_amounts.count(count, 'request')} ({_amounts.share(1 - most / count)}) are "
+            f"of 1 MiB or more. {mean}",
         )
 
 
@@ -298,8 +298,8 @@ def _order(counters: Document, module: Document) -> Iterator[Document]:
             yield _conclusion(
                 "good",
                 f"{kind.capitalize()}s through {_name(module)} are in order",
-                f"{_amounts.share(order['consecutive'] / count)} of the {count:,} {kind}s begin where the {kind} before "
-                "them ended.",
+                f"{_amounts.share(order['consecutive'] / count)} of the {count:,} {kind}s begin where the {kind} "
+                "before them ended.",
             )
 
 
@@ -341,8 +341,9 @@ def _unaligned(counters: Document, module: Document) -> Iterator[Document]:
     yield _conclusion(
         "low",
         f"Requests through {_name(module)} begin inside blocks",
-        f"{known['unaligned']:,} of {known['count']:,} requests ({_amounts.share(known['unaligned'] / known['count'])}) "
-        f"begin at an offset that is no multiple of the file system's {_amounts.size(known['block'])}.",
+        f"{known['unaligned']:,} of {known['count']:,} requests "
+        f"({_amounts.share(known['unaligned'] / known['count'])}) begin at an offset that is no multiple of "
+        f"the file system's {_amounts.size(known['block'])}.",
         "Where the file's format allows, let records begin at multiples of the block.",
     )
 

@@ -333,7 +333,8 @@ def _evidence(kind: str, count: int, files: list[Document]) -> str:
     if kind == "swapping":
         return (
             f"{of_them}{name}: its {_amounts.size(extent)} read {_amounts.times(read / extent)} and written "
-            f"{_amounts.times(written / extent)}, {_amounts.size(heaviest['read_back_bytes'])} of that read after writing."
+            f"{_amounts.times(written / extent)}, {_amounts.size(heaviest['read_back_bytes'])} of that read after "
+            "writing."
         )
     return f"{of_them}{name}: {_amounts.size(read)} read and {_amounts.size(written)} written do not decide."
 
