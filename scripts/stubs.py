@@ -21,6 +21,8 @@ REFUSING = re.compile(r"\*args, \*\*kwargs\)")
 TAKES_NONE = re.compile(r" \| None(?=,|\)| = \\(\d+))")
 # What mypy asks of a class whose objects have no hash.
 UNHASHABLE = "__hash__: None = None"
+# How many dimensions an array has is nothing that mypy looks at.
+ARRAY = re.compile(r"Annotated\[(NDArray\[[\w.]+\]), dict\(shape=\(None,\)\)\]")
 
 
 def without_none(signature: str, defaults: Sequence[object] | None) -> str:
@@ -70,8 +72,8 @@ def stub(name: str) -> str:
     module = importlib.import_module(f"plait.{name}")
     writer = Stubs(module, include_docstrings=False, quiet=True)
     writer.put(module)
-    text = writer.get().replace(UNHASHABLE, f"{UNHASHABLE}  # type: ignore[assignment]")
-    for command in (["check", "--select", "I", "--fix"], ["format"]):
+    text = ARRAY.sub(r"\1", writer.get()).replace(UNHASHABLE, f"{UNHASHABLE}  # type: ignore[assignment]")
+    for command in (["check", "--select", "I,F401", "--fix"], ["format"]):
         ruff = [sys.executable, "-m", "ruff", *command, "--quiet", "--stdin-filename", str(FOLDER / f"{name}.pyi"), "-"]
         text = subprocess.run(ruff, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
     return text

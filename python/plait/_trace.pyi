@@ -1,11 +1,11 @@
-import enum
 from collections.abc import Callable
+from enum import IntEnum, IntFlag
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+import numpy
+import numpy.typing
 
-class Kind(enum.IntEnum):
+class Kind(IntEnum):
     READ = 0
     WRITE = 1
     OPEN = 2
@@ -23,7 +23,7 @@ class Kind(enum.IntEnum):
     EXIT = 14
     PHASE = 15
 
-class Interface(enum.IntEnum):
+class Interface(IntEnum):
     UNKNOWN = 0
     POSIX = 1
     VECTOR = 2
@@ -38,40 +38,42 @@ class Interface(enum.IntEnum):
     BLOCK = 11
     LOADER = 12
 
-class Flag(enum.IntFlag):
-    META_DATA = 0x01
-    READ_AHEAD = 0x02
-    VIRTUAL_MEMORY = 0x03
-    DATA_TYPE = 0x03
-    ASYNCHRONOUS = 0x08
-    READ_AHEAD_HIT = 0x10
-    CACHE_MISS = 0x20
-    LOGICAL = 0x80
-    DIRECT = 0x100
-    COLLECTIVE = 0x200
-    AT_POSITION = 0x400
-    CREATE = 0x800
-    READ_ONLY = 0x1000
-    APPEND = 0x2000
+class Flag(IntFlag):
+    META_DATA = 1
+    READ_AHEAD = 2
+    VIRTUAL_MEMORY = 3
+    DATA_TYPE = 3
+    ASYNCHRONOUS = 8
+    READ_AHEAD_HIT = 16
+    CACHE_MISS = 32
+    LOGICAL = 128
+    DIRECT = 256
+    COLLECTIVE = 512
+    AT_POSITION = 1024
+    CREATE = 2048
+    READ_ONLY = 4096
+    APPEND = 8192
 
 KIND_WORDS: list[str]
+
 INTERFACE_WORDS: list[str]
 
 class TraceReader:
-    description: dict[str, Any]
-    bytes_read: int
-    bytes_in_all: int
-    def read(self, count: int) -> npt.NDArray[np.void]: ...
+    def read(self, count: int) -> numpy.typing.NDArray[numpy.void]: ...
+    @property
+    def description(self) -> dict[str, Any]: ...
     def processes_behind(self, count: int) -> list[tuple[int, int, int, str, str, int]]: ...
     def files_behind(self, count: int) -> list[tuple[int, int, str]]: ...
+    @property
+    def bytes_read(self) -> int: ...
+    @property
+    def bytes_in_all(self) -> int: ...
     def close(self) -> None: ...
 
 class TraceWriter:
-    bytes_written: int
-    lost: list[str]
     def add_process(self, number: int, parent: int, rank: int, host: str, command: str, cpu: int) -> None: ...
     def add_file(self, process: int, number: int, name: str) -> None: ...
-    def write(self, events: npt.NDArray[np.void]) -> None: ...
+    def write(self, events: numpy.typing.NDArray[numpy.void]) -> None: ...
     def finish(
         self,
         zero: int,
@@ -81,6 +83,10 @@ class TraceWriter:
         counters: list[tuple[int, int, int, int, dict[str, int]]],
         notes: list[str],
     ) -> None: ...
+    @property
+    def bytes_written(self) -> int: ...
+    @property
+    def lost(self) -> list[str]: ...
     def close(self) -> None: ...
 
 def open_trace(
@@ -105,21 +111,21 @@ def trace_formats() -> list[tuple[str, str, bool, bool]]: ...
 def trace_report(
     path: str,
     *,
-    format: str = ...,
-    base: int = ...,
-    separator: str = ...,
-    comment: str = ...,
-    tick: int = ...,
-    block: int = ...,
-    shown: str = ...,
-    logical: bool | None = ...,
-    cpu: bool = ...,
-    file: str = ...,
-    include: list[str] = ...,
-    exclude: list[str] = ...,
-    all: bool = ...,
-    process: int | None = ...,
-    progress: Callable[[int, int], None] | None = ...,
+    format: str = "",
+    base: int = 0,
+    separator: str = "",
+    comment: str = "",
+    tick: int = 0,
+    block: int = 512,
+    shown: str = "",
+    logical: bool | None = None,
+    cpu: bool = False,
+    file: str = "",
+    include: list[str] = [],
+    exclude: list[str] = [],
+    all: bool = False,
+    process: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]: ...
 def workloads() -> list[dict[str, Any]]: ...
 def time_calls(call: str, path: str, size: int, count: int) -> float: ...

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 from . import _core
-from ._abandon import abandon
-from ._arguments.buffers import address, to_fill, to_write, whole
+from ._arguments.buffers import whole
 from ._arguments.words import kind
+from ._byte_file import ByteFile
 from ._comm import CommLike, comm_of
 from ._errors import ArgumentError, naming
 from ._guard import alone, call, checks, refuse_here
@@ -23,7 +22,7 @@ __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
 PathLike = str | os.PathLike[str]
 
 
-class DistantFile:
+class DistantFile(ByteFile[_core.DistantFile]):
     """Files of several ranks under one handle, or one file that a rank offers under a name.
 
     Made by :func:`open`, :func:`offer` and :func:`find`. Offsets and sizes are in bytes; ``rank`` is the rank that a
@@ -32,18 +31,13 @@ class DistantFile:
 
     def __init__(self, core: _core.DistantFile, comm: _core.Comm) -> None:
         """Use :func:`open`, :func:`offer` or :func:`find`."""
-        self._core = core
+        super().__init__(core)
         self._comm = comm
 
     @property
     def home(self) -> int | None:
         """The rank that an offered or found file is at home on; None for files that were opened together."""
         return None if self._core.home < 0 else self._core.home
-
-    @property
-    def closed(self) -> bool:
-        """Whether the handle is closed."""
-        return not self._core.is_open
 
     @alone
     def direct(self, rank: int) -> bool:
@@ -58,9 +52,7 @@ class DistantFile:
 
         Returns the array. Raises plait.StoreError where the file ends before, or the rank has ended.
         """
-        array, result = to_fill(out)
-        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
-        return result
+        return self._read(offset, out, self._home_of(rank))
 
     @alone
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
@@ -68,24 +60,17 @@ class DistantFile:
 
         Once this has returned every read that begins later, of any rank, finds them.
         """
-        array = to_write(data)
-        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, self._home_of(rank))
+        self._write(offset, data, self._home_of(rank))
 
     @alone
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
-        array, result = to_fill(out)
-        position, home = whole(offset, "offset"), self._home_of(rank)
-        start = partial(call, refuse_here, self._core.start_read, position, address(array), array.nbytes, home)
-        return Request(start, self, [array], result)
+        return self._iread(offset, out, self._home_of(rank))
 
     @alone
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
-        array = to_write(data)
-        position, home = whole(offset, "offset"), self._home_of(rank)
-        start = partial(call, refuse_here, self._core.start_write, position, address(array), array.nbytes, home)
-        return Request(start, self, [array], None)
+        return self._iwrite(offset, data, self._home_of(rank))
 
     @alone
     def sync(self, rank: int | None = None) -> None:
@@ -111,19 +96,6 @@ class DistantFile:
     def close(self) -> None:
         """Wait for this rank's requests and end the handle. Collective where :func:`open` was."""
         self._core.close()
-
-    def __enter__(self) -> DistantFile:
-        """Return the file itself; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the handle; a block that ends with an exception tells the other ranks, whose close says so."""
-        if kind is None:
-            self.close()
-        else:
-            abandon(self._core, self, error)
 
     def __repr__(self) -> str:
         """Say what the handle is of."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from types import TracebackType
 from typing import Any, Literal
 
 from . import _core
-from ._abandon import abandon
-from ._arguments.buffers import address, to_fill, to_write, whole
+from ._arguments.buffers import whole
+from ._byte_file import ByteFile
 from ._comm import CommLike, comm_of
 from ._errors import naming
 from ._guard import alone, call, checks, refuse_here
@@ -21,7 +20,7 @@ __all__ = ["SharedFile", "open", "wait_all"]
 Place = Literal["detect", "one", "striped"]
 
 
-class SharedFile:
+class SharedFile(ByteFile[_core.SharedFile]):
     """One file that all ranks read and write, on the disks of all of them or on one that they share.
 
     Made by :func:`open`. Offsets and sizes are in bytes. What was never written reads as zero. Any thread may use it at
@@ -30,13 +29,8 @@ class SharedFile:
 
     def __init__(self, core: _core.SharedFile, path: str) -> None:
         """Use :func:`open`."""
-        self._core = core
+        super().__init__(core)
         self._path = path
-
-    @property
-    def closed(self) -> bool:
-        """Whether the handle is closed."""
-        return not self._core.is_open
 
     @property
     def one(self) -> bool:
@@ -66,9 +60,7 @@ class SharedFile:
 
         Returns the array. Raises plait.StoreError where the file ends before, or a rank that is needed has ended.
         """
-        array, result = to_fill(out)
-        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes)
-        return result
+        return self._read(offset, out)
 
     @alone
     def write(self, offset: int, data: Any) -> None:
@@ -76,24 +68,17 @@ class SharedFile:
 
         Once this has returned every read that begins later, of any rank, finds it.
         """
-        array = to_write(data)
-        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes)
+        self._write(offset, data)
 
     @alone
     def iread(self, offset: int, out: Any) -> Request:
         """Begin a :meth:`read`; ``wait()`` returns the array, which nobody may use before."""
-        array, result = to_fill(out)
-        place = whole(offset, "offset")
-        start = partial(call, refuse_here, self._core.start_read, place, address(array), array.nbytes)
-        return Request(start, self, [array], result)
+        return self._iread(offset, out)
 
     @alone
     def iwrite(self, offset: int, data: Any) -> Request:
         """Begin a :meth:`write`; do not change the data before ``wait()`` has returned."""
-        array = to_write(data)
-        place = whole(offset, "offset")
-        start = partial(call, refuse_here, self._core.start_write, place, address(array), array.nbytes)
-        return Request(start, self, [array], None)
+        return self._iwrite(offset, data)
 
     def size(self) -> int:
         """Return the bytes of the file: one more than the offset of the last that was written. Asks every component."""
@@ -120,19 +105,6 @@ class SharedFile:
     def abandon(self) -> None:
         """End the handle on a rank that cannot go on; the others are told in their next collective call of it."""
         self._core.abandon()
-
-    def __enter__(self) -> SharedFile:
-        """Return the file itself; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the file; a block that ends with an exception abandons it."""
-        if kind is None:
-            self.close()
-        else:
-            abandon(self._core, self, error)
 
     def __repr__(self) -> str:
         """Say what file it is and where it is."""

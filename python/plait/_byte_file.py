@@ -1,0 +1,100 @@
+"""What handles of files at byte offsets have in common: distant files and shared ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import TracebackType
+from typing import Any, Generic, Protocol, TypeVar
+
+from ._abandon import abandon
+from ._arguments.buffers import address, to_fill, to_write, whole
+from ._guard import call, refuse_here
+from ._request import Request
+
+__all__ = ["ByteFile"]
+
+
+class ByteCore(Protocol):
+    """The compiled side: an offset, an address and a number of bytes, and perhaps whose file."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the handle is open."""
+
+    @property
+    def read(self) -> Callable[..., None]:
+        """Fill memory."""
+
+    @property
+    def write(self) -> Callable[..., None]:
+        """Write memory."""
+
+    @property
+    def start_read(self) -> Callable[..., Any]:
+        """Begin to fill memory."""
+
+    @property
+    def start_write(self) -> Callable[..., Any]:
+        """Begin to write memory."""
+
+    def close(self) -> None:
+        """End the handle."""
+
+    def abandon(self) -> None:
+        """End the handle of a rank that cannot go on."""
+
+
+Core = TypeVar("Core", bound=ByteCore)
+Self = TypeVar("Self", bound="ByteFile[Any]")
+
+
+class ByteFile(Generic[Core]):
+    """A handle that is read and written at byte offsets; ``where`` tells the compiled side whose file is meant."""
+
+    def __init__(self, core: Core) -> None:
+        """Take the compiled side."""
+        self._core = core
+
+    @property
+    def closed(self) -> bool:
+        """Whether the handle is closed."""
+        return not self._core.is_open
+
+    def close(self) -> None:
+        """Wait for this rank's requests and end the handle."""
+        self._core.close()
+
+    def __enter__(self: Self) -> Self:
+        """Return the file itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file; a block that ends with an exception abandons it: the others' close says so."""
+        if kind is None:
+            self.close()
+        else:
+            abandon(self._core, self, error)
+
+    def _read(self, offset: int, out: Any, *where: int) -> Any:
+        array, result = to_fill(out)
+        call(refuse_here, self._core.read, whole(offset, "offset"), address(array), array.nbytes, *where)
+        return result
+
+    def _write(self, offset: int, data: Any, *where: int) -> None:
+        array = to_write(data)
+        call(refuse_here, self._core.write, whole(offset, "offset"), address(array), array.nbytes, *where)
+
+    def _iread(self, offset: int, out: Any, *where: int) -> Request:
+        array, result = to_fill(out)
+        begin = whole(offset, "offset")
+        start = partial(call, refuse_here, self._core.start_read, begin, address(array), array.nbytes, *where)
+        return Request(start, self, [array], result)
+
+    def _iwrite(self, offset: int, data: Any, *where: int) -> Request:
+        array = to_write(data)
+        begin = whole(offset, "offset")
+        start = partial(call, refuse_here, self._core.start_write, begin, address(array), array.nbytes, *where)
+        return Request(start, self, [array], None)

@@ -1,0 +1,42 @@
+#include "base/task_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace plait::base {
+namespace {
+
+TEST(TaskQueue, RunsWhatIsLeftInOrderAndTakesNothingOnceItIsClosed) {
+  TaskQueue queue;
+  std::vector<int> done;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.put([&done, i] { done.push_back(i); }));
+  EXPECT_TRUE(queue.waiting());
+  queue.close();
+  EXPECT_FALSE(queue.put([&done] { done.push_back(9); }));
+  queue.run();
+  EXPECT_EQ(done, (std::vector{0, 1, 2}));
+  EXPECT_FALSE(queue.waiting());
+}
+
+TEST(TaskQueue, KnowsWhetherAThreadWaits) {
+  TaskQueue queue;
+  EXPECT_TRUE(queue.all_busy());
+  std::thread thread([&queue] { queue.run(); });
+  while (queue.all_busy()) std::this_thread::yield();
+  queue.close();
+  thread.join();
+}
+
+TEST(TaskQueue, LetsATaskAddOthers) {
+  TaskQueue queue;
+  int done = 0;
+  queue.put([&] { queue.put([&] { ++done; }); });
+  queue.put([&] { queue.close(); });
+  queue.run();
+  EXPECT_EQ(done, 1);
+}
+
+}  // namespace
+}  // namespace plait::base

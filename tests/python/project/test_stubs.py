@@ -1,0 +1,28 @@
+"""The type stubs are what nanobind makes of the compiled modules, so that no signature is told twice."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+pytest.importorskip("nanobind")
+sys.path.insert(0, str(ROOT / "scripts"))
+import stubs  # noqa: E402
+
+
+@pytest.mark.parametrize("name", stubs.MODULES)
+def test_stub_is_up_to_date(name: str) -> None:
+    if importlib.util.find_spec(f"plait.{name}") is None:
+        pytest.skip(f"plait.{name} is not built")
+    kept = (ROOT / "python" / "plait" / f"{name}.pyi").read_text(encoding="utf-8")
+    assert stubs.stub(name) == kept, "the bindings have changed; run scripts/stubs.py and look at what it has written"
+
+
+def test_refusing_forms_are_left_out() -> None:
+    text = stubs.stub("_core")
+    assert "*args" not in text
+    assert "def local_shape(self, rank: int) -> tuple[int, ...]: ..." in text
+    assert "grid: Sequence[int] | None = None" in text
