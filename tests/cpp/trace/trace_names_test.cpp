@@ -31,13 +31,15 @@ TEST(TraceNames, FilesHoldTheseNumbers) {
   EXPECT_EQ(flag::kLogical | flag::kAppend | flag::kVirtualMemory, 0x2083);
 }
 
-TEST(TraceNames, ErrorsCallATraceWhatTheyAreTold) {
-  const test::Folder folder;
-  const std::string path = folder.path("copied");
-  std::ofstream(path) << "nonsense";
-  for (const std::string& there : {path, folder.path("missing")}) {
+using TraceNamesInFolder = plait_test::InFolder;
+
+TEST_F(TraceNamesInFolder, ErrorsCallATraceWhatTheyAreTold) {
+  std::ofstream(path("copied")) << "nonsense";
+  ReadOptions options;
+  options.shown = "log.gz";
+  for (const std::string& there : {path("copied"), path("missing")}) {
     try {
-      open_trace(there, {.shown = "log.gz"});
+      open_trace(there, options);
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("the trace log.gz"), std::string::npos) << error.what();
