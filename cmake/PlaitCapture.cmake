@@ -7,7 +7,7 @@ if(capture_sources AND NOT PLAIT_SANITIZE)
   add_library(plait_capture SHARED ${capture_sources} ${capture_entries} ${event_sources})
   set_target_properties(plait_capture PROPERTIES
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS ON C_VISIBILITY_PRESET hidden)
-  target_include_directories(plait_capture PRIVATE src)
+  target_include_directories(plait_capture PRIVATE src include)
   target_link_libraries(plait_capture PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   # Its names stand for the C library's everywhere, but what it uses itself is its own.
   target_link_options(plait_capture PRIVATE -Wl,-Bsymbolic)

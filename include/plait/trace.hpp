@@ -12,62 +12,28 @@
 #include <utility>
 #include <vector>
 
+#include "plait/trace_names.h"
+
 namespace plait::trace {
 
-/// What happened.
-enum class Kind : std::uint8_t {
-  kRead,
-  kWrite,
-  kOpen,
-  kClose,
-  kSeek,       ///< offset: the new position
-  kTruncate,   ///< offset: the new size
-  kSync,       ///< fsync and the like
-  kDuplicate,  ///< one more descriptor of the same open
-  kMap,        ///< offset, length: the part of the file; its loads and stores are not seen
-  kUnmap,
-  kMetadata,  ///< stat, unlink, rename, mkdir and the like
-  kStart,     ///< of a process
-  kFork,      ///< in the parent; operation: the child's process
-  kExec,
-  kExit,
-  kPhase,  ///< a stretch of the program that it named itself; file: the name's number
-};
+#define PLAIT_TRACE_ENUMERATOR(name, enumerator, word) enumerator,
+#define PLAIT_TRACE_FLAG(name, constant, bits, word) constexpr std::uint16_t constant = bits;
 
-/// Through which interface the program asked.
-enum class Interface : std::uint8_t {
-  kUnknown,
-  kPosix,
-  kVector,
-  kStdio,
-  kMmap,
-  kCopy,  ///< sendfile and the like: one read and one write of the same operation
-  kAio,
-  kPosixAio,
-  kUring,
-  kMpiIo,
-  kPlait,
-  kBlock,   ///< a trace of a block device
-  kLoader,  ///< the dynamic loader reading libraries
-};
+/// What happened: kRead, kWrite, kOpen and so on (plait/trace_names.h).
+enum class Kind : std::uint8_t { PLAIT_TRACE_KINDS(PLAIT_TRACE_ENUMERATOR) };
 
-/// Bits of Event::flags.  The first eight are those of the 1992 record type, but for its write bit, which kind says.
+/// Through which interface the program asked: kUnknown, kPosix, kVector and so on (plait/trace_names.h).
+enum class Interface : std::uint8_t { PLAIT_TRACE_INTERFACES(PLAIT_TRACE_ENUMERATOR) };
+
+/// Bits of Event::flags: kLogical, kAsynchronous and so on, and what kDataType masks (plait/trace_names.h).
 namespace flag {
+PLAIT_TRACE_FLAGS(PLAIT_TRACE_FLAG)
+PLAIT_TRACE_DATA_TYPES(PLAIT_TRACE_FLAG)
 constexpr std::uint16_t kDataType = 0x03;  ///< 0 file data, 1 metadata, 2 read-ahead, 3 virtual memory
-constexpr std::uint16_t kMetaData = 0x01;
-constexpr std::uint16_t kReadAhead = 0x02;
-constexpr std::uint16_t kVirtualMemory = 0x03;
-constexpr std::uint16_t kAsynchronous = 0x08;
-constexpr std::uint16_t kReadAheadHit = 0x10;
-constexpr std::uint16_t kCacheMiss = 0x20;
-constexpr std::uint16_t kLogical = 0x80;  ///< what the program asked for; without it, what reached a device or store
-constexpr std::uint16_t kDirect = 0x100;
-constexpr std::uint16_t kCollective = 0x200;
-constexpr std::uint16_t kAtPosition = 0x400;  ///< used and moved the open's own position
-constexpr std::uint16_t kCreate = 0x800;      ///< an open that may make the file
-constexpr std::uint16_t kReadOnly = 0x1000;   ///< an open or a mapping for reading alone
-constexpr std::uint16_t kAppend = 0x2000;
 }  // namespace flag
+
+#undef PLAIT_TRACE_ENUMERATOR
+#undef PLAIT_TRACE_FLAG
 
 /// The value of a time that is not known.
 constexpr std::int64_t kUnknown = -1;
@@ -192,6 +158,7 @@ struct ReadOptions {
   std::int64_t tick = 0;     ///< ns a unit of time; 0: as the trace says, else the format's own
   std::int64_t block = 512;  ///< bytes of a block: 1992, and addresses in block traces
   std::string columns;       ///< blkcsv: what the columns hold, "time,op,lba,size"; empty: as the first line says
+  std::string shown;         ///< what errors and notes call the trace; empty: its path
 };
 
 /// How a trace is written.

@@ -1,8 +1,61 @@
+import enum
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+class Kind(enum.IntEnum):
+    READ = 0
+    WRITE = 1
+    OPEN = 2
+    CLOSE = 3
+    SEEK = 4
+    TRUNCATE = 5
+    SYNC = 6
+    DUPLICATE = 7
+    MAP = 8
+    UNMAP = 9
+    METADATA = 10
+    START = 11
+    FORK = 12
+    EXEC = 13
+    EXIT = 14
+    PHASE = 15
+
+class Interface(enum.IntEnum):
+    UNKNOWN = 0
+    POSIX = 1
+    VECTOR = 2
+    STDIO = 3
+    MMAP = 4
+    COPY = 5
+    AIO = 6
+    POSIX_AIO = 7
+    URING = 8
+    MPI_IO = 9
+    PLAIT = 10
+    BLOCK = 11
+    LOADER = 12
+
+class Flag(enum.IntFlag):
+    META_DATA = 0x01
+    READ_AHEAD = 0x02
+    VIRTUAL_MEMORY = 0x03
+    DATA_TYPE = 0x03
+    ASYNCHRONOUS = 0x08
+    READ_AHEAD_HIT = 0x10
+    CACHE_MISS = 0x20
+    LOGICAL = 0x80
+    DIRECT = 0x100
+    COLLECTIVE = 0x200
+    AT_POSITION = 0x400
+    CREATE = 0x800
+    READ_ONLY = 0x1000
+    APPEND = 0x2000
+
+KIND_WORDS: list[str]
+INTERFACE_WORDS: list[str]
 
 class TraceReader:
     description: dict[str, Any]
@@ -41,6 +94,7 @@ def open_trace(
     columns: str,
     begin: int | None,
     end: int | None,
+    shown: str,
 ) -> TraceReader: ...
 def create_trace(
     path: str, format: str, base: int, separator: str, comment: str, tick: int, block: int, plain: bool
@@ -57,6 +111,7 @@ def trace_report(
     comment: str = ...,
     tick: int = ...,
     block: int = ...,
+    shown: str = ...,
     logical: bool | None = ...,
     cpu: bool = ...,
     file: str = ...,

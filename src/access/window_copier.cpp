@@ -40,6 +40,11 @@ std::int64_t make_b_dense(plan::Nest& nest, std::int64_t element_bytes) {
   return step;
 }
 
+Extents scaled(Extents steps, std::int64_t element_bytes) {
+  for (std::int64_t& step : steps) step *= element_bytes;
+  return steps;
+}
+
 void swap_sides(plan::Nest& nest) {
   std::swap(nest.a, nest.b);
   for (plan::NestLoop& loop : nest.loops) std::swap(loop.a_step, loop.b_step);
@@ -61,7 +66,7 @@ WindowCopier::WindowCopier(const plan::AccessPlan& plan, std::int64_t rank)
 template <typename Visit>
 void WindowCopier::for_each_product(Range range, const Extents& array_steps, Visit&& visit) const {
   std::vector<plan::Pieces> pieces(plan_.section().shape.size());
-  const std::vector<plan::Box> boxes = plan::boxes_of(plan_.section().shape, range.begin, range.end);
+  const std::vector<plan::Box> boxes = plan_.section().boxes(range.begin, range.end);
   for (const plan::Holding& own : holdings_) {
     std::int64_t position = 0;
     for (std::size_t d = 0; d < pieces.size(); ++d) position += own.positions[d] * array_steps[d];
@@ -73,17 +78,19 @@ void WindowCopier::for_each_product(Range range, const Extents& array_steps, Vis
       }
       if (empty) continue;
       const std::int64_t offset = box.position * plan_.element_bytes();
-      plan::for_each_nest(pieces, window_steps_, array_steps, [&](plan::Nest& nest) {
-        nest.b += position;
-        visit(offset, nest);
-      });
+      const Extents steps_in_part = scaled(box.steps, plan_.element_bytes());
+      plan::for_each_nest(pieces, box.steps.empty() ? window_steps_ : steps_in_part, array_steps,
+                          [&](plan::Nest& nest) {
+                            nest.b += position;
+                            visit(offset, nest);
+                          });
     }
   }
 }
 
 std::int64_t WindowCopier::elements(Range range) const {
   std::int64_t sum = 0;
-  const std::vector<plan::Box> boxes = plan::boxes_of(plan_.section().shape, range.begin, range.end);
+  const std::vector<plan::Box> boxes = plan_.section().boxes(range.begin, range.end);
   for (const plan::Holding& own : holdings_)
     for (const plan::Box& box : boxes) {
       std::int64_t product = 1;

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "container/npy/header.hpp"
 #include "plait/error.hpp"
+#include "plan/access/chunks.hpp"
 
 namespace plait::container {
 
@@ -15,13 +16,10 @@ namespace {
 
 }  // namespace
 
-std::int64_t array_bytes(const ArrayType& type) {
-  return base::checked_multiply(base::checked_product(type.shape, "elements of the array"), type.element_bytes,
-                                "bytes of the array");
-}
-
-std::int64_t NewContent::bytes() const {
-  return base::checked_add(data_offset, array_bytes(type), "bytes of the file");
+std::int64_t Content::bytes() const {
+  const std::int64_t elements = plan::elements_with_room(type.shape, chunk);
+  return base::checked_add(data_offset, base::checked_multiply(elements, type.element_bytes, "bytes of the array"),
+                           "bytes of the file");
 }
 
 ArrayType described_type(const FileOptions& options, const std::string& path, bool is_new) {
@@ -45,7 +43,7 @@ ArrayType described_type(const FileOptions& options, const std::string& path, bo
 
 void check_size(const Content& content, std::int64_t size, const std::string& path, const FileOptions& options,
                 bool tells) {
-  const std::int64_t needed = base::checked_add(content.data_offset, array_bytes(content.type), "bytes of the file");
+  const std::int64_t needed = content.bytes();
   const std::string what = text("an array ", shape_to_string(content.type.shape), " of ", content.type.element_bytes,
                                 "-byte elements from offset ", content.data_offset, " on ");
   if (size < needed)

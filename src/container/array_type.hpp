@@ -9,9 +9,6 @@
 
 namespace plait::container {
 
-/// errors  kArgument: more than 2^63 - 1.
-std::int64_t array_bytes(const ArrayType& type);
-
 /// What the caller says that a file holds.  is_new: whether the file is to be made.
 /// errors  kArgument: shape or dtype are missing, or cannot be.
 ArrayType described_type(const FileOptions& options, const std::string& path, bool is_new);

@@ -14,17 +14,19 @@
 
 namespace plait::container {
 
-/// An array and where it begins.
+/// An array and where it lies: from an offset on, as a whole or chunk by chunk.
 struct Content {
   ArrayType type;
   std::int64_t data_offset = 0;
+  /// The shape of the chunks, which lie as plan/access/chunks.hpp says; empty: there are none.
+  Extents chunk{};
+  /// Of the whole file.  errors  kArgument: more than 2^63 - 1.
+  std::int64_t bytes() const;
 };
 
 /// What a new file will hold, and the bytes in front of the array.
 struct NewContent : Content {
   std::vector<std::byte> head;
-  /// Of the whole file.  errors  kArgument: more than 2^63 - 1.
-  std::int64_t bytes() const;
 };
 
 /// A format of files with arrays.  Without state: any number of threads may use it.

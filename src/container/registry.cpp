@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "container/gzip/container.hpp"
 #include "container/npy/container.hpp"
@@ -9,14 +10,23 @@
 
 namespace plait::container {
 
-std::span<const Container* const> containers() {
-  static const Container* const kContainers[] = {
+namespace {
+
+std::vector<const Container*>& list() {
+  static std::vector<const Container*> list{
       &npy::container(),
       &gzip::container(),
       &raw::container(),
   };
-  return kContainers;
+  return list;
 }
+
+}  // namespace
+
+std::span<const Container* const> containers() { return list(); }
+
+AddedContainer::AddedContainer(const Container& container) { list().insert(list().begin(), &container); }
+AddedContainer::~AddedContainer() { list().erase(list().begin()); }
 
 const Container& container_named(std::string_view path) {
   return **std::ranges::find_if(containers(), [&](const Container* one) { return path.ends_with(one->suffix()); });

@@ -14,6 +14,17 @@ inline constexpr std::string_view kHeaderName = ".npy";
 
 /// In the order in which they are asked; the last one takes everything.
 std::span<const Container* const> containers();
+
+/// Has one more of them, asked before all others, while it lives: for formats that are tried out.
+/// threads  While none opens a file.
+class AddedContainer {
+ public:
+  explicit AddedContainer(const Container& container);
+  ~AddedContainer();
+  AddedContainer(const AddedContainer&) = delete;
+  AddedContainer& operator=(const AddedContainer&) = delete;
+};
+
 /// Of a name.
 const Container& container_named(std::string_view path);
 /// The one whose suffix a name has in other letters, such as `.NPY`; none: nullptr.

@@ -47,7 +47,10 @@ plan::AccessOptions access_options(const FileOptions& options) {
 
 std::string call_text(const File::Impl& file, const FileOptions& options) {
   std::ostringstream out;
-  out << "open(" << file.path << ", mode " << (file.mode == Mode::kRead ? "r" : file.mode == Mode::kWrite ? "w" : "r+");
+  out << "open(" << file.path() << ", mode "
+      << (file.mode() == Mode::kRead    ? "r"
+          : file.mode() == Mode::kWrite ? "w"
+                                        : "r+");
   if (options.shape) out << ", shape " << shape_to_string(*options.shape);
   if (options.dtype) out << ", dtype " << *options.dtype;
   if (options.element_bytes != 0) out << ", elements of " << options.element_bytes << " bytes";
@@ -65,18 +68,17 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
       transport, [&] { return call_text(file, options); },
       [&] {
         // The system would take what stands in front of it for the name.
-        if (file.path.find('\0') != std::string::npos)
-          refuse(text("the name of the file, which begins with \"", file.path.c_str(),
+        if (file.path().find('\0') != std::string::npos)
+          refuse(text("the name of the file, which begins with \"", file.path().c_str(),
                       "\", has a character of code 0; leave that out"));
-        open::check_name(file.path, file.mode == Mode::kWrite);
+        open::check_name(file.path(), file.mode() == Mode::kWrite);
         if (transport.rank() == 0) access = access_options(options);
       });
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.
-  file.number = transport.next_number();
-  const driver::Driver& driver = driver::driver_of(file.path);
+  file.set_number(transport.next_number());
+  const driver::Driver& driver = driver::driver_of(file.path());
   open::FileOpening opening(file, options, call, driver.contents(), access);
-  file.source = driver.open(opening);
-  file.open = true;
+  file.set_source(driver.open(opening));
 }
 
 }  // namespace
@@ -85,24 +87,19 @@ File File::open(const std::string& path, Mode mode, const FileOptions& options, 
   return core::guarded(comm, [&] {
     base::begin_recording(comm.alone() ? -1 : comm.rank());
     const base::RecordedCall asked;
-    auto impl = std::make_unique<Impl>();
-    impl->recorded = base::recorded_name(path);
-    impl->path = path;
-    impl->mode = mode;
-    impl->comm = comm;
-    impl->worker = comm.alone() ? base::make_owned<core::Worker>() : comm.worker();
+    auto impl = std::make_unique<Impl>(path, mode, comm);
     const unsigned flags = impl->together_flags() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
                                                      : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
                                                                             : 0U);
     const auto open = [&] {
       core::keep(
-          asked, PLAIT_EVENT_OPEN, impl->recorded, flags, [] { return core::Extent{-1, 0}; },
+          asked, PLAIT_EVENT_OPEN, impl->recorded(), flags, [] { return core::Extent{-1, 0}; },
           [&] {
             impl->with_transport([&](transport::Transport& transport) { open_source(*impl, options, transport); });
             return 0;
           });
     };
-    impl->worker->run(open);
+    impl->worker().run(open);
     impl->watch_new();
     return File(std::move(impl));
   });

@@ -88,6 +88,8 @@ std::string FileOpening::told() const {
       << ' ' << content_.data_offset << ' ' << access_.memory_bytes << ' ' << static_cast<int>(access_.strategy) << ' '
       << access_.readers << ' ' << type.shape.size();
   for (const std::int64_t extent : type.shape) out << ' ' << extent;
+  out << ' ' << content_.chunk.size();
+  for (const std::int64_t extent : content_.chunk) out << ' ' << extent;
   out << ' ' << type.dtype.size() << '\n' << type.dtype;
   if (view_ && call_.transport().size() > 1) out << container_->tell(*view_);
   return out.str();
@@ -108,6 +110,9 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
         access_.readers >> dimensions;
     type.shape.resize(dimensions);
     for (std::int64_t& extent : type.shape) in >> extent;
+    in >> dimensions;
+    content_.chunk.resize(dimensions);
+    for (std::int64_t& extent : content_.chunk) in >> extent;
     std::size_t dtype_bytes = 0;
     in >> dtype_bytes;
     container_ = container::containers()[number];
@@ -117,13 +122,9 @@ void FileOpening::adopt(const std::string& told, const core::Source& source) {
     type.dtype = rest.substr(0, dtype_bytes);
     store = container_->view(std::move(store), rest.substr(dtype_bytes));
   }
-  file_.type = content_.type;
-  file_.data_offset = content_.data_offset;
-  file_.access_options = access_;
-  file_.opening_memory = access_.memory_bytes;
-  file_.several = options_.several;
-  file_.store = std::move(store);
-  file_.choose_storage_unit();
+  file_.set_array(
+      {content_.type, content_.data_offset, content_.chunk, access_, options_.several, access_.memory_bytes},
+      std::move(store));
 }
 
 }  // namespace plait::open

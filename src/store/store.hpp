@@ -43,7 +43,7 @@ class Store {
   virtual const std::string& name() const = 0;
   /// How its bytes lie on disks, in words; empty where there is nothing to tell.
   virtual std::string description() const { return {}; }
-  /// What accesses best conform to.
+  /// What accesses best conform to; a container that keeps an array in chunks says so itself.
   virtual Striping striping() const { return {}; }
   /// Bytes in the store.
   virtual std::int64_t size() = 0;

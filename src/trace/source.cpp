@@ -23,31 +23,33 @@ constexpr std::size_t kStep = std::size_t{1} << 18;
 
 class FileBytes : public Bytes {
  public:
-  explicit FileBytes(const std::string& path)
-      : path_(path), file_(base::open_file(path, O_RDONLY, 0, "the trace " + path)) {
+  FileBytes(const std::string& path, const std::string& shown)
+      : path_(path), shown_(shown), file_(base::open_file(path, O_RDONLY, 0, "the trace " + shown)) {
     struct stat status;
-    if (::fstat(file_.number(), &status) != 0) throw base::system_error("look at the trace " + path_, errno);
+    if (::fstat(file_.number(), &status) != 0) throw base::system_error("look at the trace " + shown_, errno);
     if (S_ISDIR(status.st_mode))
-      throw Error(ErrorKind::kSystem, base::text("cannot read the trace ", path_, ": it is a folder"), EISDIR);
+      throw Error(ErrorKind::kSystem, base::text("cannot read the trace ", shown_, ": it is a folder"), EISDIR);
     regular_ = S_ISREG(status.st_mode);
     if (regular_) size_ = status.st_size;
   }
 
   std::size_t read(char* room, std::size_t bytes) override {
-    owner_.check("the trace " + path_);
+    owner_.check("the trace " + shown_);
     while (true) {
       const ssize_t got = ::read(file_.number(), room, bytes);
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) throw base::system_error("read the trace " + path_, errno);
+      if (errno != EINTR) throw base::system_error("read the trace " + shown_, errno);
     }
   }
 
   std::int64_t size() const override { return size_; }
   int file() const override { return regular_ ? file_.number() : -1; }
+  std::string path() const override { return path_; }
 
  private:
   const base::Owner owner_;
   std::string path_;
+  std::string shown_;
   base::Descriptor file_;
   std::int64_t size_ = 0;
   bool regular_ = false;
@@ -73,7 +75,9 @@ class TextBytes : public Bytes {
 
 }  // namespace
 
-std::unique_ptr<Bytes> open_bytes(const std::string& path) { return std::make_unique<FileBytes>(path); }
+std::unique_ptr<Bytes> open_bytes(const std::string& path, const std::string& shown) {
+  return std::make_unique<FileBytes>(path, shown);
+}
 
 std::unique_ptr<Bytes> bytes_of(std::string_view text) { return std::make_unique<TextBytes>(text); }
 

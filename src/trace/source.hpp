@@ -19,10 +19,11 @@ class Bytes {
   virtual std::int64_t size() const { return 0; }  ///< 0: not known
   /// The descriptor of a regular file, for reading at random by pread; -1: it is none.
   virtual int file() const { return -1; }
+  virtual std::string path() const { return {}; }  ///< of that file
 };
 
-/// A file, a pipe or a device.  errors  kSystem.
-std::unique_ptr<Bytes> open_bytes(const std::string& path);
+/// A file, a pipe or a device; errors call it `shown`.  errors  kSystem.
+std::unique_ptr<Bytes> open_bytes(const std::string& path, const std::string& shown);
 /// A copy of some text.
 std::unique_ptr<Bytes> bytes_of(std::string_view text);
 
@@ -33,6 +34,7 @@ class Source {
 
   Source(std::string name, std::unique_ptr<Bytes> bytes);
 
+  /// For errors.
   const std::string& name() const noexcept { return name_; }
   /// Up to `bytes` (at most kLongest) from here, left unread; fewer at the end.  Valid until the next call.
   std::string_view peek(std::size_t bytes);
@@ -49,6 +51,7 @@ class Source {
   std::int64_t bytes_read() const noexcept { return passed_ + static_cast<std::int64_t>(begin_); }
   std::int64_t size() const { return bytes_->size(); }
   int file() const { return bytes_->file(); }
+  std::string path() const { return bytes_->path(); }
 
  private:
   /// Brings `bytes` into the buffer where there are so many; returns how many there are.

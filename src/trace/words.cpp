@@ -13,22 +13,17 @@ namespace plait::trace {
 
 namespace {
 
-constexpr std::array<std::string_view, 16> kKinds{"read", "write",     "open", "close", "seek",     "truncate",
-                                                  "sync", "duplicate", "map",  "unmap", "metadata", "start",
-                                                  "fork", "exec",      "exit", "phase"};
-constexpr std::array<std::string_view, 13> kInterfaces{"unknown",   "posix", "vector", "stdio", "mmap",  "copy",  "aio",
-                                                       "posix-aio", "uring", "mpi-io", "plait", "block", "loader"};
-constexpr std::array<std::pair<std::uint16_t, std::string_view>, 10> kFlags{{{flag::kLogical, "logical"},
-                                                                             {flag::kAsynchronous, "asynchronous"},
-                                                                             {flag::kReadAheadHit, "read-ahead-hit"},
-                                                                             {flag::kCacheMiss, "cache-miss"},
-                                                                             {flag::kDirect, "direct"},
-                                                                             {flag::kCollective, "collective"},
-                                                                             {flag::kAtPosition, "at-position"},
-                                                                             {flag::kCreate, "create"},
-                                                                             {flag::kReadOnly, "read-only"},
-                                                                             {flag::kAppend, "append"}}};
-constexpr std::array<std::string_view, 4> kDataTypes{"", "meta-data", "read-ahead", "virtual-memory"};
+#define PLAIT_TRACE_WORD(name, enumerator, word) std::string_view(word),
+#define PLAIT_TRACE_FLAG_WORD(name, constant, bits, word) \
+  std::pair<std::uint16_t, std::string_view>(flag::constant, word),
+#define PLAIT_TRACE_TYPE_WORD(name, constant, bits, word) std::string_view(word),
+constexpr std::array kKindWords{PLAIT_TRACE_KINDS(PLAIT_TRACE_WORD)};
+constexpr std::array kInterfaceWords{PLAIT_TRACE_INTERFACES(PLAIT_TRACE_WORD)};
+constexpr std::array kFlags{PLAIT_TRACE_FLAGS(PLAIT_TRACE_FLAG_WORD)};
+constexpr std::array kDataTypes{std::string_view(), PLAIT_TRACE_DATA_TYPES(PLAIT_TRACE_TYPE_WORD)};
+#undef PLAIT_TRACE_WORD
+#undef PLAIT_TRACE_FLAG_WORD
+#undef PLAIT_TRACE_TYPE_WORD
 
 bool same_word(std::string_view one, std::string_view other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
@@ -44,29 +39,33 @@ std::optional<std::uint8_t> number_in(const std::array<std::string_view, N>& wor
 
 }  // namespace
 
+std::span<const std::string_view> kind_words() { return kKindWords; }
+
+std::span<const std::string_view> interface_words() { return kInterfaceWords; }
+
 std::string_view kind_word(Kind kind) {
   const auto number = static_cast<std::size_t>(kind);
-  if (number < kKinds.size()) return kKinds[number];
-  throw Error(ErrorKind::kArgument, base::text("an event's kind is ", number, "; there are 0 to ", kKinds.size() - 1));
+  if (number < kKinds) return kKindWords[number];
+  throw Error(ErrorKind::kArgument, base::text("an event's kind is ", number, "; there are 0 to ", kKinds - 1));
 }
 
 std::optional<Kind> kind_of(std::string_view word) {
   if (same_word(word, "r")) return Kind::kRead;
   if (same_word(word, "w")) return Kind::kWrite;
-  if (const auto number = number_in(kKinds, word)) return static_cast<Kind>(*number);
+  if (const auto number = number_in(kKindWords, word)) return static_cast<Kind>(*number);
   return std::nullopt;
 }
 
 std::string_view interface_word(Interface interface) {
   const auto number = static_cast<std::size_t>(interface);
-  if (number < kInterfaces.size()) return kInterfaces[number];
+  if (number < kInterfaces) return kInterfaceWords[number];
   throw Error(ErrorKind::kArgument,
-              base::text("an event's interface is ", number, "; there are 0 to ", kInterfaces.size() - 1));
+              base::text("an event's interface is ", number, "; there are 0 to ", kInterfaces - 1));
 }
 
 std::optional<Interface> interface_of(std::string_view word) {
   if (word.empty()) return Interface::kUnknown;
-  if (const auto number = number_in(kInterfaces, word)) return static_cast<Interface>(*number);
+  if (const auto number = number_in(kInterfaceWords, word)) return static_cast<Interface>(*number);
   return std::nullopt;
 }
 

@@ -1,14 +1,24 @@
 /// The words that text formats use for what the numbers of an event mean, and the escapes of texts on one line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "plait/trace.hpp"
 
 namespace plait::trace {
+
+/// How many there are.
+inline constexpr std::size_t kKinds = PLAIT_TRACE_KIND_COUNT;
+inline constexpr std::size_t kInterfaces = PLAIT_TRACE_INTERFACE_COUNT;
+
+/// All, in the order of their numbers.
+std::span<const std::string_view> kind_words();
+std::span<const std::string_view> interface_words();
 
 /// "read", "open", ...  errors  kArgument: no such kind.
 std::string_view kind_word(Kind kind);

@@ -5,6 +5,8 @@
 
 namespace plait::python {
 
+/// plait.trace.Kind, Interface and Flag.
+void bind_names(nanobind::module_& module);
 void bind_traces(nanobind::module_& module);
 void bind_reports(nanobind::module_& module);
 void bind_workloads(nanobind::module_& module);

@@ -14,6 +14,7 @@
 #include "report.hpp"
 #include "string.hpp"
 #include "trace/report/analysis.hpp"
+#include "trace/words.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -27,19 +28,6 @@ using namespace reports;
 namespace {
 
 nb::object seconds_or_none(std::int64_t ns) { return ns < 0 ? nb::none() : nb::cast(seconds(ns)); }
-
-const char* name_of(trace::Kind kind) {
-  constexpr const char* kNames[] = {"read", "write", "open",     "close", "seek", "truncate", "sync", "duplicate",
-                                    "map",  "unmap", "metadata", "start", "fork", "exec",     "exit", "phase"};
-  return kNames[static_cast<std::size_t>(kind) & 15];
-}
-
-const char* name_of(trace::Interface interface) {
-  constexpr const char* kNames[] = {"unknown",   "posix", "vector", "stdio", "mmap",  "copy",  "aio",
-                                    "posix-aio", "uring", "mpi-io", "plait", "block", "loader"};
-  const auto at = static_cast<std::size_t>(interface);
-  return at < std::size(kNames) ? kNames[at] : "unknown";
-}
 
 const char* name_of(Class what) {
   constexpr const char* kNames[kClasses] = {"required", "checkpoint", "swapping", "other"};
@@ -98,8 +86,8 @@ nb::list calls(const Report& report) {
   nb::list rows;
   for (const CallRow& call : report.calls) {
     nb::dict row;
-    row["kind"] = name_of(call.kind);
-    row["interface"] = name_of(call.interface);
+    row["kind"] = text_of(trace::kind_word(call.kind));
+    row["interface"] = text_of(trace::interface_word(call.interface));
     row["count"] = call.count;
     row["failed"] = call.failed;
     row["seconds"] = seconds(call.time);
@@ -258,8 +246,8 @@ nb::dict document(const Report& report) {
 }
 
 nb::dict analyse(const nb::str& path, const std::string& format, int base, const std::string& separator,
-                 const std::string& comment, std::int64_t tick, std::int64_t block, std::optional<bool> logical,
-                 bool cpu, const nb::str& file, const std::vector<nb::str>& include,
+                 const std::string& comment, std::int64_t tick, std::int64_t block, const nb::str& shown,
+                 std::optional<bool> logical, bool cpu, const nb::str& file, const std::vector<nb::str>& include,
                  const std::vector<nb::str>& exclude, bool everything, std::optional<std::uint32_t> process,
                  nb::object progress) {
   trace::ReadOptions reading;
@@ -269,6 +257,7 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
   reading.comment = comment;
   reading.tick = tick;
   reading.block = block;
+  reading.shown = bytes_of(shown);
   Options options;
   options.logical = logical;
   options.cpu = cpu;
@@ -296,9 +285,9 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
 
 void bind_reports(nb::module_& module) {
   module.def("trace_report", &analyse, "path"_a, nb::kw_only(), "format"_a = "", "base"_a = 0, "separator"_a = "",
-             "comment"_a = "", "tick"_a = 0, "block"_a = 512, "logical"_a = nb::none(), "cpu"_a = false, "file"_a = "",
-             "include"_a = nb::list(), "exclude"_a = nb::list(), "all"_a = false, "process"_a = nb::none(),
-             "progress"_a = nb::none());
+             "comment"_a = "", "tick"_a = 0, "block"_a = 512, "shown"_a = "", "logical"_a = nb::none(), "cpu"_a = false,
+             "file"_a = "", "include"_a = nb::list(), "exclude"_a = nb::list(), "all"_a = false,
+             "process"_a = nb::none(), "progress"_a = nb::none());
 }
 
 }  // namespace plait::python

@@ -141,9 +141,10 @@ Options options_of(const std::string& format, int base, const std::string& separ
 
 TraceReader open_reader(const nb::str& path, const std::string& format, int base, const std::string& separator,
                         const std::string& comment, std::int64_t tick, std::int64_t block, const std::string& columns,
-                        std::optional<std::int64_t> begin, std::optional<std::int64_t> end) {
+                        std::optional<std::int64_t> begin, std::optional<std::int64_t> end, const nb::str& shown) {
   auto options = options_of<trace::ReadOptions>(format, base, separator, comment, tick, block);
   options.columns = columns;
+  options.shown = bytes_of(shown);
   const std::string name = bytes_of(path);
   const Unlocked release;
   TraceReader opened;

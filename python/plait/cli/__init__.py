@@ -10,21 +10,26 @@ from plait.cli.copy import copy_command
 from plait.cli.demo import demo_command
 from plait.cli.layout import layout_command
 from plait.cli.support import Commands
-from plait.cli.trace import trace_command
 
 __all__ = ["main"]
 
 
 class _Main(Commands):
-    """The commands of this package, and `bench`, which is looked for only when it is needed."""
+    """The commands of this package; `bench` and `trace` are looked for, or loaded, only when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return sorted([*super().list_commands(ctx), "bench"])
+        return sorted([*super().list_commands(ctx), "bench", "trace"])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, or None."""
-        return (find_bench() or missing_bench) if cmd_name == "bench" else super().get_command(ctx, cmd_name)
+        if cmd_name == "bench":
+            return find_bench() or missing_bench
+        if cmd_name == "trace":
+            from plait.cli.trace import trace_command
+
+            return trace_command
+        return super().get_command(ctx, cmd_name)
 
 
 @click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -40,4 +45,3 @@ main.add_command(completion_command)
 main.add_command(copy_command)
 main.add_command(demo_command)
 main.add_command(layout_command)
-main.add_command(trace_command)

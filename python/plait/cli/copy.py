@@ -18,10 +18,10 @@ from rich.progress import (
 from rich.progress import Progress as Bar
 
 import plait
+from plait._amounts import count, shown, size
 from plait.cli.copying import CopyResult, StoppedError, copy_by_ranks, copy_here, world
 from plait.cli.lists import Bytes, Shape
 from plait.cli.support import UserError, messages
-from plait.trace.words import count, shown, size
 
 _EXAMPLES = """
 \b

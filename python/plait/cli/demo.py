@@ -14,11 +14,10 @@ from rich.console import Console
 from rich.table import Table
 
 import plait
-import plait.trace
+from plait._amounts import number, size
 from plait.cli.bench import find_bench
 from plait.cli.support import UserError, output
 from plait.launch import LaunchError, RankProgram, require_mpi
-from plait.trace.words import number, size
 
 _PATIENCE = 60.0  # seconds that the ranks may stay silent
 
@@ -132,7 +131,9 @@ def _print_reads(console: Console, outcome: _Outcome) -> None:
 
 def _print_trace(console: Console, directory: Path) -> None:
     """Say what the ranks' own record of their requests means."""
-    report = plait.trace.report(directory / "demo.plait")
+    from plait import trace
+
+    report = trace.report(directory / "demo.plait")
     page = directory / "demo.html"
     report.html(page)
     more = report["amplification"] or {}

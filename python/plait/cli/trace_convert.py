@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from plait._amounts import shown
 from plait.cli.support import messages, progress_bar, writing_to
 from plait.trace import Conversion, convert
 from plait.trace.formats import read_names, written_names
-from plait.trace.words import shown
 
 _EXAMPLES = """
 \b

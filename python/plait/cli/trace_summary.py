@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
+from plait._amounts import shown
 from plait.cli.support import messages, output
 from plait.trace import Summary
-from plait.trace.words import shown
 
 
 def bytes_text(count: int) -> str:

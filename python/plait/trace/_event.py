@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from typing import NamedTuple
 
 import numpy as np
+
+from plait._trace import Flag, Interface, Kind
+
+__all__ = ["EVENT", "UNKNOWN", "Counters", "Flag", "Interface", "Kind", "Missed", "Process", "TracedFile"]
 
 UNKNOWN = -1
 """The value of a time or an offset that is not known."""
@@ -28,64 +31,6 @@ EVENT = np.dtype(
     ]
 )
 """The fields of an event, 72 bytes; ``plait/trace.hpp`` says what each one means."""
-
-
-class Kind(enum.IntEnum):
-    """What happened: the values of the field ``kind``."""
-
-    READ = 0
-    WRITE = 1
-    OPEN = 2
-    CLOSE = 3
-    SEEK = 4
-    TRUNCATE = 5
-    SYNC = 6
-    DUPLICATE = 7
-    MAP = 8
-    UNMAP = 9
-    METADATA = 10
-    START = 11
-    FORK = 12
-    EXEC = 13
-    EXIT = 14
-    PHASE = 15
-
-
-class Interface(enum.IntEnum):
-    """Through which interface the program asked: the values of the field ``interface``."""
-
-    UNKNOWN = 0
-    POSIX = 1
-    VECTOR = 2
-    STDIO = 3
-    MMAP = 4
-    COPY = 5
-    AIO = 6
-    POSIX_AIO = 7
-    URING = 8
-    MPI_IO = 9
-    PLAIT = 10
-    BLOCK = 11
-    LOADER = 12
-
-
-class Flag(enum.IntFlag):
-    """Bits of the field ``flags``; the two lowest are one number, the type of data."""
-
-    META_DATA = 0x01
-    READ_AHEAD = 0x02
-    VIRTUAL_MEMORY = 0x03
-    DATA_TYPE = 0x03
-    ASYNCHRONOUS = 0x08
-    READ_AHEAD_HIT = 0x10
-    CACHE_MISS = 0x20
-    LOGICAL = 0x80
-    DIRECT = 0x100
-    COLLECTIVE = 0x200
-    AT_POSITION = 0x400
-    CREATE = 0x800
-    READ_ONLY = 0x1000
-    APPEND = 0x2000
 
 
 class Process(NamedTuple):

@@ -48,6 +48,8 @@ class Origin(Protocol):
     """What a trace was copied from, to be read in its place."""
 
     format: str
+    shown: str
+    """What errors call it."""
 
     def close(self) -> None:
         """Lets go of the copy."""
@@ -78,13 +80,14 @@ class Trace:
         opener = opener_of(self._name)
         self._unpacked = Unpacked(self._name, opener) if opener else None
         source = self._unpacked.path if self._unpacked else self._name
+        shown = origin.shown if origin else self._name
         self._events = 0
         self._asked = False  # for events
         self._bytes = {False: 0, True: 0}  # by whether they are logical
         self._last: Description | None = None
         try:
             self._reader = _trace.open_trace(
-                source, format or "", base, separator, comment, tick, block, columns, begin, end
+                source, format or "", base, separator, comment, tick, block, columns, begin, end, shown
             )
         except Error as error:
             if self._unpacked is None:
@@ -92,8 +95,8 @@ class Trace:
             self._unpacked.opened()
             self._unpacked.join()
             if self._unpacked.damage:
-                raise StoreError(f"{self._unpacked.damage}; {error}".replace(source, self._name)) from None
-            raise type(error)(str(error).replace(source, self._name)) from None
+                raise StoreError(f"{self._unpacked.damage}; {error}") from None
+            raise
         finally:
             if self._unpacked:
                 self._unpacked.opened()

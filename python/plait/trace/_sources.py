@@ -85,6 +85,7 @@ class Copied:
     def __init__(self, path: str, format: Format, step: Callable[[str], None] = lambda text: None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="plait-trace-")
         self.format = format.name
+        self.shown = path
         self.path = str(Path(self._folder.name, "trace.plait"))
         try:
             with files_of([path]) as files:

@@ -2,7 +2,7 @@
  * Events of a program's input and output, and the writer that keeps them.
  *
  * C11, so that the library preloaded into foreign programs and Plait itself share one writer.  What the numbers mean is
- * said once, here; plait/trace.hpp repeats the names for readers of traces.
+ * said once, in plait/trace_names.h.
  *
  * The writer keeps each thread's events in chunks of one file.  Chunks lie in shared mappings: what was put is in the
  * file even when the process is killed.  Memory: one chunk a thread.
@@ -11,66 +11,30 @@
 
 #include <stdint.h>
 
+#include "plait/trace_names.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What happened. */
-enum plait_event_kind {
-  PLAIT_EVENT_READ = 0,
-  PLAIT_EVENT_WRITE = 1,
-  PLAIT_EVENT_OPEN = 2,      /* result: 0 or -errno; the file's name is put before */
-  PLAIT_EVENT_CLOSE = 3,     /* of the last descriptor of this open */
-  PLAIT_EVENT_SEEK = 4,      /* offset: the new position */
-  PLAIT_EVENT_TRUNCATE = 5,  /* offset: the new size */
-  PLAIT_EVENT_SYNC = 6,      /* fsync, fdatasync, sync_file_range, msync */
-  PLAIT_EVENT_DUPLICATE = 7, /* one more descriptor of the same open */
-  PLAIT_EVENT_MAP = 8,       /* offset, length: the part of the file; its loads and stores are not seen */
-  PLAIT_EVENT_UNMAP = 9,
-  PLAIT_EVENT_METADATA = 10, /* stat, unlink, rename, mkdir and the like */
-  PLAIT_EVENT_START = 11,    /* of a process: after exec, or in the child of a fork */
-  PLAIT_EVENT_FORK = 12,     /* in the parent; operation: the child's process id */
-  PLAIT_EVENT_EXEC = 13,
-  PLAIT_EVENT_EXIT = 14,
-  PLAIT_EVENT_PHASE = 15 /* a stretch of the program that it named itself; file: the name's id */
-};
+#define PLAIT_EVENT_ENUMERATOR(name, ...) PLAIT_EVENT_##name,
+#define PLAIT_INTERFACE_ENUMERATOR(name, ...) PLAIT_INTERFACE_##name,
+#define PLAIT_EVENT_BITS(name, constant, bits, word) PLAIT_EVENT_##name = bits,
 
-/* Through which interface the program asked. */
-enum plait_event_interface {
-  PLAIT_INTERFACE_UNKNOWN = 0,
-  PLAIT_INTERFACE_POSIX = 1,  /* read, pwrite, ... */
-  PLAIT_INTERFACE_VECTOR = 2, /* readv, preadv2, ... */
-  PLAIT_INTERFACE_STDIO = 3,  /* what the C library's streams and its own functions read and write */
-  PLAIT_INTERFACE_MMAP = 4,
-  PLAIT_INTERFACE_COPY = 5,      /* sendfile, copy_file_range, splice: one READ and one WRITE of the same operation */
-  PLAIT_INTERFACE_AIO = 6,       /* the kernel's asynchronous I/O: io_submit */
-  PLAIT_INTERFACE_POSIX_AIO = 7, /* aio_read, lio_listio, ... */
-  PLAIT_INTERFACE_URING = 8,
-  PLAIT_INTERFACE_MPIIO = 9,
-  PLAIT_INTERFACE_PLAIT = 10,
-  PLAIT_INTERFACE_BLOCK = 11, /* a trace of a block device */
-  PLAIT_INTERFACE_LOADER = 12 /* the dynamic loader reading libraries */
-};
+/* What happened: PLAIT_EVENT_READ and so on.  The file's name is put before an OPEN. */
+enum plait_event_kind { PLAIT_TRACE_KINDS(PLAIT_EVENT_ENUMERATOR) };
 
-/* Flags; the first eight bits are those of the 1992 record type (Miller 1992, appendix) but for its write bit, which
- * the kind says: data type 0x03, asynchronous 0x08, read-ahead hit 0x10, cache miss 0x20, logical 0x80. */
+/* Through which interface the program asked: PLAIT_INTERFACE_POSIX and so on. */
+enum plait_event_interface { PLAIT_TRACE_INTERFACES(PLAIT_INTERFACE_ENUMERATOR) };
+
+/* Flags: PLAIT_EVENT_LOGICAL and so on. */
 enum plait_event_flag {
-  PLAIT_EVENT_FILE_DATA = 0x00,
-  PLAIT_EVENT_META_DATA = 0x01,
-  PLAIT_EVENT_READ_AHEAD = 0x02,
-  PLAIT_EVENT_VIRTUAL_MEMORY = 0x03,
-  PLAIT_EVENT_DATA_TYPE = 0x03, /* the mask of the four above */
-  PLAIT_EVENT_ASYNCHRONOUS = 0x08,
-  PLAIT_EVENT_READ_AHEAD_HIT = 0x10,
-  PLAIT_EVENT_CACHE_MISS = 0x20,
-  PLAIT_EVENT_LOGICAL = 0x80, /* what the program asked for; without it, what reached a device or store */
-  PLAIT_EVENT_DIRECT = 0x100, /* past the page cache */
-  PLAIT_EVENT_COLLECTIVE = 0x200,
-  PLAIT_EVENT_AT_POSITION = 0x400, /* used and moved the open's own position: read, not pread */
-  PLAIT_EVENT_CREATE = 0x800,      /* an open that may make the file */
-  PLAIT_EVENT_READ_ONLY = 0x1000,  /* an open, or a mapping, for reading alone */
-  PLAIT_EVENT_APPEND = 0x2000
+  PLAIT_TRACE_FLAGS(PLAIT_EVENT_BITS) PLAIT_TRACE_DATA_TYPES(PLAIT_EVENT_BITS) PLAIT_EVENT_DATA_TYPE = 0x03 /* mask */
 };
+
+#undef PLAIT_EVENT_ENUMERATOR
+#undef PLAIT_INTERFACE_ENUMERATOR
+#undef PLAIT_EVENT_BITS
 
 /* One event. */
 struct plait_event {

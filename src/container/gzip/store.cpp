@@ -40,7 +40,7 @@ GzipStore::GzipStore(std::shared_ptr<store::Store> file, Index index)
 std::string GzipStore::description() const {
   const std::string below = file_->description();
   return base::text("gzip, ", base::bytes_text(index_.unpacked), " in ", base::bytes_text(index_.packed), ", ",
-                    index_.points.size(), index_.points.size() == 1 ? " place" : " places", " to begin at",
+                    index_.points.size(), index_.points.size() == 1 ? " restart point" : " restart points",
                     below.empty() ? "" : "; ", below);
 }
 

@@ -15,6 +15,9 @@ inline Error refusal(const std::string& message, int system_code) {
   return {system_code == 0 ? ErrorKind::kArgument : ErrorKind::kSystem, message, system_code};
 }
 
+/// Brings a refusal of this rank to the agreement that the others are at, in its turn.
+[[noreturn]] void refuse(const Comm& comm, const std::string& message, int system_code);
+
 /// Brings what went wrong on this rank, before or beside what it agrees on, to the agreement that the others are at.  A
 /// process that is alone throws it.  errors  Always an Error.
 [[noreturn]] void refuse(const Comm& comm, const std::exception_ptr& error);

@@ -4,53 +4,13 @@
 
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
+#include "core/comm/local_arrays.hpp"
 #include "core/file/impl.hpp"
 #include "core/file/recorded.hpp"
-#include "core/stream/stream_impl.hpp"
-#include "transport/thread/team.hpp"
 
 namespace plait {
 
-struct Comm::State {
-  explicit State(std::shared_ptr<transport::Transport> of)
-      : transport(std::move(of)), worker(std::make_shared<core::Worker>(transport->background())) {}
-  std::shared_ptr<transport::Transport> transport;
-  std::shared_ptr<core::Worker> worker;
-};
-
-Comm::Comm(std::shared_ptr<transport::Transport> transport) : state_(base::make_owned<State>(std::move(transport))) {}
-int Comm::rank() const { return state_ ? state_->transport->rank() : 0; }
-int Comm::size() const { return state_ ? state_->transport->size() : 1; }
-transport::Transport* Comm::transport() const { return state_ ? state_->transport.get() : nullptr; }
-std::shared_ptr<core::Worker> Comm::worker() const { return state_ ? state_->worker : nullptr; }
-
-void File::Impl::add_stream(const std::shared_ptr<Stream::Impl>& stream) {
-  std::erase_if(streams_, [](const auto& old) { return old.expired(); });
-  streams_.push_back(stream);
-}
-
-void File::Impl::settle_streams() {
-  for (const auto& known : streams_)
-    if (const auto stream = known.lock()) stream->settle();
-}
-
-void File::Impl::release_streams() {
-  if (open) return;
-  for (const auto& known : streams_)
-    if (const auto stream = known.lock()) stream->release();
-}
-
-void File::Impl::detach_streams() {
-  for (const auto& known : streams_)
-    if (const auto stream = known.lock()) stream->detach();
-}
-
-void File::Impl::watch_new() noexcept {
-  if (mode != Mode::kWrite || comm.rank() != 0) return;
-  unclosed.begin(path, [this] {
-    if (source) worker->run_if_idle([this] { source->discard(); });
-  });
-}
+using core::Action;
 
 File::File(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 File::File(File&&) noexcept = default;
@@ -60,13 +20,13 @@ File& File::operator=(File&& other) noexcept {
 }
 File::~File() {
   if (!impl_) return;
-  if (impl_->owner.here()) {
+  if (impl_->owner().here()) {
     // What was started on the File's own arrays ends before they go.
-    collective::caught([this] { impl_->settle_streams(); });
-    collective::caught([this] { impl_->worker->settle(); });
-    impl_->detach_streams();
+    collective::caught([this] { impl_->streams().settle(); });
+    collective::caught([this] { impl_->worker().settle(); });
+    impl_->streams().detach();
   }
-  base::let_go(impl_, impl_->owner);
+  base::let_go(impl_, impl_->owner());
 }
 
 void File::refuse_open(const std::string& message, const Comm& comm, int system_code) {
@@ -75,7 +35,7 @@ void File::refuse_open(const std::string& message, const Comm& comm, int system_
 }
 
 void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memory) {
-  core::guarded(impl_->comm, [&] { impl_->turn().run([&] { impl_->select(type, offset, memory); }); });
+  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->select(type, offset, memory); }); });
 }
 
 void File::refuse(const std::string& message, int system_code) {
@@ -83,51 +43,51 @@ void File::refuse(const std::string& message, int system_code) {
   __builtin_unreachable();
 }
 
-const std::string& File::path() const { return impl_->path; }
-Mode File::mode() const { return impl_->mode; }
-const ArrayType& File::type() const { return impl_->type; }
-bool File::is_open() const { return impl_->open && impl_->owner.here(); }
+const std::string& File::path() const { return impl_->path(); }
+Mode File::mode() const { return impl_->mode(); }
+const ArrayType& File::type() const { return impl_->array().type; }
+bool File::is_open() const { return impl_->is_open() && impl_->owner().here(); }
 AccessTimes File::last_times() const {
   AccessTimes times;
-  impl_->turn().run([&] { times = impl_->times; });
+  impl_->turn().run([&] { times = impl_->times(); });
   return times;
 }
 
 void File::read(const Layout& layout, std::span<const MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   const base::RecordedCall asked;
-  core::guarded(impl_->comm, [&] {
+  core::guarded(impl_->comm(), [&] {
     const std::vector<MutablePart> arrays(parts.begin(), parts.end());
-    impl_->turn().run([&] { impl_->access(layout, arrays, region, action, asked); });
+    impl_->turn().run([&] { impl_->access({layout, region, action, arrays}, asked); });
   });
 }
 
 void File::write(const Layout& layout, std::span<const ConstPart> parts, const Region& region) {
   const base::RecordedCall asked;
-  core::guarded(impl_->comm, [&] {
+  core::guarded(impl_->comm(), [&] {
     const std::vector<MutablePart> arrays = core::as_mutable(parts);
-    impl_->turn().run([&] { impl_->access(layout, arrays, region, Action::kWrite, asked); });
+    impl_->turn().run([&] { impl_->access({layout, region, Action::kWrite, arrays}, asked); });
   });
 }
 
 Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   const base::RecordedCall asked;
-  return core::guarded(impl_->comm, [&] {
+  return core::guarded(impl_->comm(), [&] {
     return Request(impl_->turn().start([file = impl_.get(), layout, parts = std::move(parts), region, action, asked] {
-      file->access(layout, parts, region, action, asked, PLAIT_EVENT_ASYNCHRONOUS);
+      file->access({layout, region, action, parts}, asked, PLAIT_EVENT_ASYNCHRONOUS);
     }));
   });
 }
 
 Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region) {
   const base::RecordedCall asked;
-  return core::guarded(impl_->comm, [&] {
-    impl_->room_for_write();
+  return core::guarded(impl_->comm(), [&] {
+    impl_->writes().reserve();
     auto write = impl_->turn().start([file = impl_.get(), layout, parts = core::as_mutable(parts), region, asked] {
-      file->access(layout, parts, region, Action::kWrite, asked, PLAIT_EVENT_ASYNCHRONOUS);
+      file->access({layout, region, Action::kWrite, parts}, asked, PLAIT_EVENT_ASYNCHRONOUS);
     });
-    impl_->keep_write(write);
+    impl_->writes().keep(write);
     return Request(std::move(write));
   });
 }
@@ -135,43 +95,36 @@ Request File::start_write(const Layout& layout, std::vector<ConstPart> parts, co
 std::string File::explain(const Layout& layout, const Region& region, bool write, bool fill_halo) const {
   const Action action = write ? Action::kWrite : fill_halo ? Action::kFill : Action::kRead;
   std::string text;
-  impl_->turn().run([&] {
-    impl_->check_open();
-    const Comm& comm = impl_->comm;
-    const bool nodes_apart = !comm.alone() && comm.transport()->nodes_apart();
-    const int workers = comm.alone() ? impl_->useful_threads(layout) : comm.size();
-    text = impl_->plan(layout, region, workers, nodes_apart, action).explain(impl_->path);
-    if (const std::string store = impl_->store->description(); !store.empty()) text += "store      " + store + '\n';
-  });
+  impl_->turn().run([&] { text = impl_->explain({layout, region, action, {}}); });
   return text;
 }
 
 void File::close() {
-  impl_->owner.check(impl_->path);
-  impl_->settle_streams();
+  impl_->owner().check(impl_->path());
+  impl_->streams().settle();
   const base::RecordedCall asked;
-  impl_->worker->settle();
+  impl_->worker().settle();
   const std::exception_ptr failure = collective::caught([&] {
-    if (!impl_->open) return impl_->close();  // again: no event, and nobody to wait for
-    impl_->worker->run([&] {
+    if (!impl_->is_open()) return impl_->close();  // again: no event, and nobody to wait for
+    impl_->worker().run([&] {
       core::keep(
-          asked, PLAIT_EVENT_CLOSE, impl_->recorded, impl_->together_flags(), [] { return core::Extent{-1, 0}; },
+          asked, PLAIT_EVENT_CLOSE, impl_->recorded(), impl_->together_flags(), [] { return core::Extent{-1, 0}; },
           [&] {
             impl_->close();
             return 0;
           });
     });
   });
-  impl_->release_streams();
+  if (!impl_->is_open()) impl_->streams().release();
   if (failure) std::rethrow_exception(failure);
 }
 
 void File::abandon() {
-  if (!impl_->owner.here()) return;
-  impl_->settle_streams();
-  impl_->worker->settle();
+  if (!impl_->owner().here()) return;
+  impl_->streams().settle();
+  impl_->worker().settle();
   impl_->abandon();
-  impl_->release_streams();
+  if (!impl_->is_open()) impl_->streams().release();
 }
 
 }  // namespace plait

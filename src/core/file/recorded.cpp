@@ -10,18 +10,19 @@ Extent asked_extent(const plan::Section& section, const Layout& layout, std::int
   if (rank < 0) {
     std::int64_t elements = 0;
     for (const std::int64_t one : layout.rank_numbers()) elements += layout.local_elements(one);
-    return {data_offset + section.origin * element_bytes, elements * element_bytes};
+    const std::int64_t first = section.file_position(Extents(section.shape.size(), 0));
+    return {data_offset + first * element_bytes, elements * element_bytes};
   }
   if (!layout.has_rank(rank)) return {data_offset, 0};
-  std::int64_t first = section.origin;
+  Extents first(section.shape.size(), 0);
   const auto sets = layout.index_sets(rank);
   for (std::size_t d = 0; d < section.shape.size(); ++d) {
     const int dimension = section.layout_dimension[d];
     if (dimension < 0) continue;
     const IndexSet& set = sets[static_cast<std::size_t>(dimension)];
-    if (!set.empty()) first += set.at(0) * section.steps[d];
+    if (!set.empty()) first[d] = set.at(0);
   }
-  return {data_offset + first * element_bytes, layout.local_elements(rank) * element_bytes};
+  return {data_offset + section.file_position(first) * element_bytes, layout.local_elements(rank) * element_bytes};
 }
 
 }  // namespace plait::core

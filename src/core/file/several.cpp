@@ -7,6 +7,13 @@
 
 namespace plait {
 
+void core::conform(SelectedArray& array, const store::Store& store) {
+  const store::Striping stripes = store.striping();
+  array.options.storage_unit = stripes.unit == 0
+                                   ? plan::kStorageUnit
+                                   : plan::storage_unit(stripes.unit, stripes.disks, array.type.element_bytes);
+}
+
 namespace {
 
 std::int64_t bytes_of(const ArrayType& type) {
@@ -17,34 +24,29 @@ std::int64_t bytes_of(const ArrayType& type) {
 }  // namespace
 
 void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory) {
-  const auto refuse = [this](const std::string& what) { throw Error(ErrorKind::kArgument, path + ": " + what); };
+  const auto refuse = [this](const std::string& what) { throw Error(ErrorKind::kArgument, path_ + ": " + what); };
   check_open();
-  if (!several) refuse("an array of the file was selected, but the file is not open for several arrays");
+  if (!array_.several) refuse("an array of the file was selected, but the file is not open for several arrays");
   if (wanted.element_bytes < 1 || offset < 0 || memory < 0)
     refuse(base::text("an array of elements of ", wanted.element_bytes, " bytes at offset ", offset,
                       " with memory=", memory, " cannot be"));
   for (const std::int64_t extent : wanted.shape)
     if (extent < 0) refuse(base::text("the shape ", shape_to_string(wanted.shape), " has a negative size"));
   base::checked_add(offset, bytes_of(wanted), "bytes of the file");
-  type = wanted;
-  data_offset = offset;
-  choose_storage_unit();
-  access_options.memory_bytes = memory == 0 ? opening_memory : memory;
-}
-
-void File::Impl::choose_storage_unit() {
-  const store::Striping stripes = store->striping();
-  access_options.storage_unit =
-      stripes.unit == 0 ? plan::kStorageUnit : plan::storage_unit(stripes.unit, stripes.disks, type.element_bytes);
+  array_.type = wanted;
+  array_.data_offset = offset;
+  core::conform(array_, *store_);
+  array_.options.memory_bytes = memory == 0 ? array_.opening_memory : memory;
 }
 
 bool File::Impl::needs_room(bool write) const {
-  return write && several && mode == Mode::kWrite && !store->grows() && data_offset + bytes_of(type) > store->size();
+  return write && array_.several && mode_ == Mode::kWrite && !store_->grows() &&
+         array_.data_offset + bytes_of(array_.type) > store_->size();
 }
 
 void File::Impl::make_room(collective::Collective& call) {
-  source->resize(call, data_offset + bytes_of(type));
-  store = source->store();
+  source_->resize(call, array_.data_offset + bytes_of(array_.type));
+  store_ = source_->store();
 }
 
 }  // namespace plait

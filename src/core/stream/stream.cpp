@@ -16,13 +16,13 @@ using base::text;
 
 Stream::Impl::Impl(File::Impl& file, StreamMode mode, std::int64_t number)
     : number_(number),
-      path_(file.path),
-      file_mode_(file.mode),
-      element_bytes_(file.type.element_bytes),
-      data_offset_(file.data_offset),
-      end_(base::checked_product(file.type.shape, "elements of the array")),
-      recorded_(file.recorded),
-      store_(file.store),
+      path_(file.path()),
+      file_mode_(file.mode()),
+      element_bytes_(file.array().type.element_bytes),
+      data_offset_(file.array().data_offset),
+      end_(base::checked_product(file.array().type.shape, "elements of the array")),
+      recorded_(file.recorded()),
+      store_(file.store()),
       mode_(mode),
       file_(&file) {}
 
@@ -90,8 +90,14 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
           if (static_cast<int>(mode) > static_cast<int>(StreamMode::kSame))
             throw Error(ErrorKind::kArgument,
                         text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
+          if (!file.array().chunk.empty())
+            throw Error(ErrorKind::kArgument,
+                        text(file.path(),
+                             " keeps its array in chunks, so that elements which follow each other in the "
+                             "array do not in the file, as those of a stream must; read or write by a layout "
+                             "and a region"));
         });
-    const std::int64_t number = ++file.streams_opened;
+    const std::int64_t number = file.streams().next_number();
     // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.
     call.step([&] {
       if (mode == StreamMode::kShared) {
@@ -103,7 +109,7 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
       } else {
         stream = base::make_owned<CollectiveStream>(file, mode, number);
       }
-      file.add_stream(stream);
+      file.streams().add(stream);
     });
   };
   try {
@@ -119,7 +125,7 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
 
 Stream::Stream(File& file, StreamMode mode) {
   File::Impl& inner = *file.impl_;
-  core::guarded(inner.comm, [&] { inner.turn().run([&] { impl_ = core::open_stream(inner, mode); }); });
+  core::guarded(inner.comm(), [&] { inner.turn().run([&] { impl_ = core::open_stream(inner, mode); }); });
 }
 
 Stream::Stream(Stream&&) noexcept = default;

@@ -93,7 +93,7 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
     together.step([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
   const std::int64_t first = position_ + std::min(sums.before, left());
   const std::int64_t elements = std::min(wanted, end_ - first);
-  if (call.write) file().dirty = true;
+  if (call.write) file().mark_written();
   together.step([&] {
     lacking.rethrow();
     store_stretch(call, first, elements);
@@ -121,7 +121,7 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
   const std::int64_t most = left() / transport.size();  // that each rank can move in full
   if (call.write) {
     if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
-    file().dirty = true;
+    file().mark_written();
     together.step(move);
   }
   position_ += call.elements > most ? left() : call.elements * transport.size();
@@ -136,11 +136,11 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
   if (call.write) {
     together.step([&] {
       if (transport.rank() != 0) return;
-      file().dirty = true;
+      file().mark_written();
       write_store(position_, call.data, elements);
     });
   } else {
-    const std::int64_t memory = file().access_options.memory_bytes;
+    const std::int64_t memory = file().array().options.memory_bytes;
     together.step([&] {
       access::read_same(transport, *store_, offset_of(position_), call.data, elements * element_bytes_,
                         memory == 0 ? plan::kDefaultMemory : memory);
@@ -153,18 +153,18 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
 std::int64_t CollectiveStream::transfer(const Call& call) {
   std::int64_t elements = 0;
   const base::RecordedCall asked;
-  guarded(file().comm, [&] { file().turn().run([&] { elements = run(call, asked, 0); }); });
+  guarded(file().comm(), [&] { file().turn().run([&] { elements = run(call, asked, 0); }); });
   return elements;
 }
 
 StreamRequest CollectiveStream::start(const Call& call) {
   const base::RecordedCall asked;
-  return guarded(file().comm, [&] {
+  return guarded(file().comm(), [&] {
     auto elements = std::make_shared<std::int64_t>(0);
-    if (call.write) file().room_for_write();
+    if (call.write) file().writes().reserve();
     auto request =
         file().turn().start([this, call, elements, asked] { *elements = run(call, asked, PLAIT_EVENT_ASYNCHRONOUS); });
-    if (call.write) file().keep_write(request);
+    if (call.write) file().writes().keep(request);
     last_ = request;
     return StreamRequest(Request(std::move(request)), std::move(elements));
   });
@@ -189,7 +189,7 @@ void CollectiveStream::seek(std::int64_t element) {
     });
     position_ = element;
   };
-  guarded(file().comm, [&] { file().turn().run(move); });
+  guarded(file().comm(), [&] { file().turn().run(move); });
 }
 
 void CollectiveStream::refuse(const std::string& message, int system_code) {

@@ -25,7 +25,7 @@ SharedPosition::Stretch IndependentStream::claim(const Call& call) {
   std::optional<SharedPosition::Stretch> stretch;
   claimed(call, [&] { stretch = position_.take_all(call.elements); });
   if (!stretch) throw beyond_the_end(base::text(call.elements), position_.tell());
-  file().dirty = true;
+  file().mark_written();
   return *stretch;
 }
 
@@ -35,7 +35,7 @@ void IndependentStream::claimed(const Call& call, Body&& body) {
     body();
   } catch (...) {
     // A new file with a hole must not appear; the other ranks hear of it when the file is closed.
-    if (call.write && file_mode_ == Mode::kWrite) file().lose_write(std::current_exception());
+    if (call.write && file_mode_ == Mode::kWrite) file().writes().lose(std::current_exception());
     throw;
   }
 }
@@ -72,7 +72,7 @@ StreamRequest IndependentStream::start(const Call& call) {
     request = worker_.start([this, call, stretch, asked] {
       claimed(call, [&] { carry_out(call, stretch, asked, PLAIT_EVENT_ASYNCHRONOUS); });
     });
-    if (call.write) file().keep_write(request);
+    if (call.write) file().writes().keep(request);
   });
   return {Request(std::move(request)), std::move(elements)};
 }

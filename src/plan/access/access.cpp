@@ -42,61 +42,20 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
   choose_shares(data_offset, options.readers);
   choose_window(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes);
   strategy_ = options.strategy;
+  if (section_.chunks) {
+    if (strategy_ == Strategy::kDirect)
+      throw Error(
+          ErrorKind::kArgument,
+          "strategy \"direct\" was asked for, but the array lies in chunks, which one rank each reads or writes "
+          "whole; use \"two-phase\" or \"automatic\"");
+    strategy_ = Strategy::kTwoPhase;
+  }
   // Copies are read once and spread by the exchange, whatever the page cache would make of reading them again.
   const bool read_once = !write_ && workers_ > 1 && layout_.replicas() > 1;
   if (strategy_ == Strategy::kAutomatic && read_once) strategy_ = Strategy::kTwoPhase;
   if (strategy_ == Strategy::kAutomatic)
     strategy_ = predicted_seconds(Strategy::kDirect) <= predicted_seconds(Strategy::kTwoPhase) ? Strategy::kDirect
                                                                                                : Strategy::kTwoPhase;
-}
-
-namespace {
-
-/// How many elements the section's first one lies behind an element that begins on a storage unit; where the offset
-/// lets no element begin there, behind one that begins as little behind as can be.
-std::int64_t elements_behind_unit(std::int64_t data_offset, std::int64_t origin, std::int64_t element_bytes,
-                                  std::int64_t storage_unit) {
-  const std::int64_t common = std::gcd(storage_unit, element_bytes);
-  const std::int64_t unit = storage_unit / common;
-  // s * element_bytes = data_offset + origin * element_bytes modulo the storage unit.
-  const std::int64_t inverse = solve_congruence(element_bytes / common, unit).inverse;
-  return static_cast<std::int64_t>((origin % unit + base::Wide{data_offset / common % unit} * inverse) % unit);
-}
-
-}  // namespace
-
-void AccessPlan::choose_shares(std::int64_t data_offset, std::int64_t wanted_readers) {
-  constexpr std::int64_t kLeastShareBytes = std::int64_t{64} << 10;
-  unit_ = options_.storage_unit / std::gcd(options_.storage_unit, element_bytes_);
-  shift_ = section_.contiguous()
-               ? elements_behind_unit(data_offset, section_.origin, element_bytes_, options_.storage_unit)
-               : 0;
-  std::int64_t readers = wanted_readers;
-  if (readers == 0) {
-    const std::int64_t helpful =
-        base::ceil_divide(section_.elements, std::max<std::int64_t>(kLeastShareBytes / element_bytes_, 1));
-    readers = std::clamp<std::int64_t>(helpful, 1, workers_);
-  }
-  const std::int64_t raw = base::ceil_divide(std::max<std::int64_t>(section_.elements + shift_, 1), readers);
-  share_ = base::ceil_divide(raw, unit_) * unit_;
-  readers_ = base::ceil_divide(std::max<std::int64_t>(section_.elements + shift_, 1), share_);
-}
-
-void AccessPlan::choose_window(std::int64_t memory_bytes) {
-  const std::int64_t most = memory_bytes / buffers() / element_bytes_;
-  if (most < 1)
-    throw Error(ErrorKind::kArgument,
-                base::text("memory=", memory_bytes, " bytes hold no window: ", buffers(), " buffers of one element of ",
-                           element_bytes_, " bytes are needed; use at least ", buffers() * element_bytes_, " bytes"));
-  window_ = std::min({most, std::max<std::int64_t>(kWindowBytes / element_bytes_, 1), share_});
-  if (window_ > unit_) window_ -= window_ % unit_;
-  // Windows of whole units are counted from a unit on, others from where the share begins; share(1) is a whole one
-  // where there are three or more.
-  const std::int64_t longest = window_ < unit_
-                                   ? std::max({share(0).size(), share(1).size(), share(readers_ - 1).size()})
-                               : readers_ > 1 ? share_
-                                              : section_.elements + shift_;
-  steps_ = section_.elements == 0 ? 0 : base::ceil_divide(longest, window_);
 }
 
 std::int64_t AccessPlan::most_positions() const {
@@ -124,22 +83,6 @@ std::int64_t AccessPlan::staging_bytes() const {
   return (kSlots + message_buffers()) * window_ * element_bytes_ + sieve_bytes();
 }
 
-AccessPlan::Range AccessPlan::share(std::int64_t reader) const {
-  if (reader >= readers_) return {section_.elements, section_.elements};
-  const std::int64_t begin = std::max<std::int64_t>(reader * share_ - shift_, 0);
-  const std::int64_t end = reader + 1 == readers_ ? section_.elements : (reader + 1) * share_ - shift_;
-  return {begin, end};
-}
-
-AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) const {
-  const Range whole = share(reader);
-  if (whole.empty()) return whole;
-  // Counted from where the share would begin on a storage unit, so that windows begin on units as well.
-  const std::int64_t origin = window_ < unit_ ? whole.begin : reader * share_ - shift_;
-  const std::int64_t begin = origin + step * window_;
-  return {std::clamp(begin, whole.begin, whole.end), std::clamp(begin + window_, whole.begin, whole.end)};
-}
-
 std::vector<Holding> AccessPlan::holdings(std::int64_t rank) const {
   if (!layout_.has_rank(rank) || (write_ && layout_.replica_of(rank) != 0)) return {};
   std::vector<Holding> result;
@@ -159,42 +102,9 @@ Extents AccessPlan::local_steps(const Extents& layout_steps) const {
   return result;
 }
 
-std::int64_t AccessPlan::next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const {
-  const std::size_t dimensions = sets.size();
-  for (const IndexSet& set : sets)
-    if (set.empty()) return section_.elements;
-  if (position >= section_.elements) return section_.elements;
-  Extents index(dimensions);
-  for (std::size_t d = dimensions; d-- > 0;) {
-    index[d] = position % section_.shape[d];
-    position /= section_.shape[d];
-  }
-  // The first dimension whose index is not owned moves up to the next owned one and resets all faster ones; where there
-  // is none, the next slower dimension moves on.
-  std::size_t d = 0;
-  while (d < dimensions) {
-    const IndexSet& set = sets[d];
-    const std::int64_t found = set.next(index[d]);
-    if (found < set.end) {
-      if (found != index[d])
-        for (std::size_t e = d + 1; e < dimensions; ++e) index[e] = 0;
-      index[d] = found;
-      ++d;
-      continue;
-    }
-    if (d == 0) return section_.elements;
-    for (std::size_t e = d; e < dimensions; ++e) index[e] = 0;
-    --d;
-    ++index[d];
-  }
-  std::int64_t result = 0;
-  for (std::size_t e = 0; e < dimensions; ++e) result = result * section_.shape[e] + index[e];
-  return result;
-}
-
 std::vector<std::int64_t> AccessPlan::owners(Range range) const {
   std::vector<std::int64_t> result;
-  for (const Box& box : boxes_of(section_.shape, range.begin, range.end)) {
+  for (const Box& box : section_.boxes(range.begin, range.end)) {
     std::vector<std::vector<std::int64_t>> coordinates(section_.layout_shape.size());
     std::size_t total = 1;
     for (std::size_t d = 0; d < section_.shape.size(); ++d) {

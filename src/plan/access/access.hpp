@@ -1,7 +1,8 @@
 /// The plan of one collective read or write: how an array in a store and a layout on ranks meet.
 ///
-/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's positions dealt
-/// to the readers in equal consecutive shares.  An access is the composition of that layout with the wanted one.
+/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's positions dealt to
+/// the readers in equal consecutive shares, which part at storage units; where the array lies in chunks, shares and
+/// windows are of whole ones.  An access is the composition of that layout with the wanted one.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,8 @@ class AccessPlan {
   /// `layout` is of the section's layout_shape; `workers` processes or threads hold its ranks; `nodes_apart` tells that
   /// some workers do not share memory, so that messages need staging as well; `data_offset` is where the file's array
   /// begins.
-  /// errors  kArgument: the layout's shape is not the section's, or the memory is too small for one element.
+  /// errors  kArgument: the layout's shape is not the section's, the memory is too small for one element, or chunks are
+  ///         to be accessed directly.
   AccessPlan(Section section, Layout layout, std::int64_t element_bytes, std::int64_t data_offset, std::int64_t workers,
              bool nodes_apart, bool write, const AccessOptions& options, const CostModel& model = {});
 
@@ -89,7 +91,9 @@ class AccessPlan {
   };
   Range share(std::int64_t reader) const;
   Range window(std::int64_t reader, std::int64_t step) const;
-  std::int64_t reader_of(std::int64_t position) const { return (position + shift_) / share_; }
+  std::int64_t reader_of(std::int64_t position) const {
+    return section_.chunks ? section_.chunks->number_at(position) / share_chunks_ : (position + shift_) / share_;
+  }
 
   /// What a rank takes part with: none where it is in no set, where it owns nothing, and in a write where another rank
   /// that holds the same copy writes it; more than one where a filled halo wraps around.  One entry for each section
@@ -114,8 +118,11 @@ class AccessPlan {
   std::string explain(const std::string& store_name) const;
 
  private:
+  std::int64_t helpful_readers() const;
   void choose_shares(std::int64_t data_offset, std::int64_t wanted_readers);
   void choose_window(std::int64_t memory_bytes);
+  void choose_chunks_of_window(std::int64_t most);
+  Range of_chunks(std::int64_t first, std::int64_t end) const;
   int message_buffers() const;
   int buffers() const;
   std::int64_t largest_rank() const;
@@ -136,6 +143,8 @@ class AccessPlan {
   std::int64_t share_ = 1;
   std::int64_t shift_ = 0;
   std::int64_t readers_ = 1;
+  std::int64_t share_chunks_ = 0;   // where the array lies in chunks
+  std::int64_t window_chunks_ = 0;  // 0 there: no window has room for one
   std::int64_t window_ = 1;
   std::int64_t steps_ = 0;
 };

@@ -38,7 +38,9 @@ std::string AccessPlan::explain(const std::string& store_name) const {
   out << (write_ ? "write      " : "read       ") << to_string(layout_) << (write_ ? " into " : " from ") << store_name
       << ", " << section_.elements << " elements of " << bytes_text(element_bytes_) << '\n';
   out << "strategy   " << to_string(strategy_);
-  if (options_.strategy == Strategy::kAutomatic) {
+  if (options_.strategy == Strategy::kAutomatic && section_.chunks) {
+    out << ", as chunks need, predicted " << seconds_text(predicted_seconds(strategy_));
+  } else if (options_.strategy == Strategy::kAutomatic) {
     const Strategy other = strategy_ == Strategy::kDirect ? Strategy::kTwoPhase : Strategy::kDirect;
     out << ", predicted " << seconds_text(predicted_seconds(strategy_)) << "; " << to_string(other) << " would take "
         << seconds_text(predicted_seconds(other));
@@ -54,6 +56,9 @@ std::string AccessPlan::explain(const std::string& store_name) const {
         << bytes_text(std::min(share_, section_.elements) * element_bytes_) << " each in "
         << count_text(steps_, "window") << " of at most " << bytes_text(window_ * element_bytes_) << ", "
         << count_text(requests(strategy_), "request") << '\n';
+    if (section_.chunks)
+      out << "chunks     " << section_.chunks->count() << " of " << bytes_text(section_.chunks->room() * element_bytes_)
+          << ", each touched by one rank\n";
     out << "exchange   at most " << count_text(runs_in_window(largest_rank()), "run") << " a rank, "
         << (nodes_apart_   ? "through shared windows inside a node and packed messages between nodes"
             : workers_ > 1 ? "through windows that all see, without messages"

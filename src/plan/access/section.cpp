@@ -44,7 +44,7 @@ void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
 
 }  // namespace
 
-Section::Section(const Extents& file_shape, Order file_order, const Region& region) {
+Section::Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk) {
   if (!region.empty() && region.size() != file_shape.size())
     throw Error(ErrorKind::kArgument,
                 base::text("the region ", to_string(region), " has ", region.size(), " dimensions, the array ",
@@ -76,9 +76,55 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
     distance = base::checked_multiply(distance, file_shape[d], "elements of the file");
   }
   elements = base::checked_product(shape, "elements of the region");
+  if (chunk.empty()) return;
+  Extents array(file_shape);
+  Extents part(chunk);
+  if (file_order == Order::kFortran) {
+    std::ranges::reverse(slices);
+    std::ranges::reverse(array);
+    std::ranges::reverse(part);
+  }
+  Slices all;
+  for (const Slice& slice : slices) {
+    all.start.push_back(slice.start);
+    all.step.push_back(slice.step);
+    all.count.push_back(slice.count);
+  }
+  chunks.emplace(array, part, std::move(all));
 }
 
 std::int64_t Section::contiguous_elements() const {
+  return chunks ? chunks->contiguous_elements() : plan::contiguous_elements(shape, steps);
+}
+
+std::int64_t Section::file_position(const Extents& index) const {
+  if (chunks) return chunks->file_position(index);
+  std::int64_t position = origin;
+  for (std::size_t d = 0; d < index.size(); ++d) position += index[d] * steps[d];
+  return position;
+}
+
+std::vector<Box> Section::boxes(std::int64_t begin, std::int64_t end) const {
+  if (!chunks) return boxes_of(shape, begin, end);
+  std::vector<Box> result;
+  for_each_part(*chunks, begin, end, [&](const ChunkPart& part, std::int64_t from, std::int64_t to) {
+    Extents dense(part.shape.size());
+    std::int64_t step = 1;
+    for (std::size_t d = dense.size(); d-- > 0; step *= part.shape[d]) dense[d] = step;
+    for (Box& box : boxes_of(part.shape, from, to)) {
+      for (std::size_t d = 0; d < dense.size(); ++d) {
+        box.lo[d] += part.lo[d];
+        box.hi[d] += part.lo[d];
+      }
+      box.position += part.position + from - begin;
+      box.steps = dense;
+      result.push_back(std::move(box));
+    }
+  });
+  return result;
+}
+
+std::int64_t contiguous_elements(const Extents& shape, const Extents& steps) {
   std::int64_t run = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     if (shape[d] == 1) continue;

@@ -1,76 +1,118 @@
-/// A section of an array in a store: which elements of which file an access touches, and in which order they lie there.
+/// A section of an array in a store: which elements of which file an access touches, and in which order they lie there,
+/// which is that of the array or goes chunk by chunk.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "plait/layout.hpp"
 #include "plait/region.hpp"
+#include "plan/access/chunks.hpp"
 
 namespace plait::plan {
+
+/// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` counts from the
+/// beginning of the range that was cut.
+struct Box {
+  Extents lo;
+  Extents hi;
+  std::int64_t position = 0;
+  Extents steps{};  ///< positions from a neighbour to the next; empty: as in a dense array of the section's shape
+};
 
 /// The elements of a region, as a dense array of their own: `shape` has all dimensions of the file's array, slowest in
 /// the file first, with the extent 1 where the region takes a single index.  A *position* of the section counts these
 /// elements in file order; ranges of positions are what readers and windows are cut from.
 struct Section {
-  Extents shape;            ///< elements, slowest first
-  Extents steps;            ///< file distance of neighbours in each dimension, in elements
-  std::int64_t origin = 0;  ///< file position of the first element, in elements
+  Extents shape;                 ///< elements, slowest first
+  std::optional<Chunks> chunks;  ///< where the file's array lies in chunks; `steps` and `origin` say nothing then
+  Extents steps;                 ///< file distance of neighbours in each dimension, in elements
+  std::int64_t origin = 0;       ///< file position of the first element, in elements
   std::int64_t elements = 1;
   std::vector<int>
       layout_dimension;  ///< the dimension of the layout that a section dimension is, -1 for a single index
   Extents layout_shape;  ///< the shape that a layout for this section has
 
-  /// errors  kArgument: the region does not fit the array.
-  Section(const Extents& file_shape, Order file_order, const Region& region);
+  /// chunk: the shape of the chunks that the file's array lies in, dimensions as in `file_shape`; empty: none.
+  /// errors  kArgument: the region, or the chunk, does not fit the array.
+  Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk = {});
 
   /// Elements that are contiguous in the file wherever a dimension is walked whole: the product of the fastest
-  /// dimensions that the region takes whole.
+  /// dimensions that the region takes whole, of a chunk inside of the array where there are chunks.
   std::int64_t contiguous_elements() const;
-  /// Whether positions follow each other in the file without a gap.
-  bool contiguous() const { return contiguous_elements() == elements; }
-};
-
-/// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` counts from
-/// the beginning of the range that was cut.
-struct Box {
-  Extents lo;
-  Extents hi;
-  std::int64_t position = 0;
+  /// Whether positions follow each other in the file without a gap, whatever the range.
+  bool contiguous() const { return !chunks && contiguous_elements() == elements; }
+  /// The file position of an element, in elements.
+  std::int64_t file_position(const Extents& index) const;
+  /// The positions [begin, end), ascending: at most 2N-1 boxes in the file, or in each chunk.
+  std::vector<Box> boxes(std::int64_t begin, std::int64_t end) const;
 };
 
 /// Cuts the positions [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
 std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end);
 
-/// A stretch of the file: `elements` elements from file position `file` on, which are the section's positions from
-/// `position` on.
+/// A stretch of the file: `elements` elements from file position `file` on, which are the section's positions from `position`
+/// on.
 struct FileRun {
   std::int64_t file = 0;
   std::int64_t position = 0;
   std::int64_t elements = 0;
 };
 
-/// Calls `visit(FileRun)` for each stretch of [begin, end) that is contiguous in the file, ascending.
+/// The same of a box with such steps between neighbours in the file.
+std::int64_t contiguous_elements(const Extents& shape, const Extents& steps);
+
+/// Calls `visit(FileRun)` for each stretch of the positions [begin, end) of a box that is contiguous in the file, ascending.
 template <typename Visit>
-void for_each_file_run(const Section& section, std::int64_t begin, std::int64_t end, Visit&& visit) {
-  const std::int64_t run = section.contiguous_elements();
+void for_each_run_of_box(const Extents& shape, const Extents& steps, std::int64_t origin, std::int64_t begin,
+                         std::int64_t end, Visit&& visit) {
+  const std::int64_t run = contiguous_elements(shape, steps);
   if (run == 0 || begin >= end) return;
   // One run for each combination of the slower dimensions.
-  std::size_t slow = section.shape.size();
-  for (std::int64_t product = 1; product < run;) product *= section.shape[--slow];
+  std::size_t slow = shape.size();
+  for (std::int64_t product = 1; product < run;) product *= shape[--slow];
   for (std::int64_t position = begin; position < end;) {
     std::int64_t index = position / run;
-    std::int64_t file = section.origin + position % run;
+    std::int64_t file = origin + position % run;
     for (std::size_t d = slow; d-- > 0;) {
-      file += index % section.shape[d] * section.steps[d];
-      index /= section.shape[d];
+      file += index % shape[d] * steps[d];
+      index /= shape[d];
     }
     const std::int64_t left = run - position % run;
     const std::int64_t length = left < end - position ? left : end - position;
     visit(FileRun{file, position, length});
     position += length;
   }
+}
+
+/// Calls `visit(part, from, to)` for each chunk that has something of the positions [begin, end), ascending: it has
+/// [from, to) of its own positions.
+template <typename Visit>
+void for_each_part(const Chunks& chunks, std::int64_t begin, std::int64_t end, Visit&& visit) {
+  if (begin >= end) return;
+  for (std::int64_t number = chunks.number_at(begin); begin < end; ++number) {
+    const ChunkPart part = chunks.part(number);
+    const std::int64_t next = part.position + part.elements < end ? part.position + part.elements : end;
+    visit(part, begin - part.position, next - part.position);
+    begin = next;
+  }
+}
+
+/// Calls `visit(FileRun)` for each stretch of [begin, end) that is contiguous in the file, ascending; stretches of
+/// neighbouring chunks are two.
+template <typename Visit>
+void for_each_file_run(const Section& section, std::int64_t begin, std::int64_t end, Visit&& visit) {
+  if (!section.chunks) {
+    for_each_run_of_box(section.shape, section.steps, section.origin, begin, end, visit);
+    return;
+  }
+  for_each_part(*section.chunks, begin, end, [&](const ChunkPart& part, std::int64_t from, std::int64_t to) {
+    for_each_run_of_box(part.shape, part.steps, part.file, from, to, [&](const FileRun& run) {
+      visit(FileRun{run.file, run.position + part.position, run.elements});
+    });
+  });
 }
 
 }  // namespace plait::plan

@@ -60,7 +60,8 @@ const Format& find_format(std::string_view name) {
 
 std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& options) {
   if (is_workload(path)) return open_workload(path);
-  auto source = std::make_unique<Source>(path, open_bytes(path));
+  const std::string& shown = options.shown.empty() ? path : options.shown;
+  auto source = std::make_unique<Source>(shown, open_bytes(path, shown));
   const Format& format = options.format.empty() ? recognise(*source, options.separator) : find_format(options.format);
   if (!is_read(format))
     throw Error(ErrorKind::kArgument, base::text("traces in the format ", format.name, " are written, not read"));

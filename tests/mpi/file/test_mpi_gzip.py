@@ -8,7 +8,7 @@ from same import error_everywhere
 
 import plait
 
-#: More than a few of the places that unpacking can begin at.
+#: Large enough for a few restart points.
 SHAPE = (1200, 1500)
 ARRAY = np.random.default_rng(5).integers(0, 500, SHAPE).astype("i4")
 

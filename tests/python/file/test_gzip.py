@@ -51,11 +51,11 @@ def test_layouts_and_regions(tmp_path, members, level):
 
 
 @pytest.mark.parametrize(("members", "level"), [(1, 6), (1, 0), (40, 1)])
-def test_any_place_is_reached_from_one_near_it(tmp_path, members, level):
+def test_any_position_is_reached_from_a_restart_point_near_it(tmp_path, members, level):
     array = noise(3_000_000)
     path = packed(tmp_path / "a.bin.gz", array, members, level)
     with plait.open(path, shape=array.shape, dtype="i4") as file:
-        assert "places to begin at" in file.explain(plait.Layout(array.shape, "(block)", grid=(1,)))
+        assert "restart points" in file.explain(plait.Layout(array.shape, "(block)", grid=(1,)))
         np.testing.assert_array_equal(file.read(), array)
         for begin in np.random.default_rng(2).integers(0, array.size - 1000, 12):
             np.testing.assert_array_equal(file.read(region=np.s_[begin : begin + 1000]), array[begin : begin + 1000])
@@ -64,13 +64,13 @@ def test_any_place_is_reached_from_one_near_it(tmp_path, members, level):
         assert np.frombuffer(stream.read(40), "i4").tolist() == array[-10:].tolist()
 
 
-def test_places_are_thinned_out_in_large_files(tmp_path):
+def test_restart_points_are_thinned_out_in_large_files(tmp_path):
     zeros = np.zeros(300 << 20, "u1")
     zeros[123_456_789] = 7
     path = packed(tmp_path / "a.gz", zeros, 300, 1)
     with plait.open(path, shape=zeros.shape, dtype="u1") as file:
         words = file.explain(plait.Layout(zeros.shape, "(block)", grid=(1,)))
-        assert 64 <= int(words.split(" places")[0].split()[-1]) <= 128
+        assert 64 <= int(words.split(" restart points")[0].split()[-1]) <= 128
         assert file.read(region=np.s_[123_456_780:123_456_800]).tolist() == [0] * 9 + [7] + [0] * 10
 
 

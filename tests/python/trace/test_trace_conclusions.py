@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from plait import trace
+from plait import _amounts, trace
 from plait.cli import main
-from plait.trace import words
 from plait.trace.analysis.coverage import coverage
 from plait.trace.analysis.processes import shown_processes, stragglers
 from plait.trace.page import page_text
@@ -128,14 +127,14 @@ def test_compare_with_nothing(tmp_path: Path) -> None:
 
 
 def test_numbers_in_words() -> None:
-    assert words.seconds(0.9996) == "1 s"
-    assert words.seconds(0.9994) == "999 ms"
-    assert words.seconds(0.0009996) == "1 ms"
-    assert words.seconds(0.9996e-6) == "1 µs"
-    assert words.seconds(0) == "0 s"
-    assert words.times(999.6) == "1,000 times"
-    assert words.times(5e6) == "5 million times"
-    assert words.size(1023.7) == "1 KiB"
+    assert _amounts.seconds(0.9996) == "1 s"
+    assert _amounts.seconds(0.9994) == "999 ms"
+    assert _amounts.seconds(0.0009996) == "1 ms"
+    assert _amounts.seconds(0.9996e-6) == "1 µs"
+    assert _amounts.seconds(0) == "0 s"
+    assert _amounts.times(999.6) == "1,000 times"
+    assert _amounts.times(5e6) == "5 million times"
+    assert _amounts.size(1023.7) == "1 KiB"
 
 
 def test_page_counts_all_processes(tmp_path: Path) -> None:

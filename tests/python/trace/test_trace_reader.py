@@ -188,6 +188,8 @@ def test_errors_say_what_is_wrong(tmp_path):
     (tmp_path / "other.gz").write_bytes(gzip.compress(b"\x00\x01\x02"))
     with pytest.raises(plait.ArgumentError, match=r"other\.gz"):
         trace.open(tmp_path / "other.gz")
+    with pytest.raises(plait.ArgumentError, match=rf"the trace {tmp_path}/other\.gz;"):
+        trace.report(tmp_path / "other.gz")
     with pytest.raises(plait.ArgumentError, match="there is no trace format 'nonsense'"):
         trace.open(tmp_path / "empty", "nonsense")
     with pytest.raises(plait.ArgumentError, match="does not tell the trace's format"):

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from plait import _amounts
 from plait._guard import entry
-from plait.trace import words
 from plait.trace.analysis.document import Document, Report, report
 
 _FILES = 50
@@ -176,8 +176,8 @@ def _change(change: float | None) -> str:
     if change is None:
         return "some where A has none"
     if change >= 9:
-        return f"{words.times(change + 1)} as much"
-    return f"{words.share(change)} more" if change > 0 else f"{words.share(-change)} less"
+        return f"{_amounts.times(change + 1)} as much"
+    return f"{_amounts.share(change)} more" if change > 0 else f"{_amounts.share(-change)} less"
 
 
 def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Document]:
@@ -232,18 +232,18 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
         text_ = f"B has {_change(change)}: {text(row['a'])} in A, {text(row['b'])} in B."
         say(severity, title.format(more="More" if rises else "Less"), text_, section)
 
-    tell("trace", "wall_seconds", "{more} time in all", True, words.seconds)
-    tell("overlap", "waiting_seconds", "{more} waiting for I/O", True, words.seconds)
-    tell("counters", "seconds in calls", "{more} time in calls that were counted", True, words.seconds)
-    tell("table1", "io_bytes", "{more} data moved", True, words.size)
+    tell("trace", "wall_seconds", "{more} time in all", True, _amounts.seconds)
+    tell("overlap", "waiting_seconds", "{more} waiting for I/O", True, _amounts.seconds)
+    tell("counters", "seconds in calls", "{more} time in calls that were counted", True, _amounts.seconds)
+    tell("table1", "io_bytes", "{more} data moved", True, _amounts.size)
     tell("table1", "ios", "{more} requests", True, lambda count: f"{count:,}")
-    tell("table1", "mean_io_bytes", "{more} data a request", False, words.size)
+    tell("table1", "mean_io_bytes", "{more} data a request", False, _amounts.size)
     for kind in ("read", "write"):
         row = known.get(("order", f"{kind} random"))
         if row is not None and abs(row["b"] - row["a"]) >= CHANGED:
-            text = f"{words.share(row['a'])} of the {kind}s go back in A, {words.share(row['b'])} in B."
+            text = f"{_amounts.share(row['a'])} of the {kind}s go back in A, {_amounts.share(row['b'])} in B."
             say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
-    tell("cycles", "all period_seconds", "{more} time a cycle", None, words.seconds)
+    tell("cycles", "all period_seconds", "{more} time a cycle", None, _amounts.seconds)
     if not found and unknown:
         say("low", "No difference is known", f"Not known of both: {', '.join(unknown)}.", "table1")
     elif not found:
@@ -251,7 +251,7 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
             "good",
             "Much the same",
             f"Time, data{', requests and their order' if _has_events(a) else ' and requests'} differ by less than "
-            f"{words.share(CHANGED)}.",
+            f"{_amounts.share(CHANGED)}.",
             "table1",
         )
     order = {"high": 0, "medium": 1, "low": 2, "good": 3}

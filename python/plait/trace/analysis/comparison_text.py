@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from plait.trace import words
+from plait import _amounts
 from plait.trace.analysis.text import conclusion_lines, number, short, table
 
 Document = dict[str, Any]
@@ -18,9 +18,9 @@ def _value(name: str, value: float | str | None) -> str:
     if value is None or isinstance(value, str):
         return value or "–"
     if "seconds" in name and "per_second" not in name:
-        return words.seconds(value)
+        return _amounts.seconds(value)
     if "bytes" in name:
-        return words.size(value) + ("/s" if "per_second" in name else "")
+        return _amounts.size(value) + ("/s" if "per_second" in name else "")
     return number(value)
 
 
@@ -28,7 +28,7 @@ def _change(row: Document) -> str:
     if row["change"] is None:
         return "" if row["a"] == row["b"] else "new" if not row["a"] else "gone" if row["b"] is None else ""
     if row["change"] >= 9:
-        return f"{words.times(row['change'] + 1)}"
+        return f"{_amounts.times(row['change'] + 1)}"
     return "=" if row["change"] == 0 else f"{100 * row['change']:+.3g} %"
 
 
@@ -38,7 +38,9 @@ def rendered_comparison(comparison: Document, width: int, everything: bool) -> R
     for letter in "ab":
         trace = comparison[letter]
         whole = trace["coverage"]["share"] == 1.0
-        line = f"{letter.upper()}: {words.shown(trace['path'])}. Coverage: {words.shown(trace['coverage']['text'])}"
+        line = (
+            f"{letter.upper()}: {_amounts.shown(trace['path'])}. Coverage: {_amounts.shown(trace['coverage']['text'])}"
+        )
         parts.append(Text(line, style="green" if whole else "bold red"))
     parts += [
         Text(""),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from plait.trace import words
+from plait import _amounts
 from plait.trace.analysis.counter_conclusions import counter_conclusions
 from plait.trace.analysis.coverage import hidden
 from plait.trace.analysis.severity import (
@@ -102,9 +102,9 @@ def _small(report: Document, totals: Document) -> Iterator[Document]:
     if small >= SMALL_COUNT and share >= SMALL_SHARE:
         spent = totals["data_seconds"]
         time = totals["small_seconds"] / spent if spent else 0.0
-        text = f"{small:,} of {requests:,} requests ({words.share(share)}) are under 1 MiB"
-        text += f" and take {words.share(time)} of the time of all requests." if spent else "."
-        mean = words.size(report["table1"]["mean_io_bytes"])
+        text = f"{small:,} of {requests:,} requests ({_amounts.share(share)}) are under 1 MiB"
+        text += f" and take {_amounts.share(time)} of the time of all requests." if spent else "."
+        mean = _amounts.size(report["table1"]["mean_io_bytes"])
         weighs = share >= 0.5 and time >= 0.5 and report["table1"]["mean_io_bytes"] <= SMALL_MEAN
         severity = by_cost(report, totals, totals["small_seconds"], "high" if weighs else "medium")
         yield conclusion(
@@ -119,7 +119,7 @@ def _small(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             "good",
             "Large requests",
-            f"{words.share(1 - share)} of the {words.count(requests, 'request')} are of 1 MiB or more.",
+            f"{_amounts.share(1 - share)} of the {_amounts.count(requests, 'request')} are of 1 MiB or more.",
             "sizes",
             seconds=if_timed(totals["data_seconds"] - totals["small_seconds"], totals),
         )
@@ -136,8 +136,8 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
             yield conclusion(
                 by_cost(report, totals, spent, "high" if order["random"] >= 0.5 else "medium"),
                 f"{verb} go back in the file",
-                f"{words.share(order['random'])} of the {order['count']:,} {kind}s begin before the place where the "
-                f"access before them ended; {words.share(order['consecutive'])} begin there.",
+                f"{_amounts.share(order['random'])} of the {order['count']:,} {kind}s begin before the place where the "
+                f"access before them ended; {_amounts.share(order['consecutive'])} begin there.",
                 "order",
                 "Sort the accesses by their offsets, or read larger parts and choose in memory."
                 if kind == "read"
@@ -148,8 +148,8 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
             yield conclusion(
                 "good",
                 f"{verb} are in order",
-                f"{words.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access before "
-                "them ended.",
+                f"{_amounts.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access "
+                "before them ended.",
                 "order",
                 seconds=if_timed(sum(one["seconds"] for one in report["calls"] if one["kind"] == kind), totals),
             )
@@ -166,7 +166,7 @@ def _calls(report: Document, totals: Document) -> Iterator[Document]:
     if rest >= SMALL_COUNT and (rest > OTHER_CALLS * moves or (spent and idle / spent > OTHER_TIME)):
         first = max(other, key=lambda one: (one["seconds"], one["count"]))
         text = f"{rest:,} calls move no data, beside {moves:,} reads and writes"
-        text += f", and take {words.share(idle / spent)} of the time in calls" if spent else ""
+        text += f", and take {_amounts.share(idle / spent)} of the time in calls" if spent else ""
         yield conclusion(
             by_cost(report, totals, idle, "medium"),
             "Many calls that move no data",
@@ -181,7 +181,7 @@ def _calls(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             "low",
             "Many calls fail",
-            f"{failed:,} of {count:,} calls ({words.share(failed / count)}) failed, most of them {worst['kind']} "
+            f"{failed:,} of {count:,} calls ({_amounts.share(failed / count)}) failed, most of them {worst['kind']} "
             f"({worst['failed']:,} of {worst['count']:,}).",
             "calls",
             "Look for files that are searched in many places." if worst["kind"] in ("open", "metadata") else None,
@@ -197,7 +197,7 @@ def _durable(report: Document, totals: Document, calls: list[Document]) -> Itera
     yield conclusion(
         by_cost(report, totals, spent, "low"),
         "Calls wait until data are on the disk",
-        f"{words.count(count, 'call')} of fsync and its like take {words.seconds(spent / count)} each.",
+        f"{_amounts.count(count, 'call')} of fsync and its like take {_amounts.seconds(spent / count)} each.",
         "calls",
         "Make several records or transactions durable by one call, where a crash may lose the last of them.",
         spent,
@@ -212,7 +212,7 @@ def _unaligned(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             "low",
             "Requests begin inside blocks",
-            f"{unaligned:,} of {count:,} requests ({words.share(unaligned / count)}) begin at an offset that is no "
+            f"{unaligned:,} of {count:,} requests ({_amounts.share(unaligned / count)}) begin at an offset that is no "
             f"multiple of {known['block']} bytes.",
             "alignment",
             "Where the file's format allows, let records begin at multiples of the block.",
@@ -227,8 +227,8 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             by_cost(report, totals, swapping["seconds"], "high" if swapping["bytes"] >= MUCH_BYTES else "low"),
             "Data are swapped through files",
-            f"{words.share(swapping['share'])} of the bytes ({words.size(swapping['bytes'])}) go to and from files "
-            f"again and again. {swapping['evidence']}",
+            f"{_amounts.share(swapping['share'])} of the bytes ({_amounts.size(swapping['bytes'])}) go to and from "
+            f"files again and again. {swapping['evidence']}",
             "classes",
             "Keep the data in memory if there is enough, or more ranks to hold them.",
             if_timed(swapping["seconds"], totals),
@@ -237,8 +237,8 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             by_cost(report, totals, checkpoint["seconds"], "low"),
             "Checkpoints are written",
-            f"{words.share(checkpoint['share'])} of the bytes ({words.size(checkpoint['bytes'])}) are checkpoints. "
-            f"{checkpoint['evidence']}",
+            f"{_amounts.share(checkpoint['share'])} of the bytes ({_amounts.size(checkpoint['bytes'])}) are "
+            f"checkpoints. {checkpoint['evidence']}",
             "classes",
             "Write them in the background while the next steps are computed.",
             if_timed(checkpoint["seconds"], totals),
@@ -254,10 +254,9 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             by_cost(report, totals, spent, "medium" if again >= MUCH_BYTES else "low"),
             "The same data are read again",
-            f"{words.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} times "
-            f"over; most of all "
-            f"{words.shown(first['name'])}: {words.size(first['read_bytes'])} read of {words.size(first['extent'])} "
-            f"by {words.count(first['processes'], 'process')}.",
+            f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} "
+            f"times over; most of all {_amounts.shown(first['name'])}: {_amounts.size(first['read_bytes'])} read of "
+            f"{_amounts.size(first['extent'])} by {_amounts.count(first['processes'], 'process')}.",
             "files",
             "Let one rank read and the others receive, or keep the data in memory."
             if first["processes"] > 1
@@ -279,7 +278,7 @@ def _processes(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             by_cost(report, totals, spent, "medium"),
             f"{name} moves most of the data",
-            f"{name} moves {words.share(share)} of the bytes; {words.count(movers, 'process')} move any.",
+            f"{name} moves {_amounts.share(share)} of the bytes; {_amounts.count(movers, 'process')} move any.",
             "processes",
             "Let the others share the work, with collective access." if heaviest["rank"] >= 0 else None,
             if_timed(spent, totals),
@@ -291,8 +290,8 @@ def _processes(report: Document, totals: Document) -> Iterator[Document]:
         yield conclusion(
             by_cost(report, totals, spent, "medium"),
             "Some processes spend much longer in I/O",
-            f"{known['text']} The median is {words.seconds(known['median_seconds'])}; "
-            f"{words.count(known['slow'], 'process')} took {STRAGGLER} times the median or more.",
+            f"{known['text']} The median is {_amounts.seconds(known['median_seconds'])}; "
+            f"{_amounts.count(known['slow'], 'process')} took {STRAGGLER} times the median or more.",
             "stragglers",
             "Compare what they move with the others, then look at their nodes and disks.",
             longest - known["median_seconds"],
@@ -315,8 +314,8 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
         yield conclusion(
             "low" if waiting < MUCH_SECONDS else "high" if share >= 0.5 else "medium",
             "The program waits for I/O",
-            f"In {words.seconds(waiting)}, {words.share(share)} of the processes' time, a synchronous call ran; "
-            f"{words.share(overlap['asynchronous_share'])} of the bytes were asked for asynchronously.",
+            f"In {_amounts.seconds(waiting)}, {_amounts.share(share)} of the processes' time, a synchronous call ran; "
+            f"{_amounts.share(overlap['asynchronous_share'])} of the bytes were asked for asynchronously.",
             "overlap",
             _INSTEAD.get(longest, overlapped),
             waiting,
@@ -325,8 +324,8 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
         yield conclusion(
             "good",
             "I/O runs beside the computation",
-            f"{words.share(overlap['asynchronous_share'])} of the bytes are asked for asynchronously, and "
-            f"{words.seconds(overlap['hidden_seconds'])} of CPU time was used meanwhile.",
+            f"{_amounts.share(overlap['asynchronous_share'])} of the bytes are asked for asynchronously, and "
+            f"{_amounts.seconds(overlap['hidden_seconds'])} of CPU time was used meanwhile.",
             "overlap",
             seconds=overlap["hidden_seconds"],
         )
@@ -343,11 +342,11 @@ def _cycles(report: Document, totals: Document) -> Iterator[Document]:
     clock = report["timeline"]["clock"].replace("cpu", "CPU")
     what = "" if first["what"] == "all" else f" of {first['what']}"
     text = (
-        f"The data rate{what} repeats every {words.seconds(first['period_seconds'])} of {clock} time, "
-        f"{first['count']} times, with {words.size(first['bytes_per_cycle'])} each "
+        f"The data rate{what} repeats every {_amounts.seconds(first['period_seconds'])} of {clock} time, "
+        f"{first['count']} times, with {_amounts.size(first['bytes_per_cycle'])} each "
         f"(correlation {first['strength']:.2f})."
     )
-    others = [words.seconds(one["period_seconds"]) for one in found[1:3]]
+    others = [_amounts.seconds(one["period_seconds"]) for one in found[1:3]]
     if others:
         text += f" Further periods: {', '.join(others)}."
     yield conclusion(
@@ -367,8 +366,8 @@ def _amplification(report: Document, _: Document) -> Iterator[Document]:
     yield conclusion(
         "medium",
         "More reaches the devices than was asked for",
-        f"{words.size(known['physical_bytes'])} moved for {words.size(known['logical_bytes'])} asked for: "
-        f"{words.times(known['ratio'])}.",
+        f"{_amounts.size(known['physical_bytes'])} moved for {_amounts.size(known['logical_bytes'])} asked for: "
+        f"{_amounts.times(known['ratio'])}.",
         "amplification",
         "Let requests cover whole blocks, chunks and stripes.",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from plait.trace import words
+from plait import _amounts
 
 Document = dict[str, Any]
 
@@ -101,13 +101,13 @@ def _severity(counters: Document, spent: float | None) -> str:
 def _of_whole(counters: Document, spent: float) -> str:
     """A time, with its share of the processes' time where that is known."""
     whole = _whole(counters)
-    text = words.seconds(spent)
+    text = _amounts.seconds(spent)
     if not whole:
         return text
-    processes = words.count(counters["processes"], "process")
+    processes = _amounts.count(counters["processes"], "process")
     if spent > whole:  # calls of several threads at once, or calls begun before the counting
-        return f"{text}, more than the {words.seconds(whole)} that {processes} ran"
-    return f"{text}, {words.share(spent / whole)} of the time of {processes}"
+        return f"{text}, more than the {_amounts.seconds(whole)} that {processes} ran"
+    return f"{text}, {_amounts.share(spent / whole)} of the time of {processes}"
 
 
 def _taken(counters: Document, who: str, spent: float | None) -> str:
@@ -121,7 +121,7 @@ def _listed(parts: list[str]) -> str:
 
 def _told(calls: Document) -> str:
     """How many calls of each kind there were."""
-    return ", ".join(words.count(count, name.removesuffix("s")) for name, count in calls.items() if count)
+    return ", ".join(_amounts.count(count, name.removesuffix("s")) for name, count in calls.items() if count)
 
 
 def _what_is_known(counters: Document, events: bool) -> Iterator[Document]:
@@ -129,7 +129,7 @@ def _what_is_known(counters: Document, events: bool) -> Iterator[Document]:
     if not counted:
         return
     what = [
-        f"{words.count(_requests(one), 'request')} through {_name(one)} ({words.size(_moved(one))})"
+        f"{_amounts.count(_requests(one), 'request')} through {_name(one)} ({_amounts.size(_moved(one))})"
         for one in counted
         if one["level"] == counters["totals"]["level"]
     ] or [f"the requests through {_name(one)}" for one in counted]
@@ -149,7 +149,7 @@ def _time(counters: Document) -> Iterator[Document]:
     if not whole or not spent:
         return
     parts = [
-        f"{words.seconds(totals[f'{name}_seconds'])} in {what}"
+        f"{_amounts.seconds(totals[f'{name}_seconds'])} in {what}"
         for name, what in (("read", "reads"), ("write", "writes"), ("meta", "opens and other calls without data"))
         if totals[f"{name}_seconds"]
     ]
@@ -183,13 +183,13 @@ def _again(counters: Document) -> Iterator[Document]:
         return
     spent = sum((one["read_seconds"] or 0.0) * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
     first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
-    ranks = words.count(first["processes"], "process")
+    ranks = _amounts.count(first["processes"], "process")
     yield _conclusion(
         _severity(counters, spent),
         "The same data are read again",
-        f"{words.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read {REREAD:.0f} times over or more; "
-        f"most of all {words.shown(first['name'] or 'one')}: {words.size(first['read_bytes'])} of at most "
-        f"{words.size(first['extent'])} by {ranks}. Reading again takes some {_of_whole(counters, spent)}.",
+        f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read {REREAD:.0f} times over or "
+        f"more; most of all {_amounts.shown(first['name'] or 'one')}: {_amounts.size(first['read_bytes'])} of at most "
+        f"{_amounts.size(first['extent'])} by {ranks}. Reading again takes some {_of_whole(counters, spent)}.",
         "Let one rank read and the others receive, or keep the data in memory."
         if first["processes"] > 1
         else "Keep the data in memory.",
@@ -203,7 +203,7 @@ def _metadata(counters: Document, module: Document) -> Iterator[Document]:
     if not meta or meta / (counters["processes"] or 1) < 0.01 * MUCH_SECONDS:
         return
     calls = _told({name: count for name, count in module["calls"].items() if name != "collective_opens"})
-    share = f", {words.share(meta / spent)} of the time of all its calls" if module["reads"] is not None else ""
+    share = f", {_amounts.share(meta / spent)} of the time of all its calls" if module["reads"] is not None else ""
     if module["reads"] is not None and meta < META_SHARE * spent:
         return
     if module["reads"] is None and _severity(counters, meta) == "low":
@@ -228,7 +228,9 @@ def _most_on(counters: Document, module: Document) -> str:
     first = _longest(counters, module)
     if first is None:
         return ""
-    return f" Longest is {words.seconds(first['meta_seconds'])}, on {words.shown(first['name'] or 'no named file')}."
+    return (
+        f" Longest is {_amounts.seconds(first['meta_seconds'])}, on {_amounts.shown(first['name'] or 'no named file')}."
+    )
 
 
 def _instead(counters: Document, module: Document, spent: float) -> str | None:
@@ -247,7 +249,7 @@ def _small(counters: Document, module: Document) -> Iterator[Document]:
     if small is None:
         return
     count, least, most = small["count"], small["least"], small["most"]
-    mean = f"The mean is {words.size(_moved(module) / count)}."
+    mean = f"The mean is {_amounts.size(_moved(module) / count)}."
     if least >= COUNT and least >= SHARE_OF_SMALL * count:
         exact = "" if least == most else "at least "
         how = (
@@ -260,7 +262,7 @@ def _small(counters: Document, module: Document) -> Iterator[Document]:
         yield _conclusion(
             severity if least >= 0.5 * count or severity == "low" else "medium",
             f"Small requests through {_name(module)}",
-            f"{exact}{least:,} of {count:,} requests ({words.share(least / count)}) are under 1 MiB. {mean}"
+            f"{exact}{least:,} of {count:,} requests ({_amounts.share(least / count)}) are under 1 MiB. {mean}"
             + _taken(counters, "All together", spent),
             how,
             spent,
@@ -270,8 +272,8 @@ def _small(counters: Document, module: Document) -> Iterator[Document]:
         yield _conclusion(
             "good",
             f"Large requests through {_name(module)}",
-            f"{exact}{count - most:,} of {words.count(count, 'request')} ({words.share(1 - most / count)}) are of "
-            f"1 MiB or more. {mean}",
+            f"{exact}{count - most:,} of {_amounts.count(count, 'request')} ({_amounts.share(1 - most / count)}) are "
+            f"of 1 MiB or more. {mean}",
         )
 
 
@@ -286,8 +288,8 @@ def _order(counters: Document, module: Document) -> Iterator[Document]:
             yield _conclusion(
                 _severity(counters, spent),
                 f"{kind.capitalize()}s through {_name(module)} go back in the file",
-                f"{exact}{back['least']:,} of {count:,} {kind}s ({words.share(back['least'] / count)}) begin before "
-                f"the place where the {kind} before them ended; {words.share(order['consecutive'] / count)} begin "
+                f"{exact}{back['least']:,} of {count:,} {kind}s ({_amounts.share(back['least'] / count)}) begin before "
+                f"the place where the {kind} before them ended; {_amounts.share(order['consecutive'] / count)} begin "
                 "there." + _taken(counters, f"All {kind}s", spent),
                 "Sort the accesses by their offsets, or access larger parts and choose in memory.",
                 spent,
@@ -296,8 +298,8 @@ def _order(counters: Document, module: Document) -> Iterator[Document]:
             yield _conclusion(
                 "good",
                 f"{kind.capitalize()}s through {_name(module)} are in order",
-                f"{words.share(order['consecutive'] / count)} of the {count:,} {kind}s begin where the {kind} before "
-                "them ended.",
+                f"{_amounts.share(order['consecutive'] / count)} of the {count:,} {kind}s begin where the {kind} "
+                "before them ended.",
             )
 
 
@@ -309,7 +311,7 @@ def _other_calls(counters: Document, module: Document) -> Iterator[Document]:
     yield _conclusion(
         _severity(counters, module["meta_seconds"]),
         f"Many calls of {_name(module)} move no data",
-        f"{rest:,} calls ({_told(calls)}) beside {words.count(requests, 'request')}."
+        f"{rest:,} calls ({_told(calls)}) beside {_amounts.count(requests, 'request')}."
         + _taken(counters, "All calls without data", module["meta_seconds"]),
         _INSTEAD[max(calls, key=lambda name: int(calls[name]))],
         module["meta_seconds"],
@@ -339,8 +341,9 @@ def _unaligned(counters: Document, module: Document) -> Iterator[Document]:
     yield _conclusion(
         "low",
         f"Requests through {_name(module)} begin inside blocks",
-        f"{known['unaligned']:,} of {known['count']:,} requests ({words.share(known['unaligned'] / known['count'])}) "
-        f"begin at an offset that is no multiple of the file system's {words.size(known['block'])}.",
+        f"{known['unaligned']:,} of {known['count']:,} requests "
+        f"({_amounts.share(known['unaligned'] / known['count'])}) begin at an offset that is no multiple of "
+        f"the file system's {_amounts.size(known['block'])}.",
         "Where the file's format allows, let records begin at multiples of the block.",
     )
 
@@ -353,13 +356,13 @@ def _slowest(counters: Document, module: Document) -> Iterator[Document]:
     share = known["seconds"] / run if run else SPENT / 4
     if share < SPENT / 4:
         return
-    file = f" on {words.shown(known['file'])}" if known["file"] else " in calls on files of its own"
+    file = f" on {_amounts.shown(known['file'])}" if known["file"] else " in calls on files of its own"
     yield _conclusion(
         "medium" if share >= SPENT else "low",
         f"One rank is much slower through {_name(module)}",
-        f"Rank {known['rank']} spent {words.seconds(known['seconds'])}{file}, "
-        f"{words.times(known['seconds'] / known['mean_seconds'])} the mean of "
-        f"{words.count(known['processes'], 'process')} ({words.seconds(known['mean_seconds'])}).",
+        f"Rank {known['rank']} spent {_amounts.seconds(known['seconds'])}{file}, "
+        f"{_amounts.times(known['seconds'] / known['mean_seconds'])} the mean of "
+        f"{_amounts.count(known['processes'], 'process')} ({_amounts.seconds(known['mean_seconds'])}).",
         "Compare what it moves with the others, then look at its node and disks.",
         known["seconds"] - known["mean_seconds"],
     )

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from plait.trace import words
+from plait import _amounts
 from plait.trace.analysis.text import short, table
 
 Document = dict[str, Any]
@@ -35,11 +35,11 @@ def _count(value: int | None) -> str:
 
 
 def _bytes(value: int | None) -> str:
-    return "–" if value is None else words.size(value)
+    return "–" if value is None else _amounts.size(value)
 
 
 def _seconds(value: float | None) -> str:
-    return "–" if value is None else words.seconds(value)
+    return "–" if value is None else _amounts.seconds(value)
 
 
 def _modules(modules: list[Document]) -> RenderableType:
@@ -73,13 +73,13 @@ def _sizes(sizes: Document) -> RenderableType:
             bins.setdefault(one["from"], [one["to"], 0, 0])[at + 1] = one["count"]
     rows = [
         [
-            f"over {words.size(begin - 1)}" if to is None else f"up to {words.size(to - 1)}",
+            f"over {_amounts.size(begin - 1)}" if to is None else f"up to {_amounts.size(to - 1)}",
             f"{reads:,}",
             f"{writes:,}",
         ]
         for begin, (to, reads, writes) in sorted(bins.items())
     ]
-    common = [f"{words.size(one['bytes'])} ({one['count']:,})" for one in sizes["common"][:4]]
+    common = [f"{_amounts.size(one['bytes'])} ({one['count']:,})" for one in sizes["common"][:4]]
     made = table(["size", "reads", "writes"], rows)
     return Group(made, Text(f"Most frequent, at least: {', '.join(common)}.")) if common else made
 
@@ -119,4 +119,4 @@ def _files(counters: Document, width: int, top: int) -> RenderableType:
     ]
     made = table(["file", "through", "read", "written", "reads", "writes", "in calls"], rows, 2)
     left = len(counters["files"]) - len(rows) + counters["files_left_out"]
-    return Group(made, Text(f"and {words.count(left, 'more file')}", style="dim")) if left else made
+    return Group(made, Text(f"and {_amounts.count(left, 'more file')}", style="dim")) if left else made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plait.trace import words
+from plait import _amounts
 
 Document = dict[str, Any]
 # What is left out by names that data may have as well, and from how much on that is said.
@@ -30,11 +30,11 @@ def coverage(known: Document, seen: int, events: int, part: bool, counters: Docu
             share, text = None, "The trace holds no events."
     elif lost and not untold and known["complete"] and not part:
         share = seen / (seen + lost)
-        text = f"{words.share(share)} of the bytes: {words.size(lost)} are missing ({_reasons(missed)})."
+        text = f"{_amounts.share(share)} of the bytes: {_amounts.size(lost)} are missing ({_reasons(missed)})."
     else:
         share = None
-        kinds = [f"it lacks {words.size(lost)}"] if lost else []
-        kinds += [f"it lacks {words.count(sum(one['events'] for one in untold), 'event')} of unknown size"] * bool(
+        kinds = [f"it lacks {_amounts.size(lost)}"] if lost else []
+        kinds += [f"it lacks {_amounts.count(sum(one['events'] for one in untold), 'event')} of unknown size"] * bool(
             untold
         )
         kinds += ["it was cut off"] * (not known["complete"])
@@ -42,13 +42,13 @@ def coverage(known: Document, seen: int, events: int, part: bool, counters: Docu
         reasons = f" ({_reasons(missed)})" if missed else ""
         text = f"Not known what share of the bytes the trace holds: {' and '.join(kinds)}{reasons}."
     if counted:
-        how = "No call is known one by one" if not events else f"Of {words.size(counted)} no single call is known"
+        how = "No call is known one by one" if not events else f"Of {_amounts.size(counted)} no single call is known"
         text += f" {how}: there are counters alone."
     return {"share": share, "text": text, "missed": missed}
 
 
 def _reasons(missed: list[Document]) -> str:
-    reasons = list(dict.fromkeys(words.shown(one["reason"]) for one in missed))
+    reasons = list(dict.fromkeys(_amounts.shown(one["reason"]) for one in missed))
     return "; ".join(reasons[:3]) + (f"; and {len(reasons) - 3} more" if len(reasons) > 3 else "")
 
 
@@ -74,11 +74,11 @@ def hidden(report: Document) -> Document | None:
     every = there + sum(one["write_bytes"] for one in report["files"])
     if there < _MUCH or there < _HIDDEN * every:
         return None
-    kinds = ", ".join(f"{one['what']}: {words.size(one['write_bytes'])}" for one in rows)
+    kinds = ", ".join(f"{one['what']}: {_amounts.size(one['write_bytes'])}" for one in rows)
     return {
         "severity": "medium",
         "title": "Much is written to files that are left out",
-        "text": f"{words.share(there / every)} of what is written ({kinds}) goes to files that reports leave out by "
+        "text": f"{_amounts.share(there / every)} of what is written ({kinds}) goes to files that reports leave out by "
         "their names.",
         "evidence": "trace",
         "advice": "Count them with --all, or those that are data with --include.",
@@ -94,9 +94,9 @@ def left_out(rows: list[Document]) -> Document:
     text = ""
     if kinds:
         text = (
-            f"Left out: {words.count(sums['calls'], 'call')} on {words.count(sums['files'], 'file')}, "
-            f"{words.size(sums['read_bytes'])} read, {words.size(sums['write_bytes'])} written, "
-            f"{words.seconds(sums['seconds'])} ({', '.join(_kind(row) for row in kinds)}); --all counts them."
+            f"Left out: {_amounts.count(sums['calls'], 'call')} on {_amounts.count(sums['files'], 'file')}, "
+            f"{_amounts.size(sums['read_bytes'])} read, {_amounts.size(sums['write_bytes'])} written, "
+            f"{_amounts.seconds(sums['seconds'])} ({', '.join(_kind(row) for row in kinds)}); --all counts them."
         )
     return {**sums, "kinds": kinds, "text": text}
 

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from plait import _trace
+from plait import _amounts, _trace
 from plait._arguments.buffers import trace_name
-from plait._errors import ArgumentError, Error
+from plait._errors import ArgumentError
 from plait._guard import entry
-from plait.trace import words
 from plait.trace._compressed import Unpacked, opener_of
 from plait.trace._sources import Copied, wanted_format
 from plait.trace.analysis.conclusions import conclusions
@@ -117,7 +116,7 @@ def report(
         found = _counted(path, options)
     else:
         with contextlib.closing(Copied(path, source)) as copied:
-            found = _counted(copied.path, {**options, "format": ""})
+            found = _counted(copied.path, {**options, "format": "", "shown": copied.shown})
         found["description"]["format"] = source.name
     found["counters"] = counters_of(
         found["description"]["counters"],
@@ -138,9 +137,7 @@ def _counted(path: str, options: dict[str, Any]) -> Document:
         return _trace.trace_report(name, **options)
     unpacked = Unpacked(name, opener)
     try:
-        found = _trace.trace_report(unpacked.path, **options)
-    except Error as error:
-        raise type(error)(str(error).replace(unpacked.path, name)) from None
+        found = _trace.trace_report(unpacked.path, **{"shown": name, **options})
     finally:
         unpacked.opened()
         unpacked.join()
@@ -214,7 +211,7 @@ def _source(found: Document, path: str, part: str) -> Document:
     if part:
         notes.insert(0, f"Only {part} {'were' if part.startswith('files') else 'was'} asked for.")
     if found["counters"] and found["counters"]["files_not_counted"]:
-        count = words.count(found["counters"]["files_not_counted"], "file")
+        count = _amounts.count(found["counters"]["files_not_counted"], "file")
         notes.append(f"counters of {count} of the system, libraries or interpreters, or excluded, are left out")
     zero = None
     if known["zero"]:
@@ -307,38 +304,39 @@ def _evidence(kind: str, count: int, files: list[Document]) -> str:
     if not count:
         return "No file."
     if not files:
-        return f"{words.count(count, 'file')}, lighter than those listed."
+        return f"{_amounts.count(count, 'file')}, lighter than those listed."
     heaviest = files[0]
-    name, extent = words.shown(heaviest["name"]), heaviest["extent"]
+    name, extent = _amounts.shown(heaviest["name"]), heaviest["extent"]
     read, written = heaviest["read_bytes"], heaviest["write_bytes"]
-    of_them = f"{words.count(count, 'file')}; " + ("the heaviest, " if count > 1 else "")
+    of_them = f"{_amounts.count(count, 'file')}; " + ("the heaviest, " if count > 1 else "")
     if kind == "required":
         how = " and ".join(
-            [f"{words.size(read)} read"] * bool(read) + [f"{words.size(written)} written"] * bool(written)
+            [f"{_amounts.size(read)} read"] * bool(read) + [f"{_amounts.size(written)} written"] * bool(written)
         )
-        return f"{of_them}{name}: {how} once, of {words.size(extent)}."
+        return f"{of_them}{name}: {how} once, of {_amounts.size(extent)}."
     if kind == "checkpoint" and heaviest["pattern"]:
         # Only the heaviest files are listed: of more, how many share the pattern is not known here.
         group = sum(one["pattern"] == heaviest["pattern"] for one in files)
         some = f"{group}" if count == len(files) else "those"
-        pattern = words.shown(heaviest["pattern"])
+        pattern = _amounts.shown(heaviest["pattern"])
         return (
-            f"{words.count(count, 'file')}; {some} of the pattern {pattern} of about {words.size(extent)}, "
+            f"{_amounts.count(count, 'file')}; {some} of the pattern {pattern} of about {_amounts.size(extent)}, "
             "written one after the other with pauses and not read back."
         )
     if kind == "checkpoint":
         return (
-            f"{of_them}{name}: its {words.size(extent)} written {words.times(written / extent)}, with pauses, "
-            f"and {words.size(heaviest['read_back_bytes'])} read back."
+            f"{of_them}{name}: its {_amounts.size(extent)} written {_amounts.times(written / extent)}, with pauses, "
+            f"and {_amounts.size(heaviest['read_back_bytes'])} read back."
         )
     if kind == "swapping" and not written:
-        return f"{of_them}{name}: its {words.size(extent)} read {words.times(read / extent)}."
+        return f"{of_them}{name}: its {_amounts.size(extent)} read {_amounts.times(read / extent)}."
     if kind == "swapping":
         return (
-            f"{of_them}{name}: its {words.size(extent)} read {words.times(read / extent)} and written "
-            f"{words.times(written / extent)}, {words.size(heaviest['read_back_bytes'])} of that read after writing."
+            f"{of_them}{name}: its {_amounts.size(extent)} read {_amounts.times(read / extent)} and written "
+            f"{_amounts.times(written / extent)}, {_amounts.size(heaviest['read_back_bytes'])} of that read after "
+            "writing."
         )
-    return f"{of_them}{name}: {words.size(read)} read and {words.size(written)} written do not decide."
+    return f"{of_them}{name}: {_amounts.size(read)} read and {_amounts.size(written)} written do not decide."
 
 
 def _overlap(found: Document) -> Document:
@@ -351,16 +349,16 @@ def _overlap(found: Document) -> Document:
     share = totals["asynchronous_bytes"] / moved if moved else 0.0
     told = [one["hidden_seconds"] for one in found["processes"]]
     hidden = None if any(one is None for one in told) else sum(told)
-    text = f"Some call for I/O ran in {words.share(busy / whole if whole else 0.0)} of the processes' time"
-    text += f" and a synchronous one in {words.share(waiting / whole if whole else 0.0)}; "
+    text = f"Some call for I/O ran in {_amounts.share(busy / whole if whole else 0.0)} of the processes' time"
+    text += f" and a synchronous one in {_amounts.share(waiting / whole if whole else 0.0)}; "
     if not share:
         text += "nothing was asked for asynchronously."
     else:
-        text += f"{words.share(share)} of the bytes were asked for asynchronously, "
+        text += f"{_amounts.share(share)} of the bytes were asked for asynchronously, "
         text += (
             "and how much was computed meanwhile is not known, as the trace has no CPU time."
             if hidden is None
-            else f"and {words.seconds(hidden)} of CPU time was used meanwhile."
+            else f"and {_amounts.seconds(hidden)} of CPU time was used meanwhile."
         )
     return {
         "io_seconds": busy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from plait.trace import words
+from plait import _amounts
 from plait.trace.analysis.conclusions import STRAGGLER
 
 Document = dict[str, Any]
@@ -64,9 +64,11 @@ def stragglers(processes: list[Document]) -> Document:
         text = "One process moved data." if some else "No process moved data."
     else:
         first = rows[0]
-        text = f"{label_of(first['process'], first['rank']).capitalize()} spent most in I/O: {words.seconds(longest)}"
+        text = (
+            f"{label_of(first['process'], first['rank']).capitalize()} spent most in I/O: {_amounts.seconds(longest)}"
+        )
         text += (
-            f", {words.times(first['ratio'])} the median of {words.count(len(some), 'process')}."
+            f", {_amounts.times(first['ratio'])} the median of {_amounts.count(len(some), 'process')}."
             if first["ratio"]
             else "."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plait.trace import words
+from plait import _amounts
 
 Document = dict[str, Any]
 
@@ -40,8 +40,8 @@ def process_seconds(report: Document) -> float:
 
 def cost(seconds: float, whole: float) -> str:
     """The seconds in words, and their share of the time of all processes."""
-    share = f", {words.share(min(seconds / whole, 1.0))} of the processes' time" if whole else ""
-    return f"In all {words.seconds(seconds)}{share}."
+    share = f", {_amounts.share(min(seconds / whole, 1.0))} of the processes' time" if whole else ""
+    return f"In all {_amounts.seconds(seconds)}{share}."
 
 
 def by_cost(report: Document, totals: Document, seconds: float, otherwise: str) -> str:

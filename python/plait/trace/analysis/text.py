@@ -13,9 +13,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from plait.trace import words
+from plait import _amounts
+from plait._amounts import MIB
 from plait.trace.analysis.conclusions import FOOTNOTE
-from plait.trace.words import MIB
 
 Document = dict[str, Any]
 _STYLES = {"high": "bold red", "medium": "yellow", "low": "cyan", "good": "green"}
@@ -77,26 +77,28 @@ def _headline(report: Document) -> RenderableType:
     trace = report["trace"]
     share = trace["coverage"]["share"]
     missing = "bold red" if share is None or share < FOOTNOTE else "yellow"
-    coverage = Text(f"Coverage: {words.shown(trace['coverage']['text'])}", style="green" if share == 1.0 else missing)
+    coverage = Text(
+        f"Coverage: {_amounts.shown(trace['coverage']['text'])}", style="green" if share == 1.0 else missing
+    )
     lines = [coverage]
-    title = " and ".join(words.shown(name) for name in trace["programs"][:3])
+    title = " and ".join(_amounts.shown(name) for name in trace["programs"][:3])
     more = len(trace["programs"]) - 3
-    title += f" and {words.count(more, 'other program')}" if more > 0 else ""
-    path = words.shown(trace["path"])
+    title += f" and {_amounts.count(more, 'other program')}" if more > 0 else ""
+    path = _amounts.shown(trace["path"])
     about = f"{title} ({path})" if title else path
-    about += f": {words.count(trace['events'], 'event')}"
-    about += f" in {words.seconds(trace['wall_seconds'])}"
+    about += f": {_amounts.count(trace['events'], 'event')}"
+    about += f" in {_amounts.seconds(trace['wall_seconds'])}"
     if trace["cpu_seconds"] is not None:
-        about += f" ({words.seconds(trace['cpu_seconds'])} of CPU time)"
-    about += f", format {words.shown(trace['format'])}, {trace['level']} requests"
+        about += f" ({_amounts.seconds(trace['cpu_seconds'])} of CPU time)"
+    about += f", format {_amounts.shown(trace['format'])}, {trace['level']} requests"
     if trace["zero"]:
         about += f", begun {trace['zero']}"
     lines.append(Text(about))
     if report["left_out"]["calls"]:
         lines.append(Text(report["left_out"]["text"]))
-    lines += [Text(f"Note: {words.shown(note)}", style="dim") for note in trace["notes"][:8]]
+    lines += [Text(f"Note: {_amounts.shown(note)}", style="dim") for note in trace["notes"][:8]]
     if len(trace["notes"]) > 8:
-        lines.append(Text(f"and {words.count(len(trace['notes']) - 8, 'more note')}", style="dim"))
+        lines.append(Text(f"and {_amounts.count(len(trace['notes']) - 8, 'more note')}", style="dim"))
     return Group(*lines)
 
 
@@ -107,7 +109,7 @@ def conclusion_lines(known: list[Document]) -> RenderableType:
         text = Text()
         text.append(f"{one['severity']:<6} ", style=_STYLES[one["severity"]])
         text.append(f"{one['title']}. ", style="bold")
-        text.append(words.shown(one["text"]))
+        text.append(_amounts.shown(one["text"]))
         if one["advice"]:
             text.append(f" → {one['advice']}", style="italic")
         lines.append(text)
@@ -206,10 +208,10 @@ def _over_time(line: Document, width: int) -> RenderableType:
             continue
         rates = [value / line["width"] for value in resampled(values, columns)]
         for at, row in enumerate(bars(rates)):
-            label = {0: f"{kind}s", 1: f"peak {words.size(max(rates))}/s"}.get(at, "")
+            label = {0: f"{kind}s", 1: f"peak {_amounts.size(max(rates))}/s"}.get(at, "")
             lines.append(Text.assemble(f"{label:<22}", (row, style)))
     drawn = min(columns, len(line["reads"]))
-    end = words.seconds(whole)
+    end = _amounts.seconds(whole)
     lines.append(Text(" " * 22 + "0" + " " * max(drawn - 1 - len(end), 1) + end, style="dim"))
     return Group(*lines)
 
@@ -223,10 +225,12 @@ def _sizes(sizes: Document, width: int) -> RenderableType:
     room = max(8, min(width - 60, 40))
     rows = []
     for begin, (reads, writes) in sorted(bins.items()):
-        label = "0 B" if begin == 0 else f"{words.size(begin)} to {words.size(2 * begin)}"
+        label = "0 B" if begin == 0 else f"{_amounts.size(begin)} to {_amounts.size(2 * begin)}"
         rows.append([label, "█" * max(1, round((reads + writes) / most * room)), f"{reads:,}", f"{writes:,}"])
     made = table(["size", "", "reads", "writes"], rows, 2)
-    common = [f"{words.size(one['bytes'])} ({one['kind']}, {words.share(one['share'])})" for one in sizes["common"][:4]]
+    common = [
+        f"{_amounts.size(one['bytes'])} ({one['kind']}, {_amounts.share(one['share'])})" for one in sizes["common"][:4]
+    ]
     return Group(made, Text(f"Most frequent: {', '.join(common)}."))
 
 
@@ -234,7 +238,7 @@ def _order(order: Document) -> RenderableType:
     rows = [
         [
             f"{kind}s",
-            *[words.share(known[name]) for name in ("consecutive", "sequential", "random")],
+            *[_amounts.share(known[name]) for name in ("consecutive", "sequential", "random")],
             f"{known['count']:,}",
         ]
         for kind, known in order.items()
@@ -250,8 +254,8 @@ def _calls(calls: list[Document], top: int) -> RenderableType:
             f"{one['kind']} ({one['interface']})",
             f"{one['count']:,}",
             f"{one['failed']:,}",
-            words.seconds(one["seconds"]),
-            words.size(one["bytes"]) if one["bytes"] else "–",
+            _amounts.seconds(one["seconds"]),
+            _amounts.size(one["bytes"]) if one["bytes"] else "–",
         ]
         for one in shown[:top]
     ]
@@ -268,7 +272,7 @@ def _with_rest(made: Table, left: int, one: str, several: str) -> RenderableType
 
 def short(name: str, room: int) -> str:
     """The end of a name tells more than its beginning."""
-    name = words.shown(name)
+    name = _amounts.shown(name)
     return name if len(name) <= room else "…" + name[1 - room :]
 
 
@@ -277,11 +281,11 @@ def _files(report: Document, width: int, top: int) -> RenderableType:
     rows = [
         [
             short(one["name"], room),
-            words.size(one["read_bytes"]),
-            words.size(one["write_bytes"]),
+            _amounts.size(one["read_bytes"]),
+            _amounts.size(one["write_bytes"]),
             f"{one['reads']:,}",
             f"{one['writes']:,}",
-            words.size(one["extent"]),
+            _amounts.size(one["extent"]),
             one["class"],
         ]
         for one in report["files"][:top]
@@ -293,7 +297,7 @@ def _files(report: Document, width: int, top: int) -> RenderableType:
 
 def _classes(classes: Document) -> RenderableType:
     rows = [
-        [kind, words.share(one["share"]), words.size(one["bytes"]), one["evidence"]]
+        [kind, _amounts.share(one["share"]), _amounts.size(one["bytes"]), one["evidence"]]
         for kind, one in classes.items()
         if one["count"]
     ]
@@ -313,7 +317,7 @@ def _cycles(report: Document, top: int) -> RenderableType:
             f"{one['count']:,}",
             f"{one['strength']:.2f}",
             f"{one['regularity']:.2f}",
-            words.size(one["bytes_per_cycle"]),
+            _amounts.size(one["bytes_per_cycle"]),
         ]
         for one in report["cycles"][:top]
     ]
@@ -326,10 +330,10 @@ def _processes(report: Document, top: int) -> RenderableType:
     rows = [
         [
             f"{one['number']}" + (f" (rank {one['rank']})" if one["rank"] >= 0 else ""),
-            words.size(one["read_bytes"]),
-            words.size(one["write_bytes"]),
-            words.seconds(one["io_seconds"]),
-            "–" if one["cpu_seconds"] is None else words.seconds(one["cpu_seconds"]),
+            _amounts.size(one["read_bytes"]),
+            _amounts.size(one["write_bytes"]),
+            _amounts.seconds(one["io_seconds"]),
+            "–" if one["cpu_seconds"] is None else _amounts.seconds(one["cpu_seconds"]),
             f"{one['opens']:,}",
             short(one["command"], 24),
         ]
@@ -347,9 +351,9 @@ def _overlap(report: Document) -> RenderableType:
     if known is not None and known["ratio"] is not None:
         lines.append(
             Text(
-                f"{words.size(known['physical_bytes'])} reached devices for "
-                f"{words.size(known['logical_bytes'])} asked for: "
-                f"{words.times(known['ratio'])}; {words.count(known['joined'], 'operation')} seen on both levels."
+                f"{_amounts.size(known['physical_bytes'])} reached devices for "
+                f"{_amounts.size(known['logical_bytes'])} asked for: "
+                f"{_amounts.times(known['ratio'])}; {_amounts.count(known['joined'], 'operation')} seen on both levels."
             )
         )
     return Group(*lines)

@@ -1,6 +1,6 @@
 """All formats of traces, whichever language reads them: what opening, reports, conversions, imports and help know.
 
-The library's own are listed in src/trace/formats.cpp; those that are read in Python are listed here.
+The library's own are listed in src/trace/formats/registry.cpp; those that are read in Python are listed here.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from plait._errors import ArgumentError, StoreError, store_error
-from plait.trace._event import EVENT, UNKNOWN, Counters, Interface, Kind, Missed, Process, TracedFile
+from plait._trace import INTERFACE_WORDS, KIND_WORDS
+from plait.trace._event import EVENT, UNKNOWN, Counters, Missed, Process, TracedFile
 from plait.trace._reader import Description, Trace
 from plait.trace.formats.format import Format, Imported, Progress, Step
 
@@ -23,8 +24,6 @@ _KEY = b"plait.trace"
 _MAGIC = b"PAR1"
 _MAY_BE_UNKNOWN = ("duration", "cpu", "offset")
 _WORDS = ["kind", "interface", "name"]
-_KINDS = [kind.name.lower() for kind in Kind]
-_INTERFACES = [interface.name.lower().replace("_", "-") for interface in Interface]
 
 
 def _pyarrow() -> tuple[ModuleType, ModuleType]:
@@ -53,9 +52,9 @@ def _table(pa: Any, schema: Any, events: npt.NDArray[np.void], names: dict[int, 
     for name in EVENT.names or ():
         values = np.ascontiguousarray(events[name])
         if name == "kind":
-            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(_KINDS)))
+            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(KIND_WORDS)))
         elif name == "interface":
-            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(_INTERFACES)))
+            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(INTERFACE_WORDS)))
         else:
             columns.append(pa.array(values, mask=values == UNKNOWN if name in _MAY_BE_UNKNOWN else None))
     key = (events["process"].astype(np.uint64) << np.uint64(32)) | events["file"]
@@ -177,7 +176,7 @@ class _ParquetTrace:
 
     def _values(self, name: str, column: Any) -> npt.NDArray[Any]:
         if name in ("kind", "interface"):
-            words = _KINDS if name == "kind" else _INTERFACES
+            words = KIND_WORDS if name == "kind" else INTERFACE_WORDS
             coded = column if self._pa.types.is_dictionary(column.type) else column.dictionary_encode()
             try:
                 found = [words.index(str(word).lower()) for word in coded.dictionary.to_pylist()]

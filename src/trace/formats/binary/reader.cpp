@@ -127,7 +127,7 @@ std::unique_ptr<Reader> open_source(std::unique_ptr<Source> source, const ReadOp
   std::vector<Part> parts;
   parts.emplace_back(source->name(), file ? blob_of(*source) : spool(*source));
   if (file && !parts.front().written())
-    for (Beside& other : beside(source->name(), parts.front().header().family))
+    for (Beside& other : beside(source->path(), parts.front().header().family))
       parts.emplace_back(std::move(other.path), std::move(other.blob));
   return std::make_unique<BinaryReader>(std::move(parts));
 }

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "trace/formats/binary/bytes.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace::binary {
 
@@ -126,8 +127,7 @@ bool Stream::fields(unsigned tag, Event& event) {
       at += 3;
     }
   }
-  if (delta.kind > static_cast<unsigned>(Kind::kPhase) || delta.shapes[delta.kind] == 0)
-    return fail("an event of an unknown kind");
+  if (delta.kind >= kKinds || delta.shapes[delta.kind] == 0) return fail("an event of an unknown kind");
   const std::uint32_t shape = delta.shapes[delta.kind] - 1;
   std::uint64_t value = 0;
   if ((tag & PLAIT_TAG_FILE) != 0) {
@@ -186,7 +186,8 @@ bool Stream::fields(unsigned tag, Event& event) {
   event.kind = static_cast<Kind>(raw.kind);
   event.interface = static_cast<Interface>(std::min<std::uint32_t>(shape & 0xff, 255));
   event.flags = static_cast<std::uint16_t>(shape >> 8U);
-  if (event.interface > Interface::kLoader) event.interface = Interface::kUnknown;  // of a later version
+  if (static_cast<std::size_t>(event.interface) >= kInterfaces)
+    event.interface = Interface::kUnknown;  // of a later version
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "trace/formats/binary/bytes.hpp"
 #include "trace/formats/binary/records.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace::binary {
 
@@ -23,7 +24,7 @@ bool take_counters(Fields& fields, Description& description) {
   counters.file = fields.small();
   const std::uint64_t interface = fields.number();
   const std::uint64_t flags = fields.number();
-  if (interface > static_cast<std::uint64_t>(Interface::kLoader) || flags > UINT16_MAX) return false;
+  if (interface >= kInterfaces || flags > UINT16_MAX) return false;
   counters.interface = static_cast<Interface>(interface);
   counters.flags = static_cast<std::uint16_t>(flags);
   for (std::uint64_t left = fields.number(); left > 0 && fields.good(); --left) {

@@ -7,6 +7,7 @@
 #include "plait/error.hpp"
 #include "trace/formats/binary/part.hpp"
 #include "trace/formats/binary/records.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace::binary {
 
@@ -106,10 +107,10 @@ void BinaryWriter::add(const File& file) {
 }
 
 void BinaryWriter::put(const Event& event) {
-  if (event.kind > Kind::kPhase || event.interface > Interface::kLoader)
+  if (static_cast<std::size_t>(event.kind) >= kKinds || static_cast<std::size_t>(event.interface) >= kInterfaces)
     throw Error(ErrorKind::kArgument, base::text("an event's kind is ", int(event.kind), " and its interface ",
                                                  int(event.interface), "; a binary trace holds kinds up to ",
-                                                 int(Kind::kPhase), " and interfaces up to ", int(Interface::kLoader)));
+                                                 kKinds - 1, " and interfaces up to ", kInterfaces - 1));
   if (kContent - events_.used < PLAIT_TRACE_LONGEST) end(events_);
   plait_chunk& front = events_.front;
   const std::pair thread(event.process, event.thread);

@@ -21,7 +21,8 @@ void TotalsAnalyser::add(std::span<const Call> calls) {
     const Event& event = call.event;
     if (!call.io && event.kind < Kind::kStart) continue;  // of the other level
     const std::size_t kind = std::min(static_cast<std::size_t>(event.kind), kKinds - 1);
-    const std::size_t interface = std::min(static_cast<std::size_t>(event.interface), kInterfaces - 1);
+    const auto told = static_cast<std::size_t>(event.interface);
+    const std::size_t interface = told < kInterfaces ? told : 0;  // of a damaged trace: not known
     CallRow& row = calls_[kind * kInterfaces + interface];
     const std::int64_t time = call.end - call.start;
     ++row.count;

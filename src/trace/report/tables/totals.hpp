@@ -4,6 +4,7 @@
 #include <array>
 
 #include "trace/report/call.hpp"
+#include "trace/words.hpp"
 
 namespace plait::trace::report {
 
@@ -13,9 +14,6 @@ class TotalsAnalyser final : public Analyser {
   void result(Report& report) const override;
 
  private:
-  static constexpr std::size_t kKinds = 16;
-  static constexpr std::size_t kInterfaces = 16;
-
   Totals totals_;
   std::array<CallRow, kKinds * kInterfaces> calls_{};
 };

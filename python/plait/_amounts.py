@@ -1,4 +1,4 @@
-"""Numbers as people read them, in the sentences of a report."""
+"""Numbers as people read them, in the sentences of reports and of commands."""
 
 from __future__ import annotations
 

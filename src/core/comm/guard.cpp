@@ -1,0 +1,22 @@
+#include "core/comm/guard.hpp"
+
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "core/comm/worker.hpp"
+#include "transport/thread/team.hpp"
+
+namespace plait::core {
+
+void refuse(const Comm& comm, const std::string& message, int system_code) {
+  const std::exception_ptr error = collective::caught([&] { throw refusal(message, system_code); });
+  if (!comm.alone()) collective::Collective::refuse(*comm.transport(), error);
+  std::rethrow_exception(error);
+}
+
+void refuse(const Comm& comm, const std::exception_ptr& error) {
+  if (comm.alone()) collective::agree(*transport::thread::make_alone(), error);
+  comm.worker()->run([&] { collective::Collective::refuse(*comm.transport(), error); });
+  std::rethrow_exception(error);  // not reached: an error of one's own is thrown by agree()
+}
+
+}  // namespace plait::core

@@ -1,0 +1,67 @@
+#include "core/comm/local_arrays.hpp"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "plan/conversion/partners.hpp"
+
+namespace plait::core {
+
+std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
+  std::vector<MutablePart> result;
+  for (const ConstPart& part : parts) result.push_back({const_cast<std::byte*>(part.data), part.steps});
+  return result;
+}
+
+void check_ranks(const Layout& layout, const Comm& comm) {
+  if (comm.alone() || layout.ranks_end() <= comm.size()) return;
+  throw Error(ErrorKind::kArgument,
+              base::text("the layout ", to_string(layout), " is for ", layout.size(), " ranks, the last one ",
+                         layout.ranks_end() - 1, ", but the communicator has the ranks 0 to ", comm.size() - 1,
+                         "; use a grid of at most ", comm.size(), " ranks"));
+}
+
+int useful_threads(std::int64_t elements, std::int64_t element_bytes) {
+  constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
+  const std::int64_t worth = elements / std::max<std::int64_t>(kBytesAThread / element_bytes, 1);
+  const auto cores = static_cast<std::int64_t>(std::max(std::thread::hardware_concurrency(), 1U));
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(worth, cores), 1, 64));
+}
+
+std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
+                                           std::int64_t element_bytes, const Comm& comm) {
+  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
+  check_ranks(layout, comm);
+  std::vector<std::int64_t> ranks;
+  if (comm.alone()) {
+    ranks = layout.rank_numbers();
+  } else if (layout.has_rank(comm.rank())) {
+    ranks.push_back(comm.rank());
+  }
+  if (parts.size() != ranks.size())
+    refuse(base::text(parts.size(), " local arrays were given for ", ranks.size(),
+                      comm.alone() ? " ranks of " : " ranks of this process in ", to_string(layout)));
+  std::vector<copy::LocalArray> arrays;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Extents shape = layout.padded_shape(ranks[i]);
+    Extents steps = parts[i].steps;
+    if (steps.empty()) {
+      steps = plan::dense_strides(shape, layout.order());
+      for (std::int64_t& step : steps) step *= element_bytes;
+    }
+    if (static_cast<int>(steps.size()) != layout.dimensions())
+      refuse(base::text("the local array of rank ", ranks[i], " has ", steps.size(), " dimensions, the layout ",
+                        layout.dimensions()));
+    if (parts[i].data == nullptr && base::checked_product(shape, "number of local elements") > 0)
+      refuse(base::text("the local array of rank ", ranks[i], " is missing"));
+    arrays.push_back({ranks[i], parts[i].data, std::move(steps)});
+  }
+  return arrays;
+}
+
+}  // namespace plait::core

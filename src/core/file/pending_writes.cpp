@@ -1,0 +1,33 @@
+#include "core/file/pending_writes.hpp"
+
+#include <utility>
+
+namespace plait::core {
+
+void PendingWrites::reserve() {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(writes_, [](const auto& old) { return old->settled(); });
+  writes_.reserve(writes_.size() + 1);
+}
+
+void PendingWrites::keep(const std::shared_ptr<Request::Impl>& write) {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(writes_, [](const auto& old) { return old->settled(); });
+  writes_.push_back(write);
+}
+
+void PendingWrites::lose(const std::exception_ptr& error) {
+  const std::scoped_lock lock(mutex_);
+  if (!lost_) lost_ = error;
+}
+
+std::exception_ptr PendingWrites::untold_error() {
+  const std::scoped_lock lock(mutex_);
+  std::exception_ptr first = std::exchange(lost_, nullptr);
+  for (const auto& write : writes_)
+    if (const std::exception_ptr error = write->untold(); error && !first) first = error;
+  writes_.clear();
+  return first;
+}
+
+}  // namespace plait::core

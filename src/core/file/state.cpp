@@ -1,0 +1,125 @@
+// A File from its opening to its end.
+
+#include <cerrno>
+#include <utility>
+
+#include "collective/agree.hpp"
+#include "core/comm/giving_up.hpp"
+#include "core/comm/guard.hpp"
+#include "core/file/impl.hpp"
+#include "transport/thread/team.hpp"
+
+namespace plait {
+
+File::Impl::Impl(const std::string& path, Mode mode, const Comm& comm)
+    : comm_(comm),
+      path_(path),
+      mode_(mode),
+      worker_(comm.alone() ? base::make_owned<core::Worker>() : comm.worker()),
+      recorded_(base::recorded_name(path)) {}
+
+void File::Impl::set_array(core::SelectedArray array, std::shared_ptr<store::Store> store) {
+  array_ = std::move(array);
+  store_ = std::move(store);
+  core::conform(array_, *store_);
+}
+
+void File::Impl::set_source(std::unique_ptr<core::Source> source) {
+  source_ = std::move(source);
+  open_ = true;
+}
+
+void File::Impl::watch_new() noexcept {
+  if (mode_ != Mode::kWrite || comm_.rank() != 0) return;
+  unclosed_.begin(path_, [this] {
+    if (source_) worker_->run_if_idle([this] { source_->discard(); });
+  });
+}
+
+bool File::Impl::given_up() const { return !comm_.alone() && comm_.transport()->given_up().contains(number_); }
+
+bool File::Impl::is_lost(const Error& error) const { return error.system_code() == EOWNERDEAD || given_up(); }
+
+void File::Impl::check_open() const {
+  if (given_up())
+    throw Error(ErrorKind::kSystem, base::text(path_, " was given up by a rank; open it anew"), ECANCELED);
+  check_open_here();
+}
+
+void File::Impl::check_open_here() const {
+  if (broken_)
+    throw Error(ErrorKind::kArgument,
+                base::text(path_, ": an earlier collective call failed for good; open the file anew"));
+  if (!open_) throw Error(ErrorKind::kArgument, base::text(path_, " is closed; open it again"));
+}
+
+void File::Impl::with_transport(const std::function<void(transport::Transport&)>& body) {
+  if (comm_.alone()) {
+    body(*transport::thread::make_alone());
+  } else {
+    collective::together(*comm_.transport(), [&] { body(*comm_.transport()); });
+  }
+}
+
+void File::Impl::after_failure(const Error& error, bool write) {
+  if ((write && mode_ == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
+}
+
+void File::Impl::refuse(const std::string& message, int system_code) {
+  check_open();
+  try {
+    core::refuse(comm_, message, system_code);
+  } catch (const Error& error) {
+    after_failure(error, false);
+    throw;
+  }
+}
+
+void File::Impl::fail() noexcept {
+  broken_ = true;
+  end();
+}
+
+void File::Impl::end() noexcept {
+  open_ = false;
+  unclosed_.end();
+  source_ = nullptr;
+  store_ = nullptr;
+}
+
+void File::Impl::close() {
+  if (!open_) {
+    if (const std::exception_ptr untold = writes_.untold_error()) std::rethrow_exception(untold);
+    return;
+  }
+  check_open();
+  bool lost = false;  // the file, on all ranks alike
+  try {
+    with_transport([&](transport::Transport& transport) {
+      collective::Collective call(transport, [this] { return "close() of " + name(); }, [] {});
+      // Only now is it sure that all ranks hear of a write that failed: an error in another call does not swallow it.
+      lost = mode_ == Mode::kWrite;
+      call.step_done(writes_.untold_error());
+      lost = true;
+      source_->finish(call, dirty_ || mode_ == Mode::kWrite);
+    });
+  } catch (const Error& error) {
+    // Ranks that made another call have kept the file open, so this one does as well.
+    if (lost) fail();
+    after_failure(error, false);
+    throw;
+  }
+  end();
+}
+
+void File::Impl::abandon() {
+  if (!open_) return;
+  // Everyone who takes part, here or in another call on this Comm, hears of it as this error.
+  const Error error(ErrorKind::kSystem,
+                    base::text(path_, mode_ == Mode::kWrite ? " was given up; nothing was written" : " was given up"),
+                    ECANCELED);
+  collective::caught([&] { core::give_up(comm_, number_, error); });
+  fail();
+}
+
+}  // namespace plait

@@ -1,0 +1,30 @@
+/// The streams that are open on a File.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plait/stream.hpp"
+
+namespace plait::core {
+
+/// threads  As the File.
+class OpenStreams {
+ public:
+  /// A number for the next one, the same on every rank.
+  std::int64_t next_number() { return ++opened_; }
+  void add(const std::shared_ptr<Stream::Impl>& stream);
+  /// Waits for what was started on them.
+  void settle();
+  /// Has them let go of the store: the File is closed.
+  void release();
+  /// The File is destroyed: no call on them can reach it any more.
+  void detach();
+
+ private:
+  std::vector<std::weak_ptr<Stream::Impl>> streams_;
+  std::int64_t opened_ = 0;
+};
+
+}  // namespace plait::core

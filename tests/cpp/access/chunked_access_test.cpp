@@ -1,0 +1,113 @@
+// Accesses to arrays that lie in chunks, by teams of threads, against element by element copies.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "access/access.hpp"
+#include "chunk_case.hpp"
+#include "collective/agree.hpp"
+#include "collective/collective.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace {
+
+using chunk_case::ChunkedStore;
+using engine_case::Bytes;
+using engine_case::Case;
+using engine_case::pick;
+using engine_case::Random;
+using plait::Extents;
+using plait::copy::LocalArray;
+using plait::plan::AccessOptions;
+using plait::plan::AccessPlan;
+using plait::plan::Section;
+using plait::transport::Transport;
+
+constexpr std::byte kElsewhere{0xE1};
+
+struct ChunkedCase : Case {
+  Extents chunk;
+  AccessOptions options;
+  int on_node = 0;  // workers of a node; 0: all
+};
+
+/// Carries out the access on all workers, each through its own view of the bytes; returns what each has touched.
+std::vector<std::unique_ptr<ChunkedStore>> carry_out(const ChunkedCase& access, Bytes& bytes,
+                                                     const std::vector<LocalArray>& arrays, bool write) {
+  const auto workers = static_cast<int>(arrays.size());
+  std::vector<std::unique_ptr<ChunkedStore>> views;
+  for (int i = 0; i < workers; ++i)
+    views.push_back(
+        std::make_unique<ChunkedStore>(bytes, access.offset, chunk_case::product(access.chunk) * access.element_bytes));
+  const auto work = [&](Transport& transport) {
+    plait::collective::prepare(transport);
+    const auto me = static_cast<std::size_t>(transport.rank());
+    const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, access.chunk), access.layout,
+                          access.element_bytes, access.offset, workers, transport.nodes_apart(), write, access.options);
+    plait::collective::Times times;
+    const plait::access::Access parts{plan,  *views[me], access.offset, transport, std::span(arrays).subspan(me, 1),
+                                      false, times};
+    const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);
+    plait::collective::agree(transport, "the same", nullptr);
+    plait::collective::agree(transport, plait::collective::caught([&] { move->run(); }));
+  };
+  plait::transport::thread::run_team(workers, [&](Transport& transport) {
+    if (access.on_node == 0) return work(transport);
+    wrapped::SeveralNodes nodes(transport, access.on_node);
+    work(nodes);
+  });
+  return views;
+}
+
+void expect_chunks_of_one(const std::vector<std::unique_ptr<ChunkedStore>>& views) {
+  std::map<std::int64_t, int> touched;
+  for (const auto& view : views) {
+    EXPECT_FALSE(view->left_a_chunk());
+    for (const std::int64_t chunk : view->touched()) ++touched[chunk];
+  }
+  for (const auto& [chunk, workers] : touched) EXPECT_EQ(workers, 1) << "chunk " << chunk;
+}
+
+void check(const ChunkedCase& access) {
+  const Bytes flat = engine_case::pattern(engine_case::store_bytes(access));
+  const std::vector<Bytes> expected = engine_case::locals_of(access, flat);
+  Bytes bytes = chunk_case::in_chunks(access, access.chunk, flat, kElsewhere);
+
+  std::vector<Bytes> locals;
+  for (const Bytes& local : expected) locals.emplace_back(local.size(), kElsewhere);
+  const auto read =
+      carry_out(access, bytes, engine_case::arrays_over(access.layout, locals, access.element_bytes), false);
+  ASSERT_TRUE(locals == expected);
+  expect_chunks_of_one(read);
+
+  std::fill(bytes.begin(), bytes.end(), kElsewhere);
+  const auto written =
+      carry_out(access, bytes, engine_case::arrays_over(access.layout, locals, access.element_bytes), true);
+  Bytes after = engine_case::store_after_write(access, flat, kElsewhere);
+  ASSERT_TRUE(bytes == chunk_case::in_chunks(access, access.chunk, after, kElsewhere));
+  ASSERT_TRUE(locals == expected);
+  expect_chunks_of_one(written);
+}
+
+TEST(ChunkedAccess, EachChunkIsTouchedByOneWorkerAndHoldsWhatTheLayoutSays) {
+  Random random(7);
+  for (int i = 0; i < (oracle::kSanitized ? 100 : 600); ++i) {
+    ChunkedCase access;
+    static_cast<Case&>(access) = engine_case::random_case(random, pick(random, 1, 4), {1, 3, 8, 1000, 4096, 40'000});
+    if (access.file_shape.empty()) continue;
+    access.chunk = chunk_case::random_chunk(random, access.file_shape);
+    access.options.readers = pick(random, 0, access.layout.size());
+    access.options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
+    access.on_node = static_cast<int>(pick(random, 0, 2));
+    SCOPED_TRACE(testing::Message() << engine_case::print(access) << " in chunks of "
+                                    << plait::shape_to_string(access.chunk) << ", memory "
+                                    << access.options.memory_bytes << ", readers " << access.options.readers << ", "
+                                    << access.on_node << " workers on a node");
+    ASSERT_NO_FATAL_FAILURE(check(access));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,184 @@
+// A format whose array lies in chunks, through the public header: files of several ranks and of a process alone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "chunk_case.hpp"
+#include "container/array_type.hpp"
+#include "container/registry.hpp"
+#include "plait/file.hpp"
+#include "plait/stream.hpp"
+#include "stream_case.hpp"
+
+namespace {
+
+using engine_case::Bytes;
+using engine_case::Case;
+using oracle::at;
+using oracle::expect_refused;
+using plait::Comm;
+using plait::Distribution;
+using plait::Extents;
+using plait::File;
+using plait::FileOptions;
+using plait::Layout;
+using plait::Mode;
+using plait::Order;
+using plait::Region;
+using plait::container::Content;
+using plait::container::NewContent;
+
+constexpr std::int64_t kHead = 64;
+
+/// A line of 64 characters with the shape, the chunk, the bytes of an element and the order; then the chunks, of three
+/// elements in each dimension.
+class Tiles : public plait::container::Container {
+ public:
+  bool tells() const override { return true; }
+  std::string_view suffix() const override { return ".tiles"; }
+  bool begins(std::span<const std::byte> /*front*/) const override { return false; }
+
+  Content inspect(plait::store::Store& store, const std::string& /*path*/,
+                  const FileOptions& /*options*/) const override {
+    std::string head(at(kHead), ' ');
+    store.read({{0, reinterpret_cast<std::byte*>(head.data()), kHead}});
+    std::istringstream in(head);
+    std::size_t dimensions = 0;
+    int order = 0;
+    Content found;
+    found.data_offset = kHead;
+    in >> dimensions >> found.type.element_bytes >> order;
+    found.type.order = static_cast<Order>(order);
+    for (Extents* extents : {&found.type.shape, &found.chunk})
+      for (std::size_t d = 0; d < dimensions; ++d) in >> extents->emplace_back();
+    return found;
+  }
+  NewContent create(const std::string& path, const FileOptions& options) const override {
+    NewContent made;
+    made.type = plait::container::described_type(options, path, true);
+    made.data_offset = kHead;
+    made.chunk.assign(made.type.shape.size(), 3);
+    std::ostringstream out;
+    out << made.type.shape.size() << ' ' << made.type.element_bytes << ' ' << static_cast<int>(made.type.order);
+    for (const Extents* extents : {&made.type.shape, &made.chunk})
+      for (const std::int64_t extent : *extents) out << ' ' << extent;
+    std::string head = out.str();
+    head.resize(at(kHead), ' ');
+    std::ranges::transform(head, std::back_inserter(made.head), [](char c) { return static_cast<std::byte>(c); });
+    return made;
+  }
+};
+
+class ChunkedFiles : public plait_test::InFolder {
+ protected:
+  Bytes content() const {
+    std::ifstream in(path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    Bytes result;
+    std::ranges::transform(text, std::back_inserter(result), [](char c) { return static_cast<std::byte>(c); });
+    return result;
+  }
+  std::string path() const { return InFolder::path("a.tiles"); }
+  static FileOptions described(const Case& access) {
+    FileOptions options;
+    options.shape = access.file_shape;
+    options.element_bytes = access.element_bytes;
+    options.order = access.file_order;
+    return options;
+  }
+
+  Tiles tiles_;
+  plait::container::AddedContainer added_{tiles_};
+};
+
+Case case_of(Order order, const Layout& layout, Region region = {}) {
+  return {{10, 7, 4}, order, std::move(region), layout, 8, kHead};
+}
+
+TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
+  const Layout pencils({10, 7, 4}, {Distribution::cyclic(), Distribution::block_of(), Distribution::collapsed()},
+                       {3, 2});
+  const Layout rows({4, 7}, {Distribution::cyclic(), Distribution::collapsed()}, {6});
+  for (const Order order : {Order::kC, Order::kFortran}) {
+    for (const int on_a_node : {0, 1, 4}) {
+      const Case access = case_of(order, pencils);
+      const Bytes flat = engine_case::pattern(engine_case::store_bytes(access));
+      const std::vector<Bytes> mine = engine_case::locals_of(access, flat);
+      const Case part = case_of(order, rows, {{1, 4, 2, false}, {0, 7, 1, false}, {2, 1, 1, true}});
+      const std::vector<Bytes> parts = engine_case::locals_of(part, flat);
+      stream_case::on_ranks({6, on_a_node}, [&](const Comm& comm) {
+        const Bytes& local = mine[at(comm.rank())];
+        File made = File::open(path(), Mode::kWrite, described(access), comm);
+        const plait::ConstPart from{local.data(), {}};
+        made.write(pencils, {&from, 1});
+        made.close();
+        File file = File::open(path(), Mode::kRead, {}, comm);
+        EXPECT_EQ(file.type().shape, access.file_shape);
+        Bytes found(local.size());
+        const plait::MutablePart to{found.data(), {}};
+        file.read(pencils, {&to, 1});
+        EXPECT_TRUE(found == local);
+        found.assign(parts[at(comm.rank())].size(), std::byte{0});
+        const plait::MutablePart part_to{found.data(), {}};
+        file.read(rows, {&part_to, 1}, part.region);
+        EXPECT_TRUE(found == parts[at(comm.rank())]);
+      });
+      const Extents chunk{3, 3, 3};
+      Bytes expected = chunk_case::in_chunks(access, chunk, flat, std::byte{0});
+      const Bytes there = content();
+      std::copy_n(there.begin(), kHead, expected.begin());
+      EXPECT_TRUE(there == expected);
+      EXPECT_EQ(there.size(), at(kHead + chunk_case::room(access.file_shape, chunk) * 8));
+    }
+  }
+}
+
+TEST_F(ChunkedFiles, AProcessAloneChangesAPartInPlace) {
+  const Layout pair({10, 7, 4}, {Distribution::block_of(), Distribution::collapsed(), Distribution::collapsed()}, {2});
+  const Case access = case_of(Order::kC, pair);
+  const Bytes flat = engine_case::pattern(engine_case::store_bytes(access));
+  const std::vector<Bytes> locals = engine_case::locals_of(access, flat);
+  File made = File::open(path(), Mode::kWrite, described(access));
+  made.write(pair, engine_case::const_parts(locals));
+  made.close();
+  const Layout piece({2, 2, 2}, std::vector<Distribution>(3, Distribution::collapsed()), {});
+  const Bytes ones(at(8 * 8), std::byte{1});
+  const plait::ConstPart part{ones.data(), {}};
+  File file = File::open(path(), Mode::kReadWrite);
+  file.write(piece, {&part, 1}, {{2, 2, 1, false}, {2, 2, 1, false}, {2, 2, 1, false}});
+  file.close();
+  Bytes after = flat;
+  for (const std::int64_t element : {66, 67, 70, 71, 94, 95, 98, 99})
+    std::fill_n(after.begin() + kHead + 8 * element, 8, std::byte{1});
+  Bytes expected = chunk_case::in_chunks(access, {3, 3, 3}, after, std::byte{0});
+  const Bytes there = content();
+  std::copy_n(there.begin(), kHead, expected.begin());
+  EXPECT_TRUE(there == expected);
+}
+
+TEST_F(ChunkedFiles, StreamsAndDirectAccessAreRefusedAndTruncationIsSeen) {
+  const Layout whole({10, 7, 4}, std::vector<Distribution>(3, Distribution::collapsed()), {});
+  const Case access = case_of(Order::kC, whole);
+  const Bytes zeros(at(10 * 7 * 4 * 8));
+  const plait::ConstPart part{zeros.data(), {}};
+  File made = File::open(path(), Mode::kWrite, described(access));
+  made.write(whole, {&part, 1});
+  made.close();
+  File file = File::open(path(), Mode::kRead);
+  expect_refused([&] { plait::Stream(file, plait::StreamMode::kOwn); }, "keeps its array in chunks");
+  EXPECT_NE(file.explain(whole).find("24 of 216 B, each touched by one rank"), std::string::npos)
+      << file.explain(whole);
+  FileOptions direct;
+  direct.strategy = "direct";
+  File other = File::open(path(), Mode::kRead, direct);
+  Bytes found(zeros.size());
+  const plait::MutablePart to{found.data(), {}};
+  expect_refused([&] { other.read(whole, {&to, 1}); }, "the array lies in chunks");
+  std::filesystem::resize_file(path(), 24 * 216 + kHead - 1);
+  EXPECT_THROW(File::open(path(), Mode::kRead), plait::Error);
+}
+
+}  // namespace

@@ -1,0 +1,194 @@
+// Arrays in chunks: sections, shares and windows against lists of elements.
+#include "plan/access/chunks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "chunk_case.hpp"
+#include "plan/access/access.hpp"
+
+namespace {
+
+using engine_case::pick;
+using engine_case::Random;
+using oracle::at;
+using oracle::expect_refused;
+using plait::Extents;
+using plait::IndexSet;
+using plait::Order;
+using plait::Region;
+using plait::plan::AccessOptions;
+using plait::plan::AccessPlan;
+using plait::plan::Box;
+using plait::plan::Chunks;
+using plait::plan::FileRun;
+using plait::plan::Holding;
+using plait::plan::Section;
+using plait::plan::Strategy;
+
+/// Elements of a section in file order: where they lie in the file, and their index in the section.
+using Elements = std::map<std::int64_t, Extents>;
+
+Elements elements_of(const engine_case::Case& access, const Extents& chunk) {
+  Region region = access.region;
+  if (region.empty())
+    for (const std::int64_t size : access.file_shape) region.push_back({0, size, 1, false});
+  Extents counts;
+  for (const plait::Slice& slice : region) counts.push_back(slice.count);
+  Elements result;
+  oracle::for_each_index(counts, [&](const Extents& index) {
+    Extents in_array;
+    for (std::size_t d = 0; d < index.size(); ++d) in_array.push_back(region[d].start + index[d] * region[d].step);
+    Extents slowest_first = index;
+    if (access.file_order == Order::kFortran) std::reverse(slowest_first.begin(), slowest_first.end());
+    result[chunk_case::file_position(in_array, access.file_shape, chunk, access.file_order)] = slowest_first;
+  });
+  return result;
+}
+
+/// Every range of positions is cut into boxes and stretches of the file that have its elements, each once.
+void check_section(const Section& section, const Elements& elements) {
+  std::vector<std::int64_t> files;
+  std::vector<Extents> indices;
+  for (const auto& [file, index] : elements) {
+    files.push_back(file);
+    indices.push_back(index);
+    ASSERT_EQ(section.file_position(index), file);
+  }
+  const auto total = static_cast<std::int64_t>(files.size());
+  ASSERT_EQ(section.elements, total);
+  for (std::int64_t begin = 0; begin <= total; begin += 1 + total / 7) {
+    for (std::int64_t end = begin; end <= total; end += 1 + total / 5) {
+      std::int64_t next = begin;
+      for_each_file_run(section, begin, end, [&](const FileRun& run) {
+        ASSERT_EQ(run.position, next);
+        for (std::int64_t i = 0; i < run.elements; ++i) ASSERT_EQ(run.file + i, files[at(run.position + i)]);
+        next += run.elements;
+      });
+      ASSERT_EQ(next, end);
+      std::int64_t seen = 0;
+      for (const Box& box : section.boxes(begin, end)) {
+        Extents shape;
+        for (std::size_t d = 0; d < box.lo.size(); ++d) shape.push_back(box.hi[d] - box.lo[d]);
+        oracle::for_each_index(shape, [&](const Extents& index) {
+          std::int64_t position = begin + box.position;
+          Extents there = box.lo;
+          for (std::size_t d = 0; d < index.size(); ++d) {
+            position += index[d] * box.steps[d];
+            there[d] += index[d];
+          }
+          ASSERT_EQ(indices[at(position)], there);
+          ++seen;
+        });
+      }
+      ASSERT_EQ(seen, end - begin);
+    }
+  }
+}
+
+/// Shares and windows are of whole chunks and hold each position once; a window is only cut where no chunk fits.
+void check_shares(const AccessPlan& plan) {
+  const Chunks& chunks = *plan.section().chunks;
+  std::int64_t next = 0;
+  for (std::int64_t reader = 0; reader < plan.workers(); ++reader) {
+    const AccessPlan::Range share = plan.share(reader);
+    ASSERT_EQ(share.begin, next);
+    ASSERT_EQ(chunks.position_of(chunks.number_at(share.begin)), share.begin);
+    ASSERT_EQ(share.empty(), reader >= plan.readers() || plan.section().elements == 0);
+    bool ended = false;
+    for (std::int64_t step = 0; step < plan.steps(); ++step) {
+      const AccessPlan::Range window = plan.window(reader, step);
+      ASSERT_LE(window.size(), plan.window());
+      ASSERT_FALSE(ended && !window.empty()) << "a window is behind one that is empty";
+      ended = window.empty();
+      if (ended) continue;
+      ASSERT_EQ(window.begin, next);
+      next = window.end;
+      if (plan.window() >= chunks.largest()) {
+        ASSERT_EQ(chunks.position_of(chunks.number_at(window.begin)), window.begin);
+        ASSERT_EQ(chunks.position_of(chunks.number_at(window.end)), window.end);
+      }
+      for (std::int64_t position = window.begin; position < window.end; ++position)
+        ASSERT_EQ(plan.reader_of(position), reader);
+    }
+    ASSERT_EQ(next, share.end);
+  }
+  ASSERT_EQ(next, plan.section().elements);
+}
+
+void check_owners(const AccessPlan& plan, const Elements& elements) {
+  for (std::int64_t rank = 0; rank < plan.layout().size(); ++rank) {
+    for (const Holding& own : plan.holdings(rank)) {
+      std::int64_t owned = plan.section().elements;
+      std::int64_t position = plan.section().elements;
+      for (auto element = elements.rbegin(); element != elements.rend(); ++element) {
+        bool mine = true;
+        for (std::size_t d = 0; d < own.sets.size(); ++d) mine = mine && own.sets[d].contains(element->second[d]);
+        if (mine) owned = position - 1;
+        ASSERT_EQ(plan.next_owned(own.sets, --position), owned) << "rank " << rank << ", position " << position;
+        if (mine) {
+          const auto owners = plan.owners({position, position + 1});
+          ASSERT_EQ(owners, std::vector{rank});
+        }
+      }
+    }
+  }
+}
+
+TEST(Chunks, PositionsSharesAndWindowsGoChunkByChunk) {
+  Random random(5);
+  for (int i = 0; i < 1500 / oracle::kThinning; ++i) {
+    const engine_case::Case access = engine_case::random_case(random, pick(random, 1, 4), {1, 8, 5000});
+    if (access.file_shape.empty()) continue;
+    const Extents chunk = chunk_case::random_chunk(random, access.file_shape);
+    AccessOptions options;
+    options.readers = pick(random, 0, 4);
+    options.memory_bytes = pick(random, std::vector<std::int64_t>{0, 5, 9, 24, 64}) * access.element_bytes;
+    SCOPED_TRACE(testing::Message() << engine_case::print(access) << " in chunks of " << plait::shape_to_string(chunk)
+                                    << ", readers " << options.readers << ", memory " << options.memory_bytes);
+    const Elements elements = elements_of(access, chunk);
+    const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, chunk), access.layout,
+                          access.element_bytes, access.offset, 4, false, true, options);
+    ASSERT_EQ(plan.strategy(), Strategy::kTwoPhase);
+    ASSERT_NO_FATAL_FAILURE(check_section(plan.section(), elements));
+    ASSERT_NO_FATAL_FAILURE(check_shares(plan));
+    ASSERT_NO_FATAL_FAILURE(check_owners(plan, elements));
+  }
+}
+
+TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 30;
+  const Section section({kLarge, kLarge}, Order::kC, {}, {1, 3});
+  EXPECT_EQ(section.chunks->count(), kLarge * ((kLarge + 2) / 3));
+  const std::int64_t last = section.chunks->count() - 1;
+  EXPECT_EQ(section.chunks->part(last).elements, kLarge % 3);
+  EXPECT_EQ(section.chunks->number_at(section.elements - 1), last);
+  EXPECT_EQ(section.chunks->position_of(last), section.elements - kLarge % 3);
+}
+
+TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {
+  const Section section({4096, 4096}, Order::kC, {}, {1024, 1024});
+  const plait::Layout layout({4096, 4096}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
+  const AccessPlan large(section, layout, 8, 0, 3, false, true, {});
+  EXPECT_EQ(large.window(), 1024 * 1024);
+  EXPECT_EQ(large.steps(), 6);  // 16 chunks for 3 readers
+  EXPECT_NE(large.explain("a").find("16 of 8 MiB, each touched by one rank"), std::string::npos) << large.explain("a");
+  AccessOptions little;
+  little.memory_bytes = 1 << 20;
+  const AccessPlan pieces(section, layout, 8, 0, 3, false, true, little);
+  EXPECT_EQ(pieces.window(), 1 << 16);
+  EXPECT_EQ(pieces.share(0).size(), 6 * 1024 * 1024);
+}
+
+TEST(Chunks, ThatCannotBeAreRefused) {
+  for (const Extents& chunk : {Extents{4}, Extents{4, 0}, Extents{4, -1}, Extents{1, 1, 1}})
+    expect_refused([&] { Section({10, 6}, Order::kC, {}, chunk); }, "cannot lie in chunks of");
+  AccessOptions direct;
+  direct.strategy = Strategy::kDirect;
+  const Section section({4}, Order::kC, {}, {3});
+  const plait::Layout layout({4}, {plait::Distribution::collapsed()}, {});
+  expect_refused([&] { AccessPlan(section, layout, 8, 0, 1, false, false, direct); }, "the array lies in chunks");
+}
+
+}  // namespace

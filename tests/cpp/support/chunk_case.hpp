@@ -1,0 +1,124 @@
+// Arrays that lie in chunks, element by element, and a store that notes who touches which chunk.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "access_case.hpp"
+#include "store/store.hpp"
+
+namespace chunk_case {
+
+using engine_case::Bytes;
+using engine_case::Case;
+using oracle::at;
+using plait::Extents;
+using plait::Order;
+
+/// A shape of chunks for an array, whose extents they need not divide.
+inline Extents random_chunk(engine_case::Random& random, const Extents& shape) {
+  Extents chunk;
+  for (const std::int64_t size : shape)
+    chunk.push_back(engine_case::pick(random, 1, std::max<std::int64_t>(size + 1, 1)));
+  return chunk;
+}
+
+inline Extents grid_of(const Extents& shape, const Extents& chunk) {
+  Extents grid;
+  for (std::size_t d = 0; d < shape.size(); ++d) grid.push_back((shape[d] + chunk[d] - 1) / chunk[d]);
+  return grid;
+}
+
+inline std::int64_t product(const Extents& extents) {
+  std::int64_t result = 1;
+  for (const std::int64_t extent : extents) result *= extent;
+  return result;
+}
+
+/// Elements that the chunks of an array have room for.
+inline std::int64_t room(const Extents& shape, const Extents& chunk) {
+  return product(grid_of(shape, chunk)) * product(chunk);
+}
+
+/// The file position of an element of the array, in elements.
+inline std::int64_t file_position(const Extents& index, const Extents& shape, const Extents& chunk, Order order) {
+  Extents number;
+  Extents inside;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    number.push_back(index[d] / chunk[d]);
+    inside.push_back(index[d] % chunk[d]);
+  }
+  return oracle::offset_of(number, grid_of(shape, chunk), order) * product(chunk) +
+         oracle::offset_of(inside, chunk, order);
+}
+
+/// The store's bytes of an array that lies as a whole in `flat`; what no element has keeps `elsewhere`.
+inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& flat, std::byte elsewhere) {
+  Bytes result(at(access.offset + room(access.file_shape, chunk) * access.element_bytes), elsewhere);
+  std::copy_n(flat.begin(), access.offset, result.begin());
+  oracle::for_each_index(access.file_shape, [&](const Extents& index) {
+    const std::int64_t from = oracle::offset_of(index, access.file_shape, access.file_order);
+    const std::int64_t to = file_position(index, access.file_shape, chunk, access.file_order);
+    std::copy_n(flat.begin() + access.offset + from * access.element_bytes, access.element_bytes,
+                result.begin() + access.offset + to * access.element_bytes);
+  });
+  return result;
+}
+
+/// One rank's view of bytes that all ranks share; every segment must lie in one chunk.
+class ChunkedStore : public plait::store::Store {
+ public:
+  ChunkedStore(Bytes& bytes, std::int64_t offset, std::int64_t chunk_bytes)
+      : bytes_(bytes), offset_(offset), chunk_bytes_(chunk_bytes) {}
+
+  /// The chunks that were read or written through this view, and those of which a segment left its chunk.
+  const std::set<std::int64_t>& touched() const { return touched_; }
+  bool left_a_chunk() const { return left_; }
+
+  const std::string& name() const override { return name_; }
+  std::int64_t size() override { return static_cast<std::int64_t>(bytes_.size()); }
+  std::unique_ptr<plait::store::Pending> submit_read(std::vector<plait::store::ReadSegment> segments) override {
+    for (const auto& segment : segments) {
+      note(segment.offset, segment.bytes);
+      std::copy_n(bytes_.begin() + segment.offset, segment.bytes, segment.data);
+    }
+    return std::make_unique<Done>();
+  }
+  std::unique_ptr<plait::store::Pending> submit_write(std::vector<plait::store::WriteSegment> segments) override {
+    for (const auto& segment : segments) {
+      note(segment.offset, segment.bytes);
+      std::copy_n(segment.data, segment.bytes, bytes_.begin() + segment.offset);
+    }
+    return std::make_unique<Done>();
+  }
+  void sync() override {}
+
+ private:
+  struct Done : plait::store::Pending {
+    void complete() override {}
+  };
+  void note(std::int64_t offset, std::int64_t bytes) {
+    if (bytes == 0) return;
+    const std::int64_t first = (offset - offset_) / chunk_bytes_;
+    const std::int64_t last = (offset + bytes - 1 - offset_) / chunk_bytes_;
+    const std::scoped_lock lock(mutex_);
+    left_ = left_ || first != last;
+    for (std::int64_t chunk = first; chunk <= last; ++chunk) touched_.insert(chunk);
+  }
+
+  Bytes& bytes_;
+  std::int64_t offset_;
+  std::int64_t chunk_bytes_;
+  std::string name_ = "chunks";
+  std::mutex mutex_;
+  std::set<std::int64_t> touched_;
+  bool left_ = false;
+};
+
+}  // namespace chunk_case

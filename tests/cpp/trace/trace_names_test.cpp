@@ -1,0 +1,53 @@
+// What things of a trace are called: its events in text, and the trace itself in errors.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+#include "folder.hpp"
+#include "plait/error.hpp"
+#include "plait/trace.hpp"
+#include "trace/words.hpp"
+
+namespace plait::trace {
+namespace {
+
+using TraceInFolder = plait_test::InFolder;
+
+TEST(TraceNames, WordsAndNumbersAreEachOthersInverse) {
+  EXPECT_EQ(kind_words().size(), kKinds);
+  for (std::size_t i = 0; i < kKinds; ++i) EXPECT_EQ(kind_of(kind_words()[i]), static_cast<Kind>(i));
+  for (std::size_t i = 0; i < kInterfaces; ++i)
+    EXPECT_EQ(interface_of(interface_words()[i]), static_cast<Interface>(i));
+  EXPECT_EQ(kind_word(Kind::kPhase), "phase");
+  EXPECT_EQ(interface_word(Interface::kPosixAio), "posix-aio");
+  EXPECT_THROW(static_cast<void>(kind_word(static_cast<Kind>(kKinds))), Error);
+}
+
+TEST(TraceNames, FilesHoldTheseNumbers) {
+  EXPECT_EQ(static_cast<int>(Kind::kMap), 8);
+  EXPECT_EQ(static_cast<int>(Kind::kPhase), 15);
+  EXPECT_EQ(static_cast<int>(Interface::kMpiIo), 9);
+  EXPECT_EQ(static_cast<int>(Interface::kLoader), 12);
+  EXPECT_EQ(flag::kLogical | flag::kAppend | flag::kVirtualMemory, 0x2083);
+}
+
+TEST_F(TraceInFolder, ErrorsCallATraceWhatTheyAreTold) {
+  const std::string copied = path("copied");
+  std::ofstream(copied) << "nonsense";
+  ReadOptions options;
+  options.shown = "log.gz";
+  for (const std::string& there : {copied, path("missing")}) {
+    try {
+      open_trace(there, options);
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("the trace log.gz"), std::string::npos) << error.what();
+      EXPECT_EQ(std::string(error.what()).find(there), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plait::trace

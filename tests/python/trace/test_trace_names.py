@@ -1,0 +1,57 @@
+"""The names of what happens in a trace come from one list, which types of Python repeat for the type checker."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait import _trace, trace
+
+STUB = Path(__file__).parents[3] / "python/plait/_trace.pyi"
+
+
+def told(name: str) -> dict[str, int]:
+    """The members of an enumeration in the type stub."""
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    found = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    return {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in found.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+
+
+@pytest.mark.parametrize("name", ["Kind", "Interface", "Flag"])
+def test_the_stub_repeats_the_list(name: str) -> None:
+    members = getattr(trace, name).__members__
+    assert {one: int(value) for one, value in members.items()} == told(name)
+    assert getattr(trace, name).__doc__
+
+
+def test_words_are_the_names() -> None:
+    assert [kind.name.lower() for kind in trace.Kind] == _trace.KIND_WORDS
+    assert [one.name.lower().replace("_", "-") for one in trace.Interface] == _trace.INTERFACE_WORDS
+
+
+def test_values_can_be_pickled() -> None:
+    values = [trace.Kind.SEEK, trace.Interface.MPI_IO, trace.Flag.LOGICAL | trace.Flag.DIRECT]
+    assert pickle.loads(pickle.dumps(values)) == values
+    assert trace.Flag.DATA_TYPE is trace.Flag.VIRTUAL_MEMORY
+
+
+def test_programs_without_traces_do_not_load_them() -> None:
+    """Neither the module nor the library, also for the commands that have nothing to do with traces."""
+    program = (
+        "import sys, plait, plait.cli, plait.cli.copy, plait.cli.layout\n"
+        "plait.Layout((4,), '(block) onto (2)')\n"
+        "loaded = open('/proc/self/maps').read()\n"
+        "assert 'libplait.so' in loaded\n"
+        "print('plait._trace' in sys.modules, 'plait.trace' in sys.modules, 'libplait_trace' in loaded)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False False\n"
