@@ -13,6 +13,8 @@
 namespace plait::trace {
 namespace {
 
+using TraceInFolder = plait_test::InFolder;
+
 TEST(TraceNames, WordsAndNumbersAreEachOthersInverse) {
   EXPECT_EQ(kind_words().size(), kKinds);
   for (std::size_t i = 0; i < kKinds; ++i) EXPECT_EQ(kind_of(kind_words()[i]), static_cast<Kind>(i));
@@ -20,7 +22,7 @@ TEST(TraceNames, WordsAndNumbersAreEachOthersInverse) {
     EXPECT_EQ(interface_of(interface_words()[i]), static_cast<Interface>(i));
   EXPECT_EQ(kind_word(Kind::kPhase), "phase");
   EXPECT_EQ(interface_word(Interface::kPosixAio), "posix-aio");
-  EXPECT_THROW(kind_word(static_cast<Kind>(kKinds)), Error);
+  EXPECT_THROW(static_cast<void>(kind_word(static_cast<Kind>(kKinds))), Error);
 }
 
 TEST(TraceNames, FilesHoldTheseNumbers) {
@@ -31,13 +33,14 @@ TEST(TraceNames, FilesHoldTheseNumbers) {
   EXPECT_EQ(flag::kLogical | flag::kAppend | flag::kVirtualMemory, 0x2083);
 }
 
-TEST(TraceNames, ErrorsCallATraceWhatTheyAreTold) {
-  const test::Folder folder;
-  const std::string path = folder.path("copied");
-  std::ofstream(path) << "nonsense";
-  for (const std::string& there : {path, folder.path("missing")}) {
+TEST_F(TraceInFolder, ErrorsCallATraceWhatTheyAreTold) {
+  const std::string copied = path("copied");
+  std::ofstream(copied) << "nonsense";
+  ReadOptions options;
+  options.shown = "log.gz";
+  for (const std::string& there : {copied, path("missing")}) {
     try {
-      open_trace(there, {.shown = "log.gz"});
+      open_trace(there, options);
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("the trace log.gz"), std::string::npos) << error.what();
