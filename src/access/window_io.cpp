@@ -52,6 +52,7 @@ void WindowIo::read_by_sieve(Range range, std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
   // What lies between two chunks may be other ranks' chunks.
   const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->room() : 0;
+  const std::int64_t most = plan_.sieve_bytes();
   std::vector<FileRun> group;
   const auto read_group = [&] {
     if (group.empty()) return;
@@ -68,9 +69,7 @@ void WindowIo::read_by_sieve(Range range, std::byte* window) {
       const std::int64_t gap = run.file - group.back().file - group.back().elements;
       const std::int64_t cover = run.file + run.elements - group.front().file;
       const bool leaves_chunk = chunk > 0 && run.file / chunk != group.front().file / chunk;
-      if (gap * bytes > plan::kSieveGap || cover * bytes > plan_.sieve_bytes() || group.size() == kBatch ||
-          leaves_chunk)
-        read_group();
+      if (gap * bytes > plan::kSieveGap || cover * bytes > most || group.size() == kBatch || leaves_chunk) read_group();
     }
     group.push_back(run);
   });

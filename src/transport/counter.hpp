@@ -22,7 +22,8 @@ class Counter {
   virtual std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) = 0;
 };
 
-/// A counter in memory that all workers map; `owner` keeps that memory.
+/// A counter in memory that all workers map; `owner` keeps that memory.  Acquire and release: what a worker has done
+/// before it moved the counter on is done for whoever finds it moved.
 class MemoryCounter : public Counter {
  public:
   MemoryCounter(std::atomic<std::int64_t>& word, std::shared_ptr<const void> owner)

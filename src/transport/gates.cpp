@@ -13,6 +13,7 @@ namespace plait::transport {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
 
+// Not FUTEX_PRIVATE_FLAG: the word may lie in memory of several processes.
 void wake_all(std::atomic<std::uint32_t>& word) { syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
 namespace {
@@ -20,6 +21,8 @@ namespace {
 /// Yields the core to whoever can run until the word is there or the time is up.
 bool yield_for_a_while(std::atomic<std::uint32_t>& word, std::uint32_t target) {
   constexpr auto kLongest = std::chrono::microseconds(100);
+  // Acquire here and release in raise(): whoever finds a counter raised finds what was written to shared memory before.
+  // The difference has a sign, so that counters may pass 2^32.
   const auto reached = [&] { return static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0; };
   if (reached()) return true;
   const auto start = std::chrono::steady_clock::now();
@@ -38,6 +41,8 @@ void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& 
   while (true) {
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if (static_cast<std::int32_t>(seen - target) >= 0) return;
+    // The kernel compares the word with `seen` under its own lock: one raised in between does not sleep, so no wake is
+    // lost.  The time limit is for peers that never will raise it.
     const long result = syscall(SYS_futex, &word, FUTEX_WAIT, seen, &quarter_second, nullptr, 0);
     if (result == 0 || static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0) continue;
     try {
@@ -50,6 +55,8 @@ void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& 
 }
 
 void Gates::raise(std::atomic<std::uint32_t>& counter, std::uint32_t by) {
+  // Release for what this worker has done.  Where several raise one counter, whoever finds their sum finds what all of
+  // them have done: additions go on with the releases before them.
   counter.fetch_add(by, std::memory_order_acq_rel);
   wake_all(counter);
 }

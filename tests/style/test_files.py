@@ -13,8 +13,9 @@ MOST_FILES = 25
 # Longer files, each with the length that it must not pass; an entry leaves when its file shrinks below the limit.
 LONGER: dict[str, int] = {}
 
+
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
-# Positions of one machine, and threads that a reader of this project cannot be sent to.
+# Paths of one machine, and threads that a reader of this project cannot be sent to.
 FOREIGN = {
     "a path of somebody's machine": re.compile(r"(?<![\w.$}])/(?:home|root|work|Users)/\w"),
     "a registry's address": re.compile(r"\bpypi\.[o]rg|[p]ythonhosted|index-[u]rl|find-[l]inks"),

@@ -41,6 +41,7 @@ MPI_PLACES = (
     "include/plait/mpi.hpp",
     "include/plait_mpi.h",
     "bindings/",
+    "tests/jobs/",
     "tests/mpi/",
     "tests/c/mpi_",
     "tests/c/together.h",
@@ -124,7 +125,7 @@ def test_public_headers_stand_on_public_headers(path: Path) -> None:
     assert not inner, f"{path} includes {inner}, which are not installed"
 
 
-def test_mpi_stays_in_its_positions() -> None:
+def test_mpi_stays_in_its_places() -> None:
     strays = [
         str(path)
         for path in files_with(CPP)

@@ -17,7 +17,7 @@ else:
 
 CORE = [path for path in files_with({".py", ".pyi"}, "python") if path.parts[1] == "plait"]
 FINDS_THEM = Path("python/plait/cli/bench.py")
-"""The one position that knows the name of the benchmarks' package."""
+"""The one module that knows the name of the benchmarks' package."""
 
 
 def imported(path: Path) -> Iterator[str]:

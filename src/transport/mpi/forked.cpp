@@ -5,12 +5,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <mutex>
-#include <set>
 
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/mpi/connections/wake_ups.hpp"
 
 namespace plait::transport::mpi {
 
@@ -40,48 +37,6 @@ void check_not_forked() {
     throw Error(ErrorKind::kArgument,
                 base::text("MPI belongs to process ", process, ", and this is process ", ::getpid(),
                            ", a forked child of it; work without a communicator in this process"));
-}
-
-struct WakeUps::Forks {
-  std::mutex mutex;
-  std::set<WakeUps*> all;
-
-  static Forks& instance() {
-    static auto* const kept = new Forks;
-    return *kept;
-  }
-  static void before() {
-    instance().mutex.lock();
-    for (WakeUps* one : instance().all) one->mutex_.lock();
-  }
-  static void in_parent() {
-    for (WakeUps* one : instance().all) one->mutex_.unlock();
-    instance().mutex.unlock();
-  }
-  static void in_child() {
-    for (WakeUps* one : instance().all) {
-      for (const int own : {one->set_, one->self_, one->local_, one->network_})
-        if (own >= 0) ::close(own);
-      for (const auto& [peer, socket] : one->outgoing_) ::close(socket);
-      for (const auto& [socket, connection] : one->accepted_) ::close(socket);
-      one->attempts_.clear();
-      one->mutex_.unlock();
-    }
-    instance().all.clear();
-    instance().mutex.unlock();
-  }
-};
-
-void WakeUps::watch_forks() {
-  [[maybe_unused]] static const bool registered =
-      ::pthread_atfork(Forks::before, Forks::in_parent, Forks::in_child) == 0;
-  const std::scoped_lock lock(Forks::instance().mutex);
-  Forks::instance().all.insert(this);
-}
-
-void WakeUps::forget_forks() {
-  const std::scoped_lock lock(Forks::instance().mutex);
-  Forks::instance().all.erase(this);
 }
 
 }  // namespace plait::transport::mpi

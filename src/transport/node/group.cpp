@@ -23,10 +23,13 @@ Member& Group::member(int index) const { return members_[index]; }
 Slot& Group::slot(int node_rank, int index) { return member(node_rank).slots[static_cast<std::size_t>(index)]; }
 
 void Group::barrier() {
+  // One that has given up has been counted, and never can be taken back: no later barrier would be whole.
   if (broken_) std::rethrow_exception(broken_);
   ++generation_;
   const auto everyone = static_cast<std::uint32_t>(size_);
+  // By the additions before it the last one to arrive has what all have written, and by its raise() it hands that on.
   if (common_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == everyone) {
+    // Relaxed: nobody arrives for the next barrier before it has seen this one's generation, which is raised after.
     common_->arrived.store(0, std::memory_order_relaxed);
     raise(common_->generation);
     return;
@@ -41,6 +44,8 @@ void Group::barrier() {
 
 void Group::reduce_min(std::span<std::int64_t> values) {
   if (size_ == 1) return;
+  // One barrier is enough: who is ahead writes its next values to the other half, and comes back to this one only after
+  // a barrier to which all come that have read this one.
   parity_ ^= 1U;
   std::copy(values.begin(), values.end(), member(rank_).values[parity_].begin());
   barrier();

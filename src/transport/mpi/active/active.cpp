@@ -89,13 +89,13 @@ MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, st
   // What many callers together send to one worker unasked stays bounded.
   most_slots_ = std::clamp(1024 / size_, 2, kMostSlots);
   queues_.resize(static_cast<std::size_t>(size_));
-  wake_ups_ = std::make_unique<WakeUps>(comm_);
+  wake_ups_ = std::make_unique<WakeUps>(rank_, [this](const connections::Directory::Address& mine) {
+    std::vector<connections::Directory::Address> all(static_cast<std::size_t>(size_));
+    check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm_), "MPI_Allgather");
+    return all;
+  });
   wake_ups_->gone = [this](int peer, bool took_leave) { peer_gone(peer, took_leave); };
   wake_ups_->reached = [this](int peer) { peer_reached(peer); };
-  wake_ups_->heard = [this](int peer) {
-    const std::scoped_lock lock(mutex_);
-    return queues_[static_cast<std::size_t>(peer)].heard;
-  };
   thread_ = std::thread([this] { run(); });
   losses_->begin([this] { watch_others(); });
   const std::scoped_lock lock(registry().mutex);
@@ -114,7 +114,7 @@ void MpiActive::take_heads(std::vector<Operations::Done>& ended) {
     WireHead wire;
     const bool good = MPI_Mrecv(&wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS;
     if (!good) continue;
-    queues_[static_cast<std::size_t>(wire.slot >> 16)].heard = true;
+    wake_ups_->heard_from(static_cast<int>(wire.slot >> 16));
     const auto arrived = [this, wire](const Ended&) {
       heard(false);
       Arrival arrival;
@@ -187,19 +187,19 @@ void MpiActive::peer_reached(int peer) {
   std::vector<std::shared_ptr<PendingCall>> failed;
   {
     const std::scoped_lock lock(mutex_);
-    if (!stopped_ && !queues_[static_cast<std::size_t>(peer)].gone) start_waiting(peer, failed);
+    if (!stopped_ && !queues_[static_cast<std::size_t>(peer)].gone()) start_waiting(peer, failed);
   }
   for (const auto& one : failed) one->call.done(&one->why);
 }
 
 void MpiActive::peer_gone(int peer, bool took_leave) {
   if (!took_leave) losses_->record(peer);
-  leaving_.insert(peer);
   const std::scoped_lock lock(mutex_);
   PeerQueue& queue = queues_[static_cast<std::size_t>(peer)];
-  if (queue.gone) return;
-  queue.gone = true;
+  if (queue.gone()) return;
+  queue.stage = PeerQueue::Stage::kLingering;
   queue.since = Clock::now();
+  leaving_.insert(peer);
 }
 
 /// Ends what has to do with workers that have left, in two steps: what they sent may come, and what is cancelled ends
@@ -213,11 +213,12 @@ void MpiActive::give_up_gone() {
       const std::scoped_lock lock(mutex_);
       PeerQueue& queue = queues_[static_cast<std::size_t>(*peer)];
       const auto passed = Clock::now() - queue.since;
-      if (queue.stage == 0 && passed > kGrace) {
-        queue.stage = 1;
+      if (queue.stage == PeerQueue::Stage::kLingering && passed > kGrace) {
+        queue.stage = PeerQueue::Stage::kCancelled;
         waiting.swap(queue.waiting);
         ended = operations_.give_up(*peer, false);
-      } else if (queue.stage == 1 && passed > kGrace + kCancelling) {
+      } else if (queue.stage == PeerQueue::Stage::kCancelled && passed > kGrace + kCancelling) {
+        queue.stage = PeerQueue::Stage::kOver;
         ended = operations_.give_up(*peer, true);
         over = true;
       }
@@ -265,7 +266,7 @@ void MpiActive::run() {
       nap = kFirstNap;
       continue;
     }
-    const WakeUps::Woken woken = wake_ups_->wait(moving ? std::min(nap, kMovingNap) : nap);
+    const Woken woken = wake_ups_->wait(moving ? std::min(nap, kMovingNap) : nap);
     nap = std::min(2 * nap, kLongestNap);
     if (woken.all > 0) {
       owed_ += woken.all;

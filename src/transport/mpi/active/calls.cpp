@@ -24,14 +24,14 @@ void MpiActive::call(Call call) {
   {
     const std::scoped_lock lock(mutex_);
     PeerQueue& queue = queues_[static_cast<std::size_t>(to)];
-    const auto reach = stopped_ ? WakeUps::Reach::kGone : wake_ups_->connect(to);
-    if (stopped_ || queue.gone || reach == WakeUps::Reach::kGone) {
+    const auto reach = stopped_ ? Reach::kGone : wake_ups_->connect(to);
+    if (stopped_ || queue.gone() || reach == Reach::kGone) {
       pending->failed = true;
       pending->why = stopped_ ? stopped() : gone(to);
       failed.push_back(pending);
     } else {
       queue.waiting.push_back(pending);
-      if (reach == WakeUps::Reach::kReady) start_waiting(to, failed);
+      if (reach == Reach::kReady) start_waiting(to, failed);
     }
   }
   for (const auto& one : failed) one->call.done(&one->why);
@@ -100,7 +100,7 @@ void MpiActive::end_part(const std::shared_ptr<PendingCall>& pending, const Ende
     --pending->parts;
     if (is_answer) {
       heard(pending->call.room.size() > kLarge);
-      if (how.good) queues_[static_cast<std::size_t>(to)].heard = true;
+      if (how.good) wake_ups_->heard_from(to);
       const std::size_t expected = std::max<std::size_t>(pending->call.room.size(), 1);
       if (how.good && static_cast<std::size_t>(how.bytes) != expected && !stopped_) {
         // Refused; the reason follows.
@@ -132,7 +132,7 @@ void MpiActive::end_part(const std::shared_ptr<PendingCall>& pending, const Ende
     if (pending->parts > 0) return;
     PeerQueue& queue = queues_[static_cast<std::size_t>(to)];
     queue.slots &= ~(1U << static_cast<unsigned>(slot));
-    if (!stopped_ && !queue.gone) start_waiting(to, failed);
+    if (!stopped_ && !queue.gone()) start_waiting(to, failed);
   }
   pending->call.done(pending->failed ? &pending->why : nullptr);
   for (const auto& one : failed) one->call.done(&one->why);

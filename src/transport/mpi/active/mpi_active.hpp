@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "transport/active.hpp"
+#include "transport/connections/wake_ups.hpp"
 #include "transport/mpi/active/operations.hpp"
-#include "transport/mpi/connections/wake_ups.hpp"
 #include "transport/mpi/liveness/losses.hpp"
 #include "transport/mpi/tags.hpp"
 
@@ -27,7 +27,10 @@ namespace plait::transport::mpi {
 /// Above so many bytes MPI may need both sides to move a message.
 inline constexpr std::size_t kLarge = 4096;
 
-using Clock = std::chrono::steady_clock;
+using connections::Clock;
+using connections::Reach;
+using connections::WakeUps;
+using connections::Woken;
 
 struct WireHead {
   std::int64_t slot = 0;
@@ -57,12 +60,19 @@ struct PendingCall {
 
 /// The calls to one worker.
 struct PeerQueue {
+  /// One that has gone is given up in steps, in this order.
+  enum class Stage : std::uint8_t {
+    kOpen,       ///< it has not gone
+    kLingering,  ///< what it sent may still come
+    kCancelled,  ///< what MPI has not done has been cancelled, and ends by itself as a rule
+    kOver,       ///< nothing is under way any more
+  };
+  bool gone() const { return stage != Stage::kOpen; }
+
   std::uint32_t slots = 0;  // that are taken, a bit each
   std::deque<std::shared_ptr<PendingCall>> waiting;
-  bool heard = false;  // whether anything has come of it
-  bool gone = false;
-  int stage = 0;  // of giving up
-  Clock::time_point since;
+  Stage stage = Stage::kOpen;
+  Clock::time_point since;  // when it was found gone
 };
 
 class MpiActive : public Active {
@@ -88,7 +98,7 @@ class MpiActive : public Active {
   };
 
   /// Under the lock.
-  bool can_send(int to) const { return !queues_[static_cast<std::size_t>(to)].gone && wake_ups_->there(to); }
+  bool can_send(int to) const { return !queues_[static_cast<std::size_t>(to)].gone() && wake_ups_->there(to); }
   static CallFailure gone(int worker);
   static CallFailure stopped();
   void take_heads(std::vector<Operations::Done>& ended);
@@ -138,7 +148,7 @@ class MpiActive : public Active {
   std::atomic<Clock::rep> last_large_{0};
   std::atomic<bool> ending_{false};
   std::atomic<bool> idle_{true};  // whether it is to rest
-  std::set<int> leaving_;         // of the handler
+  std::set<int> leaving_;         // of the handler: those that have gone, until they are given up
   std::thread thread_;
 };
 

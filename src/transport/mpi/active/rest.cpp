@@ -39,7 +39,7 @@ void MpiActive::keep_resting() {
   auto doubted =
       Clock::time_point::max();  // since when a wake-up may have been for a message that is still to be found
   while (!ending_ && idle_) {
-    const WakeUps::Woken woken = wake_ups_->wait(kResting);
+    const Woken woken = wake_ups_->wait(kResting);
     const auto now = Clock::now();
     if (!leaving_.empty()) give_up_gone();
     const int owed = owed_ += woken.all;

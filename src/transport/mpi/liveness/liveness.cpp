@@ -17,7 +17,8 @@ namespace plait::transport::mpi {
 PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, const node::Departure& departure,
                            const node::Progress& progress)
     : workers_(std::move(workers)), departure_(departure), progress_(progress) {
-  // Process numbers mean the same only inside one namespace.
+  // A descriptor rather than the number, which another process may get.  Process numbers mean the same only inside one
+  // namespace.
   struct stat space{};
   const bool known = ::stat("/proc/self/ns/pid", &space) == 0;
   const base::ProcessId self = base::this_process();

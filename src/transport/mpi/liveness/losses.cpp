@@ -28,6 +28,7 @@ void Losses::end() {
 }
 
 void Losses::record(int worker) {
+  // The time first: whoever finds the loss in check_waiting() is to find the time of it as well, and wait that long.
   int none = -1;
   since_ = Clock::now().time_since_epoch().count();
   lost_.compare_exchange_strong(none, worker);

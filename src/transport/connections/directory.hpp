@@ -1,7 +1,6 @@
 /// Where the processes of a communicator may be reached by sockets.
 #pragma once
 
-#include <mpi.h>
 #include <netinet/in.h>
 
 #include <array>
@@ -9,11 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "transport/mpi/connections/connection_attempt.hpp"
+#include "transport/connections/sockets.hpp"
 
-namespace plait::transport::mpi {
+namespace plait::transport::connections {
 
-/// What each process tells the others of itself.
+/// Where others may reach this host: IPv4 first.
+std::vector<NetworkAddress> own_addresses();
+
+/// What all processes have told each other of themselves.
 class Directory {
  public:
   struct Address {
@@ -24,19 +26,19 @@ class Directory {
     std::uint16_t addresses = 0;
     std::uint32_t local = 0;  // whether there is a local socket
     std::array<NetworkAddress, 4> network{};
+
+    /// Of its local socket.
+    std::string local_name() const;
   };
 
-  /// An entry of its own for this process, without sockets.
-  explicit Directory(MPI_Comm comm);
-  /// Collective: tells all others what mine() is.
-  void exchange();
+  /// Of this process, without sockets.
+  static Address own();
+  Directory(int rank, std::vector<Address> all) : rank_(rank), all_(std::move(all)) {}
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(all_.size()); }
-  Address& mine() { return all_[static_cast<std::size_t>(rank_)]; }
+  const Address& mine() const { return of(rank_); }
   const Address& of(int peer) const { return all_[static_cast<std::size_t>(peer)]; }
-  /// Of its local socket.
-  std::string local_name(int peer) const;
   /// Of its socket for other hosts, where it has one.  An address that is this host's too leads here, not there: those
   /// of virtual networks are the same on many hosts.
   std::vector<sockaddr_in6> network_names(int peer) const;
@@ -46,9 +48,8 @@ class Directory {
   int first_far() const;
 
  private:
-  MPI_Comm comm_;
   int rank_ = 0;
   std::vector<Address> all_;
 };
 
-}  // namespace plait::transport::mpi
+}  // namespace plait::transport::connections

@@ -1,35 +1,30 @@
-/// RecordedRequest a process on another host.
+/// Connecting to a process on another host.
 #pragma once
 
 #include <netinet/in.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <utility>
 #include <vector>
 
-namespace plait::transport::mpi {
+#include "transport/connections/sockets.hpp"
 
-/// IPv4 addresses as IPv6 writes them, so that one kind of socket does for both.
-using NetworkAddress = std::array<std::uint8_t, 16>;
-/// Where others may reach this host: IPv4 first.
-std::vector<NetworkAddress> own_addresses();
+namespace plait::transport::connections {
 
-/// Finds a lost host within 14 s: before MPICH's UCX does, which crashes then.
-void keep_alive(int socket);
-
-/// A connection to the local socket of a name; -1, and the system's code, where there is none.
-int open_local(const std::string& name, int& code);
+using Clock = std::chrono::steady_clock;
 
 /// A TCP connection being made, without waiting for it: to one address of a host after the other, and again, for a host
 /// that does not answer may be back soon.
 class ConnectionAttempt {
  public:
-  using Clock = std::chrono::steady_clock;
   /// After so long without any answer a host counts as lost.
   static constexpr std::chrono::seconds kLostAfter{15};
+  /// Longest wait for one address; a packet or two may be lost meanwhile.
+  static constexpr std::chrono::seconds kPatience{4};
+  /// Least time from one round of all addresses to the next.
+  static constexpr std::chrono::seconds kRound{1};
 
   enum class State : std::uint8_t {
     kTrying,
@@ -39,16 +34,15 @@ class ConnectionAttempt {
     kUnable,   ///< this process could make no socket
   };
 
-  explicit ConnectionAttempt(std::vector<sockaddr_in6> addresses) : addresses_(std::move(addresses)) {}
+  ConnectionAttempt(std::vector<sockaddr_in6> addresses, Sockets& sockets, Clock::time_point now)
+      : addresses_(std::move(addresses)), sockets_(sockets), first_(now), round_(now) {}
   ~ConnectionAttempt() { drop(); }
   ConnectionAttempt(const ConnectionAttempt&) = delete;
   ConnectionAttempt& operator=(const ConnectionAttempt&) = delete;
 
-  /// To be called from time to time, and when the socket can be written to.
+  /// To be called from time to time, and when the outcome of a socket is known.
   State go_on(Clock::time_point now);
-  /// -1: none at the moment.  Another one whenever `go_on` has given one up.
-  int socket() const { return socket_; }
-  int release();
+  int release() { return std::exchange(socket_, -1); }
   Clock::time_point since() const { return first_; }
 
  private:
@@ -59,13 +53,14 @@ class ConnectionAttempt {
   void drop();
 
   std::vector<sockaddr_in6> addresses_;
+  Sockets& sockets_;
   std::size_t at_ = 0;
   int socket_ = -1;
   bool refused_ = false;
   bool tried_ = false;  // any of them
-  Clock::time_point first_ = Clock::now();
-  Clock::time_point begun_;           // of this address
-  Clock::time_point round_ = first_;  // of all addresses
+  Clock::time_point first_;
+  Clock::time_point begun_;  // of this address
+  Clock::time_point round_;  // of all addresses
 };
 
-}  // namespace plait::transport::mpi
+}  // namespace plait::transport::connections
