@@ -1,9 +1,14 @@
+#include <array>
+#include <cstddef>
+#include <new>
+
 #include "objects.hpp"
 
 using namespace plait::c;
 
 const plait_comm* plait_alone(void) {
-  static const plait_comm* const alone = new plait_comm(plait::Comm());  // never ends
+  alignas(plait_comm) static std::array<std::byte, sizeof(plait_comm)> room;
+  static const plait_comm* const alone = new (room.data()) plait_comm(plait::Comm());  // never ends, needs no memory
   return alone;
 }
 

@@ -2,10 +2,10 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "plait/mpi.hpp"
 #include "transport/ending.hpp"
@@ -74,12 +74,13 @@ Comm make_comm(MPI_Comm communicator) {
 }
 
 void communicator::forget_comms() noexcept {
-  std::vector<Comm> forgotten;
-  {
+  while (true) {
+    Comm forgotten;  // which goes when nothing is locked: it waits for what was started
     const std::scoped_lock lock(holders().mutex);
-    for (Holder* holder : holders().all) forgotten.push_back(std::exchange(holder->comm, Comm()));
+    const auto found = std::ranges::find_if(holders().all, [](const Holder* holder) { return !holder->comm.alone(); });
+    if (found == holders().all.end()) return;
+    forgotten = std::exchange((*found)->comm, Comm());
   }
-  forgotten.clear();  // not under the lock: they wait for what was started
 }
 
 }  // namespace plait

@@ -8,6 +8,7 @@
 
 #include "base/patiently.hpp"
 #include "base/text.hpp"
+#include "collective/agree.hpp"
 #include "plait/error.hpp"
 
 namespace plait::distant {
@@ -120,7 +121,13 @@ std::optional<Server::Job> Server::next() {
 
 std::byte* Server::new_buffer() {
   if (free_.empty() && buffers_.size() < static_cast<std::size_t>(kBuffers)) {
-    auto* const made = new (std::nothrow) std::byte[static_cast<std::size_t>(kPieceBytes)];
+    std::byte* made = nullptr;
+    const auto make = [&] { made = new std::byte[static_cast<std::size_t>(kPieceBytes)]; };
+    if (buffers_.empty()) {
+      surely(make);
+    } else {  // where there is none, what waits is served when another one comes back
+      static_cast<void>(collective::caught(make));
+    }
     if (made != nullptr) {
       buffers_.emplace_back(made);
       free_.push_back(made);

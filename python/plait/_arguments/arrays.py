@@ -53,6 +53,8 @@ def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Ar
         raise ArgumentError(f"{what} is bytes; pass {wanted}, such as numpy.frombuffer makes of them")
     try:
         array = np.asarray(value)
+    except MemoryError:
+        raise
     except Exception as error:
         raise ArgumentError(f"{what} is {array_kind(value)}, which makes no array ({error}); pass {wanted}") from None
     if array.dtype.hasobject or array.dtype.kind == "U":

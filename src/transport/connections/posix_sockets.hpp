@@ -11,10 +11,9 @@
 
 namespace plait::transport::connections {
 
-/// What it opens by system calls closes in a forked child: by a child's copies peers would find a process alive that
-/// has ended.
-/// threads  wait() and the functions that open, accept or close at the same time are the owner's to keep apart, but for
-/// wait() beside all others.
+/// All that it opens is closed in a forked child: by a child's copies peers would find a process alive that has ended.
+///
+/// threads  One at a time, but for wait(), which may run beside the others.
 class PosixSockets : public Sockets {
  public:
   PosixSockets();

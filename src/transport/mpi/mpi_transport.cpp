@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -57,12 +58,13 @@ class NodeWindows : public SharedWindows {
 class Inside {
  public:
   explicit Inside(node::Progress& progress) : progress_(progress) { progress_.begin(); }
-  ~Inside() { progress_.end(); }
+  ~Inside() { std::uncaught_exceptions() > exceptions_ ? progress_.fail() : progress_.end(); }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
  private:
   node::Progress& progress_;
+  int exceptions_ = std::uncaught_exceptions();
 };
 
 class MpiTransport : public Transport, public Meeting {

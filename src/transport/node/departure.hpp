@@ -25,13 +25,15 @@ class Progress {
  public:
   void begin() noexcept { ++steps_; }
   void end() noexcept { ++steps_; }
+  /// Instead of end(), where it has failed: nobody is to count on this worker's part.
+  void fail() noexcept { --steps_; }
   /// Agreements that it has taken part in, with the one that it is in.
   std::int64_t calls() const noexcept { return (steps_ + 1) / 2; }
   /// Of how many the others must be part for this one to get on: with the next one where it is in none.
   std::int64_t needed() const noexcept { return steps_ / 2 + 1; }
 
  private:
-  std::atomic<std::int64_t> steps_{0};  // beginnings and ends
+  std::atomic<std::int64_t> steps_{0};  // beginnings and ends of those that went well
 };
 
 /// The first departure of a node, or of one that a member of the node has heard of.  All zero is its initial state.

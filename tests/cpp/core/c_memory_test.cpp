@@ -40,6 +40,7 @@ TEST_F(CWithoutMemory, TheArgumentsOfCallsAreNotToBlame) {
   options.shape = shape.data();
   options.dtype = "<i8";
   std::array<std::int64_t, 40> numbers{};
+  std::array<std::int64_t, 40> others{};
   plait_layout* layout = nullptr;
   ASSERT_EQ(plait_layout_parse("40 (block) onto (1)", &layout), PLAIT_OK);
   plait_file* file = nullptr;
@@ -53,8 +54,8 @@ TEST_F(CWithoutMemory, TheArgumentsOfCallsAreNotToBlame) {
   try_each([&] { return plait_write(file, layout, numbers.data(), sizeof numbers); });
   try_each([&] { return plait_read(file, layout, numbers.data(), sizeof numbers); });
   try_each([&] {
-    return plait_redistribute(plait_alone(), layout, numbers.data(), sizeof numbers, layout, numbers.data(),
-                              sizeof numbers, 8, nullptr);
+    return plait_redistribute(plait_alone(), layout, numbers.data(), sizeof numbers, layout, others.data(),
+                              sizeof others, 8, nullptr);
   });
   try_each([&] {
     plait_stream* stream = nullptr;
