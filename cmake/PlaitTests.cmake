@@ -24,7 +24,7 @@ if(test_sources)
     set(alone layout/index_set layout/index_set_pattern core/stream_collective trace/trace_csv trace/trace_cycles
       trace/trace_events)
     list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
-    plait_together(plait_tests "tests/(cpp/[a-z]+)/" ${alone})
+    plait_together(plait_tests "tests/(cpp/[a-z]+/[a-z0-9]+)_" ${alone})
   endif()
   add_test(NAME plait_tests COMMAND plait_tests)
 endif()
