@@ -23,7 +23,7 @@ std::size_t at(int dimension) { return static_cast<std::size_t>(dimension); }
 Layout::Layout(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks, Order order,
                LayoutOptions options)
     : resolved_(std::make_shared<const layout::Resolved>(layout::resolve(
-          std::move(shape), std::move(distributions), std::move(grid), ranks, order, std::move(options)))) {}
+          {std::move(shape), std::move(distributions), std::move(grid), ranks, order, std::move(options)}))) {}
 
 const Extents& Layout::shape() const { return resolved_->shape; }
 const std::vector<Distribution>& Layout::distributions() const { return resolved_->distributions; }

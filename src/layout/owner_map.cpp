@@ -286,8 +286,8 @@ std::vector<std::int64_t> AlignedOwnerMap::owners_in(std::int64_t begin, std::in
   return base_->owners_in(std::min(a, b), std::max(a, b) + 1);
 }
 
-OwnerMapPtr make_owner_map(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
-                           std::int64_t offset, int dimension) {
+OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& of, Turn turn, int dimension) {
+  const auto& [size, extents, offset] = of;
   using Kind = Distribution::Kind;
   const bool indirect = distribution.kind == Kind::kIndirect;
   if (indirect && !turn.plain())

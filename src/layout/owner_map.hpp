@@ -126,9 +126,15 @@ class AlignedOwnerMap : public OwnerMap {
   std::int64_t offset_;
 };
 
-/// Makes the deal of a distribution, its nested ones included; `extents` has the coordinates of each level.
+/// What an owner map is made of, beside the distribution.
+struct OwnerMapSize {
+  std::int64_t size = 0;    ///< of the dimension
+  const Extents& extents;   ///< coordinates of each level of nested distributions
+  std::int64_t offset = 0;  ///< of the dimension in its template
+};
+
+/// Makes the owner map of a distribution, its nested ones included.  dimension: for errors.
 /// errors  kArgument, naming the dimension: what does not fit, such as block(m) too small.
-OwnerMapPtr make_owner_map(const Distribution& distribution, std::int64_t size, const Extents& extents, Turn turn,
-                           std::int64_t offset, int dimension);
+OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& of, Turn turn, int dimension);
 
 }  // namespace plait::layout

@@ -123,19 +123,27 @@ Extents spread(const Extents& given, const std::vector<Distribution>& distributi
   return result;
 }
 
-/// The deal of the array dimension that is aligned with a template dimension.
-OwnerMapPtr aligned_deal(const Distribution& distribution, const Extents& extents, Turn turn, std::int64_t size,
-                         std::int64_t template_size, const Alignment& alignment, int dimension) {
+/// An array dimension that is aligned with a template dimension.
+struct AlignedDimension {
+  std::int64_t size;
+  const Alignment& alignment;
+};
+
+OwnerMapPtr aligned_map(const Distribution& distribution, const OwnerMapSize& of_template, Turn turn, int dimension,
+                        const AlignedDimension& aligned) {
+  const std::int64_t template_size = of_template.size;
+  const Extents& extents = of_template.extents;
+  const auto& [size, alignment] = aligned;
   const bool blocks = distribution.inner.empty() && (distribution.kind == Distribution::Kind::kBlock ||
                                                      distribution.kind == Distribution::Kind::kCyclic);
   // Blocks of a fixed length need not know where the template ends.
   if (alignment.scale == 1 && blocks) {
-    make_owner_map(distribution, template_size, extents, turn, 0, dimension);  // for its checks
+    make_owner_map(distribution, {template_size, extents, 0}, turn, dimension);  // for its checks
     Distribution fixed = distribution;
     if (fixed.block == 0) fixed.block = std::max<std::int64_t>(base::ceil_divide(template_size, extents[0]), 1);
-    return make_owner_map(fixed, size, extents, turn, alignment.offset, dimension);
+    return make_owner_map(fixed, {size, extents, alignment.offset}, turn, dimension);
   }
-  OwnerMapPtr base = make_owner_map(distribution, template_size, extents, turn, 0, dimension);
+  OwnerMapPtr base = make_owner_map(distribution, {template_size, extents, 0}, turn, dimension);
   if (alignment.scale == 1 && alignment.offset == 0 && size == template_size) return base;
   return std::make_shared<AlignedOwnerMap>(std::move(base), size, alignment.scale, alignment.offset);
 }
@@ -192,9 +200,10 @@ void deal_plainly(Resolved& layout, const std::vector<AxesOfLevels>& axes, const
                   const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
     if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative"));
-    layout.owner_maps.push_back(
-        make_owner_map(layout.distributions[d], layout.shape[d], extents_of(axes[d], layout.map.grid()), turns[d],
-                       is_dealt(layout.distributions[d]) ? offsets[d] : 0, static_cast<int>(d)));
+    layout.owner_maps.push_back(make_owner_map(
+        layout.distributions[d],
+        {layout.shape[d], extents_of(axes[d], layout.map.grid()), is_dealt(layout.distributions[d]) ? offsets[d] : 0},
+        turns[d], static_cast<int>(d)));
     for (const std::vector<int>& level : axes[d])
       layout.axes[d].insert(layout.axes[d].end(), level.begin(), level.end());
   }
@@ -221,13 +230,13 @@ Extents deal_aligned(Resolved& layout, const std::vector<AxesOfLevels>& axes, co
         refuse(text("alignment: dimension ", alignment.dimension, " is aligned with two template dimensions"));
       const std::int64_t size = layout.shape[at(alignment.dimension)];
       check_inside(alignment, t, size, extent);
-      owner_map = aligned_deal(distribution, extents, turns[t], size, extent, alignment, dimension);
+      owner_map = aligned_map(distribution, {extent, extents, 0}, turns[t], dimension, {size, alignment});
       for (const std::vector<int>& level : axes[t])
         layout.axes[at(alignment.dimension)].insert(layout.axes[at(alignment.dimension)].end(), level.begin(),
                                                     level.end());
       continue;
     }
-    const OwnerMapPtr owner_map = make_owner_map(distribution, extent, extents, turns[t], 0, dimension);
+    const OwnerMapPtr owner_map = make_owner_map(distribution, {extent, extents, 0}, turns[t], dimension);
     std::int64_t coordinate = 0;
     if (alignment.kind == Alignment::Kind::kConstant) {
       if (alignment.offset < 0 || alignment.offset >= extent)
@@ -249,7 +258,7 @@ Extents deal_aligned(Resolved& layout, const std::vector<AxesOfLevels>& axes, co
   for (std::size_t d = 0; d < layout.shape.size(); ++d)
     if (!layout.owner_maps[d])
       layout.owner_maps[d] =
-          make_owner_map(Distribution::collapsed(), layout.shape[d], {1}, {}, 0, static_cast<int>(d));
+          make_owner_map(Distribution::collapsed(), {layout.shape[d], {1}, 0}, {}, static_cast<int>(d));
   return pinned;
 }
 
@@ -262,8 +271,8 @@ std::vector<int> dimensions_in(Order order, int dimensions) {
   return result;
 }
 
-Resolved resolve(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks, Order order,
-                 LayoutOptions options) {
+Resolved resolve(GivenLayout given) {
+  auto& [shape, distributions, grid, ranks, order, options] = given;
   Resolved result;
   result.shape = std::move(shape);
   result.distributions = std::move(distributions);

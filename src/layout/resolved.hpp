@@ -28,9 +28,18 @@ struct Resolved {
   std::vector<bool> periodic;
 };
 
-/// errors  kArgument: see the constructor of Layout.
-Resolved resolve(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks, Order order,
-                 LayoutOptions options);
+/// A layout as it was given: see the constructor of Layout.
+struct GivenLayout {
+  Extents shape;
+  std::vector<Distribution> distributions;
+  Extents grid;
+  Order ranks;
+  Order order;
+  LayoutOptions options;
+};
+
+/// errors  kArgument: as the constructor of Layout.
+Resolved resolve(GivenLayout given);
 
 /// C or Fortran order as a list of dimensions.
 std::vector<int> dimensions_in(Order order, int dimensions);

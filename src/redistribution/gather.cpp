@@ -49,10 +49,10 @@ std::int64_t Gather::stage_bytes() const {
 }
 
 void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
-            std::span<const copy::LocalArray> targets, std::byte* stage, std::int64_t part, std::int64_t parts) {
+            std::span<const copy::LocalArray> targets, std::byte* stage, WorkPart part) {
   std::int64_t steps = 0;
   for (const Gather* one : gathers) steps = std::max(steps, one->units());
-  const Range mine = range_of(steps, part, parts);
+  const Range mine = range_of(steps, part.number, part.of);
   Prefetch prefetch;
   for (std::int64_t step = mine.begin; step < mine.end; ++step) {
     // While one step's rows are put together, those of the next one are asked for.

@@ -14,6 +14,12 @@
 
 namespace plait::redistribution {
 
+/// One of several equal parts of some work.
+struct WorkPart {
+  std::int64_t number = 0;
+  std::int64_t of = 1;
+};
+
 /// What one target takes from others, by the way that suits: rows of short runs, or tiles.
 class Gather {
  public:
@@ -28,8 +34,7 @@ class Gather {
 
  private:
   friend void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
-                     std::span<const copy::LocalArray> targets, std::byte* stage, std::int64_t part,
-                     std::int64_t parts);
+                     std::span<const copy::LocalArray> targets, std::byte* stage, WorkPart part);
 
   Extents shape_;
   DimensionOrder source_order_;
@@ -41,12 +46,12 @@ class Gather {
   bool by_rows_ = false;
 };
 
-/// Does one of `parts` equal parts of the work on several targets together: they are gone through side by side, as they
+/// Does a part of the work on several targets together: they are gone through side by side, as they
 /// read neighbouring memory.  Afterwards the parts that other threads or processes have done are to be waited for.
 /// stage    As many bytes as the largest gather needs, at a multiple of 64; each thread has its own.
 /// threads  Any, each for its own part.
 void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
-            std::span<const copy::LocalArray> targets, std::byte* stage, std::int64_t part, std::int64_t parts);
+            std::span<const copy::LocalArray> targets, std::byte* stage, WorkPart part);
 
 /// A stage of so many bytes at a multiple of 64.
 class Stage {

@@ -31,7 +31,7 @@ void gather_all(const plan::Pairs& pairs, std::span<const copy::LocalArray> from
       one.fit(from, to[i]);
       Stage stage(one.stage_bytes());
       const Gather* const gathers[] = {&one};
-      gather(gathers, from, to.subspan(i, 1), stage.data(), 0, 1);
+      gather(gathers, from, to.subspan(i, 1), stage.data(), {});
     }
   });
 }

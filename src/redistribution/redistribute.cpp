@@ -187,8 +187,8 @@ void Exchange::fill(Group& group, const Views& views, std::span<const copy::Loca
   }
   if (!stage_ || stage_->bytes() < stage) stage_.emplace(stage);
   const bool shared_out = &group == (whole_group_ ? &*whole_group_ : nullptr);
-  gather(gathers, sources, targets, stage_->data(), shared_out ? group.part : 0,
-         shared_out ? static_cast<std::int64_t>(group.ranks.size()) : 1);
+  const WorkPart mine = shared_out ? WorkPart{group.part, static_cast<std::int64_t>(group.ranks.size())} : WorkPart{};
+  gather(gathers, sources, targets, stage_->data(), mine);
 }
 
 bool Exchange::on_node(std::int64_t rank) const { return transport_.node_rank_of(static_cast<int>(rank)) >= 0; }

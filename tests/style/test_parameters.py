@@ -33,12 +33,8 @@ LATER_PYTHON = {
     "bench/plait_bench/primitives.py:__init__": 6,
     "scripts/figures.py:text": 6,
 }
+# Public, with names that stay.
 KNOWN_HEADERS = {
-    "src/layout/owner_map.hpp:make_owner_map": 6,
-    "src/layout/resolved.hpp:resolve": 6,
-    "src/plan/access/access.hpp:AccessPlan": 9,
-    "src/plan/access/section.hpp:for_each_run_of_box": 6,
-    "src/redistribution/gather.hpp:gather": 6,
     "include/plait/layout.hpp:Layout": 6,
     "include/plait/redistribute.hpp:redistribute": 7,
     "include/plait/redistribute.hpp:start_redistribute": 7,

@@ -13,16 +13,15 @@
 
 namespace plait::plan {
 
-AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_bytes, std::int64_t data_offset,
-                       std::int64_t workers, bool nodes_apart, bool write, const AccessOptions& options,
+AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, const AccessOptions& options,
                        const CostModel& model)
     : section_(std::move(section)),
       layout_(std::move(layout)),
-      element_bytes_(element_bytes),
-      data_offset_(data_offset),
-      workers_(workers),
-      nodes_apart_(nodes_apart),
-      write_(write),
+      element_bytes_(task.element_bytes),
+      data_offset_(task.data_offset),
+      workers_(task.workers),
+      nodes_apart_(task.nodes_apart),
+      write_(task.write),
       options_(options),
       model_(model) {
   if (layout_.shape() != section_.layout_shape)
@@ -36,10 +35,10 @@ AccessPlan::AccessPlan(Section section, Layout layout, std::int64_t element_byte
   base::checked_multiply(
       base::checked_add(section_.elements, 2 * (options.storage_unit / common), "elements of the array"),
       element_bytes_, "bytes of the array");
-  if (options.readers < 0 || options.readers > workers)
-    throw Error(ErrorKind::kArgument, base::text("readers=", options.readers, ", but there are ", workers,
-                                                 " workers; use 1 to ", workers, ", or 0 for the best number"));
-  choose_shares(data_offset, options.readers);
+  if (options.readers < 0 || options.readers > workers_)
+    throw Error(ErrorKind::kArgument, base::text("readers=", options.readers, ", but there are ", workers_,
+                                                 " workers; use 1 to ", workers_, ", or 0 for the best number"));
+  choose_shares(data_offset_, options.readers);
   choose_window(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes);
   strategy_ = options.strategy;
   if (section_.chunks) {

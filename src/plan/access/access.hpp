@@ -58,15 +58,22 @@ inline constexpr int kSlots = 2;
 inline constexpr std::int64_t kSieveGap = 4096;
 /// The stretch that such a read covers at most.
 inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
+/// Which array is accessed, and by whom.
+struct AccessTask {
+  std::int64_t element_bytes = 1;
+  std::int64_t data_offset = 0;  ///< where the file's array begins
+  std::int64_t workers = 1;      ///< processes or threads that hold the layout's ranks
+  bool nodes_apart = false;      ///< some workers do not share memory, so that messages need staging as well
+  bool write = false;
+};
+
 class AccessPlan {
  public:
-  /// `layout` is of the section's layout_shape; `workers` processes or threads hold its ranks; `nodes_apart` tells that
-  /// some workers do not share memory, so that messages need staging as well; `data_offset` is where the file's array
-  /// begins.
+  /// `layout` is of the section's layout_shape.
   /// errors  kArgument: the layout's shape is not the section's, the memory is too small for one element, or chunks are
   ///         to be accessed directly.
-  AccessPlan(Section section, Layout layout, std::int64_t element_bytes, std::int64_t data_offset, std::int64_t workers,
-             bool nodes_apart, bool write, const AccessOptions& options, const CostModel& model = {});
+  AccessPlan(Section section, Layout layout, const AccessTask& task, const AccessOptions& options,
+             const CostModel& model = {});
 
   const Section& section() const { return section_; }
   const Layout& layout() const { return layout_; }

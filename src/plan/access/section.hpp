@@ -64,10 +64,17 @@ struct FileRun {
 /// The same of a box with such steps between neighbours in the file.
 std::int64_t contiguous_elements(const Extents& shape, const Extents& steps);
 
+/// A box of elements in the file: `steps` between neighbours, the first one at the position `origin`.
+struct FileBox {
+  const Extents& shape;
+  const Extents& steps;
+  std::int64_t origin;
+};
+
 /// Calls `visit(FileRun)` for each stretch of the positions [begin, end) of a box that is contiguous in the file, ascending.
 template <typename Visit>
-void for_each_run_of_box(const Extents& shape, const Extents& steps, std::int64_t origin, std::int64_t begin,
-                         std::int64_t end, Visit&& visit) {
+void for_each_run_of_box(const FileBox& box, std::int64_t begin, std::int64_t end, Visit&& visit) {
+  const auto& [shape, steps, origin] = box;
   const std::int64_t run = contiguous_elements(shape, steps);
   if (run == 0 || begin >= end) return;
   // One run for each combination of the slower dimensions.
@@ -105,11 +112,11 @@ void for_each_part(const Chunks& chunks, std::int64_t begin, std::int64_t end, V
 template <typename Visit>
 void for_each_file_run(const Section& section, std::int64_t begin, std::int64_t end, Visit&& visit) {
   if (!section.chunks) {
-    for_each_run_of_box(section.shape, section.steps, section.origin, begin, end, visit);
+    for_each_run_of_box({section.shape, section.steps, section.origin}, begin, end, visit);
     return;
   }
   for_each_part(*section.chunks, begin, end, [&](const ChunkPart& part, std::int64_t from, std::int64_t to) {
-    for_each_run_of_box(part.shape, part.steps, part.file, from, to, [&](const FileRun& run) {
+    for_each_run_of_box({part.shape, part.steps, part.file}, from, to, [&](const FileRun& run) {
       visit(FileRun{run.file, run.position + part.position, run.elements});
     });
   });

@@ -45,7 +45,8 @@ void access_as(Transport& transport, const Case& access, const AccessOptions& op
                std::span<const LocalArray> arrays, bool sees_all, bool write) {
   plait::collective::prepare(transport);
   const AccessPlan plan(Section(access.file_shape, access.file_order, access.region), access.layout,
-                        access.element_bytes, access.offset, transport.size(), transport.nodes_apart(), write, options);
+                        {access.element_bytes, access.offset, transport.size(), transport.nodes_apart(), write},
+                        options);
   plait::collective::Times times;
   const plait::access::Access parts{plan, store, access.offset, transport, arrays, sees_all, times};
   const auto move = write ? plait::access::make_write(parts) : plait::access::make_read(parts);

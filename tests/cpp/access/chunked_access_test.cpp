@@ -45,7 +45,8 @@ std::vector<std::unique_ptr<ChunkedStore>> carry_out(const ChunkedCase& access, 
     plait::collective::prepare(transport);
     const auto me = static_cast<std::size_t>(transport.rank());
     const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, access.chunk), access.layout,
-                          access.element_bytes, access.offset, workers, transport.nodes_apart(), write, access.options);
+                          {access.element_bytes, access.offset, workers, transport.nodes_apart(), write},
+                          access.options);
     plait::collective::Times times;
     const plait::access::Access parts{plan,  *views[me], access.offset, transport, std::span(arrays).subspan(me, 1),
                                       false, times};

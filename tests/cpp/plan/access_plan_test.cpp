@@ -28,7 +28,7 @@ using plait::plan::Strategy;
 AccessPlan plan_of(const Extents& shape, const Layout& layout, std::int64_t element_bytes, std::int64_t offset,
                    std::int64_t workers, const AccessOptions& options = {}, bool apart = false, bool write = false,
                    const Region& region = {}, Order file_order = Order::kC) {
-  return {Section(shape, file_order, region), layout, element_bytes, offset, workers, apart, write, options};
+  return {Section(shape, file_order, region), layout, {element_bytes, offset, workers, apart, write}, options};
 }
 
 Layout whole(const Extents& shape) {

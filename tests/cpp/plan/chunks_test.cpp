@@ -149,7 +149,7 @@ TEST(Chunks, PositionsSharesAndWindowsGoChunkByChunk) {
                                     << ", readers " << options.readers << ", memory " << options.memory_bytes);
     const Elements elements = elements_of(access, chunk);
     const AccessPlan plan(Section(access.file_shape, access.file_order, access.region, chunk), access.layout,
-                          access.element_bytes, access.offset, 4, false, true, options);
+                          {access.element_bytes, access.offset, 4, false, true}, options);
     ASSERT_EQ(plan.strategy(), Strategy::kTwoPhase);
     ASSERT_NO_FATAL_FAILURE(check_section(plan.section(), elements));
     ASSERT_NO_FATAL_FAILURE(check_shares(plan));
@@ -170,13 +170,13 @@ TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {
 TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {
   const Section section({4096, 4096}, Order::kC, {}, {1024, 1024});
   const plait::Layout layout({4096, 4096}, {plait::Distribution::collapsed(), plait::Distribution::collapsed()}, {});
-  const AccessPlan large(section, layout, 8, 0, 3, false, true, {});
+  const AccessPlan large(section, layout, {8, 0, 3, false, true}, {});
   EXPECT_EQ(large.window(), 1024 * 1024);
   EXPECT_EQ(large.steps(), 6);  // 16 chunks for 3 readers
   EXPECT_NE(large.explain("a").find("16 of 8 MiB, each touched by one rank"), std::string::npos) << large.explain("a");
   AccessOptions little;
   little.memory_bytes = 1 << 20;
-  const AccessPlan pieces(section, layout, 8, 0, 3, false, true, little);
+  const AccessPlan pieces(section, layout, {8, 0, 3, false, true}, little);
   EXPECT_EQ(pieces.window(), 1 << 16);
   EXPECT_EQ(pieces.share(0).size(), 6 * 1024 * 1024);
 }
@@ -188,7 +188,7 @@ TEST(Chunks, ThatCannotBeAreRefused) {
   direct.strategy = Strategy::kDirect;
   const Section section({4}, Order::kC, {}, {3});
   const plait::Layout layout({4}, {plait::Distribution::collapsed()}, {});
-  expect_refused([&] { AccessPlan(section, layout, 8, 0, 1, false, false, direct); }, "the array lies in chunks");
+  expect_refused([&] { AccessPlan(section, layout, {8, 0, 1, false, false}, direct); }, "the array lies in chunks");
 }
 
 }  // namespace
