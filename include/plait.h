@@ -72,7 +72,7 @@ plait_status plait_comm_size(const plait_comm* comm, int* size);
 /** Before MPI_Finalize, and so all that was made with it.  Not collective. */
 plait_status plait_comm_free(plait_comm** comm);
 
-/* ---- Layouts: how an array is dealt to ranks.  Pure: no MPI, no I/O. ---- */
+/* ---- Layouts: how an array is distributed over ranks.  Pure: no MPI, no I/O. ---- */
 
 /** Reads `8x12 (block, cyclic(3)) onto (2, 2) order=F`; docs/reference/notation.md. */
 plait_status plait_layout_parse(const char* text, plait_layout** layout);

@@ -49,8 +49,8 @@ plait_status plait_popen(int unit, const char* file, int access, int form, int s
 plait_status plait_pclose(int unit);
 
 /**
- * Describes an array of `size_info` elements whose dimensions are dealt as `distr_info` says to `proc_info` ranks;
- * `block_size` matters for BLOCK-CYCLIC dimensions.  The name is for messages and tables.
+ * Describes an array of `size_info` elements whose dimensions are distributed as `distr_info` says to `proc_info`
+ * ranks; `block_size` matters for BLOCK-CYCLIC dimensions.  The name is for messages and tables.
  * Returns a descriptor, 1 or more, or the negative of a status.  The elements are 4 bytes long until plait_array_type.
  */
 int plait_array_map(const char* array_name, const int64_t size_info[7], const int distr_info[7],

@@ -75,7 +75,7 @@ def owner(layout: plait.Layout, *index: int) -> int:
     return layout.owners(index)[0]
 
 
-def place(layout: plait.Layout, *index: int) -> int:
+def position(layout: plait.Layout, *index: int) -> int:
     """Where an element lies in the memory of its owner, counted in elements."""
     rank = owner(layout, *index)
     local, shape = layout.to_local(index, rank), layout.local_shape(rank)
@@ -119,14 +119,14 @@ def distributions() -> Svg:
 
 
 def grid() -> Svg:
-    """A 6x4 array on 2x2 ranks: owners under both rank orders, places under both memory orders."""
+    """A 6x4 array on 2x2 ranks: owners under both rank orders, positions under both memory orders."""
     svg = Svg()
     text = "6x4 (cyclic(2), block) onto (2, 2)"
     panels = [
         ("owner, ranks=C", "", owner),
         ("owner, ranks=F", " ranks=F", owner),
-        ("place, order=C", "", place),
-        ("place, order=F", " order=F", place),
+        ("position, order=C", "", position),
+        ("position, order=F", " order=F", position),
     ]
     for number, (title, option, value) in enumerate(panels):
         layout = plait.Layout.parse(text + option)
@@ -160,17 +160,17 @@ def period() -> Svg:
         both = owner(source, i) == 0 and owner(target, i) == 0
         svg.cell(left + i * CELL, y, rank_hex(0) if both else UNOWNED, i if both else "")
     svg.bracket(left, y + CELL + 4, 12 * CELL, "one period: lcm(4, 6) = 12 indices, two pieces")
-    svg.bracket(left + 12 * CELL, y + CELL + 4, 12 * CELL, "the same two pieces, 6 places further on both sides")
+    svg.bracket(left + 12 * CELL, y + CELL + 4, 12 * CELL, "the same two pieces, 6 positions further on both sides")
     return svg
 
 
 def shares() -> Svg:
-    """A range of places of an array in a file, and the boxes that it is."""
+    """A range of positions of an array in a file, and the boxes that it is."""
     svg = Svg()
     begin, end = 4, 17
     boxes = [range(4, 6), range(6, 12), range(12, 17)]
-    colours = {place: rank_hex(number) for number, box in enumerate(boxes) for place in box}
-    svg.text(0, 12, f"places [{begin}, {end}) of a 4x6 array in C order, as they lie in the file", size=13)
+    colours = {position: rank_hex(number) for number, box in enumerate(boxes) for position in box}
+    svg.text(0, 12, f"positions [{begin}, {end}) of a 4x6 array in C order, as they lie in the file", size=13)
     for i in range(24):
         svg.cell(i * CELL, 22, colours.get(i, UNOWNED), i)
     svg.text(0, 88, "the same elements in the array: three boxes", size=13)

@@ -1,4 +1,4 @@
-/// Striped files: arrays dealt round-robin over several disks, one component file on each.
+/// Striped files: arrays distributed round-robin over several disks, one component file on each.
 ///
 /// `stripe:NAME?disks=d1,d2&unit=64K` is a name for File::open in all modes.  NAME is a small text that tells where the
 /// component files are; the disks are folders.  Stripe k of the array's bytes (`unit` bytes each) lies in component

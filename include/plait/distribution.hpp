@@ -1,4 +1,4 @@
-/// Distributions: how the indices of one dimension are dealt to the coordinates of grid axes.
+/// Distributions: how the indices of one dimension are distributed over the coordinates of grid axes.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct OwnerRun {
   bool operator==(const OwnerRun&) const = default;
 };
 
-/// How the indices of one dimension are dealt (HPF 1.1 section 3.3; HPF 2.0 section 8 for GEN_BLOCK and INDIRECT).
-/// N is the number of indices, p that of the coordinates.
+/// How the indices of one dimension are distributed (HPF 1.1 section 3.3; HPF 2.0 section 8 for GEN_BLOCK and
+/// INDIRECT). N is the number of indices, p that of the coordinates.
 struct Distribution {
   enum class Kind : std::uint8_t {
-    kCollapsed,  ///< `*`: not dealt; each rank has all indices and the dimension uses no grid axis
+    kCollapsed,  ///< `*`: not distributed; each rank has all indices and the dimension uses no grid axis
     kBlock,      ///< `block`: blocks of ceil(N/p), the last ones short or empty; `block(m)`: blocks of m, m*p >= N
     kBalanced,   ///< `balanced`: the first N mod p coordinates have one index more than the others
-    kCyclic,     ///< `cyclic(k)`: blocks of k dealt round robin
+    kCyclic,     ///< `cyclic(k)`: blocks of k distributed round robin
     kGenBlock,   ///< `gen_block(sizes)`: consecutive blocks of the given sizes
     kIndirect,   ///< `indirect(0*3, 1*2)`: the owner of each index, run by run
   };
@@ -34,7 +34,7 @@ struct Distribution {
   std::vector<OwnerRun> owners;     ///< kIndirect only
   bool repeats = false;             ///< kIndirect: `owners` is repeated to the end of the dimension
   std::vector<int> axes;            ///< grid axes that are named, `block@(0, 1)`, major first; empty: left to right
-  std::vector<Distribution> inner;  ///< `block/cyclic(2)`: each deals the local positions of the one before it
+  std::vector<Distribution> inner;  ///< `block/cyclic(2)`: each distributes the local positions of the one before it
 
   static Distribution collapsed() { return {}; }
   static Distribution block_of(std::int64_t m = 0) { return make(Kind::kBlock, m); }

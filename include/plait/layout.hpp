@@ -1,4 +1,4 @@
-/// Layouts: how the elements of an N-dimensional array are dealt to the ranks of a grid.
+/// Layouts: how the elements of an N-dimensional array are distributed over the ranks of a grid.
 ///
 /// Everything here is a value, is pure (no MPI, no I/O) and may be used from any thread.  Sizes are counted in
 /// elements.
@@ -52,9 +52,9 @@ struct Alignment {
 struct LayoutOptions {
   Extents rank_list;             ///< the rank of each grid position, in row-major order
   std::vector<int> replicate;    ///< grid axes along which each position holds a copy
-  Extents source;                ///< coordinate of the first block, for each dimension (or each dealt one)
+  Extents source;                ///< coordinate of the first block, for each dimension (or each distributed one)
   Extents offset;                ///< index of the template where the array begins, for each dimension
-  std::vector<int> reverse;      ///< dimensions that are dealt towards lower coordinates
+  std::vector<int> reverse;      ///< dimensions that are distributed towards lower coordinates
   std::vector<int> order;        ///< of local arrays: dimensions, slowest first; goes before `order` of the constructor
   std::vector<Halo> halo;        ///< for each dimension
   std::vector<int> periodic;     ///< dimensions whose halo wraps around
@@ -63,7 +63,7 @@ struct LayoutOptions {
   bool operator==(const LayoutOptions&) const = default;
 };
 
-/// How an array of a given shape is dealt to ranks.
+/// How an array of a given shape is distributed over ranks.
 ///
 /// Each rank has a product of index sets, one for each dimension.  Its local array holds them in ascending order, in C
 /// or Fortran order or any other order of the dimensions, with a halo around it where one is asked for.
@@ -73,9 +73,9 @@ class Layout {
   Layout() : Layout(Extents{}, {}, Extents{}) {}
 
   /// errors  kArgument, naming the dimension and the values: more than 32 dimensions, a negative size, a number of
-  ///         distributions that differs from the number of dimensions, a grid that does not match the dealt dimensions,
-  ///         blocks or maps that do not fit, an array that leaves its template, a halo wider than a block, counts past
-  ///         2^63.
+  ///         distributions that differs from the number of dimensions, a grid that does not match the distributed
+  ///         dimensions, blocks or maps that do not fit, an array that leaves its template, a halo wider than a block,
+  ///         counts past 2^63.
   Layout(Extents shape, std::vector<Distribution> distributions, Extents grid, Order ranks = Order::kC,
          Order order = Order::kC, LayoutOptions options = {});
 
@@ -105,12 +105,12 @@ class Layout {
   /// Number of elements of the whole array.
   std::int64_t elements() const;
 
-  /// Coordinate of a rank for each *array* dimension (0 where it is not dealt).
+  /// Coordinate of a rank for each *array* dimension (0 where it is not distributed).
   /// errors  kArgument: a rank that is in no set.
   Extents coordinates(std::int64_t rank) const;
   /// The inverse of coordinates(), among the ranks of one replica.
   std::int64_t rank_at(std::span<const std::int64_t> coordinates, std::int64_t replica = 0) const;
-  /// Number of coordinates that dimension `dimension` is dealt to, 1 for `*`.
+  /// Number of coordinates that dimension `dimension` is distributed over, 1 for `*`.
   std::int64_t coordinates_in(int dimension) const;
   /// How many copies of each element there are, and which of them a rank holds: the ranks of an element count up.
   std::int64_t replicas() const;
@@ -160,7 +160,7 @@ class Layout {
   bool spelled_like(const Layout& other) const;
 
   /// The one normal form: equal layouts have the same one.
-  /// cost    O(ranks) up to a few thousand ranks and where ranks are listed or dimensions dealt in turns; else
+  /// cost    O(ranks) up to a few thousand ranks and where ranks are listed or dimensions distributed in turns; else
   ///         O(dimensions).  Irregular dimensions cost O(runs of one period) besides.
   Layout normal_form() const;
 

@@ -1,7 +1,7 @@
 /// Shared Files: one logical file over the disks of all ranks, read and written by any rank at any offset.
 ///
-/// The model of Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 3: the bytes are dealt out in stripes over
-/// component files, one of each rank, which are reached by Distant I/O (plait/distant.hpp); no servers.  Where all
+/// The model of Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 3: the bytes are distributed in stripes
+/// over component files, one of each rank, which are reached by Distant I/O (plait/distant.hpp); no servers.  Where all
 /// ranks see the path's folder as the same one, a single ordinary file at that path is used instead.
 ///
 /// What is promised, beside the promises of Distant I/O about wait() (docs/guides/shared-files.md has it at length):

@@ -2,9 +2,9 @@
 ///
 /// Reading: each reader fills windows of its own share of the store, in memory that its whole node sees; every rank
 /// takes its part straight from there.  Ranks on other nodes get packed messages.  Writing runs the other way.  Each
-/// worker has two windows, so that one fills while the other one is dealt out; all waiting inside a node sleeps on the
-/// slots' counters. Workers that are threads of one process see all arrays: each deals its own windows out to all of
-/// them and waits for nobody.
+/// worker has two windows, so that one fills while the other one is distributed; all waiting inside a node sleeps on
+/// the slots' counters. Workers that are threads of one process see all arrays: each distributes its own windows to
+/// all of them and waits for nobody.
 #pragma once
 
 #include "access/access.hpp"

@@ -14,7 +14,7 @@ using Range = plan::AccessPlan::Range;
 /// A nest of at most two loops for each of 32 dimensions.
 using Loops = std::array<copy::Loop, 2 * kMaxDimensions>;
 
-/// Local arrays from this size on pass the caches: the rest of them would have pushed out what was just dealt.
+/// Local arrays from this size on pass the caches: the rest of them would have pushed out what was just distributed.
 constexpr std::int64_t kLargeArray = std::int64_t{4} << 20;
 
 /// The nest as it stands: side a is copied to side b.

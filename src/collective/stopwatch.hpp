@@ -8,7 +8,7 @@ namespace plait::collective {
 /// Seconds that one worker spent, for people and benchmarks.
 struct Times {
   double io = 0;    ///< in calls of the store
-  double copy = 0;  ///< dealing out, packing and unpacking
+  double copy = 0;  ///< distributing, packing and unpacking
   double wait = 0;  ///< waiting for other workers and for messages
   double total = 0;
 };

@@ -1,4 +1,5 @@
-/// How one dimension of an array is dealt to coordinates 0 ... p-1: the one-dimensional part of a layout, resolved.
+/// How one dimension of an array is distributed over coordinates 0 ... p-1: the one-dimensional part of a layout,
+/// resolved.
 #pragma once
 
 #include <cstdint>
@@ -92,7 +93,8 @@ class IndirectOwnerMap : public OwnerMap {
   std::vector<IndexSet> sets_;
 };
 
-/// `outer/inner`: inner deals the local positions that outer gives to a coordinate; coordinate = outer*p_inner + inner.
+/// `outer/inner`: inner distributes the local positions that outer gives to a coordinate; coordinate = outer*p_inner +
+/// inner.
 class NestedOwnerMap : public OwnerMap {
  public:
   NestedOwnerMap(OwnerMapPtr outer, Distribution inner, std::int64_t inner_extent);

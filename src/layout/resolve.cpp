@@ -1,4 +1,4 @@
-// From what a layout was given as to what it means: checks, and the deal of each dimension.
+// From what a layout was given as to what it means: checks, and the distribution of each dimension.
 
 #include <algorithm>
 #include <numeric>
@@ -107,7 +107,7 @@ Extents extents_of(const AxesOfLevels& levels, const Extents& grid) {
   return result;
 }
 
-/// One entry for each dimension, from one for each or, where that is allowed, one for each dealt dimension.
+/// One entry for each dimension, from one for each or, where that is allowed, one for each distributed dimension.
 Extents spread(const Extents& given, const std::vector<Distribution>& distributions, const char* what,
                bool dealt_only) {
   if (given.empty()) return Extents(distributions.size(), 0);

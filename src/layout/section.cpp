@@ -15,7 +15,7 @@ Layout section(const Layout& whole, const Extents& origin, const Extents& shape)
     for (std::size_t d = 0; d < dimensions; ++d) {
       Alignment alignment;
       alignment.dimension = static_cast<int>(d);
-      // What is not dealt has no offset.
+      // What is not distributed has no offset.
       const bool dealt = whole.distributions()[d].kind != Distribution::Kind::kCollapsed;
       if (dealt && !options.offset.empty()) alignment.offset = options.offset[d];
       options.template_shape[d] += alignment.offset;

@@ -21,8 +21,8 @@ struct WriteSegment {
   std::int64_t bytes = 0;
 };
 
-/// How the bytes of a store are cut up where they lie: in stripes of `unit` bytes that are dealt to `disks` disks. Both
-/// 0: they are not.
+/// How the bytes of a store are cut up where they lie: in stripes of `unit` bytes that are distributed over `disks`
+/// disks. Both 0: they are not.
 struct Striping {
   std::int64_t unit = 0;
   std::int64_t disks = 0;

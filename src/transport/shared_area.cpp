@@ -33,8 +33,8 @@ Registry& registry() {
 /// Unmaps what nobody holds any more, in any process.
 void forget_unused(Registry& known) {
   for (auto area = known.areas.begin(); area != known.areas.end();) {
-    // Acquire, after the releases of all that held it: their last accesses are over.  The number lies in the area itself,
-    // which every process that has mapped it may still read.
+    // Acquire, after the releases of all that held it: their last accesses are over.  The number lies in the area
+    // itself, which every process that has mapped it may still read.
     if (area->second.holders().load(std::memory_order_acquire) > 0) {
       ++area;
     } else {

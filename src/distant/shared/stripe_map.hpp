@@ -1,4 +1,4 @@
-/// How the bytes of a shared file are dealt to its components.
+/// How the bytes of a shared file are distributed over its components.
 #pragma once
 
 #include <cstdint>

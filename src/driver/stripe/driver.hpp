@@ -1,4 +1,4 @@
-/// Bytes dealt round-robin over several disks: `stripe:NAME?disks=d1,d2&unit=64K`.
+/// Bytes distributed round-robin over several disks: `stripe:NAME?disks=d1,d2&unit=64K`.
 #pragma once
 
 #include "driver/file_driver.hpp"

@@ -68,7 +68,7 @@ UnitPosition position_of(const Layout& layout, const Extents& index) {
   return {rank, local_position};
 }
 
-/// The layout that deals the given bits of indices, most significant first, to the ranks: `cyclic(2^b)` onto 2^w
+/// The layout that distributes the given bits of indices, most significant first, to the ranks: `cyclic(2^b)` onto 2^w
 /// coordinates takes the w bits from b on, and the positions that it leaves have the other bits.
 std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
   struct Axis {

@@ -1,4 +1,4 @@
-/// What can be told of one dealt dimension without the names of its coordinates, and the spelling of that.
+/// What can be told of one distributed dimension without the names of its coordinates, and the spelling of that.
 ///
 /// The *labels* 0, 1, ... number the coordinates that own anything by their first index.
 #pragma once
@@ -25,7 +25,7 @@ struct BalancedBlocks {};
 struct UnequalBlocks {
   Extents sizes;
 };
-/// Blocks dealt round robin to all coordinates, the first one of `first`.
+/// Blocks distributed round robin over all coordinates, the first one of `first`.
 struct RoundRobin {
   std::int64_t first = 0;
   std::int64_t block = 0;
@@ -36,7 +36,8 @@ struct Word {
 };
 using Pattern = std::variant<UniformBlocks, BalancedBlocks, UnequalBlocks, RoundRobin, Word>;
 
-/// The pattern of a deal of at least one index; nothing where it is irregular and needs more than a million runs.
+/// The pattern of a distribution of at least one index; nothing where it is irregular and needs more than a million
+/// runs.
 /// cost  O(1) for the plain distributions, O(coordinates) for gen_block, else O(runs of one period).
 std::optional<Pattern> pattern_of(const OwnerMap& owner_map);
 

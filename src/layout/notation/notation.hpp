@@ -27,8 +27,8 @@ std::vector<Alignment> parse_alignment(std::string_view text);
 /// `(1, 2:0)`.  errors  as above.
 std::vector<Halo> parse_halo(std::string_view text);
 
-/// Fills in what the text may leave out: ranks and order C, the grid `()` where nothing is dealt.
-/// errors  kArgument: no grid for dealt dimensions, and all that the constructor of Layout refuses.
+/// Fills in what the text may leave out: ranks and order C, the grid `()` where nothing is distributed.
+/// errors  kArgument: no grid for distributed dimensions, and all that the constructor of Layout refuses.
 Layout make_layout(const Notation& notation, const Extents& shape);
 
 }  // namespace plait::layout

@@ -1,8 +1,8 @@
 /// The plan of one collective read or write: how an array in a store and a layout on ranks meet.
 ///
-/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's positions dealt to
-/// the readers in equal consecutive shares, which part at storage units; where the array lies in chunks, shares and
-/// windows are of whole ones.  An access is the composition of that layout with the wanted one.
+/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's positions
+/// distributed over the readers in equal consecutive shares, which part at storage units; where the array lies in
+/// chunks, shares and windows are of whole ones.  An access is the composition of that layout with the wanted one.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ inline constexpr std::int64_t kDefaultMemory = std::int64_t{32} << 20;
 /// Windows are this large where the budget allows it: the best of 128 KiB to 8 MiB in `plait bench io`, small enough to
 /// stay in a core's cache between the store and the ranks.
 inline constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
-/// Two windows a reader: one fills while the other one is dealt out.
+/// Two windows a reader: one fills while the other one is distributed.
 inline constexpr int kSlots = 2;
 /// Runs shorter than this that lie nearer to each other than this are read together with what lies between them:
 /// reading so many bytes costs about as much as one more request.

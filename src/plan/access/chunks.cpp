@@ -52,8 +52,8 @@ Chunks::Chunks(const Extents& array, const Extents& chunk, Slices slices)
   }
 }
 
-// Where the step is longer than a chunk, chunks between two indices have nothing of the section, and each index has a row
-// of its own.
+// Where the step is longer than a chunk, chunks between two indices have nothing of the section, and each index has a
+// row of its own.
 
 std::int64_t Chunks::row_of(std::size_t d, std::int64_t index) const {
   if (slices_.step[d] > chunk_[d]) return index;

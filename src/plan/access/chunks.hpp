@@ -24,12 +24,12 @@ struct ChunkPart {
   std::int64_t elements = 1;
 };
 
-/// An array is cut into boxes of one shape, slowest dimension first, and so lie the boxes in the file and the elements in
-/// each box.  Every chunk takes the room of a whole one, so the positions of the file that chunks at the upper edges have outside
-/// the array hold nothing.
+/// An array is cut into boxes of one shape, slowest dimension first, and so lie the boxes in the file and the elements
+/// in each box.  Every chunk takes the room of a whole one, so the positions of the file that chunks at the upper edges
+/// have outside the array hold nothing.
 ///
-/// The chunks that have something of the section are numbered in file order.  The section's positions count its elements in
-/// file order as well: those of chunk 0, those of chunk 1, and so on.
+/// The chunks that have something of the section are numbered in file order.  The section's positions count its
+/// elements in file order as well: those of chunk 0, those of chunk 1, and so on.
 /// cost    O(dimensions) in time and memory, whatever the number of chunks.
 class Chunks {
  public:
@@ -53,8 +53,8 @@ class Chunks {
   /// The file position of an element of the section.
   std::int64_t file_position(const Extents& index) const;
 
-  /// Chunks in a line along a dimension that have something of the section, the number of the first one, or behind it, that has one
-  /// of its indices from `index` on, and the first index that one has.
+  /// Chunks in a line along a dimension that have something of the section, the number of the first one, or behind it,
+  /// that has one of its indices from `index` on, and the first index that one has.
   std::int64_t rows(std::size_t d) const { return rows_[d]; }
   std::int64_t row_of(std::size_t d, std::int64_t index) const;
   std::int64_t row_begin(std::size_t d, std::int64_t row) const;

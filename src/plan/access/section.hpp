@@ -13,8 +13,8 @@
 
 namespace plait::plan {
 
-/// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` counts from the
-/// beginning of the range that was cut.
+/// A stretch of positions as an N-dimensional box of the section: [lo, hi) in each dimension.  `position` counts from
+/// the beginning of the range that was cut.
 struct Box {
   Extents lo;
   Extents hi;
@@ -53,8 +53,8 @@ struct Section {
 /// Cuts the positions [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
 std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end);
 
-/// A stretch of the file: `elements` elements from file position `file` on, which are the section's positions from `position`
-/// on.
+/// A stretch of the file: `elements` elements from file position `file` on, which are the section's positions from
+/// `position` on.
 struct FileRun {
   std::int64_t file = 0;
   std::int64_t position = 0;
@@ -71,7 +71,8 @@ struct FileBox {
   std::int64_t origin;
 };
 
-/// Calls `visit(FileRun)` for each stretch of the positions [begin, end) of a box that is contiguous in the file, ascending.
+/// Calls `visit(FileRun)` for each stretch of the positions [begin, end) of a box that is contiguous in the file,
+/// ascending.
 template <typename Visit>
 void for_each_run_of_box(const FileBox& box, std::int64_t begin, std::int64_t end, Visit&& visit) {
   const auto& [shape, steps, origin] = box;

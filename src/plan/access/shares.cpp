@@ -116,8 +116,8 @@ AccessPlan::Range AccessPlan::window(std::int64_t reader, std::int64_t step) con
 
 namespace {
 
-/// The first position at or behind `position` of a dense array, slowest dimension first, whose index in each dimension is one of
-/// those that next(d, index) finds: the first of them from `index` on, or the extent.
+/// The first position at or behind `position` of a dense array, slowest dimension first, whose index in each dimension
+/// is one of those that next(d, index) finds: the first of them from `index` on, or the extent.
 template <typename Next>
 std::int64_t next_of_product(const Extents& shape, std::int64_t position, Next&& next) {
   const std::size_t dimensions = shape.size();

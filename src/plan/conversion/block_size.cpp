@@ -174,7 +174,7 @@ bool regular(const Layout& normal, int d) {
   return blocks != nullptr && blocks->turn().plain() && blocks->offset() == 0 && normal.halo(d) == Halo{};
 }
 
-/// Any two deals: the pieces of all pairs of coordinates.
+/// Any two distributions: the pieces of all pairs of coordinates.
 Shortest of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
   Shortest shortest;
   for (std::int64_t c = 0; c < a.coordinates_in(d); ++c) {

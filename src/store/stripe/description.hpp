@@ -10,7 +10,7 @@
 
 namespace plait::store::stripe {
 
-/// Which component files hold the bytes, and how they are dealt to them.
+/// Which component files hold the bytes, and how they are distributed over them.
 struct Description {
   std::int64_t unit = 0;
   std::int64_t bytes = 0;

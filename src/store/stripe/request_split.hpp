@@ -1,4 +1,4 @@
-/// Deals requests on a striped file to its components.
+/// Distributes requests on a striped file to its components.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class RequestSplit {
       : segments_(std::move(segments)), unit_(unit), components_(components) {}
 
   bool done() const { return at_ == segments_.size(); }
-  /// The pieces of the next round for each component; all empty once everything is dealt.
+  /// The pieces of the next round for each component; all empty once everything is distributed.
   /// cost  O(pieces + components).
   std::vector<std::vector<Segment>> next() {
     std::vector<std::vector<Segment>> result(components_);

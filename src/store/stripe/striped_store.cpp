@@ -23,7 +23,7 @@ std::unique_ptr<Pending> submit_to(posix::PosixStore& store, std::vector<WriteSe
   return store.submit_write(std::move(pieces));
 }
 
-/// Carries a dealing out round by round, each submitted before the one in front of it is waited for.
+/// Carries a split request out round by round, each submitted before the one in front of it is waited for.
 template <typename Segment>
 class PendingRounds : public Pending {
  public:

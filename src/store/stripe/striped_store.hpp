@@ -1,4 +1,4 @@
-/// Bytes dealt round-robin to several files.
+/// Bytes distributed round-robin to several files.
 #pragma once
 
 #include <cstdint>

@@ -118,7 +118,7 @@ void Program::pop() {
     case Part::kRequests: {
       const std::int64_t left = now_.reads + now_.writes + now_.text - done_reads_ - done_writes_;
       if (left > 0) {
-        // What is left of the burst, dealt out evenly, and then some variation.
+        // What is left of the burst, distributed evenly, and then some variation.
         const std::int64_t share = std::max<std::int64_t>(now_.end - cpu_, 0) / (left + 1);
         const std::int64_t varied = share * (1000 - spec_.jitter + dice_.below(2 * spec_.jitter + 1)) / 1000;
         const std::int64_t busy = spec_.solid ? event_.duration / 1000 : 0;  // waits on its processor

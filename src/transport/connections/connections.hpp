@@ -60,8 +60,8 @@ class Connections {
   void ready(int socket, Woken& woken);
   /// Goes on with attempts to connect.  To be called from time to time, and when the outcome of one is known.
   void advance(Clock::time_point now);
-  /// What has happened since the last call, in order, that those who wait for peers are to be told.  What call() returned
-  /// is not among it.
+  /// What has happened since the last call, in order, that those who wait for peers are to be told.  What call()
+  /// returned is not among it.
   std::vector<News> take_news() { return std::exchange(news_, {}); }
   /// Takes leave of all and hangs up.
   void close();

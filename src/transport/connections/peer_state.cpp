@@ -19,8 +19,8 @@ PeerStep after_failure(PeerState state, PeerEvent how, const PeerFacts& facts) {
   if (!connecting(state)) return {state};
   // A probe says something of the network and nothing of the peer, which a first call tries anew.
   if (state == PeerState::kProbed) return {PeerState::kUntried};
-  // That no socket leads to a peer says that it has gone only where this process can make sockets and some lead to other
-  // hosts; else a firewall may let nothing but MPI through.  Where it has gone MPI must not be tried: MPICH 5.0.2
+  // That no socket leads to a peer says that it has gone only where this process can make sockets and some lead to
+  // other hosts; else a firewall may let nothing but MPI through.  Where it has gone MPI must not be tried: MPICH 5.0.2
   // crashes in a send to a process whose host it has lost.
   const bool can_tell = how != PeerEvent::kUnable && facts.led_away;
   // Who has called is there, and so is who has sent messages of MPI while its host answered no socket.  A host that

@@ -57,9 +57,9 @@ void WakeUps::wake(int peer, bool large) noexcept try {
 }
 
 void WakeUps::wake_self() {
-  // Who finds it set relies on the write of who set it: the handler clears it after it has read that, and looks for work
-  // after that.  Sequentially consistent on both sides: either the handler's look finds the work that was put in before
-  // this exchange, or the exchange finds the flag cleared and writes.
+  // Who finds it set relies on the write of who set it: the handler clears it after it has read that, and looks for
+  // work after that.  Sequentially consistent on both sides: either the handler's look finds the work that was put in
+  // before this exchange, or the exchange finds the flag cleared and writes.
   if (self_.number() < 0 || woken_.exchange(true)) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto put = ::write(self_.number(), &one, sizeof one);

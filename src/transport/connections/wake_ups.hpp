@@ -36,8 +36,9 @@ class WakeUps {
   WakeUps(const WakeUps&) = delete;
   WakeUps& operator=(const WakeUps&) = delete;
 
-  /// Begins to connect to a peer that is to be called, if that has not been tried; what is woken meanwhile is woken then.
-  /// A peer that does not answer for a second is kReady too, MPI may reach it: unless sockets have led to other hosts.
+  /// Begins to connect to a peer that is to be called, if that has not been tried; what is woken meanwhile is woken
+  /// then. A peer that does not answer for a second is kReady too, MPI may reach it: unless sockets have led to other
+  /// hosts.
   /// errors  none.
   /// threads  Any.
   Reach connect(int peer);
@@ -53,7 +54,8 @@ class WakeUps {
   /// Wakes the handler of this process.  threads  Any.
   void wake_self();
 
-  /// Sleeps until somebody wakes this process, a peer goes, or the time is up.  Returns what came.  On the handler thread.
+  /// Sleeps until somebody wakes this process, a peer goes, or the time is up.  Returns what came.  On the handler
+  /// thread.
   Woken wait(std::chrono::microseconds longest);
   /// Takes leave and hangs up: peers find this process gone, and it finds all of them so.  Not while wait() runs.
   void close();

@@ -23,8 +23,8 @@ void Departed::tell(std::initializer_list<std::string_view> words) noexcept {
 }
 
 void Departure::record(const Departed& departed) {
-  // Many may find somebody gone at once; one writes.  Were it killed in between, nobody would be known to have left, and
-  // its own end would be noticed instead.
+  // Many may find somebody gone at once; one writes.  Were it killed in between, nobody would be known to have left,
+  // and its own end would be noticed instead.
   std::uint32_t nobody = kNobody;
   if (!state_.compare_exchange_strong(nobody, kBeingWritten)) return;
   departed_ = departed;

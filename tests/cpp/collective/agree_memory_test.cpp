@@ -1,5 +1,5 @@
-// Workers without any memory hear of errors all the same, as an Error: whatever else they threw would have them look for
-// another agreement.
+// Workers without any memory hear of errors all the same, as an Error: whatever else they threw would have them look
+// for another agreement.
 #include <gtest/gtest.h>
 
 #include <array>

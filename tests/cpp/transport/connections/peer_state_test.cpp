@@ -20,7 +20,8 @@ using plait::transport::connections::PeerNews;
 using plait::transport::connections::PeerState;
 using plait::transport::connections::PeerStep;
 
-/// U untried, P probed, A awaited, T tried, C connected, S silent, G gone; with + the peer is ready, with ! it has gone.
+/// U untried, P probed, A awaited, T tried, C connected, S silent, G gone; with + the peer is ready, with ! it has
+/// gone.
 constexpr std::string_view kLetters = "UPATCSG";
 
 PeerStep step_of(std::string_view text) {
