@@ -1,4 +1,4 @@
-"""Runs the stages of scripts/stages.py, times them, and sums up."""
+"""Runs the stages of scripts/stages.py, or the tests of folders, times them, and sums up."""
 
 from __future__ import annotations
 
@@ -6,24 +6,29 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 
+from folders import stage_of
 from running import failed_outputs
 from sanitizers import ahead
 from stages import BUILT_AHEAD, LOGS, MANY_RANKS, NEED_THE_BUILD, SCRATCH, STAGES, Outcome
 
 REASONS_SHOWN = 20
+# Folders and files that were named instead of stages.
+CHOSEN: dict[str, Callable[[Path], Outcome]] = {}
 
 
 def run_stage(name: str) -> tuple[Outcome, float]:
     """Runs one stage, prints how it went and, where it failed, the end of its log."""
-    log = LOGS / f"test-{name}.log"
+    log = LOGS / f"test-{name.strip('/').replace('/', '-')}.log"
     log.unlink(missing_ok=True)
     failed_outputs.clear()
     print(f"test: {name} ...", flush=True)
     begin = time.monotonic()
     with ahead.paused() if name in MANY_RANKS else nullcontext():
-        outcome = STAGES[name](log)
+        outcome = STAGES[name](log) if name in STAGES else CHOSEN[name](log)
     if not outcome.total() and not outcome.may_be_empty:
         outcome.failed = 1
         outcome.reasons.append("no test ran")
@@ -65,14 +70,19 @@ def summary(results: dict[str, tuple[Outcome, float]], left_out: list[str]) -> N
 
 
 def main() -> int:
-    """Runs all stages or those named; nonzero where anything failed."""
+    """Runs all stages, or the stages and paths named; nonzero where anything failed."""
     names = sys.argv[1:] or list(STAGES)
     if names == ["--list"]:
         print("\n".join(f"{name:<13}{stage.__doc__}" for name, stage in STAGES.items()))
         return 0
-    unknown = [name for name in names if name not in STAGES]
+    CHOSEN.update({name: stage for name in names if name not in STAGES and (stage := stage_of(name))})
+    unknown = [name for name in names if name not in STAGES and name not in CHOSEN]
     if unknown:
-        print(f"test: no stage is called {', '.join(unknown)}; there are {', '.join(STAGES)}", file=sys.stderr)
+        print(
+            f"test: no stage is called {', '.join(unknown)}; there are {', '.join(STAGES)}; "
+            "and paths below tests/cpp, tests/mpi, tests/python and tests/style",
+            file=sys.stderr,
+        )
         return 2
     results: dict[str, tuple[Outcome, float]] = {}
     # A request to end becomes an exception, so that the running command is ended too.
@@ -88,7 +98,7 @@ def main() -> int:
     finally:
         ahead.stop()
         shutil.rmtree(SCRATCH, ignore_errors=True)
-    summary(results, [name for name in STAGES if name not in names])
+    summary(results, [name for name in STAGES if name not in names and not CHOSEN])
     return int(any(outcome.failed for outcome, _ in results.values()))
 
 

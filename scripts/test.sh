@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs every check and test, or the stages named, and ends with `N passed, M failed[, K skipped]`.
+# Runs every check and test, or the stages and the folders of tests named, and ends with `N passed, M failed[, K skipped]`.
 #
-# usage: scripts/test.sh [STAGE...]      scripts/test.sh --list names the stages
+# usage: scripts/test.sh [STAGE|PATH...]      scripts/test.sh --list names the stages
+#        scripts/test.sh tests/cpp/layout tests/python/file/test_streams.py      builds what changed, and tests these
 # Of stages named one by one, only `build` builds; it needs what scripts/setup.sh makes.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
