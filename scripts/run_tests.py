@@ -48,16 +48,17 @@ def verdict(outcome: Outcome) -> str:
 
 def summary(results: dict[str, tuple[Outcome, float]], left_out: list[str]) -> None:
     """Prints the table, the reasons below it and the last line."""
-    print(f"\n{'stage':<13}{'result':<9}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    width = max(13, *(len(name) + 2 for name in results))
+    print(f"\n{'stage':<{width}}{'result':<9}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
     everything = Outcome()
     for name, (outcome, seconds) in results.items():
         counts = f"{outcome.passed:>8}{outcome.failed:>8}{outcome.skipped:>9}"
-        print(f"{name:<13}{verdict(outcome):<9}{counts}{seconds:>9.1f}")
+        print(f"{name:<{width}}{verdict(outcome):<9}{counts}{seconds:>9.1f}")
         everything.add(outcome)
     for name in left_out:
-        print(f"{name:<13}{'not run':<9}  not asked for")
+        print(f"{name:<{width}}{'not run':<9}  not asked for")
     total = sum(seconds for _, seconds in results.values())
-    print(f"{'all':<13}{verdict(everything):<9}{'':25}{total:>9.1f}\n")
+    print(f"{'all':<{width}}{verdict(everything):<9}{'':25}{total:>9.1f}\n")
     for name, (outcome, _) in results.items():
         for reason in outcome.reasons[:REASONS_SHOWN]:
             print(f"{name}: {reason}")
