@@ -13,6 +13,7 @@
 #include "plait/comm.hpp"
 #include "plait/layout.hpp"
 #include "plait/region.hpp"
+#include "plait/step.hpp"
 
 namespace plait {
 
@@ -139,6 +140,26 @@ class File {
   /// cost    No communication; plans of the last few arrays are kept.
   /// errors  kArgument, on this rank alone: not such a file, an array that cannot be.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
+
+  /// Begins a step of a pipe (DeBenedictis & del Rosario 1993, section 8), as `pipe:NAME` opens one: what is written until
+  /// end_step() reaches the readers together, with these attributes.  Reading, it waits for the next step and returns
+  /// false where no more will come.  Without it each write is a step, and each read
+  /// reads one.
+  ///
+  /// Other files have one step: what is written later replaces it, and attributes are not kept.
+  /// errors  kArgument: a step has begun already.  kSystem: the other end of the pipe has failed or is lost.
+  bool begin_step(const Attributes& attributes = {});
+  /// Hands the step over, or gives it back to the writer.
+  /// errors  kArgument: none has begun.  kSystem: it could not be written whole, and the readers do not get it.
+  void end_step();
+  /// The step that has begun last.
+  const Step& step() const;
+  /// Lets the accesses that follow mean another array of the step, by its name; the first one is called `data`.  A
+  /// writer says what it is, a reader hears it from type().
+  /// errors  kArgument, on this rank alone: the step that is read has none of that name; a file with one array; a writer
+  ///         that does not say what it is.
+  void select_variable(const std::string& name, const std::optional<ArrayType>& type = std::nullopt);
+  const std::string& variable() const;
 
   /// Takes part in the call that the other ranks make next with an error of this one: all throw it.  For
   /// callers that find their own arguments wrong, so that the others do not wait for them.

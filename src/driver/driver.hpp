@@ -18,7 +18,8 @@ namespace plait::driver {
 enum class Contents : std::uint8_t {
   kByName,  ///< by the suffix of its name, which stands for a container
   kRaw,     ///< not at all: raw elements
-  kHeader   ///< by a header as of .npy, unless it was made without a dtype or for several arrays
+  kHeader,  ///< by a header as of .npy, unless it was made without a dtype or for several arrays
+  kNone     ///< it has no bytes: its arrays come and go
 };
 
 /// One rank's view of a File that is being opened: a driver asks it what a new store is to hold, and lets it look at
@@ -35,10 +36,14 @@ class Opening {
   virtual store::NewFileOptions make() = 0;
   /// Looks at what an existing one holds.  errors  kArgument: not what the caller says.  kSystem: damaged.
   virtual void inspect(const std::shared_ptr<store::Store>& store) = 0;
+  /// What the caller says of it.
+  virtual const FileOptions& options() const = 0;
   /// What make() or inspect() came to, for the other ranks.
   virtual std::string told() const = 0;
   /// Takes what rank 0 told, with this rank's end of the store.
   virtual void adopt(const std::string& told, const core::Source& source) = 0;
+  /// Takes what all ranks know of a source without a store.
+  virtual void adopt(const ArrayType& type) = 0;
 };
 
 /// One for each kind.  Without state: any number of threads may use it.

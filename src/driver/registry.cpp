@@ -2,6 +2,7 @@
 
 #include "driver/distant/driver.hpp"
 #include "driver/memory/driver.hpp"
+#include "driver/pipe/driver.hpp"
 #include "driver/plain/driver.hpp"
 #include "driver/stripe/driver.hpp"
 
@@ -9,7 +10,7 @@ namespace plait::driver {
 
 std::span<const Driver* const> drivers() {
   static const Driver* const kDrivers[] = {
-      &plain::raw_driver(), &stripe::driver(), &distant::driver(), &memory::driver(), &plain::driver(),
+      &plain::raw_driver(), &stripe::driver(), &distant::driver(), &memory::driver(), &pipe::driver(), &plain::driver(),
   };
   return kDrivers;
 }

@@ -25,6 +25,8 @@ class FileOpening : public driver::Opening {
   void inspect(const std::shared_ptr<store::Store>& store) override;
   std::string told() const override;
   void adopt(const std::string& told, const core::Source& source) override;
+  const FileOptions& options() const override { return options_; }
+  void adopt(const ArrayType& type) override { file_.set_type(type); }
 
  private:
   const container::Container& container_of_new() const;

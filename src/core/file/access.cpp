@@ -51,7 +51,11 @@ void File::Impl::access(const AccessRequest& request, const base::RecordedCall& 
     check_open();
     std::atomic<bool> begun{false};
     try {
-      run(request, asked, begun);
+      if (channel() != nullptr) {
+        transfer(request);
+      } else {
+        run(request, asked, begun);
+      }
     } catch (const Error& error) {
       // An error that another rank brings from another call than this write has let nothing be written.
       after_failure(error, begun);
@@ -136,6 +140,13 @@ void File::Impl::run_worker(transport::Transport& transport, const AccessRequest
 
 std::string File::Impl::explain(const AccessRequest& request) const {
   check_open();
+  if (channel() != nullptr) {
+    std::vector<copy::LocalArray> arrays;
+    for (const std::int64_t rank : request.layout.rank_numbers())
+      if (comm_.alone() || rank == comm_.rank()) arrays.push_back({rank, nullptr, {}});
+    collective::Times spent;
+    return channel()->explain(transfer_of(request, arrays, spent));
+  }
   std::string text = core::make_plan(array_, request, workers_for(request.layout)).explain(path_);
   if (const std::string store = store_->description(); !store.empty()) text += "store      " + store + '\n';
   return text;

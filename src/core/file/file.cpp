@@ -38,6 +38,24 @@ void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memor
   core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->select(type, offset, memory); }); });
 }
 
+bool File::begin_step(const Attributes& attributes) {
+  bool more = false;
+  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { more = impl_->begin_step(attributes); }); });
+  return more;
+}
+
+void File::end_step() {
+  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->end_step(); }); });
+}
+
+const Step& File::step() const { return impl_->step(); }
+
+void File::select_variable(const std::string& name, const std::optional<ArrayType>& type) {
+  core::guarded(impl_->comm(), [&] { impl_->turn().run([&] { impl_->select_variable(name, type); }); });
+}
+
+const std::string& File::variable() const { return impl_->variable(); }
+
 void File::refuse(const std::string& message, int system_code) {
   impl_->turn().run([&] { impl_->refuse(message, system_code); });
   __builtin_unreachable();

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "core/stream/open_streams.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"
+#include "plait/step.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
 
@@ -62,6 +64,8 @@ class File::Impl {
   /// While it is opened.  number: of this File on its Comm, the same on every rank.
   void set_number(std::int64_t number) { number_ = number; }
   void set_array(core::SelectedArray array, std::shared_ptr<store::Store> store);
+  /// Of a source without a store.
+  void set_type(const ArrayType& type) { array_.type = type; }
   void set_source(std::unique_ptr<core::Source> source);
   /// From now on a new file is to be closed.
   void watch_new() noexcept;
@@ -76,6 +80,11 @@ class File::Impl {
   /// Carries out a read or a write; `asked` is when the program asked for it.  flags: of its event.
   void access(const core::AccessRequest& request, const base::RecordedCall& asked, unsigned flags = 0);
   std::string explain(const core::AccessRequest& request) const;
+  bool begin_step(const Attributes& attributes);
+  void end_step();
+  const Step& step() const { return steps_.step; }
+  void select_variable(const std::string& name, const std::optional<ArrayType>& type);
+  const std::string& variable() const { return steps_.variable; }
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
   void close();
   void abandon();
@@ -107,6 +116,13 @@ class File::Impl {
     std::atomic<bool>& begun;  ///< a write that all ranks have agreed on, so that the store may have changed
   };
   void run(const core::AccessRequest& request, const base::RecordedCall& asked, std::atomic<bool>& begun);
+  /// The same where there is a channel.
+  void transfer(const core::AccessRequest& request);
+  core::Transfer transfer_of(const core::AccessRequest& request, std::span<const copy::LocalArray> arrays,
+                             collective::Times& spent) const;
+  bool take_step(collective::Collective& call, const Attributes& attributes);
+  void give_step(collective::Collective& call);
+  core::Channel* channel() const { return source_ ? source_->channel() : nullptr; }
   void run_worker(transport::Transport& transport, const core::AccessRequest& request, const Part& part);
   void check_mode(bool write) const;
   /// Drops what cannot become whole any more.
@@ -129,6 +145,17 @@ class File::Impl {
   std::unique_ptr<core::Source> source_;  // while it is open
   std::shared_ptr<store::Store> store_;
   core::NewFileWatch unclosed_;  // mode `w`, on rank 0
+  /// Where it is among its steps.
+  struct Steps {
+    Step step;
+    bool inside = false;   // of one that the program has begun
+    bool spoiled = false;  // a write of it has failed
+    bool ended = false;    // there will be no more to read
+    std::int64_t next = 0;
+    std::string variable{kOneVariable};
+  };
+  static constexpr const char* kOneVariable = "data";
+  Steps steps_;
   AccessTimes times_;
   std::atomic<bool> open_{false};
   std::atomic<bool> broken_{false};  // a collective failed in a way that no later one can mend

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "collective/collective.hpp"
+#include "core/file/channel.hpp"
 #include "store/store.hpp"
 
 namespace plait::core {
@@ -14,7 +15,7 @@ namespace plait::core {
 class Source {
  public:
   virtual ~Source() = default;
-  /// Where the bytes are; another one after resize().
+  /// Where the bytes are; another one after resize().  nullptr: there is a channel instead.
   virtual std::shared_ptr<store::Store> store() const = 0;
   /// Makes a new store longer that does not grow by being written.  Collective.  errors  kSystem, the same on every
   /// rank.
@@ -24,6 +25,8 @@ class Source {
   virtual void finish(collective::Collective& call, bool written) = 0;
   /// Removes what was made of a new one.
   virtual void discard() noexcept {}
+  /// What carries its arrays to whoever reads, where they lie at no offsets.
+  virtual Channel* channel() { return nullptr; }
 };
 
 }  // namespace plait::core

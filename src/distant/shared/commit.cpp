@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "collective/agree.hpp"
-#include "distant/shared/exchange.hpp"
+#include "collective/gather.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
@@ -27,13 +27,13 @@ struct Census {
 
 /// Collective: every rank is at home to the component of its number.
 Census count(transport::Transport& transport, const std::string& path, const std::string& own_id) {
-  const std::vector<std::string> each = shared::gather(transport, [&] {
+  const std::vector<std::string> each = collective::gather(transport, [&] {
     std::string mine = distant::host_name() + '\n';
     for (const std::string& id : shared::ids_seen(path))
       if (id != own_id) mine += id + '\n';
     return mine;
   });
-  std::istringstream in(shared::tell(transport, [&] {
+  std::istringstream in(collective::tell(transport, [&] {
     std::string all;
     for (const std::string& one : each) all += one + '\n';
     return all;

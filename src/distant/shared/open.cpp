@@ -15,8 +15,8 @@
 
 #include "base/text.hpp"
 #include "collective/agree.hpp"
+#include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
-#include "distant/shared/exchange.hpp"
 #include "distant/shared/impl.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
@@ -113,7 +113,7 @@ bool SharedFile::Impl::make_one() {
     }
   }));
   const std::string name =
-      shared::tell(*transport_, [&] { return new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string(); });
+      collective::tell(*transport_, [&] { return new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string(); });
   std::string path;
   bool seen = false;
   bool usable = false;
@@ -142,7 +142,7 @@ bool SharedFile::Impl::make_one() {
     // What is replaced stays where a rank cannot use the new one.
     collective::agree(*transport_,
                       collective::caught([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); }));
-    const std::string made = shared::tell(*transport_, [&] {
+    const std::string made = collective::tell(*transport_, [&] {
       std::ostringstream out;
       out.exceptions(std::ios::badbit);
       if (new_one_) out << new_one_->identity();
@@ -172,8 +172,8 @@ void SharedFile::Impl::open_one(const std::string& path) {
   open_rounds(own, options_.persistent || options_.mode != SharedFileMode::kWrite);
   // One rank of each node.  This one stands for its own.
   const std::vector<std::string> each =
-      shared::gather(*transport_, [this] { return text(transport_->worker_on_node(0)); });
-  std::istringstream in(shared::tell(*transport_, [&] {
+      collective::gather(*transport_, [this] { return text(transport_->worker_on_node(0)); });
+  std::istringstream in(collective::tell(*transport_, [&] {
     std::string all;
     for (const std::string& one : each) all += one + ' ';
     return all;
@@ -200,7 +200,7 @@ void SharedFile::Impl::expect_one(const store::posix::Identity& file) {
 }
 
 void SharedFile::Impl::make_striped() {
-  id_ = shared::tell(*transport_, [this] { return rank_ == 0 ? store::stripe::new_id() : std::string(); });
+  id_ = collective::tell(*transport_, [this] { return rank_ == 0 ? store::stripe::new_id() : std::string(); });
   unit_ = unit_for(options_);
   std::vector<std::string> paths;
   collective::agree(*transport_, collective::caught([&] {
@@ -254,7 +254,7 @@ void SharedFile::Impl::open_existing() {
 }
 
 void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
-  const std::vector<std::string> sights = shared::gather(*transport_, [&] { return shared::packed(sight); });
+  const std::vector<std::string> sights = collective::gather(*transport_, [&] { return shared::packed(sight); });
   shared::Choice choice;
   collective::agree(*transport_, collective::caught([&] {
     if (rank_ != 0) return;
@@ -263,7 +263,7 @@ void SharedFile::Impl::open_chosen(const shared::Sight& sight) {
     for (const std::string& each : sights) all.push_back(shared::unpacked(each));
     choice = shared::choose(options_.path, options_.place, all);
   }));
-  choice = shared::Choice::unpacked(shared::tell(*transport_, [&] { return choice.packed(); }));
+  choice = shared::Choice::unpacked(collective::tell(*transport_, [&] { return choice.packed(); }));
   if (choice.one) {
     one_ = true;
     open_one(options_.path);
@@ -327,7 +327,7 @@ void SharedFile::Impl::warn_of_lacking_room() {
   });
   // Ranks may share a disk.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> disks;
-  for (const std::string& each : shared::gather(*transport_, [&] { return out.str(); })) {
+  for (const std::string& each : collective::gather(*transport_, [&] { return out.str(); })) {
     std::istringstream in(each);
     in.exceptions(std::ios::badbit);
     std::int64_t lacking = 0;

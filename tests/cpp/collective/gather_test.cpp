@@ -1,5 +1,5 @@
 // Texts between ranks, one of which leaves while messages are on their way.
-#include "distant/shared/exchange.hpp"
+#include "collective/gather.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using plait::Error;
 using plait::ErrorKind;
-using plait::distant::shared::gather;
+using plait::collective::gather;
 using plait::transport::Ticket;
 using plait::transport::Transport;
 using plait::transport::thread::run_team;

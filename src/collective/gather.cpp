@@ -1,4 +1,4 @@
-#include "distant/shared/exchange.hpp"
+#include "collective/gather.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "collective/message_buffer.hpp"
 #include "collective/reserve.hpp"
 
-namespace plait::distant::shared {
+namespace plait::collective {
 
 namespace {
 
@@ -32,46 +32,56 @@ void take(const std::byte* message, std::string& text) {
 }  // namespace
 
 // All memory is there before the first message, for a rank that left one out would keep the others waiting.
-std::vector<std::string> gather(transport::Transport& transport, MakeText make) {
+std::vector<std::string> gather(transport::Transport& transport, MakeText make, RankGroups groups) {
+  const int me = transport.rank();
+  const bool member = groups.has(me);
+  const int first = member ? groups.first(me) : -1;
+  const std::int64_t next = std::min<std::int64_t>(first + std::int64_t{groups.stride} * groups.members,
+                                                   transport.size());  // that is in the group no more
   std::string mine;
-  collective::agree(transport, collective::caught([&] { mine = make(); }));
+  agree(transport, caught([&] {
+          if (member) mine = make();
+        }));
   auto longest = -static_cast<std::int64_t>(mine.size());
   transport.reduce_min({&longest, 1});
   const auto room = static_cast<std::size_t>(-longest);
   std::vector<std::string> all;
-  collective::MessageBuffer message(transport);
-  std::optional<collective::Reserve> reserve;
-  collective::agree(transport, collective::caught([&] {
-                      message.allocate(kHeader + room);
-                      if (transport.rank() == 0)
-                        all.assign(static_cast<std::size_t>(transport.size()), std::string(room, '\0'));
-                      reserve.emplace();
-                    }));
+  MessageBuffer message(transport);
+  std::optional<Reserve> reserve;
+  agree(transport, caught([&] {
+          message.allocate(kHeader + room);
+          if (me == first)
+            all.assign(static_cast<std::size_t>((next - first + groups.stride - 1) / groups.stride),
+                       std::string(room, '\0'));
+          reserve.emplace();
+        }));
+  if (!member) return all;
   const std::span bytes = message.first(message.size());
-  collective::FirstError made_good;  // what succeeds in the end is no error
-  if (transport.rank() != 0) {
+  FirstError made_good;  // what succeeds in the end is no error
+  if (me != first) {
     put(mine, bytes.data());
-    reserve->again(made_good, [&] { return transport.send(0, bytes); })->complete();
+    reserve->again(made_good, [&] { return transport.send(first, bytes); })->complete();
     return all;
   }
   all[0].assign(mine);
-  for (int rank = 1; rank < transport.size(); ++rank) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const int rank = first + static_cast<int>(i) * groups.stride;
     reserve->again(made_good, [&] { return transport.receive(rank, bytes); })->complete();
-    take(bytes.data(), all[static_cast<std::size_t>(rank)]);
+    take(bytes.data(), all[i]);
   }
   return all;
 }
 
 std::string tell(transport::Transport& transport, MakeText make) {
   std::string text;
-  collective::agree(transport, collective::caught([&] { text = make(); }));
+  agree(transport, caught([&] { text = make(); }));
   auto length = static_cast<std::int64_t>(text.size());
   transport.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
-  collective::agree(transport, collective::caught([&] { text.resize(static_cast<std::size_t>(length)); }));
+  agree(transport, caught([&] { text.resize(static_cast<std::size_t>(length)); }));
   constexpr std::size_t kMost = transport::Transport::kMostBroadcast;
   for (std::size_t done = 0; done < text.size(); done += kMost)
     transport.broadcast(std::as_writable_bytes(std::span(text).subspan(done, std::min(kMost, text.size() - done))), 0);
   return text;
 }
 
-}  // namespace plait::distant::shared
+}  // namespace plait::collective

@@ -1,0 +1,145 @@
+// Steps of a File, and accesses where its arrays go through a channel.
+
+#include <cerrno>
+#include <utility>
+
+#include "collective/agree.hpp"
+#include "core/comm/local_arrays.hpp"
+#include "core/file/impl.hpp"
+#include "core/redistribution/apart.hpp"
+
+namespace plait {
+
+using core::AccessRequest;
+using core::Action;
+
+bool File::Impl::take_step(collective::Collective& call, const Attributes& attributes) {
+  if (channel() == nullptr) {
+    // One step, which is read once and written as often as the program likes.
+    if (mode_ == Mode::kRead && steps_.next > 0) return false;
+    steps_.step = {steps_.next++, attributes, {kOneVariable}};
+    return true;
+  }
+  if (steps_.ended) return false;
+  auto next = channel()->begin_step(call, attributes);
+  steps_.ended = !next;
+  if (!next) return false;
+  steps_.step = std::move(*next);
+  if (mode_ == Mode::kRead)
+    if (const auto type = channel()->find(steps_.variable)) array_.type = *type;
+  return true;
+}
+
+void File::Impl::give_step(collective::Collective& call) {
+  if (channel() == nullptr) return;
+  const bool keep = !std::exchange(steps_.spoiled, false);
+  channel()->end_step(call, keep);
+  if (!keep)
+    throw Error(ErrorKind::kSystem,
+                base::text(path_, ": step ", steps_.step.number, " was not handed over, as a write of it has failed"),
+                ECANCELED);
+}
+
+bool File::Impl::begin_step(const Attributes& attributes) {
+  check_open();
+  bool more = false;
+  with_transport([&](transport::Transport& transport) {
+    collective::Collective call(
+        transport, [this] { return "begin_step() of " + name(); },
+        [this] {
+          if (steps_.inside)
+            throw Error(ErrorKind::kArgument, base::text(path_, ": step ", steps_.step.number,
+                                                         " has not ended; call end_step() before the next one"));
+        });
+    more = take_step(call, attributes);
+  });
+  steps_.inside = more;
+  return more;
+}
+
+void File::Impl::end_step() {
+  check_open();
+  with_transport([&](transport::Transport& transport) {
+    collective::Collective call(
+        transport, [this] { return "end_step() of " + name(); },
+        [this] {
+          if (!steps_.inside)
+            throw Error(ErrorKind::kArgument, base::text(path_, ": no step has begun; call begin_step() first"));
+        });
+    steps_.inside = false;
+    give_step(call);
+  });
+}
+
+void File::Impl::select_variable(const std::string& name, const std::optional<ArrayType>& type) {
+  check_open();
+  const auto refuse = [&](const auto&... why) {
+    throw Error(ErrorKind::kArgument, base::text(path_, ": the array \"", name, "\" ", why...));
+  };
+  if (name.empty()) refuse("has no name");
+  if (channel() == nullptr) {
+    if (name != kOneVariable) refuse("cannot be: this file has one array, \"", kOneVariable, "\"; use a pipe");
+    return;
+  }
+  if (mode_ == Mode::kRead) {
+    if (!steps_.inside) refuse("is in no step: call begin_step() first");
+    const auto found = channel()->find(name);
+    if (!found) {
+      std::string all;
+      for (const std::string& one : steps_.step.variables) all += (all.empty() ? "" : ", ") + one;
+      refuse("is not in step ", steps_.step.number, "; there are: ", all.empty() ? "none" : all);
+    }
+    array_.type = *found;
+  } else {
+    if (!type && name != steps_.variable) refuse("is new: say its shape and the type of its elements");
+    if (type) {
+      if (type->element_bytes < 1) refuse("has elements of ", type->element_bytes, " bytes, which cannot be");
+      array_.type = *type;
+    }
+  }
+  steps_.variable = name;
+}
+
+core::Transfer File::Impl::transfer_of(const AccessRequest& request, std::span<const copy::LocalArray> arrays,
+                                       collective::Times& spent) const {
+  return {steps_.variable, array_.type,     request.layout, request.region, request.action == Action::kFill,
+          arrays,          comm_.alone(), spent};
+}
+
+void File::Impl::transfer(const AccessRequest& request) {
+  collective::Times spent;
+  const auto moved = [&](transport::Transport& transport) {
+    std::vector<copy::LocalArray> arrays;
+    collective::Collective call(
+        transport, [&] { return call_text(request); },
+        [&] {
+          check_mode(request.writes());
+          if (request.writes() && request.layout.shape() != array_.type.shape && request.region.empty())
+            throw Error(ErrorKind::kArgument,
+                        base::text(path_, ": the layout ", to_string(request.layout), " is of another shape than the array, ",
+                                   shape_to_string(array_.type.shape)));
+          arrays = core::local_arrays(request.layout, request.parts, array_.type.element_bytes, comm_);
+          if (!request.writes())
+            core::check_filled(request.layout, arrays, request.action == Action::kFill, array_.type.element_bytes);
+        });
+    const bool whole = !steps_.inside;
+    if (whole && !take_step(call, {}))
+      throw Error(ErrorKind::kSystem, base::text(path_, ": no more steps will come; the writer has closed the pipe"),
+                  ENODATA);
+    const std::exception_ptr failed =
+        collective::caught([&] { channel()->move(call, transfer_of(request, arrays, spent)); });
+    steps_.spoiled = request.writes() && (failed || steps_.spoiled);
+    if (whole) {
+      const std::exception_ptr given = collective::caught([&] { give_step(call); });
+      if (!failed && given) std::rethrow_exception(given);
+    }
+    if (failed) std::rethrow_exception(failed);
+  };
+  {
+    const collective::Stopwatch watch(spent.total);
+    with_transport(moved);
+  }
+  times_ = {spent.io, spent.copy, spent.wait, spent.total};
+}
+
+}  // namespace plait

@@ -1,0 +1,89 @@
+#include "driver/pipe/driver.hpp"
+
+#include <memory>
+#include <string>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "pipe/options.hpp"
+#include "pipe/reader.hpp"
+#include "pipe/writer.hpp"
+#include "plait/error.hpp"
+
+namespace plait::driver::pipe {
+
+namespace {
+
+using plait::pipe::Options;
+using plait::pipe::Reader;
+using plait::pipe::Writer;
+
+class WritingSource : public core::Source {
+ public:
+  explicit WritingSource(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}
+  std::shared_ptr<store::Store> store() const override { return nullptr; }
+  void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
+  void finish(collective::Collective& call, bool /*written*/) override { writer_->finish(call); }
+  void discard() noexcept override { writer_->abort("it has ended without closing the pipe"); }
+  core::Channel* channel() override { return writer_.get(); }
+
+ private:
+  std::unique_ptr<Writer> writer_;
+};
+
+class ReadingSource : public core::Source {
+ public:
+  explicit ReadingSource(std::unique_ptr<Reader> reader) : reader_(std::move(reader)) {}
+  std::shared_ptr<store::Store> store() const override { return nullptr; }
+  void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
+  void finish(collective::Collective& /*call*/, bool /*written*/) override { reader_->leave(); }
+  core::Channel* channel() override { return reader_.get(); }
+
+ private:
+  std::unique_ptr<Reader> reader_;
+};
+
+class PipeDriver : public Driver {
+ public:
+  std::string_view prefix() const override { return "pipe:"; }
+  Contents contents() const override { return Contents::kNone; }
+  std::unique_ptr<core::Source> open(Opening& opening) const override;
+};
+
+std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
+  collective::Collective& call = opening.call();
+  const FileOptions& wanted = opening.options();
+  const bool writes = opening.mode() == Mode::kWrite;
+  Options options;
+  ArrayType type;
+  call.step([&] {
+    options = plait::pipe::parse_options(opening.name());
+    if (opening.mode() == Mode::kReadWrite)
+      throw Error(ErrorKind::kArgument,
+                  base::text(opening.name(), " cannot be read and written; open it with mode \"r\" or \"w\""));
+    if (wanted.several || wanted.offset != 0)
+      throw Error(ErrorKind::kArgument, base::text(opening.name(), " has no offsets; leave offset and several out"));
+    if (writes) type = container::described_type(wanted, opening.name(), true);
+  });
+  std::unique_ptr<core::Source> source;
+  if (writes) {
+    auto writer = std::make_unique<Writer>(call, opening.name(), options, type, opening.comm().alone());
+    source = std::make_unique<WritingSource>(std::move(writer));
+  } else {
+    auto reader = std::make_unique<Reader>(call, opening.name(), options,
+                                           Reader::Expected{wanted.dtype.value_or(""), wanted.shape});
+    type = reader->type();
+    source = std::make_unique<ReadingSource>(std::move(reader));
+  }
+  opening.adopt(type);
+  return source;
+}
+
+}  // namespace
+
+const Driver& driver() {
+  static const PipeDriver kDriver;
+  return kDriver;
+}
+
+}  // namespace plait::driver::pipe

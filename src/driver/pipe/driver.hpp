@@ -1,0 +1,10 @@
+/// Pipes to other programs: `pipe:NAME`.
+#pragma once
+
+#include "driver/driver.hpp"
+
+namespace plait::driver::pipe {
+
+const Driver& driver();
+
+}  // namespace plait::driver::pipe

@@ -1,0 +1,69 @@
+/// What a step consists of, as the writer tells the readers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipe/fields.hpp"
+#include "plait/file.hpp"
+#include "plait/layout.hpp"
+#include "plait/step.hpp"
+
+namespace plait::pipe {
+
+/// One array of a step.
+struct Variable {
+  std::string name;
+  ArrayType type;
+  std::string layout;  ///< in which the writer's processes hold it, as a text
+};
+
+struct StepDescription {
+  std::int64_t number = 0;
+  int slot = 0;  ///< in the memory of each of the writer's processes
+  Attributes attributes;
+  std::vector<Variable> variables;
+
+  const Variable* find(const std::string& name) const;
+  Step shown() const;
+};
+
+void put(FieldWriter& fields, const ArrayType& type);
+ArrayType take_type(FieldReader& fields);
+void put(FieldWriter& fields, const StepDescription& step);
+StepDescription take_step(FieldReader& fields);
+
+/// `6000x6000 <f8`.
+std::string words(const ArrayType& type);
+
+/// Where the parts of a process lie in its memory for a step: variables behind each other, each with the local arrays
+/// of the ranks that the process holds, ascending, every one at a multiple of 64 bytes.
+class Placement {
+ public:
+  /// process: -1 for a process that holds all ranks.
+  explicit Placement(std::int64_t process) : process_(process) {}
+  /// Puts a variable behind those so far.
+  void add(const Layout& layout, std::int64_t element_bytes);
+  /// Where the local array of a rank of variable number `variable` begins, and where all of them end.
+  std::int64_t offset(std::size_t variable, std::int64_t rank) const;
+  std::int64_t end() const { return end_; }
+
+  /// What lies in front of the first one.
+  static constexpr std::int64_t kHead = 4096;
+
+ private:
+  struct Entry {
+    Layout layout;
+    std::int64_t element_bytes = 0;
+    std::int64_t begin = 0;
+  };
+  std::vector<std::int64_t> ranks(const Layout& layout) const;
+  static std::int64_t bytes(const Layout& layout, std::int64_t rank, std::int64_t element_bytes);
+
+  std::int64_t process_;
+  std::int64_t end_ = kHead;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace plait::pipe

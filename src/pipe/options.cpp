@@ -1,0 +1,75 @@
+#include "pipe/options.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "pipe/meeting.hpp"
+#include "plait/error.hpp"
+#include "store/url.hpp"
+
+namespace plait::pipe {
+
+namespace {
+
+[[noreturn]] void refuse_option(const std::string& url, const store::UrlOption& option, const char* expected) {
+  throw Error(ErrorKind::kArgument, base::text(url, ": ", option.key, '=', option.value, " is not ", expected));
+}
+
+template <typename Number>
+bool parse_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+int count_of(const std::string& url, const store::UrlOption& option, int least, const char* expected) {
+  constexpr int kMost = 1 << 20;
+  int number = 0;
+  if (!parse_number(option.value, number) || number < least || number > kMost) refuse_option(url, option, expected);
+  return number;
+}
+
+void set_ports(Options& options, const std::string& url, const store::UrlOption& option) {
+  constexpr int kMost = 65535;
+  const std::size_t dash = option.value.find('-');
+  const std::string_view value = option.value;
+  const std::string_view last = dash == std::string_view::npos ? value : value.substr(dash + 1);
+  if (!parse_number(value.substr(0, dash), options.first_port) || !parse_number(last, options.last_port) ||
+      options.first_port < 1 || options.last_port > kMost || options.first_port > options.last_port)
+    refuse_option(url, option, "a range of ports, such as 4700-4800");
+}
+
+}  // namespace
+
+Options parse_options(const std::string& url) {
+  const store::Url told = store::parse_url(url, "pipe:", "pipe:flow?queue=2");
+  Options options;
+  options.name = told.path;
+  check_pipe_name(options.name, url);
+  for (const store::UrlOption& option : told.options) {
+    if (option.key == "queue") {
+      options.queue = count_of(url, option, 1, "a number of steps, 1 or more");
+    } else if (option.key == "readers") {
+      options.readers = count_of(url, option, 0, "a number of programs, 0 or more");
+    } else if (option.key == "drop") {
+      if (option.value != "oldest" && option.value != "none") refuse_option(url, option, "\"oldest\" or \"none\"");
+      options.when_full = option.value == "oldest" ? WhenFull::kDropOldest : WhenFull::kWait;
+    } else if (option.key == "timeout") {
+      double seconds = 0;
+      if (!parse_number(option.value, seconds) || !(seconds >= 0) || !std::isfinite(seconds))
+        refuse_option(url, option, "a number of seconds");
+      options.timeout = std::chrono::duration<double>(std::min(seconds, 1e9));
+    } else if (option.key == "network") {
+      options.network = store::unescaped(option.value, url);
+    } else if (option.key == "ports") {
+      set_ports(options, url, option);
+    } else {
+      throw Error(ErrorKind::kArgument, base::text(url, ": the option \"", option.key,
+                                                   "\" is not known; use queue=, drop=, readers=, timeout=, network= "
+                                                   "and ports=, separated by &"));
+    }
+  }
+  return options;
+}
+
+}  // namespace plait::pipe

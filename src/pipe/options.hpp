@@ -1,0 +1,26 @@
+/// What stands behind the name of a pipe.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "pipe/schedule.hpp"
+
+namespace plait::pipe {
+
+/// `pipe:NAME?queue=2&drop=oldest&readers=1&timeout=60&network=eth1&ports=4700-4800`.
+struct Options {
+  std::string name;
+  int queue = 2;  ///< steps that a writer holds at most
+  WhenFull when_full = WhenFull::kWait;
+  int readers = 1;                     ///< that the writer waits for when it opens the pipe
+  std::chrono::duration<double> timeout{60.0};  ///< for the other end to come
+  std::string network;                 ///< on which the writer is to be reached from other hosts; empty: all
+  int first_port = 0;
+  int last_port = 0;
+};
+
+/// errors  kArgument: a name or an option that cannot be.
+Options parse_options(const std::string& url);
+
+}  // namespace plait::pipe

@@ -1,0 +1,39 @@
+/// The frames of a pipe.
+///
+/// A reader's process of rank 0 has one connection to the writer's process of rank 0, on which they say what is read and
+/// what has been; each process of a reader has one to each process of the writer that has something for it.
+#pragma once
+
+#include <cstdint>
+
+namespace plait::pipe {
+
+enum class Frame : std::uint32_t {
+  // To the writer's process of rank 0.
+  kAttach = 1,  ///< a reader comes: what it expects, and who it is
+  kNext,        ///< the next step is wanted
+  kDone,        ///< the step has been read
+  kLeave,       ///< the reader goes, having read what it wanted
+  kAbort,       ///< the reader has failed: why
+  kStatus,      ///< who is there, for people
+  // To a process that knows where its group of processes may be reached.
+  kWhere,  ///< the number of a process
+  // To any process of the writer.
+  kMap,  ///< the memory of a slot is to be mapped
+  kGet,  ///< elements of a step are wanted
+  // Answers.
+  kWelcome = 100,
+  kRefused,  ///< an error's code and text
+  kStep,
+  kEnd,
+  kAborted,  ///< why the writer has failed
+  kStatusText,
+  kThere,  ///< where a process may be reached
+  kSlot,   ///< with the descriptor of a slot's memory
+  kData,
+};
+
+/// A process of each so many knows where the others of them may be reached.
+inline constexpr int kGroup = 64;
+
+}  // namespace plait::pipe

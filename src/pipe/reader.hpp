@@ -1,0 +1,71 @@
+/// The reading end of a pipe.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/file/channel.hpp"
+#include "pipe/delivery.hpp"
+#include "pipe/meeting.hpp"
+#include "pipe/options.hpp"
+#include "pipe/partners.hpp"
+#include "plait/error.hpp"
+#include "transport/native/link.hpp"
+
+namespace plait::pipe {
+
+/// One process of it.  That of rank 0 tells the writer what is wanted; each takes its own elements from where they are.
+class Reader : public core::Channel {
+ public:
+  /// What the caller says that the pipe carries.
+  struct Expected {
+    std::string dtype;  ///< empty: anything
+    std::optional<Extents> shape;
+  };
+
+  /// Waits for the writer.  Collective.
+  /// errors  The same on every rank.  kSystem: ETIMEDOUT where there is no writer in time; it cannot be reached, or
+  ///         refuses.  kArgument: it writes something else than is expected.
+  Reader(collective::Collective& call, const std::string& shown, const Options& options, const Expected& expected);
+  ~Reader() override;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  const ArrayType& type() const { return type_; }
+
+  std::optional<Step> begin_step(collective::Collective& call, const Attributes& attributes) override;
+  void move(collective::Collective& call, const core::Transfer& transfer) override;
+  void end_step(collective::Collective& call, bool keep) override;
+  std::optional<ArrayType> find(const std::string& variable) const override;
+  std::string explain(const core::Transfer& transfer) const override;
+
+  /// Tells the writer that this reader goes.
+  void leave() noexcept;
+  /// The same, with an error.
+  void abort(const std::string& why) noexcept;
+
+ private:
+  static constexpr std::size_t kKept = 8;
+  void attach(transport::native::Clock::time_point until, const Expected& expected, std::int64_t processes);
+  Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
+  /// Throws it, saying who is lost where it is a connection that has ended.
+  [[noreturn]] void rethrow_lost(const Error& error) const;
+  void tell(std::uint32_t kind, const std::string& body) noexcept;
+
+  const std::string shown_;
+  const Options options_;
+  const bool first_;
+  Invitation invitation_;
+  std::unique_ptr<transport::native::Link> control_;  // of rank 0
+  std::string writer_;
+  std::int64_t writer_processes_ = 1;
+  ArrayType type_;
+  std::optional<Partners> partners_;
+  std::optional<StepDescription> step_;
+  bool at_end_ = false;
+  std::list<Delivery> deliveries_;  // the last used first
+};
+
+}  // namespace plait::pipe

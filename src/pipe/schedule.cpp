@@ -1,0 +1,93 @@
+#include "pipe/schedule.hpp"
+
+#include <algorithm>
+
+namespace plait::pipe {
+
+Schedule::Schedule(int slots, WhenFull when_full) : slots_(slots), when_full_(when_full) {
+  for (int slot = slots; slot > 0; --slot) free_.push_back(slot - 1);
+}
+
+bool Schedule::is_read_now(const Step& step) const {
+  return std::ranges::any_of(readers_, [&](const auto& one) { return one.second.reading == step.number; });
+}
+
+bool Schedule::wanted(const Step& step) const {
+  if (is_read_now(step)) return true;
+  if (readers_.empty()) return !step.read;
+  return std::ranges::any_of(readers_, [&](const auto& one) { return one.second.position < step.number; });
+}
+
+void Schedule::release() {
+  std::erase_if(steps_, [this](const Step& step) {
+    if (wanted(step)) return false;
+    free_.push_back(step.slot);
+    return true;
+  });
+}
+
+std::optional<Schedule::Begun> Schedule::begin() {
+  if (free_.empty()) release();
+  if (free_.empty() && when_full_ == WhenFull::kDropOldest) {
+    const auto oldest = std::ranges::find_if(steps_, [this](const Step& step) { return !is_read_now(step); });
+    if (oldest != steps_.end()) {
+      free_.push_back(oldest->slot);
+      steps_.erase(oldest);
+      ++dropped_;
+    }
+  }
+  if (free_.empty()) return std::nullopt;
+  begun_ = Step{published_, free_.back(), false};
+  free_.pop_back();
+  return Begun{begun_->number, begun_->slot};
+}
+
+void Schedule::publish() {
+  steps_.push_back(*begun_);
+  begun_.reset();
+  ++published_;
+}
+
+void Schedule::cancel() {
+  if (begun_) free_.push_back(begun_->slot);
+  begun_.reset();
+}
+
+std::uint64_t Schedule::attach() {
+  release();
+  readers_[++last_reader_].position = (steps_.empty() ? published_ : steps_.front().number) - 1;
+  return last_reader_;
+}
+
+std::optional<Schedule::Given> Schedule::next(std::uint64_t reader) {
+  Reader& one = readers_.at(reader);
+  const auto found = std::ranges::find_if(steps_, [&](const Step& step) { return step.number > one.position; });
+  if (found == steps_.end()) return std::nullopt;
+  one.reading = found->number;
+  return Given{found->number, found->slot};
+}
+
+void Schedule::done(std::uint64_t reader) {
+  Reader& one = readers_.at(reader);
+  if (one.reading < 0) return;
+  for (Step& step : steps_)
+    if (step.number == one.reading) step.read = true;
+  one.position = one.reading;
+  one.reading = -1;
+  release();
+}
+
+bool Schedule::at_end(std::uint64_t reader) const {
+  const std::int64_t position = readers_.at(reader).position;
+  return ended_ && std::ranges::none_of(steps_, [&](const Step& step) { return step.number > position; });
+}
+
+bool Schedule::holds(std::int64_t step) const {
+  return std::ranges::any_of(steps_, [&](const Step& one) { return one.number == step; });
+}
+
+bool Schedule::drained() const {
+  return std::ranges::none_of(steps_, [this](const Step& step) { return wanted(step); });
+}
+
+}  // namespace plait::pipe

@@ -1,0 +1,77 @@
+#include "pipe/slot_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::pipe {
+
+namespace {
+
+constexpr std::int64_t kPage = std::int64_t{2} << 20;  // a large page, where the system gives those
+
+[[noreturn]] void fail(const char* what, std::int64_t bytes) {
+  const int code = errno;
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot ", what, ' ', base::bytes_text(bytes), " of memory for a step of a pipe: ",
+                         std::strerror(code), "; make its queue shorter, or its steps smaller"),
+              code);
+}
+
+}  // namespace
+
+SlotMemory::~SlotMemory() {
+  if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
+}
+
+void SlotMemory::map_again(std::int64_t bytes, bool writable) {
+  void* mapped = ::mmap(nullptr, static_cast<std::size_t>(bytes), writable ? PROT_READ | PROT_WRITE : PROT_READ,
+                        MAP_SHARED, descriptor_.number(), 0);
+  if (mapped == MAP_FAILED) fail("map", bytes);
+  if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
+  data_ = static_cast<std::byte*>(mapped);
+  bytes_ = bytes;
+  ::madvise(data_, static_cast<std::size_t>(bytes_), MADV_HUGEPAGE);
+}
+
+void SlotMemory::grow(std::int64_t bytes) {
+  if (bytes <= bytes_) return;
+  if (descriptor_.number() < 0) {
+    descriptor_ = base::Descriptor(::memfd_create("plait-pipe", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (descriptor_.number() < 0) fail("make", bytes);
+    // A reader may rely on what it has mapped.
+    ::fcntl(descriptor_.number(), F_ADD_SEALS, F_SEAL_SHRINK);
+  }
+  const std::int64_t longer = bytes < kPage ? (bytes + 4095) / 4096 * 4096 : (bytes + kPage - 1) / kPage * kPage;
+  // Allotted here, and not where it is written: then there would be a signal instead of an error.
+  if (const int code = ::posix_fallocate(descriptor_.number(), 0, longer); code != 0) {
+    errno = code;
+    fail("get", longer);
+  }
+  map_again(longer, true);
+  head().bytes = longer;
+}
+
+void SlotMemory::map(base::Descriptor descriptor) {
+  descriptor_ = std::move(descriptor);
+  map_more();
+}
+
+void SlotMemory::map_more() {
+  struct stat found{};
+  if (::fstat(descriptor_.number(), &found) != 0 || found.st_size < static_cast<off_t>(sizeof(SlotHead))) {
+    if (errno == 0) errno = EPROTO;
+    fail("look at", 0);
+  }
+  map_again(found.st_size, false);
+}
+
+}  // namespace plait::pipe

@@ -1,0 +1,47 @@
+/// Memory of a writer's process that readers on the same host map.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/descriptor.hpp"
+
+namespace plait::pipe {
+
+/// What a slot begins with.  The step is there once the step number is, and does not change until nobody reads it.
+struct SlotHead {
+  std::int64_t bytes;  ///< of the whole slot: more than a reader has mapped where it has grown
+  std::int64_t step;
+};
+
+/// A file in memory, without a name: nothing stays of it when the last process has gone.  It only grows.
+/// threads  One at a time.
+class SlotMemory {
+ public:
+  SlotMemory() = default;
+  ~SlotMemory();
+  SlotMemory(const SlotMemory&) = delete;
+  SlotMemory& operator=(const SlotMemory&) = delete;
+
+  /// Of a writer: makes it at least so long; data() may be another one afterwards.  errors  kSystem: no memory.
+  void grow(std::int64_t bytes);
+  /// Of a reader: maps what it has received, as long as it is now.  errors  kSystem.
+  void map(base::Descriptor descriptor);
+  /// Of a reader: maps what has been added.
+  void map_more();
+
+  /// nullptr: nothing has been made or mapped.
+  std::byte* data() const { return data_; }
+  SlotHead& head() const { return *reinterpret_cast<SlotHead*>(data_); }
+  std::int64_t bytes() const { return bytes_; }
+  int descriptor() const { return descriptor_.number(); }
+
+ private:
+  void map_again(std::int64_t bytes, bool writable);
+
+  base::Descriptor descriptor_;
+  std::byte* data_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace plait::pipe

@@ -1,0 +1,150 @@
+#include "pipe/step_store.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "copy/strided_copy.hpp"
+#include "plait/error.hpp"
+#include "plan/access/section_products.hpp"
+#include "plan/conversion/partners.hpp"
+#include "redistribution/share.hpp"
+
+namespace plait::pipe {
+
+void Wanted::put(FieldWriter& fields) const {
+  fields.put(step).put(std::int64_t{slot}).put(variable).put(sender).put(receiver).put(std::int64_t{fill_halo ? 1 : 0});
+  fields.put(layout).put(shape).put(origin);
+}
+
+Wanted Wanted::take(FieldReader& fields) {
+  Wanted wanted;
+  wanted.step = fields.number();
+  wanted.slot = static_cast<int>(fields.number());
+  wanted.variable = fields.number();
+  wanted.sender = fields.number();
+  wanted.receiver = fields.number();
+  wanted.fill_halo = fields.number() != 0;
+  wanted.layout = fields.text();
+  wanted.shape = fields.numbers();
+  wanted.origin = fields.numbers();
+  return wanted;
+}
+
+copy::LocalArray dense_array(const Layout& layout, std::int64_t rank, std::byte* data, std::int64_t element_bytes) {
+  Extents steps = plan::dense_strides(layout.padded_shape(rank), layout.order());
+  for (std::int64_t& step : steps) step *= element_bytes;
+  return {rank, data, std::move(steps)};
+}
+
+StepStore::StepStore(int slots, std::int64_t process) : process_(process), slots_(static_cast<std::size_t>(slots)) {}
+
+void StepStore::begin(std::int64_t step, int slot) {
+  const std::scoped_lock lock(mutex_);
+  begun_ = slot;
+  Slot& here = slots_[static_cast<std::size_t>(slot)];
+  here.memory.grow(Placement::kHead);
+  here.memory.head().step = -1;
+  here.step = step;
+  here.arrays.clear();
+  here.placement.emplace(process_);
+}
+
+void StepStore::add(const Layout& layout, std::int64_t element_bytes, std::span<const copy::LocalArray> arrays) {
+  Slot& slot = slots_[static_cast<std::size_t>(begun_)];
+  const std::size_t variable = slot.arrays.size();
+  {
+    const std::scoped_lock lock(mutex_);
+    slot.arrays.emplace_back(layout, element_bytes);
+    slot.placement->add(layout, element_bytes);
+    slot.memory.grow(slot.placement->end());
+  }
+  for (const copy::LocalArray& from : arrays) {
+    if (layout.local_elements(from.rank) == 0) continue;
+    const copy::LocalArray to = dense_array(
+        layout, from.rank, slot.memory.data() + slot.placement->offset(variable, from.rank), element_bytes);
+    const Extents shape = layout.padded_shape(from.rank);
+    std::vector<copy::Loop> loops;
+    for (std::size_t d = 0; d < shape.size(); ++d) loops.push_back({shape[d], from.steps[d], to.steps[d]});
+    copy::strided_copy(to.data, from.data, element_bytes, loops);
+  }
+}
+
+void StepStore::publish() {
+  const std::scoped_lock lock(mutex_);
+  Slot& slot = slots_[static_cast<std::size_t>(begun_)];
+  // Readers hear of the step by a message that is sent after this.
+  slot.memory.head().step = slot.step;
+  begun_ = -1;
+}
+
+int StepStore::descriptor(int slot) const {
+  const std::scoped_lock lock(mutex_);
+  if (slot < 0 || static_cast<std::size_t>(slot) >= slots_.size()) return -1;
+  return slots_[static_cast<std::size_t>(slot)].memory.descriptor();
+}
+
+std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layout& source, const Wanted& wanted,
+                                                                     std::int64_t element_bytes) {
+  FieldWriter fields;
+  Wanted alike = wanted;  // in all that the plan depends on
+  alike.step = alike.slot = 0;
+  alike.variable = element_bytes;
+  alike.put(fields);
+  const std::string key = fields.text() + spelling(source);
+  const auto known = std::ranges::find_if(kept_, [&](const Kept& one) { return one.key == key; });
+  if (known != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, known);
+    return kept_.front().packed;
+  }
+  plan::SectionPair section;
+  if (!wanted.shape.empty()) section = {wanted.shape, wanted.origin, Extents(wanted.shape.size(), 0)};
+  const plan::Pairs pairs(source, Layout::parse(wanted.layout), wanted.fill_halo, std::move(section));
+  if (!pairs.source().has_rank(wanted.sender) || !pairs.target().has_rank(wanted.receiver))
+    throw Error(ErrorKind::kArgument, "a reader asks for a rank that is not there");
+  auto packed = std::make_shared<const redistribution::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
+                                                                      redistribution::order_of(pairs.target()),
+                                                                      element_bytes);
+  if (kept_.size() == kKept) kept_.pop_back();
+  kept_.push_front({key, packed});
+  return packed;
+}
+
+StepStore::Message StepStore::find(const Wanted& wanted) {
+  const std::scoped_lock lock(mutex_);
+  const bool there = wanted.slot >= 0 && static_cast<std::size_t>(wanted.slot) < slots_.size();
+  Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
+  if (slot == nullptr || slot->step != wanted.step || slot->memory.head().step != wanted.step)
+    throw Error(ErrorKind::kSystem, base::text("step ", wanted.step, " is not there any more"), ESTALE);
+  if (wanted.variable < 0 || static_cast<std::size_t>(wanted.variable) >= slot->arrays.size())
+    throw Error(ErrorKind::kArgument, base::text("step ", wanted.step, " has no such array"));
+  const auto variable = static_cast<std::size_t>(wanted.variable);
+  const auto& [layout, element_bytes] = slot->arrays[variable];
+  if (!layout.has_rank(wanted.sender) || (process_ >= 0 && wanted.sender != process_))
+    throw Error(ErrorKind::kArgument, base::text("rank ", wanted.sender, " is not held here"));
+  Message message;
+  message.packed_ = plan(layout, wanted, element_bytes);
+  message.element_bytes_ = element_bytes;
+  message.from_ = dense_array(layout, wanted.sender,
+                              slot->memory.data() + slot->placement->offset(variable, wanted.sender), element_bytes);
+  return message;
+}
+
+std::int64_t StepStore::Message::bytes() const { return packed_->elements() * element_bytes_; }
+
+void StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) const {
+  const auto bytes = static_cast<std::int64_t>(into.size());
+  if (offset % element_bytes_ == 0 && bytes % element_bytes_ == 0) {
+    packed_->pack(offset / element_bytes_, (offset + bytes) / element_bytes_, from_, into.data());
+    return;
+  }
+  // Elements that are cut by the border of a frame.
+  const std::int64_t first = offset / element_bytes_;
+  const std::int64_t last = (offset + bytes + element_bytes_ - 1) / element_bytes_;
+  std::vector<std::byte> whole(static_cast<std::size_t>((last - first) * element_bytes_));
+  packed_->pack(first, last, from_, whole.data());
+  std::copy_n(whole.data() + (offset - first * element_bytes_), bytes, into.data());
+}
+
+}  // namespace plait::pipe

@@ -1,0 +1,97 @@
+/// The steps that a process of the writer holds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "copy/local_array.hpp"
+#include "pipe/description.hpp"
+#include "pipe/fields.hpp"
+#include "pipe/slot_memory.hpp"
+#include "plait/layout.hpp"
+#include "redistribution/message.hpp"
+
+namespace plait::pipe {
+
+/// What a reader asks of one rank of a step.
+struct Wanted {
+  std::int64_t step = 0;
+  int slot = 0;
+  std::int64_t variable = 0;
+  std::int64_t sender = 0;
+  std::int64_t receiver = 0;
+  bool fill_halo = false;
+  std::string layout;           ///< the reader's
+  std::vector<std::int64_t> shape;   ///< of the region; empty: all
+  std::vector<std::int64_t> origin;  ///< of the region
+
+  void put(FieldWriter& fields) const;
+  static Wanted take(FieldReader& fields);
+};
+
+/// Each slot has the arrays of one step, dense, as their layouts say, with halos.
+///
+/// memory   As many steps as there are slots: of each the bytes of this process's local arrays, rounded up.
+/// threads  The program's thread writes the step that has begun; the server's reads those that are published, which
+///          nobody writes before their readers are done.
+class StepStore {
+ public:
+  /// process: -1 for one that holds all ranks.
+  StepStore(int slots, std::int64_t process);
+
+  void begin(std::int64_t step, int slot);
+  /// Copies an array into the step.  errors  kSystem: no memory.
+  void add(const Layout& layout, std::int64_t element_bytes, std::span<const copy::LocalArray> arrays);
+  /// Readers may look at it.
+  void publish();
+
+  /// The descriptor of a slot's memory: -1 where there is no such slot, or nothing in it.
+  int descriptor(int slot) const;
+  /// The elements that are wanted, packed in the order of the reader's local array.
+  class Message {
+   public:
+    std::int64_t bytes() const;
+    void pack(std::int64_t offset, std::span<std::byte> into) const;
+
+   private:
+    friend class StepStore;
+    std::shared_ptr<const redistribution::PackedMessage> packed_;
+    copy::LocalArray from_;
+    std::int64_t element_bytes_ = 1;
+  };
+  /// errors  kArgument, kSystem: no such step or array.
+  Message find(const Wanted& wanted);
+
+ private:
+  struct Slot {
+    SlotMemory memory;
+    std::int64_t step = -1;
+    std::vector<std::pair<Layout, std::int64_t>> arrays;  // and the bytes of an element
+    std::optional<Placement> placement;
+  };
+  struct Kept {
+    std::string key;
+    std::shared_ptr<const redistribution::PackedMessage> packed;
+  };
+  static constexpr std::size_t kKept = 64;
+  std::shared_ptr<const redistribution::PackedMessage> plan(const Layout& source, const Wanted& wanted,
+                                                            std::int64_t element_bytes);
+
+  const std::int64_t process_;
+  mutable std::mutex mutex_;
+  std::vector<Slot> slots_;
+  int begun_ = -1;
+  std::list<Kept> kept_;  // the last used first
+};
+
+/// A dense local array of a layout's rank that begins at `data`.
+copy::LocalArray dense_array(const Layout& layout, std::int64_t rank, std::byte* data, std::int64_t element_bytes);
+
+}  // namespace plait::pipe

@@ -1,0 +1,132 @@
+#include "pipe/writer.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "collective/broadcast.hpp"
+#include "collective/gather.hpp"
+#include "pipe/protocol.hpp"
+#include "plait/error.hpp"
+
+namespace plait::pipe {
+
+using base::text;
+using transport::native::Key;
+using transport::native::Server;
+
+Writer::Writer(collective::Collective& call, const std::string& shown, const Options& options, const ArrayType& type,
+               bool alone)
+    : shown_(shown), options_(options), first_(call.transport().rank() == 0) {
+  transport::Transport& transport = call.transport();
+  std::string secret;
+  call.step([&] {
+    if (first_) secret = Key::random().text();
+  });
+  secret = collective::broadcast_text(transport, secret);
+  const std::string who = this_program();
+  call.step([&] {
+    steps_ = std::make_shared<StepStore>(options.queue, alone ? -1 : transport.rank());
+    if (first_) control_ = std::make_shared<WriterControl>(shown, type, who, transport.size(), options);
+    service_ = std::make_shared<WriterService>(steps_, control_);
+    Server::Options place;
+    place.network = options.network;
+    place.first_port = static_cast<std::uint16_t>(options.first_port);
+    place.last_port = static_cast<std::uint16_t>(options.last_port);
+    server_ = Server::start(Key::parse(secret), service_, place);
+  });
+  const auto reached = [this] { return server_->endpoints().text(); };
+  std::vector<std::string> group = collective::gather(transport, reached, {1, kGroup});
+  std::vector<std::string> groups = collective::gather(transport, reached, {kGroup});
+  service_->set_directory(std::move(group), std::move(groups));
+  call.step([&] {
+    if (first_)
+      meeting_ = std::make_unique<MeetingFile>(options.name,
+                                               Invitation{server_->endpoints(), Key::parse(secret), who});
+  });
+  call.step([&] {
+    if (first_) control_->wait_for_readers();
+  });
+}
+
+Writer::~Writer() { abort("it has ended without closing the pipe"); }
+
+std::optional<Step> Writer::begin_step(collective::Collective& call, const Attributes& attributes) {
+  transport::Transport& transport = call.transport();
+  FieldWriter told;
+  call.step([&] {
+    if (!first_) return;
+    const Schedule::Begun begun = control_->begin();
+    told.put(begun.step).put(std::int64_t{begun.slot});
+  });
+  const std::string heard = collective::broadcast_text(transport, told.text());
+  call.step([&] {
+    FieldReader fields(heard);
+    step_ = {};
+    step_.number = fields.number();
+    step_.slot = static_cast<int>(fields.number());
+    step_.attributes = attributes;
+    steps_->begin(step_.number, step_.slot);
+  });
+  return step_.shown();
+}
+
+void Writer::move(collective::Collective& call, const core::Transfer& transfer) {
+  call.step([&] {
+    if (!transfer.region.empty())
+      throw Error(ErrorKind::kArgument, text(shown_, ": a region is written, but steps of a pipe have whole arrays; "
+                                                     "write the array, and let the reader name the region"));
+    if (step_.find(transfer.variable) != nullptr)
+      throw Error(ErrorKind::kArgument, text(shown_, ": the step has an array ", transfer.variable,
+                                             " already; begin another step, or give it another name"));
+    const std::string layout = spelling(transfer.layout);
+    const collective::Stopwatch copying(transfer.spent.copy);
+    steps_->add(transfer.layout, transfer.type.element_bytes, transfer.arrays);
+    step_.variables.push_back({transfer.variable, transfer.type, layout});
+  });
+}
+
+void Writer::end_step(collective::Collective& call, bool keep) {
+  call.step([&] {
+    if (keep) steps_->publish();
+  });
+  if (!first_) return;
+  if (keep) {
+    control_->publish(step_);
+  } else {
+    control_->cancel();
+  }
+}
+
+std::optional<ArrayType> Writer::find(const std::string& variable) const {
+  const Variable* found = step_.find(variable);
+  return found == nullptr ? std::nullopt : std::optional(found->type);
+}
+
+std::string Writer::explain(const core::Transfer& transfer) const {
+  std::int64_t bytes = 0;
+  for (const std::int64_t rank : transfer.layout.rank_numbers())
+    bytes = std::max(bytes, transfer.layout.local_elements(rank) * transfer.type.element_bytes);
+  return text("writes   ", to_string(transfer.layout), " to ", shown_, "\ncopies   at most ", base::bytes_text(bytes),
+              " a rank into the queue, which readers read from\nqueue    ", options_.queue, " steps, at most ",
+              base::bytes_text(bytes * options_.queue), " a rank\n");
+}
+
+void Writer::finish(collective::Collective& call) {
+  call.step([&] {
+    if (first_) control_->finish();
+  });
+  over_ = true;
+  meeting_.reset();
+  server_.reset();
+}
+
+void Writer::abort(const std::string& why) noexcept {
+  if (over_) return;
+  over_ = true;
+  meeting_.reset();
+  if (control_) control_->abort(why);
+  server_.reset();
+}
+
+}  // namespace plait::pipe

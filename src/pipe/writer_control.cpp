@@ -1,0 +1,245 @@
+#include "pipe/writer_control.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "pipe/meeting.hpp"
+#include "pipe/protocol.hpp"
+#include "plait/error.hpp"
+
+namespace plait::pipe {
+
+using base::text;
+using transport::native::FrameHead;
+using transport::native::Peer;
+
+namespace {
+
+void send(Peer& peer, Frame kind, std::span<const std::byte> body) {
+  peer.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, body);
+}
+
+std::string seconds_text(std::chrono::duration<double> time) { return text(time.count(), " s"); }
+
+}  // namespace
+
+WriterControl::WriterControl(std::string shown, ArrayType type, std::string who, int processes, const Options& options)
+    : shown_(std::move(shown)),
+      type_(std::move(type)),
+      who_(std::move(who)),
+      processes_(processes),
+      options_(options),
+      schedule_(options.queue, options.when_full) {}
+
+void WriterControl::check_trouble() {
+  if (trouble_.empty()) return;
+  const std::string trouble = std::exchange(trouble_, std::string());
+  throw Error(ErrorKind::kSystem, trouble, EPIPE);
+}
+
+template <typename Ready>
+void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
+  Clock::time_point lonely = Clock::now();  // since when there has been no reader
+  const auto limit = std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  while (true) {
+    check_trouble();
+    if (ready()) return;
+    if (!readers_.empty()) {
+      changed_.wait(lock);
+      lonely = Clock::now();
+    } else if (changed_.wait_until(lock, lonely + limit) == std::cv_status::timeout && readers_.empty()) {
+      check_trouble();
+      throw Error(ErrorKind::kSystem,
+                  text(shown_, ": no reader has come within ", seconds_text(options_.timeout), "; this is ", who_,
+                       ", which writes ", words(type_), " and meets its readers in ", meeting_folder(),
+                       ". Start one that opens ", shown_, " there, give it more time by timeout=, or let the writer go "
+                       "on without readers by drop=oldest&readers=0"),
+                  ETIMEDOUT);
+    }
+  }
+}
+
+void WriterControl::wait_for_readers() {
+  std::unique_lock lock(mutex_);
+  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  const auto wanted = static_cast<std::size_t>(options_.readers);
+  while (true) {
+    check_trouble();
+    if (readers_.size() >= wanted) return;
+    if (changed_.wait_until(lock, until) == std::cv_status::timeout && readers_.size() < wanted) {
+      check_trouble();
+      throw Error(ErrorKind::kSystem,
+                  text(shown_, ": ", readers_.empty() ? "no reader has" : text("only ", readers_.size(), " of ", wanted, " readers have"),
+                       " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ",
+                       words(type_), " and meets its readers in ", meeting_folder(),
+                       ". Start them, give them more time by timeout=, or do not wait for them by readers=0"),
+                  ETIMEDOUT);
+    }
+  }
+}
+
+Schedule::Begun WriterControl::begin() {
+  std::unique_lock lock(mutex_);
+  std::optional<Schedule::Begun> begun;
+  wait(lock, [&] {
+    begun = schedule_.begin();
+    return begun.has_value();
+  });
+  return *begun;
+}
+
+void WriterControl::publish(const StepDescription& step) {
+  FieldWriter fields;
+  put(fields, step);
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(steps_, [this](const auto& one) { return !schedule_.holds(one.first); });
+  steps_[step.number] = fields.text();
+  schedule_.publish();
+  for (const Variable& one : step.variables) {
+    std::int64_t bytes = one.type.element_bytes;
+    for (const std::int64_t extent : one.type.shape) bytes *= extent;
+    bytes_ += bytes;
+  }
+  serve_all();
+}
+
+void WriterControl::cancel() {
+  const std::scoped_lock lock(mutex_);
+  schedule_.cancel();
+}
+
+void WriterControl::finish() {
+  std::unique_lock lock(mutex_);
+  schedule_.end();
+  serve_all();
+  const bool dropping = options_.when_full == WhenFull::kDropOldest;
+  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  if (dropping) {
+    // Who watches does not keep the program for ever.
+    while (!readers_.empty() && changed_.wait_until(lock, until) != std::cv_status::timeout) {
+    }
+    return;
+  }
+  // Readers that have had everything leave.
+  wait(lock, [&] { return schedule_.drained() && readers_.empty(); });
+}
+
+void WriterControl::abort(const std::string& why) noexcept {
+  try {
+    const std::scoped_lock lock(mutex_);
+    aborted_ = text("the writer of ", shown_, ", ", who_, ", has given up: ", why);
+    const std::string_view body = aborted_;
+    for (auto& [number, reader] : readers_) {
+      send(*reader.peer, Frame::kAborted, std::as_bytes(std::span(body)));
+      reader.peer->close();
+    }
+  } catch (...) {  // then their connections end
+  }
+}
+
+std::string WriterControl::mismatch(const std::string& dtype, bool has_shape, const Extents& shape,
+                                    const std::string& who) const {
+  if ((dtype.empty() || type_.dtype.empty() || dtype == type_.dtype) && (!has_shape || shape == type_.shape)) return "";
+  return text(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ", who, " reads ",
+              has_shape ? shape_to_string(shape) : shape_to_string(type_.shape), ' ',
+              dtype.empty() ? type_.dtype : dtype, "; let both say the same, or the reader neither shape nor dtype");
+}
+
+void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& fields) {
+  const std::string who = fields.text();
+  const std::int64_t processes = fields.number();
+  const std::string dtype = fields.text();
+  const bool has_shape = fields.number() != 0;
+  const Extents shape = fields.numbers();
+  std::string why = mismatch(dtype, has_shape, shape, who);
+  if (!why.empty()) {
+    trouble_ = why;
+  } else if (!aborted_.empty()) {
+    why = aborted_;
+  }
+  FieldWriter answer;
+  if (!why.empty()) {
+    answer.put(std::int64_t{aborted_.empty() ? EINVAL : ECANCELED}).put(why);
+    send(*peer, Frame::kRefused, answer.bytes());
+    peer->close();
+  } else {
+    readers_[peer->number()] = {schedule_.attach(), who, processes, peer, false};
+    put(answer, type_);
+    answer.put(std::int64_t{processes_}).put(who_);
+    send(*peer, Frame::kWelcome, answer.bytes());
+  }
+  changed_.notify_all();
+}
+
+void WriterControl::serve(Reader& reader) {
+  if (!reader.waits) return;
+  if (const auto given = schedule_.next(reader.id)) {
+    const std::string_view step = steps_.at(given->step);
+    send(*reader.peer, Frame::kStep, std::as_bytes(std::span(step)));
+  } else if (schedule_.at_end(reader.id)) {
+    send(*reader.peer, Frame::kEnd, {});
+  } else {
+    return;
+  }
+  reader.waits = false;
+}
+
+void WriterControl::serve_all() {
+  for (auto& [number, reader] : readers_) serve(reader);
+}
+
+void WriterControl::drop(std::uint64_t peer, const std::string& trouble) {
+  const auto found = readers_.find(peer);
+  if (found == readers_.end()) return;
+  // Who only watches may go as it likes.
+  if (!trouble.empty() && options_.when_full == WhenFull::kWait)
+    trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
+  schedule_.leave(found->second.id);
+  readers_.erase(found);
+  changed_.notify_all();
+}
+
+void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead& head, FieldReader& fields) {
+  const std::scoped_lock lock(mutex_);
+  const auto kind = static_cast<Frame>(head.kind);
+  if (kind == Frame::kAttach) return attach(peer, fields);
+  if (kind == Frame::kStatus) {
+    const std::string all = status();
+    return send(*peer, Frame::kStatusText, std::as_bytes(std::span(all)));
+  }
+  const auto found = readers_.find(peer->number());
+  if (found == readers_.end()) return;  // it has been dropped
+  switch (kind) {
+    case Frame::kNext:
+      found->second.waits = true;
+      serve(found->second);
+      break;
+    case Frame::kDone:
+      schedule_.done(found->second.id);
+      changed_.notify_all();
+      break;
+    case Frame::kLeave: drop(peer->number(), ""); break;
+    case Frame::kAbort: drop(peer->number(), text("has failed: ", fields.text())); break;
+    default: throw Error(ErrorKind::kSystem, "a frame that no writer of a pipe knows", EPROTO);
+  }
+}
+
+void WriterControl::closed(const std::shared_ptr<Peer>& peer, const std::string& why) {
+  const std::scoped_lock lock(mutex_);
+  drop(peer->number(), text("is lost: ", why));
+}
+
+std::string WriterControl::status() const {
+  FieldWriter out;
+  out.put(who_).put(std::int64_t{processes_});
+  put(out, type_);
+  out.put(schedule_.published()).put(std::int64_t{schedule_.held()}).put(std::int64_t{schedule_.slots()});
+  out.put(schedule_.dropped()).put(bytes_).put(static_cast<std::int64_t>(readers_.size()));
+  for (const auto& [number, reader] : readers_)
+    out.put(reader.who).put(reader.processes).put(schedule_.position(reader.id) + 1);
+  return out.text();
+}
+
+}  // namespace plait::pipe

@@ -1,0 +1,87 @@
+/// What the writer's process of rank 0 knows of the readers.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "pipe/description.hpp"
+#include "pipe/fields.hpp"
+#include "pipe/options.hpp"
+#include "pipe/schedule.hpp"
+#include "transport/native/server.hpp"
+
+namespace plait::pipe {
+
+/// The queue, and who is to hear of what happens in it.
+/// threads  The program's and the server's at once.
+class WriterControl {
+ public:
+  using Clock = transport::native::Clock;
+
+  WriterControl(std::string shown, ArrayType type, std::string who, int processes, const Options& options);
+
+  // Of the program's thread.
+
+  /// Waits for so many readers as the options say.  errors  kSystem: ETIMEDOUT, and what is_lost() would throw.
+  void wait_for_readers();
+  /// Waits until there is room for the next step.
+  /// errors  kSystem: a reader has failed or been lost; ETIMEDOUT: there is no reader.
+  Schedule::Begun begin();
+  void publish(const StepDescription& step);
+  void cancel();
+  /// Tells the readers that no more steps come, and waits until they have read all.  errors  As begin().
+  void finish();
+  /// Tells the readers why no more steps come.
+  void abort(const std::string& why) noexcept;
+
+  // Of the server's.
+
+  /// A frame of a reader's process of rank 0, or of somebody who asks.  errors  kSystem, EPROTO: it makes no sense.
+  void received(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
+                FieldReader& fields);
+  void closed(const std::shared_ptr<transport::native::Peer>& peer, const std::string& why);
+
+ private:
+  struct Reader {
+    std::uint64_t id = 0;
+    std::string who;
+    std::int64_t processes = 1;
+    std::shared_ptr<transport::native::Peer> peer;
+    bool waits = false;  // for a step
+  };
+  void attach(const std::shared_ptr<transport::native::Peer>& peer, FieldReader& fields);
+  /// Why a reader's expectations are not met; empty: they are.
+  std::string mismatch(const std::string& dtype, bool has_shape, const Extents& shape, const std::string& who) const;
+  /// Sends a reader that waits what there is for it.
+  void serve(Reader& reader);
+  void serve_all();
+  void drop(std::uint64_t peer, const std::string& trouble);
+  std::string status() const;
+  /// errors  What went wrong with a reader since it was asked last.
+  void check_trouble();
+  /// Waits for `ready`; where there is no reader, for as long as the options say.
+  template <typename Ready>
+  void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
+
+  const std::string shown_;
+  const ArrayType type_;
+  const std::string who_;
+  const int processes_;
+  const Options options_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Schedule schedule_;
+  std::map<std::uint64_t, Reader> readers_;          // by the number of their connection
+  std::map<std::int64_t, std::string> steps_;        // those that are held, as they are sent
+  std::int64_t bytes_ = 0;                           // of all steps so far
+  std::string trouble_;
+  std::string aborted_;
+};
+
+}  // namespace plait::pipe

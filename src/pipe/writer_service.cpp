@@ -1,0 +1,96 @@
+#include "pipe/writer_service.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "pipe/protocol.hpp"
+#include "plait/error.hpp"
+
+namespace plait::pipe {
+
+using transport::native::FrameHead;
+using transport::native::Peer;
+
+namespace {
+
+void send(Peer& peer, Frame kind, std::uint64_t tag, std::span<const std::byte> body, int descriptor = -1) {
+  peer.send({static_cast<std::uint32_t>(kind), 0, tag, body.size()}, body, descriptor);
+}
+
+}  // namespace
+
+void WriterService::set_directory(std::vector<std::string> group, std::vector<std::string> groups) {
+  group_ = std::move(group);
+  groups_ = std::move(groups);
+}
+
+std::string WriterService::where(std::int64_t process) const {
+  const auto in = [](const std::vector<std::string>& all, std::int64_t i) {
+    return i >= 0 && static_cast<std::size_t>(i) < all.size() ? all[static_cast<std::size_t>(i)] : std::string();
+  };
+  // Rank 0 knows its own group and the first process of each; who asks for another goes on from there.
+  if (!groups_.empty() && process >= kGroup) return in(groups_, process / kGroup);
+  return in(group_, process % kGroup);
+}
+
+void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& head, FieldReader& fields) {
+  switch (static_cast<Frame>(head.kind)) {
+    case Frame::kWhere: {
+      const std::string there = where(fields.number());
+      return send(*peer, Frame::kThere, head.tag, std::as_bytes(std::span(there)));
+    }
+    case Frame::kMap: {
+      const int descriptor = steps_->descriptor(static_cast<int>(fields.number()));
+      if (descriptor < 0 || !peer->near()) throw Error(ErrorKind::kSystem, "there is no such memory", EPROTO);
+      return send(*peer, Frame::kSlot, head.tag, {}, descriptor);
+    }
+    case Frame::kGet: {
+      auto message = std::make_shared<const StepStore::Message>(steps_->find(Wanted::take(fields)));
+      const auto bytes = static_cast<std::uint64_t>(message->bytes());
+      return peer->stream(
+          {static_cast<std::uint32_t>(Frame::kData), 0, head.tag, 0}, bytes,
+          [message](std::uint64_t offset, std::span<std::byte> into) {
+            try {
+              message->pack(static_cast<std::int64_t>(offset), into);
+              return true;
+            } catch (...) {
+              return false;
+            }
+          },
+          nullptr);
+    }
+    default: break;
+  }
+  if (!control_) throw Error(ErrorKind::kSystem, "a frame that this process of a pipe does not know", EPROTO);
+  control_->received(peer, head, fields);
+}
+
+void WriterService::received(const std::shared_ptr<Peer>& peer, const FrameHead& head,
+                             std::span<const std::byte> body) {
+  try {
+    FieldReader fields(body);
+    serve(peer, head, fields);
+  } catch (const Error& error) {
+    try {
+      FieldWriter answer;
+      answer.put(std::int64_t{error.system_code()}).put(error.what());
+      send(*peer, Frame::kRefused, head.tag, answer.bytes());
+      if (error.system_code() == EPROTO) peer->close();
+    } catch (...) {
+      peer->close();
+    }
+  } catch (...) {
+    peer->close();
+  }
+}
+
+void WriterService::closed(const std::shared_ptr<Peer>& peer, const std::string& why) {
+  if (!control_) return;
+  try {
+    control_->closed(peer, why);
+  } catch (...) {  // without memory: the reader stays in the list, and what is sent to it goes nowhere
+  }
+}
+
+}  // namespace plait::pipe
