@@ -54,6 +54,34 @@ File open(const std::string& path, const std::string& mode, const Comm& comm, co
   return File::open(path, opened, options, comm);
 }
 
+/// Whole numbers, numbers and texts.
+Attributes attributes_of(const nb::dict& given) {
+  Attributes attributes;
+  for (const auto [name, value] : given) {
+    Attribute& attribute = attributes[nb::cast<std::string>(name)];
+    if (nb::isinstance<nb::int_>(value)) {
+      attribute = nb::cast<std::int64_t>(value);
+    } else if (nb::isinstance<nb::float_>(value)) {
+      attribute = nb::cast<double>(value);
+    } else {
+      attribute = nb::cast<std::string>(value);
+    }
+  }
+  return attributes;
+}
+
+/// Number, attributes, names of the variables.
+using StepTuple = nb::typed<nb::tuple, std::int64_t, nb::dict, nb::list>;
+
+StepTuple tuple_of(const Step& step) {
+  nb::dict attributes;
+  for (const auto& [name, value] : step.attributes)
+    std::visit([&, key = name](const auto& one) { attributes[nb::cast(key)] = nb::cast(one); }, value);
+  nb::list variables;
+  for (const std::string& name : step.variables) variables.append(nb::cast(name));
+  return StepTuple(nb::make_tuple(step.number, attributes, variables));
+}
+
 }  // namespace
 
 void bind_file(nb::module_& module) {
@@ -98,6 +126,29 @@ void bind_file(nb::module_& module) {
             return self.start_write(layout, parts_of<const std::byte>(parts), region_of(region));
           },
           "layout"_a, "parts"_a, "region"_a)
+      .def(
+          "begin_step",
+          [](File& self, const nb::dict& attributes) -> std::optional<StepTuple> {
+            const Attributes values = attributes_of(attributes);
+            {
+              const Unlocked release;
+              if (!self.begin_step(values)) return std::nullopt;
+            }
+            return tuple_of(self.step());
+          },
+          "attributes"_a)
+      .def("end_step", &File::end_step, nb::call_guard<Unlocked>())
+      .def(
+          "select_variable",
+          [](File& self, const std::string& name, const std::optional<Extents>& shape, const std::string& dtype,
+             std::int64_t element_bytes) {
+            std::optional<ArrayType> type;
+            if (shape) type = ArrayType{*shape, dtype, element_bytes, Order::kC};
+            const Unlocked release;
+            self.select_variable(name, type);
+          },
+          "name"_a, "shape"_a.none() = nb::none(), "dtype"_a = "", "element_bytes"_a = 0)
+      .def_prop_ro("variable", &File::variable)
       .def("refuse", &File::refuse, nb::sig(kRefuse), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
       .def(
           "explain",

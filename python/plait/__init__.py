@@ -5,11 +5,13 @@ from importlib.metadata import version as _version
 from ._copy import Copied, copy
 from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
-from ._file import File, open
+from ._file import File
 from ._indirect import indirect
+from ._open import open
 from ._redistribute import Redistribution, empty, iredistribute, redistribute
 from ._relabel import relabel, same_up_to_ranks
 from ._request import Request
+from ._steps import Step
 from ._stream import Stream
 
 __version__ = _version("plait")
@@ -25,6 +27,7 @@ __all__ = [
     "Message",
     "Redistribution",
     "Request",
+    "Step",
     "StoreError",
     "Stream",
     "compose",

@@ -21,9 +21,10 @@ from ._comm import CommLike, comm_of
 from ._copy_windows import cut
 from ._core import Layout
 from ._errors import ArgumentError
-from ._file import File, open
+from ._file import File
 from ._guard import checks
 from ._location import same_components, same_location
+from ._open import open
 
 MEMORY = 256 << 20
 """Bytes that all ranks together take for a copy, where nothing else is said."""

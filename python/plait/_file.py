@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import ast
-import operator
-import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._abandon import abandon
+from ._arguments.array_types import descr_of, extents_of, type_of
 from ._arguments.arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
-from ._arguments.buffers import path_of, whole
-from ._arguments.dtypes import dtype_of
 from ._arguments.layouts import LayoutLike, layout_of
 from ._arguments.region import Region, Slices, region_shape, slices_of
 from ._arguments.words import shape_text, shown
-from ._comm import CommLike, comm_of
 from ._core import Layout
 from ._errors import ArgumentError, naming
 from ._guard import call, checks, refuse_here
 from ._held import flag_of
 from ._request import Request
+from ._steps import Attribute, Step, Steps, attributes_of
 from ._stream import Stream, open_stream
 
 _LAYOUTS_KEPT = 16
@@ -46,9 +42,11 @@ class File:
         self._mode = mode
         self._comm = comm
         self._alone = alone
-        self._dtype = _dtype_of(core.dtype, core.element_bytes)
+        self._dtype = type_of(core.dtype, core.element_bytes)
         # Layouts of the whole array with the local shape of this rank: programs repeat their accesses.
         self._known: dict[int, tuple[Layout, tuple[int, ...]]] = {}
+        self._step: Step | None = None
+        self._types: dict[str, tuple[list[int], str, int]] = {}
 
     @property
     def url(self) -> str:
@@ -87,6 +85,7 @@ class File:
         region: Region | None = None,
         *,
         fill_halo: bool = False,
+        variable: str | None = None,
     ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
@@ -95,6 +94,7 @@ class File:
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
         fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
+        variable  which array of a pipe's step; by default the one that was accessed last, at first ``data``
 
         Returns the local array, or None on a rank that is in no set of the layout. Without a communicator this process
         holds all ranks: a layout of several ranks gives a list of their local arrays.
@@ -102,16 +102,29 @@ class File:
         Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the
         file cannot be read; ``out`` is undefined then.
         """
+        if variable is not None:
+            self._select(variable)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         call(self._core.refuse, self._core.read, layout, parts_of(arrays), slices, fill)
         return self._as_given(arrays, out)
 
-    def write(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> None:
+    def write(
+        self,
+        array: Arrays,
+        layout: LayoutLike | None = None,
+        region: Region | None = None,
+        *,
+        variable: str | None = None,
+    ) -> None:
         """Write the local arrays of all ranks; the reverse of :meth:`read`.
 
         Elements outside the region keep their values in mode r+ and are zero in mode w until they are written.
         In mode w the file appears when it is closed; a write that fails discards it.
+        variable  which array of a pipe's step; a new name takes shape and dtype from layout and array, or from what
+                  :meth:`define` has said
         """
+        if variable is not None:
+            self._select(variable, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
         call(self._core.refuse, self._core.write, layout, parts_of(arrays), slices)
 
@@ -133,6 +146,45 @@ class File:
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
         start = partial(call, self._core.refuse, self._core.start_write, layout, parts_of(arrays), slices)
         return Request(start, self, arrays, None)
+
+    def begin_step(self, attributes: Mapping[str, Attribute] | None = None) -> Step | None:
+        """Begin a step of a pipe. Collective.
+
+        Writing, what is written until :meth:`end_step` reaches the readers together, with these attributes (numbers
+        and texts by names); it waits while the queue is full. Reading, it waits for the next step, and returns None
+        where no more will come. Without it each write is a step, and each read reads one.
+
+        Other files have one step: what is written later replaces it, and attributes are not kept.
+        Raises plait.StoreError where the other end has failed or is lost.
+        """
+        with checks(self._core.refuse):
+            values = attributes_of(attributes)
+        found = call(self._core.refuse, self._core.begin_step, values)
+        if found is None:
+            return None
+        number, known, variables = found
+        self._step = Step(number, dict(known), tuple(variables))
+        self._take_type()
+        return self._step
+
+    def end_step(self) -> None:
+        """End the step: the readers get it, or the writer gets it back. Collective."""
+        self._step = None
+        call(self._core.refuse, self._core.end_step)
+
+    @property
+    def in_step(self) -> bool:
+        """Whether a step has begun and not ended."""
+        return self._step is not None
+
+    def __iter__(self) -> Steps:
+        """Go through the steps that are read, each until the next one."""
+        return Steps(self)
+
+    def define(self, variable: str, shape: Sequence[int] | int, dtype: npt.DTypeLike) -> None:
+        """Say what an array of a pipe's steps is, before it is written: on all ranks, also on those without a part."""
+        with checks(self._core.refuse):
+            self._types[_variable_name(variable)] = (extents_of(shape), *descr_of(dtype))
 
     def explain(
         self,
@@ -204,6 +256,28 @@ class File:
         state = "closed " if self.closed else ""
         return f"<{state}plait.File {self.url!r} mode={self.mode!r} {shape_text(self.shape)} {self.dtype}>"
 
+    def _select(self, variable: str, array: Arrays | None = None, layout: LayoutLike | None = None) -> None:
+        """Let the next access mean an array of a pipe's step."""
+        with checks(self._core.refuse):
+            if _variable_name(variable) == self._core.variable:
+                return
+            known = self._types.get(variable)
+            if self._mode == "w" and known is None:
+                first = array[0] if isinstance(array, (list, tuple)) and array else array
+                if not isinstance(first, np.ndarray):
+                    raise ArgumentError(
+                        f"the array {variable!r} is new, and this rank has no part of it to tell its type from; "
+                        f"call define({variable!r}, shape, dtype) first"
+                    )
+                shape = layout.shape if isinstance(layout, Layout) else first.shape
+                known = self._types[variable] = (list(shape), *descr_of(first.dtype))
+            self._core.select_variable(variable, *(known if self._mode == "w" and known else ()))
+            self._take_type()
+
+    def _take_type(self) -> None:
+        self._dtype = type_of(self._core.dtype, self._core.element_bytes)
+        self._known.clear()
+
     def _layout_for(self, layout: LayoutLike | None, slices: Slices) -> Layout:
         shape = region_shape(slices, self.shape)
         if layout is not None:
@@ -263,79 +337,7 @@ class File:
         return arrays[0] if len(arrays) == 1 else arrays
 
 
-def _dtype_of(descr: str, element_bytes: int) -> np.dtype[Any]:
-    if not descr:
-        return np.dtype((np.void, element_bytes))
-    literal: Any = ast.literal_eval(descr) if descr.startswith("[") else descr
-    return np.lib.format.descr_to_dtype(literal)
-
-
-def _extents_of(shape: Sequence[int] | int) -> list[int]:
-    sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
-    try:
-        return [operator.index(size) for size in sizes]
-    except TypeError:
-        raise ArgumentError(f"shape={shown(shape)} is no shape; give whole numbers, such as (8, 12)") from None
-
-
-def _descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:
-    """Return a dtype as .npy headers spell it, and its bytes."""
-    wanted = dtype_of(dtype)
-    if wanted.hasobject:
-        raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
-    descr = np.lib.format.dtype_to_descr(wanted)
-    return (descr if isinstance(descr, str) else repr(descr)), wanted.itemsize
-
-
-def open(
-    url: str | os.PathLike[str],
-    mode: Literal["r", "w", "r+"] = "r",
-    *,
-    comm: CommLike = None,
-    shape: Sequence[int] | int | None = None,
-    dtype: npt.DTypeLike | None = None,
-    order: Literal["C", "F"] | None = None,
-    offset: int = 0,
-    memory: int = 0,
-    strategy: Literal["automatic", "direct", "two-phase"] | None = None,
-    readers: int = 0,
-) -> File:
-    """Open a distributed array in a file. Collective over ``comm``.
-
-    url       a ``.npy`` file, or any other name for raw elements (names of other formats, as ``a.h5``, are refused;
-              ``raw:a.h5`` means raw elements all the same); or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
-              dealt to one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left
-              to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``: an array
-              on the ranks' own disks, which says itself what it holds; or ``memory:NAME``: one in memory, for trials
-    mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
-              writes parts of an existing array in place
-    comm      an mpi4py communicator; without one everything runs in this process, which then holds all ranks
-    shape, dtype  needed in mode w and for raw files; checked against what the file says otherwise
-    order     order of the elements in a new or raw file, "C" (default) or "F"
-    offset    bytes in front of the array in a raw file
-    memory    most staging memory of each rank in bytes; by default PLAIT_MEMORY, or 32 MiB
-    strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
-    readers   how many ranks touch the file in two-phase accesses; by default as many as help
-
-    Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError
-    where the file cannot be opened: on every rank the same.
-    """
-    own = comm_of(comm)
-    refuse = partial(_core.refuse, comm=own)
-    with checks(refuse):
-        path = path_of(url)
-        offset, memory, readers = whole(offset, "offset"), whole(memory, "memory"), whole(readers, "readers")
-        if strategy not in (None, "automatic", "direct", "two-phase"):
-            raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
-        if order not in (None, "C", "F"):
-            raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
-        if mode not in ("r", "w", "r+"):
-            raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
-        extents = None if shape is None else _extents_of(shape)
-        descr, element_bytes = (None, 0) if dtype is None else _descr_of(dtype)
-        how = strategy or ""
-    with naming(path):
-        core = call(
-            refuse, _core.open, path, mode, own, extents, descr, element_bytes, order, offset, memory, how, readers
-        )
-    return File(core, mode, own, alone=comm is None)
+def _variable_name(name: str) -> str:
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"variable={shown(name)} is no name of an array; give a text")
+    return name

@@ -92,9 +92,9 @@ std::string meeting_folder() {
   const char* named = std::getenv("PLAIT_MEET");
   const bool own = named == nullptr || *named == '\0';
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  const std::string folder = !own                                          ? std::string(named)
+  const std::string folder = !own                                    ? std::string(named)
                              : runtime != nullptr && *runtime == '/' ? text(runtime, "/plait")
-                                                                           : text("/tmp/plait-", ::getuid());
+                                                                     : text("/tmp/plait-", ::getuid());
   const auto advice = [&](const char* what) {
     return text("; ", what, ", or name another folder that both programs see by PLAIT_MEET");
   };
@@ -128,16 +128,15 @@ void check_pipe_name(std::string_view name, std::string_view shown) {
 }
 
 MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) : path_(path_of(name)) {
-  const std::string all = text(kFirstLine, '\n', invitation.key.text(), '\n', invitation.endpoints.text(), '\n',
-                               invitation.who, '\n');
+  const std::string all =
+      text(kFirstLine, '\n', invitation.key.text(), '\n', invitation.endpoints.text(), '\n', invitation.who, '\n');
   constexpr int kAttempts = 1000;  // each time another process has come first, or has just gone
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (file_.number() < 0) fail(text("cannot make ", path_), errno);
     if (!take_lock(file_.number())) {
       if (errno != EAGAIN && errno != EACCES)
-        fail(text("cannot lock ", path_), errno,
-             "; name a folder on a file system that has locks by PLAIT_MEET");
+        fail(text("cannot lock ", path_), errno, "; name a folder on a file system that has locks by PLAIT_MEET");
       const std::optional<Invitation> other = parse(contents(file_.number()));
       if (!leads_to(path_, file_.number())) continue;
       throw Error(ErrorKind::kSystem,

@@ -13,9 +13,9 @@ struct Options {
   std::string name;
   int queue = 2;  ///< steps that a writer holds at most
   WhenFull when_full = WhenFull::kWait;
-  int readers = 1;                     ///< that the writer waits for when it opens the pipe
+  int readers = 1;                              ///< that the writer waits for when it opens the pipe
   std::chrono::duration<double> timeout{60.0};  ///< for the other end to come
-  std::string network;                 ///< on which the writer is to be reached from other hosts; empty: all
+  std::string network;                          ///< on which the writer is to be reached from other hosts; empty: all
   int first_port = 0;
   int last_port = 0;
 };

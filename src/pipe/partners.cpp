@@ -26,9 +26,9 @@ constexpr std::chrono::seconds kConnecting{15};
 
 void send(Link& link, Frame kind, const FieldWriter& fields) {
   if (fields.bytes().size() > transport::native::kMostReceived)
-    throw Error(ErrorKind::kArgument,
-                text("a layout whose text has ", fields.bytes().size(), " bytes is too irregular for a pipe between "
-                     "hosts; read in a simpler one and redistribute"));
+    throw Error(ErrorKind::kArgument, text("a layout whose text has ", fields.bytes().size(),
+                                           " bytes is too irregular for a pipe between "
+                                           "hosts; read in a simpler one and redistribute"));
   const std::span<const std::byte> parts[] = {fields.bytes()};
   link.send({static_cast<std::uint32_t>(kind), 0, 0, fields.bytes().size()}, parts, no_limit());
 }
@@ -62,7 +62,8 @@ const std::byte* Partner::slot(int number, std::int64_t step) {
     memory.map(link_->descriptor());
   }
   if (memory.head().bytes > memory.bytes()) memory.map_more();
-  if (memory.head().step != step) throw Error(ErrorKind::kSystem, text("step ", step, " is not there any more"), ESTALE);
+  if (memory.head().step != step)
+    throw Error(ErrorKind::kSystem, text("step ", step, " is not there any more"), ESTALE);
   return memory.data();
 }
 

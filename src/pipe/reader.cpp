@@ -27,8 +27,7 @@ void send(Link& link, Frame kind, std::span<const std::byte> body, Clock::time_p
 
 }  // namespace
 
-Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options,
-               const Expected& expected)
+Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options, const Expected& expected)
     : shown_(shown), options_(options), first_(call.transport().rank() == 0) {
   transport::Transport& transport = call.transport();
   FieldWriter told;
@@ -58,7 +57,8 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
     try {
       if (const auto found = find_invitation(options_.name)) {
         invitation_ = *found;
-        control_ = Link::connect(found->endpoints, found->key, std::min(until, Clock::now() + std::chrono::seconds(15)));
+        control_ =
+            Link::connect(found->endpoints, found->key, std::min(until, Clock::now() + std::chrono::seconds(15)));
         FieldWriter fields;
         fields.put(this_program()).put(processes).put(expected.dtype);
         fields.put(std::int64_t{expected.shape ? 1 : 0}).put(expected.shape.value_or(Extents()));
@@ -143,9 +143,8 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
   call.step([&] {
     const auto found = std::ranges::find(step_->variables, transfer.variable, &Variable::name);
     if (found == step_->variables.end())
-      throw Error(ErrorKind::kArgument,
-                  text(shown_, ": step ", step_->number, " has no array ", transfer.variable, "; it has ",
-                       step_->variables.empty() ? "none" : "others"));
+      throw Error(ErrorKind::kArgument, text(shown_, ": step ", step_->number, " has no array ", transfer.variable,
+                                             "; it has ", step_->variables.empty() ? "none" : "others"));
     DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
     for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
     try {

@@ -62,8 +62,8 @@ void StepStore::add(const Layout& layout, std::int64_t element_bytes, std::span<
   }
   for (const copy::LocalArray& from : arrays) {
     if (layout.local_elements(from.rank) == 0) continue;
-    const copy::LocalArray to = dense_array(
-        layout, from.rank, slot.memory.data() + slot.placement->offset(variable, from.rank), element_bytes);
+    const copy::LocalArray to =
+        dense_array(layout, from.rank, slot.memory.data() + slot.placement->offset(variable, from.rank), element_bytes);
     const Extents shape = layout.padded_shape(from.rank);
     std::vector<copy::Loop> loops;
     for (std::size_t d = 0; d < shape.size(); ++d) loops.push_back({shape[d], from.steps[d], to.steps[d]});
@@ -103,9 +103,8 @@ std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layou
   const plan::Pairs pairs(source, Layout::parse(wanted.layout), wanted.fill_halo, std::move(section));
   if (!pairs.source().has_rank(wanted.sender) || !pairs.target().has_rank(wanted.receiver))
     throw Error(ErrorKind::kArgument, "a reader asks for a rank that is not there");
-  auto packed = std::make_shared<const redistribution::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
-                                                                      redistribution::order_of(pairs.target()),
-                                                                      element_bytes);
+  auto packed = std::make_shared<const redistribution::PackedMessage>(
+      pairs.products(wanted.sender, wanted.receiver), redistribution::order_of(pairs.target()), element_bytes);
   if (kept_.size() == kKept) kept_.pop_back();
   kept_.push_front({key, packed});
   return packed;

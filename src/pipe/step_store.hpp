@@ -28,7 +28,7 @@ struct Wanted {
   std::int64_t sender = 0;
   std::int64_t receiver = 0;
   bool fill_halo = false;
-  std::string layout;           ///< the reader's
+  std::string layout;                ///< the reader's
   std::vector<std::int64_t> shape;   ///< of the region; empty: all
   std::vector<std::int64_t> origin;  ///< of the region
 

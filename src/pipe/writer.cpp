@@ -41,8 +41,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   service_->set_directory(std::move(group), std::move(groups));
   call.step([&] {
     if (first_)
-      meeting_ = std::make_unique<MeetingFile>(options.name,
-                                               Invitation{server_->endpoints(), Key::parse(secret), who});
+      meeting_ = std::make_unique<MeetingFile>(options.name, Invitation{server_->endpoints(), Key::parse(secret), who});
   });
   call.step([&] {
     if (first_) control_->wait_for_readers();
@@ -74,8 +73,9 @@ std::optional<Step> Writer::begin_step(collective::Collective& call, const Attri
 void Writer::move(collective::Collective& call, const core::Transfer& transfer) {
   call.step([&] {
     if (!transfer.region.empty())
-      throw Error(ErrorKind::kArgument, text(shown_, ": a region is written, but steps of a pipe have whole arrays; "
-                                                     "write the array, and let the reader name the region"));
+      throw Error(ErrorKind::kArgument, text(shown_,
+                                             ": a region is written, but steps of a pipe have whole arrays; "
+                                             "write the array, and let the reader name the region"));
     if (step_.find(transfer.variable) != nullptr)
       throw Error(ErrorKind::kArgument, text(shown_, ": the step has an array ", transfer.variable,
                                              " already; begin another step, or give it another name"));

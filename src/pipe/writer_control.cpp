@@ -54,7 +54,8 @@ void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
       throw Error(ErrorKind::kSystem,
                   text(shown_, ": no reader has come within ", seconds_text(options_.timeout), "; this is ", who_,
                        ", which writes ", words(type_), " and meets its readers in ", meeting_folder(),
-                       ". Start one that opens ", shown_, " there, give it more time by timeout=, or let the writer go "
+                       ". Start one that opens ", shown_,
+                       " there, give it more time by timeout=, or let the writer go "
                        "on without readers by drop=oldest&readers=0"),
                   ETIMEDOUT);
     }
@@ -70,12 +71,14 @@ void WriterControl::wait_for_readers() {
     if (readers_.size() >= wanted) return;
     if (changed_.wait_until(lock, until) == std::cv_status::timeout && readers_.size() < wanted) {
       check_trouble();
-      throw Error(ErrorKind::kSystem,
-                  text(shown_, ": ", readers_.empty() ? "no reader has" : text("only ", readers_.size(), " of ", wanted, " readers have"),
-                       " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ",
-                       words(type_), " and meets its readers in ", meeting_folder(),
-                       ". Start them, give them more time by timeout=, or do not wait for them by readers=0"),
-                  ETIMEDOUT);
+      throw Error(
+          ErrorKind::kSystem,
+          text(shown_, ": ",
+               readers_.empty() ? "no reader has" : text("only ", readers_.size(), " of ", wanted, " readers have"),
+               " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ", words(type_),
+               " and meets its readers in ", meeting_folder(),
+               ". Start them, give them more time by timeout=, or do not wait for them by readers=0"),
+          ETIMEDOUT);
     }
   }
 }

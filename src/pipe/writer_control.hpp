@@ -77,9 +77,9 @@ class WriterControl {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Schedule schedule_;
-  std::map<std::uint64_t, Reader> readers_;          // by the number of their connection
-  std::map<std::int64_t, std::string> steps_;        // those that are held, as they are sent
-  std::int64_t bytes_ = 0;                           // of all steps so far
+  std::map<std::uint64_t, Reader> readers_;    // by the number of their connection
+  std::map<std::int64_t, std::string> steps_;  // those that are held, as they are sent
+  std::int64_t bytes_ = 0;                     // of all steps so far
   std::string trouble_;
   std::string aborted_;
 };

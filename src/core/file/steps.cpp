@@ -102,7 +102,7 @@ void File::Impl::select_variable(const std::string& name, const std::optional<Ar
 
 core::Transfer File::Impl::transfer_of(const AccessRequest& request, std::span<const copy::LocalArray> arrays,
                                        collective::Times& spent) const {
-  return {steps_.variable, array_.type,     request.layout, request.region, request.action == Action::kFill,
+  return {steps_.variable, array_.type,   request.layout, request.region, request.action == Action::kFill,
           arrays,          comm_.alone(), spent};
 }
 
@@ -116,8 +116,8 @@ void File::Impl::transfer(const AccessRequest& request) {
           check_mode(request.writes());
           if (request.writes() && request.layout.shape() != array_.type.shape && request.region.empty())
             throw Error(ErrorKind::kArgument,
-                        base::text(path_, ": the layout ", to_string(request.layout), " is of another shape than the array, ",
-                                   shape_to_string(array_.type.shape)));
+                        base::text(path_, ": the layout ", to_string(request.layout),
+                                   " is of another shape than the array, ", shape_to_string(array_.type.shape)));
           arrays = core::local_arrays(request.layout, request.parts, array_.type.element_bytes, comm_);
           if (!request.writes())
             core::check_filled(request.layout, arrays, request.action == Action::kFill, array_.type.element_bytes);

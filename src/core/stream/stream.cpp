@@ -90,6 +90,10 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
           if (static_cast<int>(mode) > static_cast<int>(StreamMode::kSame))
             throw Error(ErrorKind::kArgument,
                         text("streams have the modes 0 to 4, but mode ", static_cast<int>(mode), " was given"));
+          if (!file.store())
+            throw Error(ErrorKind::kArgument, text(file.path(),
+                                                   " has no stream of elements: its arrays come and go "
+                                                   "step by step; read or write those by a layout"));
           if (!file.array().chunk.empty())
             throw Error(ErrorKind::kArgument,
                         text(file.path(),

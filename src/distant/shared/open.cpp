@@ -112,8 +112,8 @@ bool SharedFile::Impl::make_one() {
           text("open ", options_.path, " on rank ", rank_, " (host ", distant::host_name(), ')'), errno);
     }
   }));
-  const std::string name =
-      collective::tell(*transport_, [&] { return new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string(); });
+  const std::string name = collective::tell(
+      *transport_, [&] { return new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string(); });
   std::string path;
   bool seen = false;
   bool usable = false;

@@ -1,0 +1,41 @@
+"""Shapes and types of arrays as callers give them, and as files spell them."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import ArgumentError
+from .dtypes import dtype_of
+from .words import shown
+
+
+def type_of(descr: str, element_bytes: int) -> np.dtype[Any]:
+    """Return the dtype that .npy headers spell so, or raw bytes where there is no spelling."""
+    if not descr:
+        return np.dtype((np.void, element_bytes))
+    literal: Any = ast.literal_eval(descr) if descr.startswith("[") else descr
+    return np.lib.format.descr_to_dtype(literal)
+
+
+def extents_of(shape: Sequence[int] | int) -> list[int]:
+    """Check a shape."""
+    sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
+    try:
+        return [operator.index(size) for size in sizes]
+    except TypeError:
+        raise ArgumentError(f"shape={shown(shape)} is no shape; give whole numbers, such as (8, 12)") from None
+
+
+def descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:
+    """Return a dtype as .npy headers spell it, and its bytes."""
+    wanted = dtype_of(dtype)
+    if wanted.hasobject:
+        raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
+    descr = np.lib.format.dtype_to_descr(wanted)
+    return (descr if isinstance(descr, str) else repr(descr)), wanted.itemsize

@@ -1,0 +1,74 @@
+"""Opening files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+import numpy.typing as npt
+
+from . import _core
+from ._arguments.array_types import descr_of, extents_of
+from ._arguments.buffers import path_of, whole
+from ._arguments.words import shown
+from ._comm import CommLike, comm_of
+from ._errors import ArgumentError, naming
+from ._file import File
+from ._guard import call, checks
+
+
+def open(
+    url: str | os.PathLike[str],
+    mode: Literal["r", "w", "r+"] = "r",
+    *,
+    comm: CommLike = None,
+    shape: Sequence[int] | int | None = None,
+    dtype: npt.DTypeLike | None = None,
+    order: Literal["C", "F"] | None = None,
+    offset: int = 0,
+    memory: int = 0,
+    strategy: Literal["automatic", "direct", "two-phase"] | None = None,
+    readers: int = 0,
+) -> File:
+    """Open a distributed array in a file. Collective over ``comm``.
+
+    url       a ``.npy`` file, or any other name for raw elements (names of other formats, as ``a.h5``, are refused;
+              ``raw:a.h5`` means raw elements all the same); or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
+              dealt to one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left
+              to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``: an array
+              on the ranks' own disks, which says itself what it holds; or ``memory:NAME``: one in memory, for trials;
+              or ``pipe:NAME``: another program, which opens the same name the other way round
+    mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
+              writes parts of an existing array in place
+    comm      an mpi4py communicator; without one everything runs in this process, which then holds all ranks
+    shape, dtype  needed in mode w and for raw files; checked against what the file says otherwise
+    order     order of the elements in a new or raw file, "C" (default) or "F"
+    offset    bytes in front of the array in a raw file
+    memory    most staging memory of each rank in bytes; by default PLAIT_MEMORY, or 32 MiB
+    strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
+    readers   how many ranks touch the file in two-phase accesses; by default as many as help
+
+    Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError
+    where the file cannot be opened: on every rank the same.
+    """
+    own = comm_of(comm)
+    refuse = partial(_core.refuse, comm=own)
+    with checks(refuse):
+        path = path_of(url)
+        offset, memory, readers = whole(offset, "offset"), whole(memory, "memory"), whole(readers, "readers")
+        if strategy not in (None, "automatic", "direct", "two-phase"):
+            raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
+        if order not in (None, "C", "F"):
+            raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
+        if mode not in ("r", "w", "r+"):
+            raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
+        extents = None if shape is None else extents_of(shape)
+        descr, element_bytes = (None, 0) if dtype is None else descr_of(dtype)
+        how = strategy or ""
+    with naming(path):
+        core = call(
+            refuse, _core.open, path, mode, own, extents, descr, element_bytes, order, offset, memory, how, readers
+        )
+    return File(core, mode, own, alone=comm is None)

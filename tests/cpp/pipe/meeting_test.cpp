@@ -1,0 +1,127 @@
+#include "pipe/meeting.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "plait/error.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using plait::Error;
+using namespace plait::pipe;
+using plait::transport::native::Key;
+
+/// A meeting folder of its own.
+class PipeMeeting : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "/plait-meet-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    ::setenv("PLAIT_MEET", folder_.c_str(), 1);
+    invitation_.endpoints = plait::transport::native::own_host();
+    invitation_.endpoints.addresses = {"tcp:127.0.0.1:4711"};
+    invitation_.key = Key::random();
+    invitation_.who = "a test";
+  }
+  void TearDown() override {
+    ::unsetenv("PLAIT_MEET");
+    fs::remove_all(folder_);
+  }
+
+  fs::path folder_;
+  Invitation invitation_;
+};
+
+TEST_F(PipeMeeting, TellsReadersWhatTheWriterSays) {
+  EXPECT_FALSE(find_invitation("flow").has_value());
+  {
+    const MeetingFile file("flow", invitation_);
+    const auto found = find_invitation("flow");
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->key.text(), invitation_.key.text());
+    EXPECT_EQ(found->endpoints.addresses, invitation_.endpoints.addresses);
+    EXPECT_EQ(found->who, "a test");
+    EXPECT_EQ(meeting_names(), std::vector<std::string>{"flow"});
+    struct stat mode{};
+    ASSERT_EQ(::stat(file.path().c_str(), &mode), 0);
+    EXPECT_EQ(mode.st_mode & 0777U, 0600U);
+  }
+  EXPECT_FALSE(find_invitation("flow").has_value());
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(PipeMeeting, RefusesANameThatIsInUse) {
+  const MeetingFile file("flow", invitation_);
+  try {
+    const MeetingFile other("flow", invitation_);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.system_code(), EADDRINUSE);
+    EXPECT_NE(std::string(error.what()).find("a test"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(find_invitation("flow").has_value());
+}
+
+TEST_F(PipeMeeting, TakesOverWhatAKilledWriterHasLeft) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto* file = new MeetingFile("flow", invitation_);
+    ::_exit(file->path().empty() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  EXPECT_FALSE(fs::is_empty(folder_));
+  EXPECT_FALSE(find_invitation("flow").has_value());
+  EXPECT_TRUE(meeting_names().empty());
+  const MeetingFile file("flow", invitation_);
+  EXPECT_TRUE(find_invitation("flow").has_value());
+}
+
+TEST_F(PipeMeeting, AForkedChildLeavesTheFileAlone) {
+  auto file = std::make_unique<MeetingFile>("flow", invitation_);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    file.reset();
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(find_invitation("flow").has_value());
+}
+
+TEST_F(PipeMeeting, RefusesFoldersThatOthersSee) {
+  fs::permissions(folder_, fs::perms::owner_all | fs::perms::group_read);
+  EXPECT_THROW(meeting_folder(), Error);
+  fs::permissions(folder_, fs::perms::owner_all);
+  EXPECT_EQ(meeting_folder(), folder_);
+  ::setenv("PLAIT_MEET", (folder_ / "missing").c_str(), 1);
+  EXPECT_THROW(meeting_folder(), Error);
+  std::ofstream(folder_ / "file") << "x";
+  ::setenv("PLAIT_MEET", (folder_ / "file").c_str(), 1);
+  EXPECT_THROW(meeting_folder(), Error);
+}
+
+TEST_F(PipeMeeting, AFileThatIsNoInvitationIsAnErrorOnceSomebodyHoldsIt) {
+  const fs::path path = folder_ / "flow.pipe";
+  std::ofstream(path) << "something\nelse\nin\nhere\n";
+  EXPECT_FALSE(find_invitation("flow").has_value());
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  ASSERT_EQ(::fcntl(file, F_OFD_SETLK, &lock), 0);
+  EXPECT_THROW(find_invitation("flow"), Error);
+  ::close(file);
+}
+
+}  // namespace

@@ -1,0 +1,93 @@
+#include "pipe/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "pipe/description.hpp"
+#include "plait/error.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::Layout;
+using namespace plait::pipe;
+
+std::string refusal(const std::string& url) {
+  try {
+    parse_options(url);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PipeOptions, AreReadFromTheName) {
+  const Options options =
+      parse_options("pipe:flow?queue=5&drop=oldest&readers=0&timeout=2.5&network=eth1&ports=4700-4800");
+  EXPECT_EQ(options.name, "flow");
+  EXPECT_EQ(options.queue, 5);
+  EXPECT_EQ(options.when_full, WhenFull::kDropOldest);
+  EXPECT_EQ(options.readers, 0);
+  EXPECT_EQ(options.timeout.count(), 2.5);
+  EXPECT_EQ(options.network, "eth1");
+  EXPECT_EQ(options.first_port, 4700);
+  EXPECT_EQ(options.last_port, 4800);
+}
+
+TEST(PipeOptions, ThatCannotBeAreRefusedByName) {
+  for (const char* url :
+       {"pipe:", "pipe:a/b", "pipe:.x", "pipe:a?queue=0", "pipe:a?queue=x", "pipe:a?drop=new", "pipe:a?timeout=-1",
+        "pipe:a?timeout=nan", "pipe:a?ports=9-1", "pipe:a?ports=70000", "pipe:a?colour=red", "pipe:a?queue=1&queue=2"})
+    EXPECT_NE(refusal(url), "") << url;
+  EXPECT_NE(refusal("pipe:a?colour=red").find("colour"), std::string::npos);
+}
+
+TEST(PipeDescription, ComesBackAsItWasPut) {
+  StepDescription step;
+  step.number = 7;
+  step.slot = 1;
+  step.attributes = {{"time", 0.25}, {"name", std::string("x\0y", 3)}, {"count", std::int64_t{-3}}};
+  step.variables = {{"data", {{3, 4}, "<f8", 8, plait::Order::kC}, "3x4 (block, *) onto (2)"}, {"p", {{}, "", 3}, ""}};
+  FieldWriter out;
+  put(out, step);
+  FieldReader in(out.bytes());
+  const StepDescription back = take_step(in);
+  EXPECT_EQ(back.number, 7);
+  EXPECT_EQ(back.slot, 1);
+  EXPECT_EQ(back.attributes, step.attributes);
+  ASSERT_EQ(back.variables.size(), 2U);
+  EXPECT_EQ(back.variables[0].type.shape, (plait::Extents{3, 4}));
+  EXPECT_EQ(back.variables[0].layout, step.variables[0].layout);
+  EXPECT_EQ(back.variables[1].type.element_bytes, 3);
+  EXPECT_EQ(back.find("p"), &back.variables[1]);
+}
+
+TEST(PipeDescription, CutAnywhereIsAnError) {
+  StepDescription step;
+  step.attributes = {{"time", 0.25}};
+  step.variables = {{"data", {{3, 4}, "<f8", 8, plait::Order::kC}, "3x4"}};
+  FieldWriter out;
+  put(out, step);
+  for (std::size_t length = 0; length < out.bytes().size(); ++length) {
+    FieldReader in(out.bytes().first(length));
+    EXPECT_THROW(take_step(in), Error) << length;
+  }
+}
+
+TEST(PipePlacement, PutsPartsBehindEachOtherAtWholeLines) {
+  const Layout layout = Layout::parse("10x3 (block, *) onto (4)");
+  Placement all(-1);
+  all.add(layout, 8);
+  std::int64_t expected = Placement::kHead;
+  for (std::int64_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(all.offset(0, rank), expected);
+    expected += (layout.local_elements(rank) * 8 + 63) / 64 * 64;
+  }
+  EXPECT_EQ(all.end(), expected);
+  Placement one(2);
+  one.add(layout, 8);
+  one.add(layout, 1);
+  EXPECT_EQ(one.offset(0, 2), Placement::kHead);
+  EXPECT_EQ(one.offset(1, 2), Placement::kHead + 128);
+}
+
+}  // namespace

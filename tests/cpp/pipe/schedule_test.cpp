@@ -1,0 +1,174 @@
+#include "pipe/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+namespace {
+
+using plait::pipe::Schedule;
+using plait::pipe::WhenFull;
+
+std::int64_t write(Schedule& schedule) {
+  const auto begun = schedule.begin();
+  EXPECT_TRUE(begun.has_value());
+  schedule.publish();
+  return begun->step;
+}
+
+TEST(PipeSchedule, NumbersStepsAndFillsItsSlots) {
+  Schedule schedule(2, WhenFull::kWait);
+  const auto first = schedule.begin();
+  EXPECT_EQ(first->step, 0);
+  schedule.publish();
+  const auto second = schedule.begin();
+  EXPECT_EQ(second->step, 1);
+  EXPECT_NE(second->slot, first->slot);
+  schedule.publish();
+  EXPECT_FALSE(schedule.begin().has_value());
+  EXPECT_EQ(schedule.held(), 2);
+}
+
+TEST(PipeSchedule, HoldsWhatNobodyHasReadUntilSomebodyComes) {
+  Schedule schedule(2, WhenFull::kWait);
+  write(schedule);
+  write(schedule);
+  const auto reader = schedule.attach();
+  EXPECT_EQ(schedule.next(reader)->step, 0);
+  EXPECT_FALSE(schedule.begin().has_value());
+  schedule.done(reader);
+  EXPECT_EQ(write(schedule), 2);
+  EXPECT_EQ(schedule.next(reader)->step, 1);
+}
+
+TEST(PipeSchedule, EachReaderGetsEveryStepFromItsFirstOne) {
+  Schedule schedule(3, WhenFull::kWait);
+  const auto fast = schedule.attach();
+  write(schedule);
+  EXPECT_EQ(schedule.next(fast)->step, 0);
+  schedule.done(fast);
+  write(schedule);
+  const auto late = schedule.attach();
+  EXPECT_EQ(schedule.next(late)->step, 1) << "the one before has been read and has gone";
+  EXPECT_EQ(schedule.next(fast)->step, 1);
+  schedule.done(fast);
+  schedule.done(late);
+  EXPECT_EQ(schedule.held(), 0);
+}
+
+TEST(PipeSchedule, WhatALeavingReaderHasNotReadIsForTheNextOne) {
+  Schedule schedule(2, WhenFull::kWait);
+  const auto one = schedule.attach();
+  write(schedule);
+  EXPECT_EQ(schedule.next(one)->step, 0);
+  schedule.leave(one);
+  const auto other = schedule.attach();
+  EXPECT_EQ(schedule.next(other)->step, 0);
+}
+
+TEST(PipeSchedule, DropsTheOldestThatNobodyReads) {
+  Schedule schedule(2, WhenFull::kDropOldest);
+  const auto reader = schedule.attach();
+  write(schedule);
+  const auto reading = schedule.next(reader);
+  EXPECT_EQ(reading->step, 0);
+  for (std::int64_t step = 1; step < 10; ++step) {
+    const auto begun = schedule.begin();
+    ASSERT_TRUE(begun.has_value());
+    EXPECT_NE(begun->slot, reading->slot) << "a step that is being read stays";
+    schedule.publish();
+  }
+  EXPECT_EQ(schedule.dropped(), 8);
+  schedule.done(reader);
+  EXPECT_EQ(schedule.next(reader)->step, 9);
+}
+
+TEST(PipeSchedule, EndsOnceAllHasBeenRead) {
+  Schedule schedule(2, WhenFull::kWait);
+  const auto reader = schedule.attach();
+  write(schedule);
+  schedule.end();
+  EXPECT_FALSE(schedule.at_end(reader));
+  EXPECT_FALSE(schedule.drained());
+  EXPECT_EQ(schedule.next(reader)->step, 0);
+  schedule.done(reader);
+  EXPECT_TRUE(schedule.at_end(reader));
+  EXPECT_TRUE(schedule.drained());
+}
+
+TEST(PipeSchedule, ACancelledStepGivesItsSlotAndItsNumberBack) {
+  Schedule schedule(1, WhenFull::kWait);
+  EXPECT_EQ(schedule.begin()->step, 0);
+  schedule.cancel();
+  EXPECT_EQ(write(schedule), 0);
+}
+
+TEST(PipeSchedule, EndsAlsoWhereTheNewestStepWasDroppedForOneThatFailed) {
+  Schedule schedule(1, WhenFull::kDropOldest);
+  const auto reader = schedule.attach();
+  write(schedule);
+  EXPECT_TRUE(schedule.begin().has_value());
+  schedule.cancel();
+  schedule.end();
+  EXPECT_TRUE(schedule.at_end(reader));
+}
+
+/// Anything in any order: no slot has two steps, no step that is read is overwritten, and who is to get all gets all.
+TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    std::mt19937 random(seed);
+    const auto pick = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+    const bool dropping = pick(2) == 1;
+    Schedule schedule(1 + pick(4), dropping ? WhenFull::kDropOldest : WhenFull::kWait);
+    struct Seen {
+      std::int64_t last = -1;
+      std::int64_t reading = -1;
+      int slot = -1;
+      bool any = false;
+    };
+    std::map<std::uint64_t, Seen> readers;
+    std::map<int, std::int64_t> slots;  // what lies there
+    for (int event = 0; event < 300; ++event) {
+      const int kind = pick(8);
+      if (kind < 3) {
+        if (const auto begun = schedule.begin()) {
+          for (const auto& [id, seen] : readers) ASSERT_FALSE(seen.reading >= 0 && seen.slot == begun->slot) << seed;
+          if (pick(10) == 0) {
+            schedule.cancel();
+          } else {
+            slots[begun->slot] = begun->step;
+            schedule.publish();
+          }
+        }
+      } else if (kind == 3 && readers.size() < 3) {
+        readers[schedule.attach()];
+      } else if (!readers.empty()) {
+        const auto at = std::next(readers.begin(), pick(static_cast<int>(readers.size())));
+        auto& [id, seen] = *at;
+        if (kind == 4 && pick(5) == 0) {
+          schedule.leave(id);
+          readers.erase(at);
+        } else if (seen.reading >= 0) {
+          ASSERT_EQ(slots[seen.slot], seen.reading) << seed;
+          schedule.done(id);
+          seen.last = seen.reading;
+          seen.reading = -1;
+        } else if (const auto given = schedule.next(id)) {
+          ASSERT_EQ(slots[given->slot], given->step) << seed;
+          if (seen.any) {
+            ASSERT_GT(given->step, seen.last) << seed;
+            if (!dropping) ASSERT_EQ(given->step, seen.last + 1) << seed;
+          }
+          seen.any = true;
+          seen.reading = given->step;
+          seen.slot = given->slot;
+        }
+      }
+      ASSERT_LE(schedule.held(), schedule.slots());
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,74 @@
+"""Both ends of pipes, as tests use them."""
+
+import threading
+
+import numpy as np
+
+import plait
+
+
+def whole(shape, step, dtype="f8"):
+    """The array of a step: each element is another number."""
+    return (np.arange(np.prod(shape, dtype=int)).reshape(shape) + 1000 * step).astype(dtype)
+
+
+def parts_of(array, layout):
+    """The local arrays of all ranks of a layout, halos left as they are."""
+    parts = []
+    for rank in layout.rank_numbers:
+        local = np.zeros(layout.padded_shape(rank), array.dtype, order="C")
+        inside = tuple(
+            slice(lo, lo + size) for (lo, _), size in zip(_halos(layout), layout.local_shape(rank), strict=True)
+        )
+        if layout.local_elements(rank):
+            local[inside] = array[np.ix_(*layout.indices(rank))]
+        parts.append(local)
+    return parts
+
+
+def _halos(layout):
+    return layout.halo or [(0, 0)] * len(layout.shape)
+
+
+def given(parts):
+    return parts[0] if len(parts) == 1 else parts
+
+
+class Beside(threading.Thread):
+    """Runs a function beside the test, and hands on what it returns or raises."""
+
+    def __init__(self, body, *arguments, **keywords):
+        super().__init__(daemon=True)
+        self._body = lambda: body(*arguments, **keywords)
+        self._result = None
+        self._error = None
+        self.start()
+
+    def run(self):
+        try:
+            self._result = self._body()
+        except BaseException as error:
+            self._error = error
+
+    def result(self, seconds=30):
+        self.join(seconds)
+        assert not self.is_alive(), "it waits for ever"
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def write_steps(url, layout, count, dtype="f8"):
+    with plait.open(url, "w", shape=layout.shape, dtype=dtype) as file:
+        for step in range(count):
+            file.write(given(parts_of(whole(layout.shape, step, dtype), layout)), layout)
+
+
+def read_steps(url, layout, **how):
+    """The local arrays of each step."""
+    found = []
+    with plait.open(url) as file:
+        for _ in file:
+            arrays = file.read(layout, **how)
+            found.append(arrays if isinstance(arrays, list) else [arrays])
+    return found

@@ -1,0 +1,292 @@
+"""Pipes between two ends of one process, which hold all ranks of their layouts."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given as hypothesis_given
+from hypothesis import settings
+from hypothesis import strategies as st
+from pipe_ends import Beside, given, parts_of, read_steps, whole, write_steps
+
+import plait
+from plait import Layout
+
+PAIRS = [
+    ("(block, *) onto (4)", "(block, *) onto (4)"),
+    ("(block, *) onto (4)", "(*, block) onto (3)"),
+    ("(cyclic, *) onto (3)", "(block, block) onto (2, 2)"),
+    ("(cyclic(3), cyclic) onto (2, 2)", "(*, cyclic(2)) onto (5)"),
+    ("(block, block) onto (2, 2)", "(block, *) onto (6) order=F"),
+    ("(*, *) onto ()", "(cyclic(2), cyclic(5)) onto (2, 3)"),
+    ("(balanced, *) onto (4) order=F", "(*, *) onto ()"),
+]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize("dtype", ["f8", "u1", "S3", "c16"])
+def test_each_step_arrives_in_the_readers_layout(source, target, dtype):
+    shape = (13, 11)
+    writer = Beside(write_steps, "pipe:flow", Layout(shape, source), 4, dtype)
+    layout = Layout(shape, target)
+    found = read_steps("pipe:flow", layout)
+    writer.result()
+    assert len(found) == 4
+    for step, arrays in enumerate(found):
+        for mine, expected in zip(arrays, parts_of(whole(shape, step, dtype), layout), strict=True):
+            np.testing.assert_array_equal(mine, expected)
+
+
+@st.composite
+def layouts(draw, shape):
+    dists, grid = [], []
+    for _ in shape:
+        dist = draw(st.sampled_from(["*", "block", "cyclic", "cyclic(2)", "cyclic(3)", "balanced"]))
+        dists.append(dist)
+        if dist != "*":
+            grid.append(draw(st.integers(1, 4)))
+    return Layout(shape, f"({', '.join(dists)})", grid=tuple(grid), order=draw(st.sampled_from("CF")))
+
+
+def regions_of(size):
+    """A stretch of indices; all of them as often as not."""
+    ends = st.lists(st.integers(0, size), min_size=2, max_size=2).map(sorted)
+    return st.just(slice(0, size)) | ends.map(lambda pair: slice(*pair))
+
+
+@settings(max_examples=60)
+@hypothesis_given(st.data())
+def test_any_layouts(data):
+    shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3)))
+    source = data.draw(layouts(shape))
+    region = tuple(data.draw(regions_of(size)) for size in shape)
+    target = data.draw(layouts(tuple(one.stop - one.start for one in region)))
+    writer = Beside(write_steps, "pipe:flow", source, 2)
+    found = read_steps("pipe:flow", target, region=region)
+    writer.result()
+    for step, arrays in enumerate(found):
+        for mine, expected in zip(arrays, parts_of(whole(shape, step)[region], target), strict=True):
+            np.testing.assert_array_equal(mine, expected)
+
+
+def test_a_region_is_read():
+    shape = (10, 12)
+    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 2)
+    region = (slice(2, 9), slice(3, 4))
+    layout = Layout((7, 1), "(cyclic, *) onto (3)")
+    found = read_steps("pipe:flow", layout, region=region)
+    writer.result()
+    for step, arrays in enumerate(found):
+        for mine, expected in zip(arrays, parts_of(whole(shape, step)[region], layout), strict=True):
+            np.testing.assert_array_equal(mine, expected)
+
+
+def test_halos_are_filled():
+    layout = Layout((12,), "(block)", grid=(3,), halo=[(1, 2)])
+    writer = Beside(write_steps, "pipe:flow", Layout((12,), "(cyclic) onto (2)"), 1)
+    (arrays,) = read_steps("pipe:flow", layout, fill_halo=True)
+    writer.result()
+    np.testing.assert_array_equal(arrays[1], np.arange(3.0, 10.0))
+
+
+def test_attributes_and_variables_of_a_step():
+    def write():
+        with plait.open("pipe:flow", "w", shape=(4,), dtype="f4") as file:
+            for number in range(3):
+                file.begin_step({"time": 0.5 * number, "name": "r\u00fcn", "count": np.int32(number)})
+                file.write(np.full(4, number, "f4"))
+                file.write(np.arange(6, dtype="i2").reshape(2, 3) + number, variable="pressure")
+                file.end_step()
+
+    writer = Beside(write)
+    with plait.open("pipe:flow", shape=(4,), dtype="f4") as file:
+        assert (file.shape, file.dtype) == ((4,), np.dtype("f4"))
+        seen = []
+        for step in file:
+            assert step.attributes == {"time": 0.5 * step.number, "name": "r\u00fcn", "count": step.number}
+            assert step.variables == ("data", "pressure")
+            assert (file.read(variable="data") == step.number).all()
+            pressure = file.read(variable="pressure")
+            assert pressure.dtype == np.dtype("i2")
+            np.testing.assert_array_equal(pressure, np.arange(6).reshape(2, 3) + step.number)
+            with pytest.raises(plait.ArgumentError, match="there are: data, pressure"):
+                file.read(variable="heat")
+            seen.append(step.number)
+        assert seen == [0, 1, 2]
+        with pytest.raises(plait.StoreError, match="no more steps"):
+            file.read(variable=None)
+    writer.result()
+
+
+def test_steps_can_be_left_unread_and_reading_can_stop():
+    writer = Beside(write_steps, "pipe:flow?queue=1", Layout((5,), "(*) onto ()"), 10)
+    with plait.open("pipe:flow") as file:
+        for step in file:
+            if step.number == 3:
+                break
+    with plait.open("pipe:flow") as file:
+        numbers = [step.number for step in file]
+    assert numbers == list(range(numbers[0], 10))
+    assert numbers[0] in (3, 4)
+    writer.result()
+
+
+def test_each_of_several_readers_gets_every_step():
+    layout = Layout((6,), "(block) onto (2)")
+    readers = [Beside(read_steps, "pipe:flow", layout) for _ in range(3)]
+    write_steps("pipe:flow?readers=3", Layout((6,), "(cyclic) onto (3)"), 7)
+    for reader in readers:
+        found = reader.result()
+        assert len(found) == 7
+        for step, arrays in enumerate(found):
+            np.testing.assert_array_equal(np.concatenate(arrays), whole((6,), step))
+
+
+def test_a_monitor_gets_the_newest_and_delays_nobody():
+    with plait.open("pipe:flow?drop=oldest&readers=0", "w", shape=(3,), dtype="f8") as file:
+        for step in range(5):
+            file.write(np.full(3, float(step)))
+        with plait.open("pipe:flow") as monitor:
+            first = monitor.begin_step()
+            assert first.number == 3
+            for step in range(5, 50):
+                file.write(np.full(3, float(step)))
+            assert (monitor.read() == 3).all()
+            monitor.end_step()
+            assert (monitor.read() == 49).all()
+
+
+def test_the_writer_waits_while_the_queue_is_full():
+    written = []
+
+    def write():
+        with plait.open("pipe:flow?queue=2", "w", shape=(2,), dtype="f8") as file:
+            for step in range(6):
+                file.write(np.full(2, float(step)))
+                written.append(step)
+
+    writer = Beside(write)
+    with plait.open("pipe:flow") as file:
+        time.sleep(0.2)
+        assert written == [0, 1]
+        assert file.begin_step().number == 0
+        time.sleep(0.1)
+        assert written == [0, 1]
+        file.end_step()
+        time.sleep(0.1)
+        assert written == [0, 1, 2]
+        assert [step.number for step in file] == [1, 2, 3, 4, 5]
+    writer.result()
+
+
+@pytest.mark.parametrize("what", [{"shape": (4,)}, {"dtype": "f4"}])
+def test_ends_that_differ_are_told_so_both(what):
+    def write():
+        with plait.open("pipe:flow?timeout=20", "w", shape=(5,), dtype="f8"):
+            raise AssertionError
+
+    writer = Beside(write)
+    texts = []
+    with pytest.raises(plait.ArgumentError, match="the two ends differ") as error:
+        plait.open("pipe:flow", **what)
+    texts.append(str(error.value))
+    with pytest.raises(plait.Error, match="the two ends differ") as error:
+        writer.result()
+    texts.append(str(error.value))
+    for text in texts:
+        assert "5 <f8" in text
+        assert ("4 <f8" if "shape" in what else "5 <f4") in text
+
+
+def test_who_is_missing_is_named():
+    with pytest.raises(plait.StoreError, match=r"no writer has come within 0\.2 s"):
+        plait.open("pipe:flow?timeout=0.2")
+    with pytest.raises(plait.StoreError, match=r"no reader has come within 0\.2 s"):
+        plait.open("pipe:flow?timeout=0.2", "w", shape=(3,), dtype="f8")
+    with pytest.raises(plait.StoreError, match=r"no reader has come within 0\.1 s"):
+        write_steps("pipe:flow?readers=0&timeout=0.1", Layout((3,), "(*) onto ()"), 5)
+
+
+def test_a_name_has_one_writer():
+    with plait.open("pipe:flow?readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
+        with pytest.raises(plait.StoreError, match="another program writes to the pipe flow") as error:
+            plait.open("pipe:flow", "w", shape=(3,), dtype="f8")
+        assert "process" in str(error.value)
+    with plait.open("pipe:flow?readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
+        pass
+
+
+def test_an_abort_arrives_with_its_reason():
+    def write():
+        with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
+            file.write(np.zeros(3))
+            raise ZeroDivisionError("the model blew up")
+
+    writer = Beside(write)
+    with plait.open("pipe:flow") as file, pytest.raises(plait.StoreError, match="given up"):
+        for _ in range(3):
+            file.read()
+    with pytest.raises(ZeroDivisionError):
+        writer.result()
+
+
+def test_a_reader_that_fails_is_an_error_of_its_writer():
+    def read():
+        with plait.open("pipe:flow") as file:
+            file.read()
+            raise ZeroDivisionError
+
+    reader = Beside(read)
+    with pytest.raises(plait.StoreError, match="the reader .* has failed"):
+        write_steps("pipe:flow", Layout((3,), "(*) onto ()"), 10)
+    with pytest.raises(ZeroDivisionError):
+        reader.result()
+
+
+def test_steps_of_an_ordinary_file(tmp_path):
+    """The same program writes to a file, whose one step is what was written last."""
+    path = tmp_path / "a.npy"
+    with plait.open(path, "w", shape=(3,), dtype="f8") as file:
+        for number in range(3):
+            assert file.begin_step({"time": 1.0}).number == number
+            file.write(np.full(3, float(number)))
+            file.end_step()
+        with pytest.raises(plait.ArgumentError, match="no step has begun"):
+            file.end_step()
+        with pytest.raises(plait.ArgumentError, match="one array"):
+            file.write(np.zeros(3), variable="pressure")
+    with plait.open(path) as file:
+        assert [(step.number, file.read().tolist()) for step in file] == [(0, [2.0, 2.0, 2.0])]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda file: file.begin_step([1]), "no mapping"),
+        (lambda file: file.begin_step({"a": [1]}), "numbers and texts"),
+        (lambda file: file.begin_step({"a": 2**63}), "64 bits"),
+        (lambda file: file.begin_step({3: 1}), "no name"),
+        (lambda file: file.end_step(), "no step has begun"),
+        (lambda file: file.write(np.zeros(2), region=slice(0, 2)), "whole arrays"),
+        (lambda file: file.write(np.zeros(3), variable=""), "no name"),
+        (lambda file: file.write(None, variable="p"), "define"),
+        (lambda file: file.stream(), "stream"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong, words):
+    with plait.open("pipe:flow?readers=0&drop=oldest", "w", shape=(3,), dtype="f8") as file:
+        with pytest.raises(plait.ArgumentError, match=words):
+            wrong(file)
+        file.write(np.zeros(3))
+
+
+def test_explaining_a_pipe():
+    writer = Beside(write_steps, "pipe:flow", Layout((12, 4), "(block, *) onto (3)"), 1)
+    with plait.open("pipe:flow") as file:
+        layout = Layout((12, 4), "(*, block) onto (2)")
+        for _ in file:
+            text = file.explain(layout)
+            assert "6 messages" in text
+            assert "384 B" in text
+            assert given(file.read(layout))[0].shape == (12, 2)
+    writer.result()
