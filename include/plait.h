@@ -377,4 +377,6 @@ plait_status plait_dio_close(plait_dio** handle);
 }
 #endif
 
+#include "plait/steps.h"
+
 #endif

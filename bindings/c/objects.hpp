@@ -34,6 +34,7 @@ struct plait_conversion : plait::c::Handle {
 struct plait_file : plait::c::Handle {
   std::optional<plait::File> file;
   plait::Comm comm;
+  plait::Attributes next;  ///< of the step that begins next
 };
 
 struct plait_redistribution : plait::c::Handle {

@@ -25,6 +25,7 @@ LAYERS = (
     "core",
     "communicator",
     "distant",
+    "pipe",
     "container",
     "driver",
     "open",

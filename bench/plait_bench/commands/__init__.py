@@ -10,6 +10,7 @@ from plait_bench.commands.distant import distant_command
 from plait_bench.commands.io import io_command
 from plait_bench.commands.overlap import overlap_command
 from plait_bench.commands.patterns import patterns_command
+from plait_bench.commands.pipe import pipe_command
 from plait_bench.commands.plan import plan_command
 from plait_bench.commands.redistribute import redistribute_command
 from plait_bench.commands.shared import shared_command
@@ -28,6 +29,7 @@ bench_command.add_command(distant_command)
 bench_command.add_command(io_command)
 bench_command.add_command(overlap_command)
 bench_command.add_command(patterns_command)
+bench_command.add_command(pipe_command)
 bench_command.add_command(plan_command)
 bench_command.add_command(redistribute_command)
 bench_command.add_command(shared_command)

@@ -1,0 +1,69 @@
+"""`plait bench pipe`: steps from one program to another, beside a plain copy and beside files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver, result_options
+from plait_bench.pipe.driver import PipeSettings, run_pipe
+from plait_bench.pipe.job import SIDES
+from plait_bench.pipe.table import draw_pipe_chart, pipe_table
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench pipe
+  plait bench pipe --sides 4:4,4:1 --size 1024 --dtype u1
+  plait bench pipe --no-files --json results.json --chart pipe.png
+"""
+
+
+class _Sides(click.ParamType):
+    """Ranks of both sides, as `4:4,4:1`."""
+
+    name = "W:R,..."
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[tuple[int, int], ...]:
+        if isinstance(value, tuple):
+            return value
+        parts = [re.fullmatch(r"([1-9]\d{0,3}):([1-9]\d{0,3})", part.strip()) for part in str(value).split(",")]
+        if not all(parts):
+            self.fail(f"{value!r} names no ranks of writer and reader; write such as 4:4,4:1", param, ctx)
+        return tuple((int(part[1]), int(part[2])) for part in parts if part)
+
+
+@click.command("pipe", epilog=_EXAMPLES)
+@click.option("--size", type=click.IntRange(min=1), default=3000, show_default=True, help="Rows and columns.")
+@click.option("--dtype", type=click.Choice(["f8", "u1"]), default="f8", show_default=True, help="Type of the elements.")
+@click.option("--sides", type=_Sides(), default=",".join(f"{w}:{r}" for w, r in SIDES), show_default=True,
+              help="Ranks of the writer and of the reader.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each way.")
+@click.option("--steps", type=click.IntRange(min=1), default=8, show_default=True, help="Steps of one measurement.")
+@click.option("--files/--no-files", default=True, help="Measure the same moves through a file as well.")
+@result_options()
+def pipe_command(
+    size: int,
+    dtype: str,
+    sides: tuple[tuple[int, int], ...],
+    rounds: int,
+    steps: int,
+    files: bool,
+    json_: str | None,
+    chart: Path | None,
+) -> None:
+    """Move an array from a writer to a reader through a pipe, in the layouts of the first parallel pipes and others.
+
+    Writers and readers are ranks of one job on this machine (DeBenedictis & del Rosario 1993, table I). Beside it the
+    same bytes are copied through shared memory, and go through a file by Plait and by MPI-IO.
+    """
+    settings = PipeSettings(size=size, dtype=dtype, sides=sides, rounds=rounds, steps=steps, files=files)
+    results = run_with_bar(lambda progress: run_pipe(settings, progress))
+    deliver(results, pipe_table, draw_pipe_chart, json_, chart)
+    if results.wrong():
+        raise SystemExit(1)

@@ -1,0 +1,157 @@
+"""The driver of `plait bench pipe`: starts writers and readers as ranks of one job, and collects the times.
+
+The bound of a cell is the time in which the same bytes go from the writers to the readers in equal, contiguous
+stretches: each writer copies its stretch into memory that all see, each reader copies its own out of it, two slots in
+turn.  It is measured in the same rounds as everything else.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import plait
+from plait.launch import RankProgram, require_mpi
+from plait_bench.machine import describe_machine, shorten_library
+from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE, SIDES, PipeJob, by_name
+from plait_bench.steps import PATIENCE, Progress, Steps
+
+_MODULE = "plait_bench.pipe.ranks"
+
+
+@dataclass(frozen=True)
+class PipeSettings:
+    """What to measure."""
+
+    size: int = 3000
+    """Rows and columns."""
+    dtype: str = "f8"
+    sides: tuple[tuple[int, int], ...] = SIDES
+    rounds: int = 5
+    steps: int = 8
+    """Steps of one measurement, one after the other without a pause."""
+    files: bool = True
+    """Whether the same move through a file is measured as well."""
+
+    @property
+    def bytes(self) -> int:
+        """Of one step."""
+        return self.size**2 * np.dtype(self.dtype).itemsize
+
+
+@dataclass
+class PipeCell:
+    """One move between so many ranks.  Times are in seconds a step."""
+
+    name: str
+    writers: int
+    readers: int
+    bytes: int
+    samples: dict[str, list[float]] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+    def median(self, way: str = PIPE) -> float | None:
+        """Return the median of the rounds, or None where the way was not measured."""
+        times = self.samples.get(way)
+        return statistics.median(times) if times else None
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes a second of all ranks together."""
+        time = self.median()
+        return self.bytes / time if time else None
+
+    @property
+    def share(self) -> float | None:
+        """Return the part of the bound's speed that the pipe reaches."""
+        bound, time = self.median(BOUND), self.median()
+        return bound / time if bound and time and PIPE not in self.wrong else None
+
+
+@dataclass
+class PipeResults:
+    """Everything that one run of the benchmark found."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    cells: list[PipeCell] = field(default_factory=list)
+
+    def wrong(self) -> list[tuple[str, str]]:
+        """Return each cell and way that brought wrong data."""
+        return [(f"{cell.name}, {cell.writers} to {cell.readers}", way) for cell in self.cells for way in cell.wrong]
+
+    def over_equal(self, cell: PipeCell) -> float | None:
+        """Return a cell's time over the shortest one of equal layouts between as many ranks."""
+        alike = [
+            one.median()
+            for one in self.cells
+            if (one.writers, one.readers) == (cell.writers, cell.readers) and by_name(one.name).same
+        ]
+        times = [time for time in alike if time]
+        mine = cell.median()
+        return mine / min(times) if mine and times else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        cells = [
+            {
+                **asdict(cell),
+                "medians": {way: cell.median(way) for way in cell.samples},
+                "bytes_per_second": cell.rate,
+                "share_of_bound": cell.share,
+                "over_equal_layouts": self.over_equal(cell),
+            }
+            for cell in self.cells
+        ]
+        return {"machine": self.machine, "settings": self.settings, "cells": cells}
+
+
+def run_pipe(settings: PipeSettings, progress: Progress = lambda text, share: None) -> PipeResults:
+    """Measure all cells.
+
+    errors  plait.Error: no MPI, no room, ranks that fail
+    """
+    require_mpi()
+    ways = [PIPE, BOUND, *([FILE, MPI_IO] if settings.files else [])]
+    steps = Steps(progress, len(settings.sides) * len(CELLS) * (settings.rounds + 1))
+    with tempfile.TemporaryDirectory(prefix="plait-bench-") as name:
+        folder = Path(name)
+        (folder / "meet").mkdir(mode=0o700)
+        results = PipeResults(describe_machine(folder), asdict(settings))
+        for writers, readers in settings.sides:
+            limit = PATIENCE * len(CELLS)
+            job = PipeJob(
+                settings.size, settings.dtype, writers, readers, settings.rounds, settings.steps,
+                [cell.name for cell in CELLS], ways, str(folder), limit,
+            )  # fmt: skip
+            job.save(folder / "job.json")
+            _measure(job, folder, results, steps)
+    return results
+
+
+def _measure(job: PipeJob, folder: Path, results: PipeResults, steps: Steps) -> None:
+    environment = dict(os.environ)
+    os.environ["PLAIT_MEET"] = str(folder / "meet")
+    size = job.extent**2 * np.dtype(job.dtype).itemsize
+    try:
+        with RankProgram(job.writers + job.readers, _MODULE, [str(folder / "job.json")]) as ranks:
+            for event in ranks.events(PATIENCE):
+                if event["event"] == "hello":
+                    results.machine["MPI"] = shorten_library(event["mpi"])
+                elif event["event"] == "round":
+                    steps.done(f"{job.writers} to {job.readers}, {event['cell']}, round {event['round'] + 1}")
+                elif event["event"] == "cell":
+                    results.cells.append(
+                        PipeCell(event["cell"], job.writers, job.readers, size, event["samples"], event["wrong"])
+                    )
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+    if sum((cell.writers, cell.readers) == (job.writers, job.readers) for cell in results.cells) < len(job.cells):
+        raise plait.Error(f"the ranks ended before they had measured all from {job.writers} to {job.readers}")

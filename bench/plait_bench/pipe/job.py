@@ -1,0 +1,90 @@
+"""The cells of `plait bench pipe`, and what its driver tells the ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import plait
+from plait_bench.cells import near_square
+from plait_bench.job import SavedJob
+
+# What is measured in a cell.
+PIPE = "pipe"  # steps through a pipe, the writers' arrays to the readers' arrays
+BOUND = "bound"  # the same bytes, contiguous: one copy into memory that processes share and one out of it
+FILE = "file"  # the same move through a file, by Plait
+MPI_IO = "mpi-io"  # the same move through a file, by MPI-IO
+
+WAYS = (PIPE, BOUND, FILE, MPI_IO)
+
+ROW, COLUMN, BLOCK, CYCLIC = ("block", "*"), ("*", "block"), ("block", "block"), ("cyclic(8)", "cyclic(8)")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One move: how each dimension is distributed at both ends, and the local orders."""
+
+    name: str
+    source: tuple[str, str]
+    target: tuple[str, str]
+    orders: tuple[str, str] = ("C", "C")
+
+    @property
+    def same(self) -> bool:
+        """Whether both ends are alike where they have equally many ranks."""
+        return self.source == self.target and self.orders[0] == self.orders[1]
+
+    def layouts(self, extent: int, writers: int, readers: int) -> tuple[plait.Layout, plait.Layout]:
+        """Return the two layouts of a square array."""
+        ends = ((self.source, writers, self.orders[0]), (self.target, readers, self.orders[1]))
+        made = [plait.Layout((extent, extent), list(dist), grid=grid_of(dist, ranks), order=order)
+                for dist, ranks, order in ends]  # fmt: skip
+        return made[0], made[1]
+
+
+def grid_of(dist: tuple[str, str], ranks: int) -> tuple[int, ...]:
+    """Return the ranks along each dimension that is distributed."""
+    return (ranks,) if "*" in dist else near_square(ranks)
+
+
+CELLS = (
+    Cell("row to row", ROW, ROW),
+    Cell("column to column", COLUMN, COLUMN),
+    Cell("block to block", BLOCK, BLOCK),
+    Cell("row to column", ROW, COLUMN),
+    Cell("row to block", ROW, BLOCK),
+    Cell("cyclic(8) to block", CYCLIC, BLOCK),
+    Cell("C order to F order", ROW, ROW, ("C", "F")),
+)
+"""Those of table I of DeBenedictis & del Rosario 1993, and two that need more work."""
+
+SIDES = ((1, 1), (2, 2), (4, 4), (6, 6), (4, 1), (1, 4), (3, 2))
+"""Ranks of the writer and of the reader."""
+
+
+def by_name(name: str) -> Cell:
+    """Return the cell of that name."""
+    return next(cell for cell in CELLS if cell.name == name)
+
+
+@dataclass(frozen=True)
+class PipeJob(SavedJob):
+    """The work of one run of the rank program: writers and readers are ranks of one job."""
+
+    extent: int
+    dtype: str
+    writers: int
+    readers: int
+    rounds: int
+    steps: int
+    """Steps of one measurement."""
+    cells: list[str]
+    ways: list[str]
+    folder: str
+    limit: float
+    """Seconds after which a rank ends itself, should the driver be gone."""
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> PipeJob:
+        """Return the job of which these are the fields."""
+        return cls(**fields)

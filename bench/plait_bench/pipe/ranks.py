@@ -1,0 +1,173 @@
+"""The ranks of `plait bench pipe`: ``mpiexec -n N+M python -m plait_bench.pipe.ranks JOB``."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait_bench.pipe.bound import Contiguous
+from plait_bench.pipe.job import BOUND, FILE, PIPE, Cell, PipeJob, by_name, grid_of
+from plait_bench.ranks import Ranks, run_job
+
+
+_ELEMENTS = {"f8": MPI.DOUBLE, "u1": MPI.BYTE}
+
+
+def _darray(end: MPI.Intracomm, dist: tuple[str, str], job: PipeJob, ranks: int) -> MPI.Datatype:
+    """Return which elements of the file this rank has."""
+    kinds = {"*": MPI.DISTRIBUTE_NONE, "block": MPI.DISTRIBUTE_BLOCK, "cyclic": MPI.DISTRIBUTE_CYCLIC}
+    distributions = [kinds[text.partition("(")[0]] for text in dist]
+    sizes = [text.partition("(")[2].rstrip(")") for text in dist]
+    arguments = [int(size) if size else MPI.DISTRIBUTE_DFLT_DARG for size in sizes]
+    grid = iter(grid_of(dist, ranks))
+    across = [1 if text == "*" else next(grid) for text in dist]
+    extents = [job.extent, job.extent]
+    made = _ELEMENTS[job.dtype].Create_darray(
+        end.size, end.rank, extents, distributions, arguments, across, order=MPI.ORDER_C
+    )
+    return made.Commit()
+
+
+class _CellRun:
+    """One cell on one rank, which writes or reads."""
+
+    def __init__(self, world: MPI.Intracomm, end: MPI.Intracomm, job: PipeJob, cell: Cell) -> None:
+        self._world, self._end, self._job, self._cell = world, end, job, cell.name
+        self._writes = world.rank < job.writers
+        source, target = cell.layouts(job.extent, job.writers, job.readers)
+        self.layout = source if self._writes else target
+        self._array: npt.NDArray[Any] = np.empty(
+            self.layout.padded_shape(end.rank), job.dtype, order="F" if str(self.layout.order) == "F" else "C"
+        )
+        self._cleanup = ExitStack()
+        name = "pipe:bench"
+        mode: Any = "w" if self._writes else "r"
+        kind: dict[str, Any] = {"shape": source.shape, "dtype": job.dtype} if self._writes else {}
+        self._pipe = self._cleanup.enter_context(plait.open(name, mode, comm=end, **kind))
+        self._bound: Contiguous | None = None
+        if BOUND in job.ways:
+            self._bound = Contiguous(world, job.writers, job.extent**2 * np.dtype(job.dtype).itemsize)
+            self._cleanup.callback(self._bound.free)
+        self._path = Path(job.folder) / "through.npy"
+        self._expected: npt.NDArray[Any] | None = None
+        if self._writes:
+            self._array[...] = self._values()
+        else:
+            self._expected = self._values()
+
+    def _values(self) -> npt.NDArray[Any]:
+        rows, columns = self.layout.indices(self._end.rank)
+        return (rows[:, np.newaxis] * 7.0 + columns[np.newaxis, :]).astype(self._job.dtype)
+
+    def run(self, way: str) -> None:
+        """Move so many steps, or the one array that goes through a file."""
+        if way == PIPE:
+            for _ in range(self._job.steps):
+                if self._writes:
+                    self._pipe.write(self._array, self.layout)
+                else:
+                    self._pipe.read(self.layout, out=self._array)
+        elif way == BOUND:
+            assert self._bound is not None
+            self._bound.run(self._job.steps)
+        elif way == FILE:
+            self._through_file()
+        else:
+            self._through_mpi_io()
+
+    def _through_file(self) -> None:
+        if self._writes:
+            kind = {"shape": self.layout.shape, "dtype": self._job.dtype}
+            with plait.open(self._path, "w", comm=self._end, **kind) as file:
+                file.write(self._array, self.layout)
+        self._world.Barrier()
+        if not self._writes:
+            with plait.open(self._path, comm=self._end) as file:
+                file.read(self.layout, out=self._array)
+
+    def _through_mpi_io(self) -> None:
+        path = str(self._path.with_suffix(".raw"))
+        if self._writes:
+            self._access(path, MPI.MODE_CREATE | MPI.MODE_WRONLY)
+        self._world.Barrier()
+        if not self._writes:
+            self._access(path, MPI.MODE_RDONLY)
+
+    def _access(self, path: str, mode: int) -> None:
+        cell, side = by_name(self._cell), int(not self._writes)
+        dist = (cell.source, cell.target)[side]
+        view = _darray(self._end, dist, self._job, (self._job.writers, self._job.readers)[side])
+        file: Any = MPI.File.Open(self._end, path, mode)
+        element = _ELEMENTS[self._job.dtype]
+        file.Set_view(0, element, view)
+        # The view gives and takes the elements in C order.
+        plain = np.ascontiguousarray(self._array)
+        (file.Write_all if self._writes else file.Read_all)([plain, plain.size, element])
+        if not self._writes and plain is not self._array:
+            np.copyto(self._array, plain)
+        file.Close()
+        view.Free()
+
+    def spoil(self) -> None:
+        """Forget what has been read."""
+        if not self._writes:
+            self._array[...] = 0
+
+    def correct(self) -> bool:
+        """Return whether this rank has what it should have: each byte of it."""
+        return self._expected is None or bool(np.array_equal(self._array, self._expected))
+
+    def __enter__(self) -> _CellRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cleanup.close()
+
+
+class _PipeRanks(Ranks):
+    """All ranks together, seen from one of them."""
+
+    def __init__(self, job: PipeJob) -> None:
+        super().__init__()
+        self._job = job
+        self._end = self._comm.Split(int(self._comm.rank >= job.writers), self._comm.rank)
+
+    def run(self) -> None:
+        """Do the whole job."""
+        self._greet()
+        for name in self._job.cells:
+            self._measure(by_name(name))
+
+    def _measure(self, cell: Cell) -> None:
+        """Measure all ways round by round; every other round runs them backwards."""
+        ways = self._job.ways
+        samples: dict[str, list[float]] = {way: [] for way in ways}
+        wrong: set[str] = set()
+        with _CellRun(self._comm, self._end, self._job, cell) as ready:
+            for number in range(-1, self._job.rounds):  # the first round warms up, is checked and is not counted
+                for way in ways if number % 2 == 0 else ways[::-1]:
+                    checked = number < 0 and way != BOUND
+                    if checked:
+                        ready.spoil()
+                    seconds = self._span(lambda way=way: ready.run(way))  # type: ignore[misc]
+                    if checked and not self._all(ready.correct()):
+                        wrong.add(way)
+                    if number >= 0:
+                        samples[way].append(seconds / (self._job.steps if way in (PIPE, BOUND) else 1))
+                self._tell("round", cell=cell.name, round=number)
+        self._tell("cell", cell=cell.name, samples=samples, wrong=sorted(wrong))
+
+
+def main() -> None:
+    """Run the job that the command line names."""
+    run_job(PipeJob.load, _PipeRanks)
+
+
+if __name__ == "__main__":
+    main()

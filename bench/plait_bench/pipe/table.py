@@ -1,0 +1,106 @@
+"""The results of `plait bench pipe` as a table and as a chart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from plait.draw.figure import new_figure, open_axis, save
+from plait_bench.pipe.driver import PipeCell, PipeResults
+from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE
+from plait_bench.text import NOTHING, factor, machine_line, milliseconds, three_digits, titled_table, version_line
+
+
+def pipe_table(results: PipeResults) -> RenderableType:
+    """Return everything for people: header, table, notes."""
+    settings = results.settings
+    megabytes = results.cells[0].bytes / 1e6 if results.cells else 0
+    table = titled_table(
+        f"Pipes, {settings['size']} x {settings['size']} {settings['dtype']} ({megabytes:,.1f} MB) a step, "
+        f"median of {settings['rounds']} rounds of {settings['steps']} steps"
+    )
+    table.add_column("Layouts")
+    for title in ("Ranks", "MB/s a rank", "MB/s", "ms a step", "Over equal", "Share", "File", "MPI-IO"):
+        table.add_column(title, justify="right", no_wrap=True, style="bold" if title == "MB/s" else "")
+    for cell in results.cells:
+        over = results.over_equal(cell)
+        table.add_row(
+            cell.name,
+            f"{cell.writers} to {cell.readers}",
+            _rate(cell, max(cell.writers, cell.readers)),
+            _rate(cell, 1),
+            _time(cell, PIPE),
+            Text(NOTHING if over is None else f"{over:.2f}"),
+            Text(NOTHING if cell.share is None else f"{100 * cell.share:.0f} %"),
+            _times(cell, FILE),
+            _times(cell, MPI_IO),
+            end_section=cell.name == CELLS[-1].name,
+        )
+    return Group(_header(results), Text(), table, _notes(results))
+
+
+def _header(results: PipeResults) -> Text:
+    machine = results.machine
+    return Text(f"{machine_line(machine)}\n{machine.get('MPI', 'MPI')}; {version_line(machine)}")
+
+
+def _rate(cell: PipeCell, ranks: int) -> Text:
+    return Text(NOTHING if cell.rate is None else three_digits(cell.rate / ranks / 1e6))
+
+
+def _time(cell: PipeCell, way: str) -> Text:
+    if way in cell.wrong:
+        return Text("wrong", style="bold red")
+    seconds = cell.median(way)
+    return Text(NOTHING if seconds is None else milliseconds(seconds))
+
+
+def _times(cell: PipeCell, way: str) -> Text:
+    """How many times as long the same move takes."""
+    mine, other = cell.median(), cell.median(way)
+    if way in cell.wrong:
+        return Text("wrong", style="bold red")
+    return Text(NOTHING if not mine or not other else factor(other / mine))
+
+
+def _notes(results: PipeResults) -> Text:
+    lines = [
+        "MB/s: bytes of the array for each second, by all ranks together; a rank: by each rank of the larger side.",
+        "Over equal: the time over that of the fastest equal layouts between as many ranks.",
+        "Share: the part of the bound's speed; the bound copies the same bytes, contiguous, into memory that both sides "
+        "share and out of it, two slots in turn.",
+        "File, MPI-IO: how many times as long the same move takes through a file, by Plait and by MPI-IO.",
+    ]
+    wrong = results.wrong()
+    if not wrong:
+        lines.append("Every byte of the first round was checked.")
+    lines += [f"WRONG DATA: {name}, {way}." for name, way in wrong]
+    return Text("\n".join(lines), style="dim" if not wrong else "")
+
+
+def draw_pipe_chart(results: PipeResults, path: Path) -> None:
+    """Write a chart as a PNG file: rates of each cell beside the bound's, one panel for each number of ranks.
+
+    errors  plait.Error where matplotlib is not installed
+    """
+    sides = list(dict.fromkeys((cell.writers, cell.readers) for cell in results.cells))
+    figure = new_figure(13.5, 2.6 * ((len(sides) + 1) // 2) + 1)
+    axes = figure.subplots((len(sides) + 1) // 2, 2, squeeze=False).flat
+    for axis, side in zip(axes, sides, strict=False):
+        cells = [cell for cell in results.cells if (cell.writers, cell.readers) == side]
+        for row, cell in enumerate(cells):
+            bound = cell.median(BOUND)
+            if bound:
+                axis.barh(row, cell.bytes / bound / 1e9, 0.8, color="#dddddd")
+            axis.barh(row, (cell.rate or 0) / 1e9, 0.5, color="#0072b2")
+        axis.set_yticks(range(len(cells)), [cell.name for cell in cells])
+        axis.invert_yaxis()
+        axis.set_title(f"{side[0]} to {side[1]} ranks", fontsize=11)
+        axis.set_xlabel("GB/s (grey: the bound)")
+        open_axis(axis, "x")
+    for axis in list(axes)[len(sides) :]:
+        axis.set_visible(False)
+    figure.supxlabel(_header(results).plain, fontsize=9, color="#444444")
+    save(figure, path)

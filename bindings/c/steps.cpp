@@ -1,0 +1,133 @@
+// Steps of pipes.
+
+#include <utility>
+
+#include "container/array_type.hpp"
+#include "objects.hpp"
+#include "options.hpp"
+
+using namespace plait::c;
+using plait::Attribute;
+using plait::base::text;
+
+namespace {
+
+template <typename Value>
+plait_status put(plait_file* file, const char* name, Value&& value) {
+  return guarded(file, [&] {
+    static_cast<void>(file_of(file));
+    file->next[text_of(name, "name")] = value();
+  });
+}
+
+const Attribute& attribute_of(const plait_file* file, const char* name) {
+  const plait::Step& step = file_of(file).step();
+  const auto found = step.attributes.find(text_of(name, "name"));
+  if (found != step.attributes.end()) return found->second;
+  std::string all;
+  for (const auto& [known, value] : step.attributes) all += (all.empty() ? "" : ", ") + known;
+  refuse(text("step ", step.number, " has no attribute \"", name, "\"; it has ", all.empty() ? "none" : all));
+}
+
+[[noreturn]] void refuse_type(const char* name, const Attribute& attribute, const char* wanted) {
+  constexpr const char* kTypes[] = {"an integer", "a real", "a text"};
+  refuse(text("the attribute \"", name, "\" is ", kTypes[attribute.index()], ", but ", wanted, " was asked for"));
+}
+
+/// For errors that other ranks are to hear of.
+auto telling(plait::File& file) {
+  return [&file](const std::string& message, int code) { file.refuse(message, code); };
+}
+
+}  // namespace
+
+plait_status plait_put_integer(plait_file* file, const char* name, int64_t value) {
+  return put(file, name, [&] { return std::int64_t{value}; });
+}
+
+plait_status plait_put_real(plait_file* file, const char* name, double value) {
+  return put(file, name, [&] { return value; });
+}
+
+plait_status plait_put_text(plait_file* file, const char* name, const char* value) {
+  return put(file, name, [&] { return text_of(value, "value"); });
+}
+
+plait_status plait_begin_step(plait_file* file, int* more) {
+  return guarded(file, [&] {
+    plait::File& own = file_of(file);
+    int& result = checked(telling(own), [&]() -> int& { return output(more, "more"); });
+    result = own.begin_step(std::exchange(file->next, {})) ? 1 : 0;
+  });
+}
+
+plait_status plait_end_step(plait_file* file) {
+  return guarded(file, [&] { file_of(file).end_step(); });
+}
+
+plait_status plait_step_number(const plait_file* file, int64_t* number) {
+  return guarded(file, [&] { output(number, "number") = file_of(file).step().number; });
+}
+
+plait_status plait_get_integer(const plait_file* file, const char* name, int64_t* value) {
+  return guarded(file, [&] {
+    const Attribute& found = attribute_of(file, name);
+    const auto* number = std::get_if<std::int64_t>(&found);
+    if (number == nullptr) refuse_type(name, found, "an integer");
+    output(value, "value") = *number;
+  });
+}
+
+plait_status plait_get_real(const plait_file* file, const char* name, double* value) {
+  return guarded(file, [&] {
+    const Attribute& found = attribute_of(file, name);
+    double& result = output(value, "value");
+    if (const auto* number = std::get_if<std::int64_t>(&found)) {
+      result = static_cast<double>(*number);
+    } else if (const auto* real = std::get_if<double>(&found)) {
+      result = *real;
+    } else {
+      refuse_type(name, found, "a real");
+    }
+  });
+}
+
+plait_status plait_get_text(const plait_file* file, const char* name, char** value) {
+  if (value != nullptr) *value = nullptr;
+  return guarded(file, [&] {
+    const Attribute& found = attribute_of(file, name);
+    const auto* text = std::get_if<std::string>(&found);
+    if (text == nullptr) refuse_type(name, found, "a text");
+    hand_out_text(value, "value", [&] { return *text; });
+  });
+}
+
+plait_status plait_select_variable(plait_file* file, const char* name) {
+  return guarded(file, [&] { file_of(file).select_variable(text_of(name, "name")); });
+}
+
+plait_status plait_define_variable(plait_file* file, const char* name, int dimensions, const int64_t* shape,
+                                   const char* dtype, int64_t element_bytes) {
+  return guarded(file, [&] {
+    plait::FileOptions said;
+    said.shape = extents_of(shape, dimensions, "shape");
+    if (dtype != nullptr) said.dtype = dtype;
+    said.element_bytes = element_bytes;
+    plait::File& own = file_of(file);
+    own.select_variable(text_of(name, "name"), plait::container::described_type(said, own.path(), true));
+  });
+}
+
+plait_status plait_variables(const plait_file* file, int* count) {
+  return guarded(file, [&] { output(count, "count") = static_cast<int>(file_of(file).step().variables.size()); });
+}
+
+plait_status plait_variable_name(const plait_file* file, int number, char** name) {
+  if (name != nullptr) *name = nullptr;
+  return guarded(file, [&] {
+    const auto& all = file_of(file).step().variables;
+    if (number < 0 || static_cast<std::size_t>(number) >= all.size())
+      refuse(text("the step has ", all.size(), " arrays, but number ", number, " was asked for; they count from 0"));
+    hand_out_text(name, "name", [&] { return all[static_cast<std::size_t>(number)]; });
+  });
+}
