@@ -18,14 +18,12 @@ namespace plait::pipe {
 class FieldWriter {
  public:
   FieldWriter& put(std::int64_t value) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;
   }
   FieldWriter& put(std::string_view text) {
     put(static_cast<std::int64_t>(text.size()));
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    bytes_.insert(bytes_.end(), bytes, bytes + text.size());
+    bytes_.append(text);
     return *this;
   }
   FieldWriter& put(const std::vector<std::int64_t>& values) {
@@ -33,11 +31,11 @@ class FieldWriter {
     for (const std::int64_t value : values) put(value);
     return *this;
   }
-  std::span<const std::byte> bytes() const { return bytes_; }
-  std::string text() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
+  std::span<const std::byte> bytes() const { return std::as_bytes(std::span(bytes_)); }
+  const std::string& text() const { return bytes_; }
 
  private:
-  std::vector<std::byte> bytes_;
+  std::string bytes_;
 };
 
 /// errors  kSystem, EPROTO: fewer bytes than a field has.

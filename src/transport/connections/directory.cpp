@@ -1,12 +1,9 @@
 #include "transport/connections/directory.hpp"
 
 #include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <span>
 
@@ -14,40 +11,15 @@
 
 namespace plait::transport::connections {
 
-std::vector<NetworkAddress> own_addresses() {
-  std::vector<NetworkAddress> found;
-  ifaddrs* all = nullptr;
-  if (::getifaddrs(&all) != 0) return found;
-  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr) continue;
-    NetworkAddress address{};
-    if (one->ifa_addr->sa_family == AF_INET) {
-      const auto* v4 = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
-      if ((ntohl(v4->sin_addr.s_addr) >> 24U) == 127) continue;
-      address[10] = address[11] = 0xff;
-      std::memcpy(address.data() + 12, &v4->sin_addr, 4);
-      found.insert(found.begin(), address);  // in front: they need no zone
-    } else if (one->ifa_addr->sa_family == AF_INET6) {
-      const auto* v6 = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr);
-      if (IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) || IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr)) continue;
-      std::memcpy(address.data(), &v6->sin6_addr, 16);
-      found.push_back(address);
-    }
-  }
-  ::freeifaddrs(all);
-  return found;
-}
-
 std::string Directory::Address::local_name() const { return base::text("plait-bell-", cookie); }
 
 Directory::Address Directory::own() {
   Address mine;
   std::random_device random;
   mine.cookie = (std::uint64_t{random()} << 32U) + random();
-  std::ifstream("/proc/sys/kernel/random/boot_id")
-      .read(mine.boot.data(), static_cast<std::streamsize>(mine.boot.size()) - 1);
-  struct stat space{};
-  if (::stat("/proc/self/ns/net", &space) == 0) mine.space = space.st_ino;
+  const std::string boot = host::boot_id();
+  std::copy_n(boot.begin(), std::min(boot.size(), mine.boot.size() - 1), mine.boot.begin());
+  mine.space = host::network_space();
   return mine;
 }
 

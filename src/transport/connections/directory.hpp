@@ -12,9 +12,6 @@
 
 namespace plait::transport::connections {
 
-/// Where others may reach this host: IPv4 first.
-std::vector<NetworkAddress> own_addresses();
-
 /// What all processes have told each other of themselves.
 class Directory {
  public:

@@ -2,12 +2,10 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,36 +13,9 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "transport/host/sockets.hpp"
+
 namespace plait::transport::connections {
-
-namespace {
-
-/// Finds a lost host within 14 s: before MPICH's UCX does, which crashes then.
-void keep_alive(int socket) {
-  const auto set = [socket](int level, int name, int value) {
-    ::setsockopt(socket, level, name, &value, sizeof value);
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 3);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 14000);
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
-}
-
-struct LocalAddress {
-  explicit LocalAddress(const std::string& text) {
-    address.sun_family = AF_UNIX;
-    std::copy(text.begin(), text.end(), address.sun_path + 1);  // without a file
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  }
-  const sockaddr* name() const { return reinterpret_cast<const sockaddr*>(&address); }
-
-  sockaddr_un address{};
-  socklen_t length = 0;
-};
-
-}  // namespace
 
 PosixSockets::PosixSockets() : set_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
@@ -67,7 +38,7 @@ Sockets::Opened PosixSockets::open_local(const std::string& name) {
   // A local connection is there at once or never, but where hundreds wait to be accepted.
   const int socket = take(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (socket < 0) return {-1, errno, false};
-  const LocalAddress to(name);
+  const host::LocalAddress to(name);
   if (::connect(socket, to.name(), to.length) != 0) {
     const int code = errno;
     close(socket);
@@ -99,7 +70,7 @@ int PosixSockets::outcome(int socket) {
 }
 
 void PosixSockets::keep(int socket) {
-  keep_alive(socket);
+  host::keep_alive(socket);
   watch(socket);
 }
 
@@ -123,7 +94,7 @@ bool PosixSockets::hung_up(int socket) {
 int PosixSockets::listen_locally(const std::string& name) {
   const int socket = take(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket < 0) return -1;
-  const LocalAddress own(name);
+  const host::LocalAddress own(name);
   if (::bind(socket, own.name(), own.length) != 0 || ::listen(socket, SOMAXCONN) != 0) {
     close(socket);
     return -1;

@@ -3,16 +3,16 @@
 
 #include <netinet/in.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "transport/host/host.hpp"
+
 namespace plait::transport::connections {
 
-/// IPv4 addresses as IPv6 writes them, so that one kind of socket does for both.
-using NetworkAddress = std::array<std::uint8_t, 16>;
+using host::NetworkAddress;
 
 /// Sockets by the system's numbers.  None of the functions waits, and a forked child has none of the sockets.
 class Sockets {

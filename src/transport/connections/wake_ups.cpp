@@ -27,7 +27,7 @@ Directory::Address WakeUps::listen() {
   mine.local = local_ >= 0;
   network_ = sockets_.listen_on_network(mine.port);
   if (network_ < 0) return mine;
-  const auto found = own_addresses();
+  const auto found = host::own_addresses();
   mine.addresses = static_cast<std::uint16_t>(std::min(found.size(), mine.network.size()));
   std::copy_n(found.begin(), mine.addresses, mine.network.begin());
   return mine;

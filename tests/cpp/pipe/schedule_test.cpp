@@ -159,7 +159,9 @@ TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
           ASSERT_EQ(slots[given->slot], given->step) << seed;
           if (seen.any) {
             ASSERT_GT(given->step, seen.last) << seed;
-            if (!dropping) ASSERT_EQ(given->step, seen.last + 1) << seed;
+            if (!dropping) {
+              ASSERT_EQ(given->step, seen.last + 1) << seed;
+            }
           }
           seen.any = true;
           seen.reading = given->step;

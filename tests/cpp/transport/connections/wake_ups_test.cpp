@@ -75,7 +75,7 @@ TEST(WakeUps, OnOneHost) {
 }
 
 TEST(WakeUps, OverANetwork) {
-  if (own_addresses().empty()) GTEST_SKIP() << "this host has no address but those of the loopback interface";
+  if (host::own_addresses().empty()) GTEST_SKIP() << "this host has no address but those of the loopback interface";
   Pair pair(true);
   EXPECT_FALSE(pair.ends[0]->sure());
   pair.ends[0]->connect(1);  // which the probe may have led to already, or not

@@ -1,0 +1,35 @@
+#include "transport/host/sockets.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace plait::transport::host {
+
+LocalAddress::LocalAddress(std::string_view text) {
+  address.sun_family = AF_UNIX;
+  text = text.substr(0, kMostBytes);
+  std::copy(text.begin(), text.end(), address.sun_path + 1);
+  length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+}
+
+void keep_alive(int socket) {
+  const auto set = [socket](int level, int name, int value) {
+    ::setsockopt(socket, level, name, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 3);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 14000);
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+void widen(int socket, std::size_t bytes) {
+  const int wanted = static_cast<int>(bytes);
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted);
+}
+
+}  // namespace plait::transport::host

@@ -1,0 +1,45 @@
+/// One address of a server, as a text and as the system has it.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "transport/host/host.hpp"
+
+namespace plait::transport::native {
+
+struct Address {
+  struct Local {
+    std::string name;
+  };
+  struct Tcp {
+    host::NetworkAddress host{};
+    std::uint16_t port = 0;
+  };
+  std::variant<Local, Tcp> where;
+
+  bool local() const { return std::holds_alternative<Local>(where); }
+  std::string text() const;
+  /// `local:NAME`, `tcp:10.0.0.1:4711`, `tcp:[2001:db8::1]:4711`.
+  static std::optional<Address> parse(std::string_view text);
+};
+
+/// `10.0.0.1`, `2001:db8::1`.
+std::string network_text(const host::NetworkAddress& address);
+std::optional<host::NetworkAddress> parse_network_address(std::string_view text);
+
+/// A TCP address for system calls: of IPv4 where it is one, so that hosts without IPv6 take it.
+struct SystemAddress {
+  explicit SystemAddress(const Address::Tcp& address);
+  const sockaddr* name() const { return reinterpret_cast<const sockaddr*>(&storage); }
+
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+};
+
+}  // namespace plait::transport::native

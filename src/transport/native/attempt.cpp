@@ -1,0 +1,95 @@
+#include "transport/native/attempt.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <span>
+#include <thread>
+
+#include "transport/host/sockets.hpp"
+#include "transport/native/hello.hpp"
+#include "transport/native/waiting.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+/// A local server that has many callers tells none when it has room.
+constexpr std::chrono::milliseconds kNap{2};
+
+/// 0, or the system's code.
+int connect_to(int socket, const sockaddr* name, socklen_t length, Clock::time_point until) {
+  while (::connect(socket, name, length) != 0) {
+    if (errno == EISCONN) return 0;
+    if (errno == EAGAIN) {
+      if (Clock::now() + kNap > until) return ETIMEDOUT;
+      std::this_thread::sleep_for(kNap);
+    } else if (errno == EINPROGRESS || errno == EALREADY) {
+      if (const int code = wait_for(socket, POLLOUT, until)) return code;
+      int code = 0;
+      socklen_t size = sizeof code;
+      ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size);
+      return code;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+Attempt failed_attempt(int code) {
+  switch (code) {
+    case ECONNREFUSED: return {{}, code, "nobody listens there"};
+    case ETIMEDOUT: return {{}, code, "no answer in time"};
+    default: return {{}, code, std::strerror(code)};
+  }
+}
+
+Attempt failed_hello(int code) {
+  if (code == ETIMEDOUT) return {{}, code, "somebody listens there, but did not say in time what Plait says"};
+  return {{},
+          code,
+          "the connection was closed before either had proved anything: that is another program, or it has just ended"};
+}
+
+/// Says hello, and proves.
+Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point until) {
+  const int number = socket.number();
+  const Hello own = make_hello();
+  Hello theirs;
+  Proof proof{};
+  if (const int code = send_all(number, std::as_bytes(std::span(&own, 1)), until)) return failed_hello(code);
+  // What does not begin as Plait does is not waited for.
+  const auto room = std::as_writable_bytes(std::span(&theirs, 1));
+  if (const int code = receive_all(number, room.first(sizeof theirs.magic), until)) return failed_hello(code);
+  if (fault_of(theirs) == HelloFault::kStranger) return {{}, EACCES, "something else than Plait listens there"};
+  if (const int code = receive_all(number, room.subspan(sizeof theirs.magic), until)) return failed_hello(code);
+  if (fault_of(theirs) == HelloFault::kVersion) return {{}, EPROTO, difference(theirs)};
+  if (const int code = receive_all(number, proof, until)) return failed_hello(code);
+  if (!same(proof, prove(key, Role::kServer, own, theirs)))
+    return {{}, EACCES, "the server there has another key: it is not the one that was meant"};
+  const Proof mine = prove(key, Role::kClient, own, theirs);
+  if (const int code = send_all(number, mine, until)) return failed_hello(code);
+  return {std::move(socket), 0, {}};
+}
+
+}  // namespace
+
+Attempt attempt(const Address& to, const Key& key, Clock::time_point until) {
+  const auto* tcp = std::get_if<Address::Tcp>(&to.where);
+  const host::LocalAddress local(tcp == nullptr ? std::get<Address::Local>(to.where).name : std::string());
+  const SystemAddress remote(tcp == nullptr ? Address::Tcp{} : *tcp);
+  const int family = tcp == nullptr ? AF_UNIX : remote.storage.ss_family;
+  base::Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.number() < 0) return failed_attempt(errno);
+  tcp == nullptr ? host::widen(socket.number(), 2 * kMostStreamed) : host::keep_alive(socket.number());
+  const int code = tcp == nullptr ? connect_to(socket.number(), local.name(), local.length, until)
+                                  : connect_to(socket.number(), remote.name(), remote.length, until);
+  return code != 0 ? failed_attempt(code) : greet_server(std::move(socket), key, until);
+}
+
+}  // namespace plait::transport::native

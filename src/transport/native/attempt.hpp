@@ -1,0 +1,22 @@
+/// Connecting to one address of a server.
+#pragma once
+
+#include <string>
+
+#include "base/descriptor.hpp"
+#include "transport/native/address.hpp"
+#include "transport/native/frame.hpp"
+#include "transport/native/key.hpp"
+
+namespace plait::transport::native {
+
+struct Attempt {
+  base::Descriptor socket;  ///< which both ends have proved; none: see the rest
+  int code = 0;
+  std::string why;
+};
+
+/// errors  kSystem: the system gives no random bytes.
+Attempt attempt(const Address& to, const Key& key, Clock::time_point until);
+
+}  // namespace plait::transport::native

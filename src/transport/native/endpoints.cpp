@@ -1,0 +1,88 @@
+#include "transport/native/endpoints.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "transport/host/host.hpp"
+#include "transport/native/address.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+constexpr std::size_t kMostText = 8192;
+constexpr std::size_t kMostWord = 255;
+
+bool plain(char one) { return one > ' ' && one < '\x7f'; }
+
+/// A host that does not say when it was started may be any.
+constexpr std::string_view kAnyHost = "?";
+
+std::string as_word(std::string text) {
+  if (text.empty()) return std::string(kAnyHost);
+  std::replace_if(text.begin(), text.end(), [](char one) { return !plain(one); }, '_');
+  text.resize(std::min(text.size(), kMostWord));
+  return text;
+}
+
+/// Takes the word in front off, and the blank behind it.
+std::string_view take_word(std::string_view& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+[[noreturn]] void refuse_endpoints(std::string_view text, std::string_view why) {
+  throw Error(ErrorKind::kArgument,
+              base::text("'", text.substr(0, 200), "' does not say where a process may be reached: ", why,
+                         "; expected its host's mark and name, and addresses as local:NAME, tcp:10.0.0.1:4711 or "
+                         "tcp:[2001:db8::1]:4711, with a blank between two"));
+}
+
+}  // namespace
+
+std::string Endpoints::text() const {
+  std::string line = host + ' ' + name;
+  for (const std::string& address : addresses) line += ' ' + address;
+  return line;
+}
+
+Endpoints Endpoints::parse(std::string_view text) {
+  if (text.size() > kMostText) refuse_endpoints(text, base::text("it has ", text.size(), " characters"));
+  if (!std::all_of(text.begin(), text.end(), [](char one) { return one == ' ' || plain(one); }))
+    refuse_endpoints("...", "it has characters other than those of ASCII");
+  std::string_view rest = text;
+  Endpoints found;
+  found.host = take_word(rest);
+  found.name = take_word(rest);
+  if (found.host.empty() || found.name.empty()) refuse_endpoints(text, "the host or its name is missing");
+  if (std::max(found.host.size(), found.name.size()) > kMostWord) refuse_endpoints(text, "a name is too long");
+  if (text.back() == ' ') refuse_endpoints(text, "it ends in a blank");
+  while (!rest.empty()) {
+    const std::string_view word = take_word(rest);
+    if (!Address::parse(word)) refuse_endpoints(text, base::text("'", word.substr(0, 120), "' is no address"));
+    found.addresses.emplace_back(word);
+  }
+  return found;
+}
+
+bool Endpoints::near() const {
+  static const std::string here = own_host().host;
+  return host == here && here != kAnyHost;
+}
+
+Endpoints own_host() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  const std::string boot = host::boot_id();
+  const std::uint64_t space = host::network_space();
+  const bool known = !boot.empty() && space != 0;
+  return {known ? as_word(base::text(boot, '/', space)) : std::string(kAnyHost), as_word(name.data()), {}};
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,89 @@
+#include "transport/native/hello.hpp"
+
+#include <sodium.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "transport/native/random.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+const unsigned char* raw(const void* bytes) { return static_cast<const unsigned char*>(bytes); }
+
+}  // namespace
+
+Hello make_hello() {
+  Hello hello;
+  fill_random(hello.nonce);
+  return hello;
+}
+
+HelloFault fault_of(const Hello& hello) {
+  if (hello.magic != Hello::kMagic) return HelloFault::kStranger;
+  const Hello own;
+  const bool same = hello.version == own.version && hello.order == own.order && hello.head_bytes == own.head_bytes &&
+                    hello.unused == own.unused && hello.most_received == own.most_received;
+  return same ? HelloFault::kNone : HelloFault::kVersion;
+}
+
+std::string difference(const Hello& hello) {
+  const Hello own;
+  if (hello.version != own.version)
+    return base::text("it speaks version ", std::uint32_t{hello.version[0]}, " of the protocol, this process version ",
+                      std::uint32_t{own.version[0]}, "; use the same Plait in both programs");
+  if (hello.order != own.order) return "it has the other byte order; use machines of the same byte order";
+  return base::text("its frames differ: heads of ", hello.head_bytes, " bytes and bodies of ", hello.most_received,
+                    " bytes, here ", own.head_bytes, " and ", own.most_received,
+                    "; use the same Plait in both programs");
+}
+
+Proof prove(const Key& key, Role who, const Hello& client, const Hello& server) {
+  const std::string_view label = who == Role::kClient ? "plait client" : "plait server";
+  Proof proof;
+  static_assert(sizeof(Proof) == crypto_auth_hmacsha256_BYTES && Key::kBytes == crypto_auth_hmacsha256_KEYBYTES);
+  crypto_auth_hmacsha256_state state;
+  ::crypto_auth_hmacsha256_init(&state, raw(key.bytes().data()), Key::kBytes);
+  ::crypto_auth_hmacsha256_update(&state, raw(label.data()), label.size());
+  ::crypto_auth_hmacsha256_update(&state, raw(&client), sizeof client);
+  ::crypto_auth_hmacsha256_update(&state, raw(&server), sizeof server);
+  ::crypto_auth_hmacsha256_final(&state, reinterpret_cast<unsigned char*>(proof.data()));
+  return proof;
+}
+
+bool same(const Proof& one, const Proof& other) {
+  return ::sodium_memcmp(one.data(), other.data(), sizeof(Proof)) == 0;
+}
+
+std::span<std::byte> Greeting::room() {
+  const auto whole = greeted_ ? std::span<std::byte>(proof_) : std::as_writable_bytes(std::span(&client_, 1));
+  return whole.subspan(filled_);
+}
+
+Greeting::Step Greeting::took(std::size_t bytes) {
+  filled_ += bytes;
+  // What does not begin as a hello does is refused before there is a whole one.
+  const std::size_t begun = std::min(filled_, Hello::kMagic.size());
+  if (!greeted_ && std::memcmp(client_.magic.data(), Hello::kMagic.data(), begun) != 0) return Step::kRefuse;
+  if (!room().empty()) return Step::kMore;
+  if (!greeted_) return greet();
+  return same(proof_, expected_) ? Step::kProved : Step::kRefuse;
+}
+
+Greeting::Step Greeting::greet() {
+  greeted_ = true;
+  filled_ = 0;
+  const Hello own = make_hello();
+  const bool fits = fault_of(client_) == HelloFault::kNone;
+  // A proof for a hello of another version would be one of nobody knows what.
+  const Proof proof = fits ? prove(key_, Role::kServer, client_, own) : Proof{};
+  expected_ = prove(key_, Role::kClient, client_, own);
+  std::memcpy(answer_.data(), &own, sizeof own);
+  std::memcpy(answer_.data() + sizeof own, proof.data(), sizeof proof);
+  return fits ? Step::kAnswer : Step::kTell;
+}
+
+}  // namespace plait::transport::native

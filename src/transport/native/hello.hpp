@@ -1,0 +1,87 @@
+/// What both ends of a connection say first, and how each proves that it knows the key.
+///
+///   client: Hello          server: Hello, Proof          client: Proof, frames
+///
+/// A proof is the HMAC-SHA-256 under the key of who proves and of both hellos.  The nonces make it good for this
+/// connection only, and who proves is part of it: sent back to its sender it proves nothing.  What follows is neither
+/// encrypted nor signed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "transport/native/frame.hpp"
+#include "transport/native/key.hpp"
+
+namespace plait::transport::native {
+
+/// Sent as it lies in memory.  Magic and version stay where they are in all versions, and so does the size.
+struct Hello {
+  static constexpr std::array<char, 8> kMagic{'\x93', 'P', 'L', 'A', 'I', 'T', '\r', '\n'};
+  static constexpr std::uint32_t kOrder = 0x01020304;
+  static constexpr std::uint8_t kVersion = 1;
+
+  std::array<char, 8> magic = kMagic;
+  std::array<std::uint8_t, 4> version{kVersion};  ///< the first byte, that any byte order reads; the others are 0
+  std::uint32_t order = kOrder;
+  std::uint32_t head_bytes = sizeof(FrameHead);
+  std::uint32_t unused = 0;
+  std::uint64_t most_received = kMostReceived;
+  std::array<std::byte, 32> nonce{};
+};
+static_assert(sizeof(Hello) == 64);
+
+using Proof = std::array<std::byte, 32>;
+
+enum class Role : std::uint8_t { kClient, kServer };
+
+/// What is wrong with a hello.
+enum class HelloFault : std::uint8_t {
+  kNone,
+  kStranger,  ///< not of Plait
+  kVersion,   ///< of another version, byte order or size
+};
+
+/// With a fresh nonce.  errors  kSystem: the system gives no random bytes.
+Hello make_hello();
+HelloFault fault_of(const Hello& hello);
+/// What a kVersion is: for people.
+std::string difference(const Hello& hello);
+Proof prove(const Key& key, Role who, const Hello& client, const Hello& server);
+/// Takes the same time wherever they differ.
+bool same(const Proof& one, const Proof& other);
+
+/// The server's side of it, without a socket.
+class Greeting {
+ public:
+  enum class Step : std::uint8_t {
+    kMore,    ///< more bytes are to come, into room()
+    kAnswer,  ///< answer() is to be sent, and more is to come
+    kRefuse,  ///< the connection is to be closed
+    kTell,    ///< the same, once answer() has been sent: it tells another version of Plait why
+    kProved,
+  };
+
+  explicit Greeting(const Key& key) : key_(key) {}
+  /// For the next bytes; never empty while they are awaited.
+  std::span<std::byte> room();
+  /// So many bytes of room() have been filled.
+  Step took(std::size_t bytes);
+  std::span<const std::byte> answer() const { return answer_; }
+
+ private:
+  Step greet();
+
+  Key key_;
+  Hello client_{};
+  Proof expected_{};
+  Proof proof_{};
+  bool greeted_ = false;
+  std::size_t filled_ = 0;
+  std::array<std::byte, sizeof(Hello) + sizeof(Proof)> answer_{};
+};
+
+}  // namespace plait::transport::native

@@ -1,0 +1,186 @@
+#include "transport/native/link.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "transport/native/attempt.hpp"
+#include "transport/native/parts.hpp"
+#include "transport/native/waiting.hpp"
+
+namespace plait::transport::native {
+
+class Link::Impl {
+ public:
+  Impl(base::Descriptor socket, bool near, std::string name)
+      : socket_(std::move(socket)), near_(near), name_(std::move(name)) {}
+
+  bool near() const { return near_; }
+  int number() const { return socket_.number(); }
+
+  void send(FrameHead head, std::span<const std::span<const std::byte>> parts, Clock::time_point until) {
+    head.bytes = 0;
+    for (const auto& part : parts) head.bytes += part.size();
+    if (head.bytes > kMostReceived)
+      throw Error(ErrorKind::kArgument,
+                  base::text("a frame of ", head.bytes, " bytes; at most ", kMostReceived, " are taken: send several"));
+    Parts rest(std::as_bytes(std::span(&head, 1)), parts);
+    msghdr message{};
+    while (rest.fill(message)) {
+      const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+      went(put, POLLOUT, until);
+      if (put > 0) rest.done(static_cast<std::size_t>(put));
+    }
+  }
+
+  FrameHead receive(Clock::time_point until) {
+    if (left_ > 0)
+      throw Error(ErrorKind::kArgument, base::text(left_, " bytes of the frame before have not been taken"));
+    descriptor_.close();
+    FrameHead head;
+    auto into = std::as_writable_bytes(std::span(&head, 1));
+    while (!into.empty()) {
+      const ssize_t got = receive_some(into);
+      came(got, until);
+      if (got > 0) into = into.subspan(static_cast<std::size_t>(got));
+    }
+    left_ = head.bytes;
+    return head;
+  }
+
+  void take(std::span<const std::span<std::byte>> parts, Clock::time_point until) {
+    Parts rest({}, parts);
+    if (rest.bytes() > left_)
+      throw Error(ErrorKind::kArgument,
+                  base::text("the frame has ", left_, " more bytes; ", rest.bytes(), " are to be taken"));
+    msghdr message{};
+    while (rest.fill(message)) {
+      const ssize_t got = ::recvmsg(usable(), &message, MSG_DONTWAIT);
+      came(got, until);
+      if (got <= 0) continue;
+      rest.done(static_cast<std::size_t>(got));
+      left_ -= static_cast<std::size_t>(got);
+    }
+  }
+
+  base::Descriptor descriptor() { return std::move(descriptor_); }
+
+  bool gone() const {
+    pollfd one{socket_.number(), POLLRDHUP, 0};
+    return socket_.number() < 0 || (::poll(&one, 1, 0) > 0 && one.revents != 0);
+  }
+
+ private:
+  int usable() const {
+    owner_.check("this connection", "connect anew in this process");
+    if (socket_.number() < 0)
+      throw Error(ErrorKind::kSystem, base::text("the connection to ", name_, " has failed before"), ECONNRESET);
+    return socket_.number();
+  }
+
+  /// A descriptor comes with the first byte of its frame, on local sockets.
+  ssize_t receive_some(std::span<std::byte> into) {
+    iovec part{into.data(), into.size()};
+    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (near_) {
+      message.msg_control = control.data();
+      message.msg_controllen = control.size();
+    }
+    const ssize_t got = ::recvmsg(usable(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0) return got;
+    for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+      int number = -1;
+      if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS || one->cmsg_len < CMSG_LEN(sizeof number))
+        continue;
+      std::memcpy(&number, CMSG_DATA(one), sizeof number);
+      descriptor_ = base::Descriptor(number);
+    }
+    return got;
+  }
+
+  void came(ssize_t got, Clock::time_point until) {
+    if (got == 0) fail(ECONNRESET, "it has closed the connection, or ended");
+    went(got, POLLIN, until);
+  }
+
+  /// What a call has come to; waits where there was nothing to do.
+  void went(ssize_t result, short events, Clock::time_point until) {
+    if (result >= 0 || errno == EINTR) return;
+    const int found = errno;
+    if (found != EAGAIN && found != EWOULDBLOCK) fail(ECONNRESET, std::strerror(found));
+    const int code = wait_for(socket_.number(), events, until);
+    if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
+    if (code != 0) fail(ECONNRESET, std::strerror(code));
+  }
+
+  [[noreturn]] void fail(int code, const char* why) {
+    socket_.close();
+    throw Error(ErrorKind::kSystem, base::text("the connection to ", name_, " cannot be used any more: ", why), code);
+  }
+
+  const base::Owner owner_;
+  base::Descriptor socket_;
+  const bool near_;
+  const std::string name_;
+  std::uint64_t left_ = 0;  // of the body of the frame that is being taken
+  base::Descriptor descriptor_;
+};
+
+std::unique_ptr<Link> Link::connect(const Endpoints& to, const Key& key, Clock::time_point until) {
+  std::string tried;
+  int worst = ENXIO;
+  const auto note = [&](std::string_view address, std::string_view why, int code) {
+    tried += base::text(tried.empty() ? "" : "; ", address, ": ", why);
+    // What tells most: a wrong version or key, then anything but that nobody listens.
+    const auto weight = [](int one) {
+      return one == EPROTO ? 4 : one == EACCES ? 3 : one == ENXIO ? 0 : one == ECONNREFUSED ? 1 : 2;
+    };
+    if (weight(code) >= weight(worst)) worst = code;
+  };
+  const bool near = to.near();
+  for (std::size_t i = 0; i < to.addresses.size(); ++i) {
+    const auto address = Address::parse(to.addresses[i]);
+    if (!address || (address->local() && !near)) {
+      note(to.addresses[i], address ? "only processes of its host reach that" : "no address", ENXIO);
+      continue;
+    }
+    const auto now = Clock::now();
+    const auto left = static_cast<Clock::rep>(to.addresses.size() - i);
+    const auto limit =
+        until == Clock::time_point::max() ? until : now + std::max(until - now, Clock::duration(0)) / left;
+    Attempt made = attempt(*address, key, limit);
+    if (made.socket.number() >= 0)
+      return std::unique_ptr<Link>(new Link(std::make_unique<Impl>(std::move(made.socket), address->local(), to.name)));
+    note(to.addresses[i], made.why, made.code);
+  }
+  throw Error(ErrorKind::kSystem,
+              base::text("cannot connect to a process on ", to.name, ": ", tried.empty() ? "it has no address" : tried),
+              worst);
+}
+
+Link::Link(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Link::~Link() = default;
+bool Link::near() const { return impl_->near(); }
+void Link::send(FrameHead head, std::span<const std::span<const std::byte>> parts, Clock::time_point until) {
+  impl_->send(head, parts, until);
+}
+FrameHead Link::receive(Clock::time_point until) { return impl_->receive(until); }
+void Link::take(std::span<const std::span<std::byte>> parts, Clock::time_point until) { impl_->take(parts, until); }
+base::Descriptor Link::descriptor() { return impl_->descriptor(); }
+bool Link::gone() const { return impl_->gone(); }
+int Link::number() const { return impl_->number(); }
+
+}  // namespace plait::transport::native

@@ -1,0 +1,88 @@
+#include "transport/native/server.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "transport/native/address.hpp"
+#include "transport/native/serving/network.hpp"
+#include "transport/native/serving/server_loop.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+class RunningServer final : public Server {
+ public:
+  RunningServer(Endpoints endpoints, std::shared_ptr<ServerLoop> loop)
+      : endpoints_(std::move(endpoints)), loop_(std::move(loop)) {
+    // Signals are the program's: none is to be handled by the thread, from its first step on.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread_ = std::make_unique<std::thread>([loop = loop_.get()] { loop->run(); });
+    } catch (const std::system_error& error) {
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      throw Error(ErrorKind::kSystem, base::text("cannot start a thread: ", error.what()), error.code().value());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  ~RunningServer() override {
+    if (owner_.here()) {
+      loop_->mailbox()->stop();
+      thread_->join();
+    }
+    base::let_go(thread_, owner_);
+  }
+
+  const Endpoints& endpoints() const override { return endpoints_; }
+  void post(std::function<void()> body) override {
+    if (owner_.here()) loop_->mailbox()->post(std::move(body));
+  }
+  std::int64_t refused() const override { return loop_->refused(); }
+
+ private:
+  const base::Owner owner_;
+  const Endpoints endpoints_;
+  const std::shared_ptr<ServerLoop> loop_;
+  std::unique_ptr<std::thread> thread_;
+};
+
+/// A range of ports as it is given; 0, 0: any.
+void check_ports(const Server::Options& options) {
+  if ((options.first_port == 0) != (options.last_port == 0) || options.first_port > options.last_port)
+    throw Error(ErrorKind::kArgument, base::text("no range of ports: ", options.first_port, " to ", options.last_port,
+                                                 "; give the lowest and the highest, from 1 to 65535, or neither"));
+}
+
+}  // namespace
+
+std::unique_ptr<Server> Server::start(const Key& key, std::shared_ptr<Service> service, const Options& options) {
+  check_ports(options);
+  const auto addresses = choose_addresses(host::interfaces(), options.network);
+  ServerLoop::Sockets sockets;
+  sockets.local = listen_locally();
+  Endpoints endpoints = own_host();
+  endpoints.addresses.push_back(Address{Address::Local{sockets.local.name}}.text());
+  // A host that is in no network is reached locally.
+  if (!addresses.empty()) {
+    sockets.tcp = listen_on_network(options.first_port, options.last_port);
+    if (!options.network.empty()) sockets.network = addresses;
+    for (const auto& one : addresses)
+      if (sockets.tcp.ipv6 || host::is_ipv4(one))
+        endpoints.addresses.push_back(Address{Address::Tcp{one, sockets.tcp.port}}.text());
+  }
+  return std::make_unique<RunningServer>(
+      std::move(endpoints), base::make_owned<ServerLoop>(key, std::move(service), options, std::move(sockets)));
+}
+
+}  // namespace plait::transport::native

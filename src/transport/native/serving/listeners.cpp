@@ -1,0 +1,87 @@
+#include "transport/native/serving/listeners.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "transport/host/sockets.hpp"
+#include "transport/native/random.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+constexpr int kNoIpv6 = EAFNOSUPPORT;
+
+/// Listens there.  Returns 0, or the system's code.
+int listen_at(TcpListener& listener, std::uint16_t port) {
+  const int family = listener.ipv6 ? AF_INET6 : AF_INET;
+  base::Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.number() < 0) return errno;
+  const int on = 1;
+  const int off = 0;
+  // A port is free again at once when its server has ended.
+  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in6 v6{};
+  sockaddr_in v4{};
+  sockaddr* any = reinterpret_cast<sockaddr*>(&v4);
+  socklen_t length = sizeof v4;
+  if (listener.ipv6) {
+    if (::setsockopt(socket.number(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0) return kNoIpv6;
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    any = reinterpret_cast<sockaddr*>(&v6);
+    length = sizeof v6;
+  } else {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+  }
+  if (::bind(socket.number(), any, length) != 0 || ::listen(socket.number(), SOMAXCONN) != 0 ||
+      ::getsockname(socket.number(), any, &length) != 0)
+    return errno;
+  listener.port = ntohs(listener.ipv6 ? v6.sin6_port : v4.sin_port);
+  listener.socket = std::move(socket);
+  return 0;
+}
+
+}  // namespace
+
+LocalListener listen_locally() {
+  std::array<std::byte, 16> random{};
+  fill_random(random);
+  LocalListener made{base::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+                     "plait-" + hexadecimal(random)};
+  const host::LocalAddress own(made.name);
+  const int socket = made.socket.number();
+  if (socket < 0 || ::bind(socket, own.name(), own.length) != 0 || ::listen(socket, SOMAXCONN) != 0) {
+    const int code = errno;
+    throw Error(ErrorKind::kSystem, base::text("cannot make a local socket: ", std::strerror(code)), code);
+  }
+  return made;
+}
+
+TcpListener listen_on_network(std::uint16_t first_port, std::uint16_t last_port) {
+  TcpListener made;
+  int code = 0;
+  for (std::uint32_t port = first_port; port <= last_port; ++port) {
+    code = listen_at(made, static_cast<std::uint16_t>(port));
+    if (made.ipv6 && (code == kNoIpv6 || code == EADDRNOTAVAIL)) {
+      made.ipv6 = false;
+      code = listen_at(made, static_cast<std::uint16_t>(port));
+    }
+    if (code == 0) return made;
+    if (code != EADDRINUSE) break;
+  }
+  if (code == EADDRINUSE && first_port != 0)
+    throw Error(ErrorKind::kSystem,
+                base::text("all ports from ", first_port, " to ", last_port, " are taken; give a wider range"), code);
+  throw Error(ErrorKind::kSystem, base::text("cannot make a TCP socket: ", std::strerror(code)), code);
+}
+
+}  // namespace plait::transport::native

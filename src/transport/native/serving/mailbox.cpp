@@ -1,0 +1,73 @@
+#include "transport/native/serving/mailbox.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::transport::native {
+
+Mailbox::Mailbox() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  const int code = errno;
+  if (bell_.number() < 0)
+    throw Error(ErrorKind::kSystem, base::text("cannot make an eventfd: ", std::strerror(code)), code);
+}
+
+void Mailbox::call(std::uint64_t peer) {
+  const std::scoped_lock lock(mutex_);
+  if (closed_) return;
+  try {
+    letters_.calls.push_back(peer);
+  } catch (const std::bad_alloc&) {
+    letters_.all = true;
+  }
+  ring();
+}
+
+bool Mailbox::post(std::function<void()> body) {
+  const std::scoped_lock lock(mutex_);
+  if (closed_) return false;
+  letters_.bodies.push_back(std::move(body));
+  ring();
+  return true;
+}
+
+void Mailbox::stop() {
+  const std::scoped_lock lock(mutex_);
+  stopping_ = true;
+  ring();
+}
+
+bool Mailbox::stopping() {
+  const std::scoped_lock lock(mutex_);
+  return stopping_;
+}
+
+/// Under the lock.
+void Mailbox::ring() {
+  if (std::exchange(rung_, true)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto put = ::write(bell_.number(), &one, sizeof one);
+}
+
+Mailbox::Letters Mailbox::take() {
+  const std::scoped_lock lock(mutex_);
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto got = ::read(bell_.number(), &count, sizeof count);
+  rung_ = false;
+  return std::exchange(letters_, {});
+}
+
+Mailbox::Letters Mailbox::close() {
+  const std::scoped_lock lock(mutex_);
+  closed_ = true;
+  return std::exchange(letters_, {});
+}
+
+}  // namespace plait::transport::native

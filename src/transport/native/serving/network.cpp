@@ -1,0 +1,93 @@
+#include "transport/native/serving/network.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "transport/native/address.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+/// The addresses that begin with the same bits.
+struct Network {
+  host::NetworkAddress begin{};
+  unsigned bits = 0;
+
+  bool has(const host::NetworkAddress& address) const {
+    if (host::is_ipv4(begin) != host::is_ipv4(address)) return false;
+    const std::size_t whole = bits / 8;
+    if (!std::equal(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(whole), address.begin())) return false;
+    const unsigned rest = bits % 8;
+    return rest == 0 || ((begin[whole] ^ address[whole]) >> (8 - rest)) == 0;
+  }
+};
+
+/// `10.1.0.0/16`, `10.1.0.1`, and the same of IPv6.
+std::optional<Network> parse_network(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto begin = parse_network_address(text.substr(0, slash));
+  if (!begin) return std::nullopt;
+  const unsigned most = host::is_ipv4(*begin) ? 32 : 128;
+  unsigned bits = most;
+  if (slash != std::string_view::npos) {
+    const std::string_view number = text.substr(slash + 1);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), bits);
+    if (error != std::errc{} || end != number.data() + number.size() || bits > most) return std::nullopt;
+  }
+  return Network{*begin, bits + 128 - most};
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+[[noreturn]] void refuse_choice(std::string_view choice, const std::vector<host::Interface>& all) {
+  std::string there;
+  for (const host::Interface& one : all) {
+    if (!there.empty()) there += ", ";
+    there += one.name + ' ' + network_text(one.address);
+  }
+  throw Error(ErrorKind::kArgument,
+              base::text("'", choice, "' is no interface, network or address of this host; it has ",
+                         there.empty() ? "none" : there));
+}
+
+}  // namespace
+
+std::vector<host::NetworkAddress> choose_addresses(const std::vector<host::Interface>& all, std::string_view choice) {
+  std::vector<host::NetworkAddress> found;
+  const auto choose = [&](const auto& chosen) {
+    bool any = false;
+    for (const host::Interface& one : all) {
+      if (!chosen(one)) continue;
+      any = true;
+      if (std::find(found.begin(), found.end(), one.address) == found.end()) found.push_back(one.address);
+    }
+    return any;
+  };
+  if (trimmed(choice).empty()) {
+    choose([](const host::Interface& one) { return !one.loopback; });
+    return found;
+  }
+  for (std::size_t begin = 0; begin <= choice.size();) {
+    const std::size_t end = std::min(choice.find(',', begin), choice.size());
+    const std::string_view word = trimmed(choice.substr(begin, end - begin));
+    begin = end + 1;
+    const auto network = parse_network(word);
+    const bool any = network ? choose([&](const host::Interface& one) { return network->has(one.address); })
+                             : choose([&](const host::Interface& one) { return one.name == word; });
+    if (!any) refuse_choice(word, all);
+  }
+  return found;
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,222 @@
+#include "transport/native/serving/output.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace plait::transport::native {
+
+namespace {
+
+/// So much is sent to one peer before others have their turn.
+constexpr std::size_t kTurn = 8 * kMostStreamed;
+
+/// The part of a frame that has not been sent.
+struct Rest {
+  Rest(const FrameHead& head, std::span<const std::byte> body, std::size_t done) {
+    const std::size_t of_head = std::min(done, sizeof head);
+    const std::size_t of_body = done - of_head;
+    // The system only reads.
+    parts[0] = {const_cast<std::byte*>(reinterpret_cast<const std::byte*>(&head)) + of_head, sizeof head - of_head};
+    parts[1] = {const_cast<std::byte*>(body.data()) + of_body, body.size() - of_body};
+  }
+  std::array<iovec, 2> parts{};
+};
+
+}  // namespace
+
+Output::Frame Output::kept(const FrameHead& head, std::span<const std::byte> body, int descriptor) const {
+  Frame frame;
+  frame.head = head;
+  if (!body.empty()) {
+    frame.own = std::make_unique_for_overwrite<std::byte[]>(body.size());
+    std::memcpy(frame.own.get(), body.data(), body.size());
+    frame.body = {frame.own.get(), body.size()};
+  }
+  if (descriptor >= 0 && descriptors_) frame.descriptor = base::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  return frame;
+}
+
+std::ptrdiff_t Output::put(const Frame& frame, int descriptor) const {
+  Rest rest(frame.head, frame.body, frame.done);
+  msghdr message{};
+  message.msg_iov = rest.parts.data();
+  message.msg_iovlen = rest.parts.size();
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+  if (descriptor >= 0 && descriptors_ && frame.done == 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof descriptor);
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
+  while (true) {
+    const ssize_t put = ::sendmsg(socket_.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (put >= 0) return put;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
+    if (errno == ETOOMANYREFS && message.msg_control != nullptr) {  // too many are on their way: it goes without
+      message.msg_control = nullptr;
+      message.msg_controllen = 0;
+    } else if (errno != EINTR) {
+      return -1;
+    }
+  }
+}
+
+Output::Outcome Output::send(const FrameHead& head, std::span<const std::byte> body, int descriptor) {
+  Lock lock(mutex_);
+  if (closed_ || broken_) return Outcome::kIdle;
+  FrameHead whole = head;
+  whole.bytes = body.size();
+  try {
+    if (!writing_ && !in_part_ && frames_.empty()) return send_now(lock, whole, body, descriptor);
+    // Who writes, or waits for room, goes on with these.
+    frames_.push_back(kept(whole, body, descriptor));
+    return Outcome::kIdle;
+  } catch (const std::bad_alloc&) {
+    return give_up();
+  }
+}
+
+/// Under the lock.  The end of the socket wakes the server's thread as well.
+Output::Outcome Output::give_up() {
+  broken_ = true;
+  ::shutdown(socket_.number(), SHUT_RDWR);
+  return Outcome::kBroken;
+}
+
+Output::Outcome Output::send_now(Lock& lock, const FrameHead& head, std::span<const std::byte> body, int descriptor) {
+  writing_ = true;
+  lock.unlock();
+  Frame frame;
+  frame.head = head;
+  frame.body = body;
+  const std::ptrdiff_t sent = put(frame, descriptor);
+  lock.lock();
+  stop_writing();
+  if (closed_) return Outcome::kIdle;
+  if (sent < 0) return give_up();
+  frame.done = static_cast<std::size_t>(sent);
+  if (frame.done < frame.bytes()) {
+    const std::size_t done = frame.done;
+    current_ = kept(head, body, done == 0 ? descriptor : -1);
+    current_.done = done;
+    in_part_ = true;
+  }
+  return waiting() ? Outcome::kFull : Outcome::kIdle;
+}
+
+Output::Outcome Output::stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, Ended& ended) {
+  const Lock lock(mutex_);
+  if (closed_ || broken_) return Outcome::kBroken;
+  streams_.push_back({head, bytes, 0, {}, {}});
+  streams_.back().produce.swap(produce);
+  streams_.back().ended.swap(ended);
+  return Outcome::kFull;
+}
+
+Output::Outcome Output::flush() {
+  Lock lock(mutex_);
+  if (closed_ || broken_) return Outcome::kBroken;
+  if (writing_) return Outcome::kFull;  // by another thread, which is through with it soon
+  writing_ = true;
+  Outcome outcome = Outcome::kBroken;
+  try {
+    outcome = flush_some(lock);
+  } catch (const std::bad_alloc&) {
+  }
+  if (!lock.owns_lock()) lock.lock();
+  writing_ = false;
+  if (outcome == Outcome::kBroken) broken_ = true;
+  if (streams_.empty() && !in_part_) piece_.reset();
+  return outcome;
+}
+
+Output::Outcome Output::flush_some(Lock& lock) {
+  for (std::size_t sent = 0; sent < kTurn;) {
+    if (!in_part_ && !next_frame(lock)) return Outcome::kBroken;
+    if (!in_part_) return Outcome::kIdle;
+    lock.unlock();
+    const std::ptrdiff_t put_now = put(current_, current_.descriptor.number());
+    if (put_now > 0) current_.descriptor.close();
+    lock.lock();
+    if (put_now < 0) return Outcome::kBroken;
+    if (put_now == 0) return Outcome::kFull;
+    current_.done += static_cast<std::size_t>(put_now);
+    sent += static_cast<std::size_t>(put_now);
+    if (current_.done < current_.bytes()) continue;
+    in_part_ = false;
+    const bool piece = current_.own == nullptr && !current_.body.empty();
+    current_ = {};
+    if (piece && streams_.front().produced == streams_.front().bytes) end_stream(lock, true);
+  }
+  return Outcome::kFull;
+}
+
+/// Makes the next frame the current one, if there is any.  false: a stream could not go on.
+bool Output::next_frame(Lock& lock) {
+  if (frames_.empty())
+    while (!streams_.empty() && streams_.front().bytes == 0) end_stream(lock, true);
+  if (!frames_.empty()) {
+    current_ = std::move(frames_.front());
+    frames_.pop_front();
+    in_part_ = true;
+    return true;
+  }
+  return streams_.empty() || produce_piece(lock);
+}
+
+bool Output::produce_piece(Lock& lock) {
+  Stream& stream = streams_.front();  // stays where it is: only this thread takes streams out
+  if (!piece_) piece_ = std::make_unique_for_overwrite<std::byte[]>(kMostStreamed);
+  const auto bytes = static_cast<std::size_t>(std::min(stream.bytes - stream.produced, kMostStreamed));
+  lock.unlock();
+  const bool made = stream.produce(stream.produced, {piece_.get(), bytes});
+  lock.lock();
+  if (!made) return false;
+  stream.produced += bytes;
+  current_ = {};
+  current_.head = stream.head;
+  current_.head.bytes = bytes;
+  current_.body = {piece_.get(), bytes};
+  in_part_ = true;
+  return true;
+}
+
+void Output::end_stream(Lock& lock, bool whole) {
+  const Stream stream = std::move(streams_.front());
+  streams_.pop_front();
+  lock.unlock();
+  if (stream.ended) stream.ended(whole);
+  lock.lock();
+}
+
+/// The server may have ended the connection meanwhile, and left the socket to who was writing.
+void Output::stop_writing() {
+  writing_ = false;
+  if (closed_) socket_.close();
+}
+
+void Output::finish() { ::shutdown(socket_.number(), SHUT_WR); }
+
+void Output::close() {
+  Lock lock(mutex_);
+  if (std::exchange(closed_, true)) return;
+  ::shutdown(socket_.number(), SHUT_RDWR);
+  if (!writing_) socket_.close();
+  in_part_ = false;
+  current_ = {};
+  frames_.clear();
+  while (!streams_.empty()) end_stream(lock, false);
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,81 @@
+#include "transport/native/serving/peer.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace plait::transport::native {
+
+namespace {
+
+/// So often a peer is read from before others have their turn.
+constexpr int kReadsATurn = 16;
+
+}  // namespace
+
+void OpenPeer::send(FrameHead head, std::span<const std::byte> body, int descriptor) {
+  if (!owner_.here() || closing_.load(std::memory_order_relaxed)) return;
+  if (output_.send(head, body, descriptor) != Output::Outcome::kIdle) mailbox_->call(number_);
+}
+
+void OpenPeer::stream(FrameHead head, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) {
+  if (!owner_.here()) return;
+  if (!closing_.load(std::memory_order_relaxed) &&
+      output_.stream(head, bytes, produce, ended) != Output::Outcome::kBroken)
+    return mailbox_->call(number_);
+  // Where the server has ended there is no thread of its own to call on.
+  if (ended && !mailbox_->post([ended] { ended(false); })) ended(false);
+}
+
+void OpenPeer::close() {
+  if (owner_.here() && !closing_.exchange(true)) mailbox_->call(number_);
+}
+
+const char* OpenPeer::attend() {
+  if (state_ == State::kGone || state_ == State::kFinished) return nullptr;
+  if (state_ == State::kOpen && closing_) {
+    state_ = State::kClosing;
+    limit_ = Clock::now() + kClosingFor;
+  }
+  const Output::Outcome outcome = output_.flush();
+  waits_for_room_ = outcome == Output::Outcome::kFull;
+  if (outcome == Output::Outcome::kBroken) return "nothing more can be sent to it";
+  if (outcome == Output::Outcome::kIdle && state_ == State::kClosing) {
+    output_.finish();
+    state_ = State::kFinished;
+  }
+  return nullptr;
+}
+
+const char* OpenPeer::receive(Service& service, std::span<std::byte> common) try {
+  for (int turn = 0; turn < kReadsATurn; ++turn) {
+    const bool taken = state_ == State::kOpen && !closing_;
+    const auto room = taken ? reader_.room(common) : common;
+    const ssize_t got = ::recv(socket(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? nullptr : std::strerror(errno);
+    if (got == 0) return "it has closed the connection, or ended";
+    if (!taken) continue;
+    const auto outcome = reader_.took(room.first(static_cast<std::size_t>(got)),
+                                      [&](const FrameHead& head, std::span<const std::byte> body) {
+                                        service.received(self(), head, body);
+                                        return !closing_;
+                                      });
+    if (outcome == FrameReader::Outcome::kTooLong) return "it has sent a frame that is longer than may be sent";
+    if (static_cast<std::size_t>(got) < room.size()) return nullptr;
+  }
+  return nullptr;
+} catch (const std::bad_alloc&) {
+  return "there is no memory for what it sends";
+}
+
+void OpenPeer::end() {
+  state_ = State::kGone;
+  closing_ = true;
+  output_.close();
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,74 @@
+/// A connection that has been proved.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/descriptor.hpp"
+#include "base/process.hpp"
+#include "transport/native/server.hpp"
+#include "transport/native/serving/frame_reader.hpp"
+#include "transport/native/serving/mailbox.hpp"
+#include "transport/native/serving/output.hpp"
+
+namespace plait::transport::native {
+
+class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer> {
+ public:
+  enum class State : std::uint8_t {
+    kOpen,
+    kClosing,   ///< what is in line is being sent, nothing more is taken in
+    kFinished,  ///< all has been sent; the other end is to close
+    kGone,
+  };
+  static constexpr std::chrono::seconds kClosingFor{1};
+
+  OpenPeer(base::Descriptor socket, bool near, std::uint64_t number, std::shared_ptr<Mailbox> mailbox)
+      : number_(number), near_(near), mailbox_(std::move(mailbox)), output_(std::move(socket), near) {}
+
+  std::uint64_t number() const override { return number_; }
+  bool near() const override { return near_; }
+  void send(FrameHead head, std::span<const std::byte> body, int descriptor) override;
+  void stream(FrameHead head, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) override;
+  void close() override;
+
+  // The rest is for the server's thread.
+
+  State state() const { return state_; }
+  int socket() const { return output_.number(); }
+  /// When a peer that closes ends, whatever is in line.
+  Clock::time_point limit() const { return limit_; }
+  /// Begins to close, if that was asked for, and sends what is in line.  Why the connection has ended; nullptr: it has
+  /// not.
+  const char* attend();
+  /// Whether it is to be attended to once the socket has room.
+  bool waits_for_room() const { return waits_for_room_; }
+  /// Takes what has come, for a while.  Returns as attend() does.
+  const char* receive(Service& service, std::span<std::byte> room);
+  void end();
+
+  bool watched_for_room = false;  ///< for who keeps the set of epoll
+
+ private:
+  std::shared_ptr<Peer> self() { return shared_from_this(); }
+
+  const std::uint64_t number_;
+  const bool near_;
+  const base::Owner owner_;
+  const std::shared_ptr<Mailbox> mailbox_;
+  std::atomic<bool> closing_{false};  // has been asked for
+  Output output_;
+
+  State state_ = State::kOpen;
+  Clock::time_point limit_ = Clock::time_point::max();
+  bool waits_for_room_ = false;
+  FrameReader reader_;
+};
+
+}  // namespace plait::transport::native

@@ -1,0 +1,241 @@
+#include "transport/native/serving/server_loop.hpp"
+
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "transport/host/sockets.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+constexpr std::uint64_t kMail = 0;
+constexpr std::uint64_t kLocal = 1;
+constexpr std::uint64_t kTcp = 2;
+/// Numbers of peers have this bit, where they stand for an event.
+constexpr std::uint64_t kPeer = std::uint64_t{1} << 63;
+
+constexpr std::size_t kCommon = std::size_t{1} << 16;
+/// After so long there may be descriptors and memory again.
+constexpr std::chrono::milliseconds kLacking{100};
+constexpr int kAcceptedATurn = 16;
+
+}  // namespace
+
+ServerLoop::ServerLoop(const Key& key, std::shared_ptr<Service> service, const Server::Options& options,
+                       Sockets sockets)
+    : service_(std::move(service)),
+      sockets_(std::move(sockets)),
+      mailbox_(std::make_shared<Mailbox>()),
+      set_(::epoll_create1(EPOLL_CLOEXEC)),
+      strangers_(key, static_cast<std::size_t>(std::max(1, options.strangers)), options.hello),
+      common_(std::make_unique_for_overwrite<std::byte[]>(kCommon)) {
+  if (!watch(EPOLL_CTL_ADD, mailbox_->number(), kMail, EPOLLIN) ||
+      !watch(EPOLL_CTL_ADD, sockets_.local.socket.number(), kLocal, EPOLLIN) ||
+      !watch(EPOLL_CTL_ADD, sockets_.tcp.socket.number(), kTcp, EPOLLIN)) {
+    const int code = errno;
+    throw Error(ErrorKind::kSystem, base::text("cannot wait for connections: ", std::strerror(code)), code);
+  }
+}
+
+/// Of a socket that there is not: nothing.
+bool ServerLoop::watch(int operation, int socket, std::uint64_t id, std::uint32_t events) const {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = id;
+  return socket < 0 || ::epoll_ctl(set_.number(), operation, socket, &event) == 0;
+}
+
+int ServerLoop::longest_sleep() const {
+  Clock::time_point next = strangers_.limit();
+  if (paused_) next = std::min(next, paused_until_);
+  for (const std::uint64_t number : closing_)
+    if (const auto found = peers_.find(number); found != peers_.end()) next = std::min(next, found->second->limit());
+  if (next == Clock::time_point::max()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
+}
+
+void ServerLoop::run() {
+  std::array<epoll_event, 64> events;
+  while (!mailbox_->stopping()) {
+    const int found = ::epoll_wait(set_.number(), events.data(), static_cast<int>(events.size()), longest_sleep());
+    for (int i = 0; i < found; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      handle(event.data.u64, event.events);
+    }
+    look_at_clock();
+  }
+  end_all();
+}
+
+void ServerLoop::handle(std::uint64_t id, std::uint32_t events) {
+  if (id == kMail) return read_mail();
+  if (id == kLocal) return accept_from(sockets_.local.socket.number(), true);
+  if (id == kTcp) return accept_from(sockets_.tcp.socket.number(), false);
+  (id & kPeer) != 0 ? handle_peer(id & ~kPeer, events) : hear(id);
+}
+
+void ServerLoop::read_mail() {
+  const Mailbox::Letters letters = mailbox_->take();
+  for (const auto& body : letters.bodies) body();
+  if (letters.all) {
+    std::vector<std::shared_ptr<OpenPeer>> there;
+    for (const auto& [number, peer] : peers_) there.push_back(peer);
+    for (const auto& peer : there) attend(*peer);
+  }
+  for (const std::uint64_t number : letters.calls)
+    if (const auto found = peers_.find(number); found != peers_.end()) attend(*std::shared_ptr(found->second));
+}
+
+void ServerLoop::accept_from(int listener, bool local) {
+  for (int turn = 0; turn < kAcceptedATurn && !paused_; ++turn)
+    if (!accept_one(listener, local)) return;
+}
+
+/// Whether there may be another one.
+bool ServerLoop::accept_one(int listener, bool local) {
+  const Clock::time_point now = Clock::now();
+  if (!strangers_.make_room(now)) {
+    pause(strangers_.room_from());
+    return false;
+  }
+  base::Descriptor socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (socket.number() < 0) {
+    const int code = errno;
+    if (code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM) pause(now + kLacking);
+    return code == EINTR || code == ECONNABORTED;
+  }
+  if (!local && !comes_in_rightly(socket.number())) {
+    ++refused_;
+    return true;
+  }
+  local ? host::widen(socket.number(), 2 * kMostStreamed) : host::keep_alive(socket.number());
+  const std::uint64_t id = ++last_id_;
+  // One that cannot be waited for is closed here.
+  try {
+    if (!watch(EPOLL_CTL_ADD, socket.number(), id, EPOLLIN)) return true;
+    strangers_.add(id, std::move(socket), local, now);
+  } catch (const std::bad_alloc&) {
+    pause(now + kLacking);
+    return false;
+  }
+  return true;
+}
+
+/// Whether it is by one of the chosen addresses.
+bool ServerLoop::comes_in_rightly(int socket) const {
+  if (sockets_.network.empty()) return true;
+  sockaddr_storage own{};
+  socklen_t length = sizeof own;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &length) != 0) return false;
+  host::NetworkAddress address{};
+  if (own.ss_family == AF_INET) {
+    address[10] = address[11] = 0xff;
+    std::memcpy(address.data() + 12, &reinterpret_cast<const sockaddr_in&>(own).sin_addr, 4);
+  } else {
+    std::memcpy(address.data(), &reinterpret_cast<const sockaddr_in6&>(own).sin6_addr, 16);
+  }
+  return std::find(sockets_.network.begin(), sockets_.network.end(), address) != sockets_.network.end();
+}
+
+void ServerLoop::pause(Clock::time_point until) {
+  paused_ = true;
+  paused_until_ = until;
+  watch(EPOLL_CTL_MOD, sockets_.local.socket.number(), kLocal, 0);
+  watch(EPOLL_CTL_MOD, sockets_.tcp.socket.number(), kTcp, 0);
+}
+
+void ServerLoop::listen() {
+  paused_ = false;
+  watch(EPOLL_CTL_MOD, sockets_.local.socket.number(), kLocal, EPOLLIN);
+  watch(EPOLL_CTL_MOD, sockets_.tcp.socket.number(), kTcp, EPOLLIN);
+}
+
+void ServerLoop::hear(std::uint64_t id) {
+  if (!strangers_.has(id)) return;
+  Strangers::Outcome outcome = Strangers::Outcome::kRefused;
+  try {
+    outcome = strangers_.hear(id);
+  } catch (const Error&) {  // the system gives no random bytes
+    strangers_.take(id);
+    ++refused_;
+  }
+  if (outcome == Strangers::Outcome::kProved) open(strangers_.take(id));
+  // One has made room for the next.
+  if (outcome != Strangers::Outcome::kWaits && paused_) paused_until_ = std::min(paused_until_, Clock::now());
+}
+
+void ServerLoop::open(Strangers::Stranger stranger) try {
+  const int socket = stranger.socket.number();
+  const std::uint64_t number = ++last_number_;
+  const auto peer = std::make_shared<OpenPeer>(std::move(stranger.socket), stranger.near, number, mailbox_);
+  peers_.emplace(number, peer);
+  service_->opened(peer);
+  if (!watch(EPOLL_CTL_MOD, socket, kPeer | number, EPOLLIN)) end(number, "it cannot be waited for");
+} catch (const std::bad_alloc&) {  // its socket is closed
+}
+
+void ServerLoop::handle_peer(std::uint64_t number, std::uint32_t events) {
+  const auto found = peers_.find(number);
+  if (found == peers_.end()) return;
+  const std::shared_ptr<OpenPeer> peer = found->second;
+  if ((events & EPOLLOUT) != 0) attend(*peer);
+  if ((events & ~std::uint32_t{EPOLLOUT}) == 0 || peer->state() == OpenPeer::State::kGone) return;
+  if (const char* why = peer->receive(*service_, {common_.get(), kCommon})) end(number, why);
+}
+
+void ServerLoop::attend(OpenPeer& peer) {
+  const bool open = peer.state() == OpenPeer::State::kOpen;
+  if (const char* why = peer.attend()) return end(peer.number(), why);
+  if (open && peer.state() != OpenPeer::State::kOpen) closing_.push_back(peer.number());
+  if (peer.waits_for_room() == peer.watched_for_room) return;
+  peer.watched_for_room = peer.waits_for_room();
+  const std::uint32_t events = peer.watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  watch(EPOLL_CTL_MOD, peer.socket(), kPeer | peer.number(), events);
+}
+
+void ServerLoop::end(std::uint64_t number, const char* why) {
+  const auto found = peers_.find(number);
+  if (found == peers_.end()) return;
+  const std::shared_ptr<OpenPeer> peer = std::move(found->second);
+  peers_.erase(found);
+  std::erase(closing_, number);
+  peer->end();
+  service_->closed(peer, why);
+}
+
+void ServerLoop::look_at_clock() {
+  const Clock::time_point now = Clock::now();
+  strangers_.expire(now);
+  refused_ += strangers_.take_refused();
+  if (paused_ && paused_until_ <= now) listen();
+  const auto closing = closing_;
+  for (const std::uint64_t number : closing)
+    if (const auto found = peers_.find(number); found != peers_.end() && found->second->limit() <= now)
+      end(number, "it has been closed, and did not close in turn");
+}
+
+void ServerLoop::end_all() {
+  strangers_.clear();
+  while (!peers_.empty()) {
+    const auto peer = peers_.begin()->second;
+    (void)peer->attend();  // what the socket takes at once
+    end(peer->number(), "this process has ended the connection");
+  }
+  // What streams were told above may have left more; after this, nothing does.
+  for (const auto& body : mailbox_->close().bodies) body();
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,75 @@
+/// What the thread of a server does.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "transport/host/host.hpp"
+#include "transport/native/server.hpp"
+#include "transport/native/serving/listeners.hpp"
+#include "transport/native/serving/mailbox.hpp"
+#include "transport/native/serving/peer.hpp"
+#include "transport/native/serving/strangers.hpp"
+
+namespace plait::transport::native {
+
+/// threads  One, that of run(), but for refused() and the mailbox.
+class ServerLoop {
+ public:
+  struct Sockets {
+    LocalListener local;
+    TcpListener tcp;  ///< none: without a socket
+    /// On which connections of other hosts may come in; empty: all.
+    std::vector<host::NetworkAddress> network;
+  };
+
+  /// errors  kSystem
+  ServerLoop(const Key& key, std::shared_ptr<Service> service, const Server::Options& options, Sockets sockets);
+
+  const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
+  std::int64_t refused() const { return refused_; }
+  /// Until the mailbox is told to stop.
+  void run();
+
+ private:
+  using Peers = std::unordered_map<std::uint64_t, std::shared_ptr<OpenPeer>>;
+
+  bool watch(int operation, int socket, std::uint64_t id, std::uint32_t events) const;
+  int longest_sleep() const;
+  void handle(std::uint64_t id, std::uint32_t events);
+  void read_mail();
+  void accept_from(int listener, bool local);
+  bool accept_one(int listener, bool local);
+  bool comes_in_rightly(int socket) const;
+  /// Until then, or until a stranger has gone.
+  void pause(Clock::time_point until);
+  void listen();
+  void hear(std::uint64_t id);
+  void open(Strangers::Stranger stranger);
+  void handle_peer(std::uint64_t number, std::uint32_t events);
+  void attend(OpenPeer& peer);
+  void end(std::uint64_t number, const char* why);
+  void look_at_clock();
+  void end_all();
+
+  const std::shared_ptr<Service> service_;
+  const Sockets sockets_;
+  const std::shared_ptr<Mailbox> mailbox_;
+  base::Descriptor set_;
+  Strangers strangers_;
+  Peers peers_;
+  std::vector<std::uint64_t> closing_;
+  std::uint64_t last_id_ = 15;  // of strangers; those below are of listeners and the mailbox
+  std::uint64_t last_number_ = 0;
+  bool paused_ = false;
+  Clock::time_point paused_until_{};
+  std::atomic<std::int64_t> refused_{0};
+  std::unique_ptr<std::byte[]> common_;  // what is received comes here first
+};
+
+}  // namespace plait::transport::native

@@ -1,0 +1,77 @@
+#include "transport/native/serving/strangers.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace plait::transport::native {
+
+namespace {
+
+/// Part of a hello's time that each has for sure.
+constexpr int kSurePart = 8;
+
+/// To a socket that has sent nothing yet, and has room.
+bool answer(int socket, std::span<const std::byte> bytes) {
+  while (true) {
+    const ssize_t put = ::send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (put >= 0 || errno != EINTR) return put == static_cast<ssize_t>(bytes.size());
+  }
+}
+
+}  // namespace
+
+bool Strangers::make_room(Clock::time_point now) {
+  if (all_.size() < most_) return true;
+  if (now < room_from()) return false;
+  refuse(all_.begin());
+  return true;
+}
+
+Clock::time_point Strangers::room_from() const {
+  return all_.size() < most_ ? Clock::time_point::min() : all_.begin()->second.since + hello_ / kSurePart;
+}
+
+void Strangers::add(std::uint64_t id, base::Descriptor socket, bool near, Clock::time_point now) {
+  all_.emplace_hint(all_.end(), id, Stranger{std::move(socket), near, now, Greeting(key_)});
+}
+
+Strangers::Outcome Strangers::hear(std::uint64_t id) {
+  const auto found = all_.find(id);
+  if (found == all_.end()) return Outcome::kWaits;
+  auto& [socket, near, since, greeting] = found->second;
+  while (true) {
+    const auto room = greeting.room();
+    const ssize_t got = ::recv(socket.number(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::kWaits;
+    const auto step = got > 0 ? greeting.took(static_cast<std::size_t>(got)) : Greeting::Step::kRefuse;
+    if (step == Greeting::Step::kProved) return Outcome::kProved;
+    const bool told = step == Greeting::Step::kAnswer || step == Greeting::Step::kTell
+                          ? answer(socket.number(), greeting.answer())
+                          : step == Greeting::Step::kMore;
+    if (told && step != Greeting::Step::kTell) continue;
+    refuse(found);
+    return Outcome::kRefused;
+  }
+}
+
+Strangers::Stranger Strangers::take(std::uint64_t id) { return std::move(all_.extract(id).mapped()); }
+
+void Strangers::expire(Clock::time_point now) {
+  while (!all_.empty() && all_.begin()->second.since + hello_ <= now) refuse(all_.begin());
+}
+
+Clock::time_point Strangers::limit() const {
+  return all_.empty() ? Clock::time_point::max() : all_.begin()->second.since + hello_;
+}
+
+void Strangers::refuse(std::map<std::uint64_t, Stranger>::iterator one) {
+  all_.erase(one);
+  ++refused_;
+}
+
+std::int64_t Strangers::take_refused() { return std::exchange(refused_, 0); }
+
+}  // namespace plait::transport::native

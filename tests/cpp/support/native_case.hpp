@@ -1,0 +1,131 @@
+/// Servers of connections between programs, and what they are told.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "transport/native/link.hpp"
+#include "transport/native/server.hpp"
+
+namespace plait::transport::native {
+
+inline Clock::time_point in(std::chrono::milliseconds time) { return Clock::now() + time; }
+inline Clock::time_point soon() { return in(std::chrono::seconds(20)); }
+
+/// Notes what happens, and does what the test says.
+class Ears : public Service {
+ public:
+  void opened(const std::shared_ptr<Peer>& peer) override {
+    note([&] { peers.push_back(peer); });
+  }
+  void received(const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte> body) override {
+    if (on_frame) on_frame(peer, head, body);
+    note([&] { ++frames; });
+  }
+  void closed(const std::shared_ptr<Peer>& peer, const std::string& why) override {
+    (void)peer;
+    note([&] { reasons.push_back(why); });
+  }
+
+  /// Whether it comes true within some seconds.
+  template <typename Condition>
+  bool until(Condition&& condition, std::chrono::milliseconds longest = std::chrono::seconds(20)) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, longest, condition);
+  }
+  /// Changes what until() looks at.
+  template <typename Change>
+  void note(Change&& change) {
+    {
+      const std::scoped_lock lock(mutex);
+      change();
+    }
+    changed.notify_all();
+  }
+
+  std::function<void(const std::shared_ptr<Peer>&, const FrameHead&, std::span<const std::byte>)> on_frame;
+
+  std::mutex mutex;  // of the rest
+  std::condition_variable changed;
+  std::vector<std::shared_ptr<Peer>> peers;
+  std::vector<std::string> reasons;
+  int frames = 0;
+};
+
+/// A server of this process.
+struct Served {
+  explicit Served(const std::string& network = "lo") {
+    Server::Options options;
+    options.network = network;
+    start(options);
+  }
+  explicit Served(const Server::Options& options) { start(options); }
+  void start(const Server::Options& options) { server = Server::start(key, ears, options); }
+
+  /// Its addresses that begin so.
+  Endpoints only(std::string_view carrier) const {
+    Endpoints chosen = server->endpoints();
+    std::erase_if(chosen.addresses, [&](const std::string& one) { return !one.starts_with(carrier); });
+    return chosen;
+  }
+  std::unique_ptr<Link> connect(std::string_view carrier = "local:") const {
+    return Link::connect(only(carrier), key, soon());
+  }
+  std::shared_ptr<Peer> peer() {
+    EXPECT_TRUE(ears->until([&] { return !ears->peers.empty(); }));
+    const std::scoped_lock lock(ears->mutex);
+    return ears->peers.empty() ? nullptr : ears->peers.back();
+  }
+
+  const Key key = Key::random();
+  const std::shared_ptr<Ears> ears = std::make_shared<Ears>();
+  std::unique_ptr<Server> server;
+};
+
+using Bytes = std::vector<std::byte>;
+
+/// Bytes that differ from each other and from those of other seeds.
+inline std::byte byte_at(std::uint64_t offset, unsigned seed = 0) {
+  return static_cast<std::byte>((offset * 2654435761U + (offset >> 13U) + seed * 40503U) >> 7U);
+}
+inline Bytes some_bytes(std::size_t count, unsigned seed = 0) {
+  Bytes bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = byte_at(i, seed);
+  return bytes;
+}
+
+inline void send(Link& link, const FrameHead& head, std::span<const std::byte> body) {
+  link.send(head, std::span(&body, 1), soon());
+}
+inline void take(Link& link, std::span<std::byte> into) { link.take(std::span(&into, 1), soon()); }
+inline Bytes take_body(Link& link, const FrameHead& head) {
+  Bytes body(head.bytes);
+  take(link, body);
+  return body;
+}
+
+/// What an error says, and its code in front: `104 the connection ...`.
+template <typename Body>
+std::string error_of(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return std::to_string(error.system_code()) + ' ' + error.what();
+  }
+  return "no error";
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,198 @@
+// Ends of connections: of processes, of servers, and in forked children.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "native_case.hpp"
+
+namespace plait::transport::native {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// A forked process, which is killed at the end.
+class Child {
+ public:
+  template <typename Body>
+  explicit Child(Body&& body) : id_(::fork()) {
+    if (id_ != 0) return;
+    body();
+    ::_exit(0);
+  }
+  ~Child() { kill(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  void kill() {
+    if (id_ <= 0) return;
+    ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+    id_ = 0;
+  }
+
+ private:
+  pid_t id_;
+};
+
+class NativeEnds : public ::testing::TestWithParam<std::string> {};
+
+std::string ends_name(const ::testing::TestParamInfo<std::string>& one) {
+  return one.param == "local:" ? "Local" : "Tcp";
+}
+
+INSTANTIATE_TEST_SUITE_P(Carriers, NativeEnds, ::testing::Values("local:", "tcp:127."), ends_name);
+
+TEST_P(NativeEnds, AClientThatIsKilledIsMissedAtOnce) {
+  Served served;
+  // It connects by itself: a child has nothing of its parent's.
+  Child child([&] {
+    const auto link = Link::connect(served.only(GetParam()), served.key, soon());
+    send(*link, {1, 0, 0, 0}, {});
+    ::pause();
+  });
+  ASSERT_TRUE(served.ears->until([&] { return served.ears->frames == 1; }));
+  const auto begin = Clock::now();
+  child.kill();
+  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+  EXPECT_LT(Clock::now() - begin, seconds(1));
+}
+
+TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const Key key = Key::random();
+  Child child([&] {
+    const Served served;  // with a key of its own
+    const auto server = Server::start(key, served.ears, {.network = "lo"});
+    const std::string text = server->endpoints().text() + '\n';
+    (void)!::write(pipe[1], text.data(), text.size());
+    ::pause();
+  });
+  std::string text;
+  for (char one = 0; ::read(pipe[0], &one, 1) == 1 && one != '\n';) text += one;
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+  Endpoints to = Endpoints::parse(text);
+  std::erase_if(to.addresses, [&](const std::string& one) { return !one.starts_with(GetParam()); });
+  const auto link = Link::connect(to, key, soon());
+  EXPECT_FALSE(link->gone());
+  std::thread killer([&] {
+    std::this_thread::sleep_for(milliseconds(50));
+    child.kill();
+  });
+  const auto begin = Clock::now();
+  const std::string error = error_of([&] { link->receive(soon()); });
+  EXPECT_LT(Clock::now() - begin, seconds(1));
+  EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
+  EXPECT_NE(error.find(to.name), std::string::npos) << error;
+  EXPECT_TRUE(link->gone());
+  killer.join();
+  const std::string refused = error_of([&] { Link::connect(to, key, soon()); });
+  EXPECT_TRUE(refused.starts_with(std::to_string(ECONNREFUSED))) << refused;
+}
+
+TEST_P(NativeEnds, AChildHoldsNoConnectionOpen) {
+  Served served;
+  auto link = served.connect(GetParam());
+  ASSERT_TRUE(served.peer());
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const Child child([&] {
+    // Whatever it does with its copies is an error or nothing.
+    const bool refused = error_of([&] { send(*link, {}, {}); }) != "no error";
+    served.ears->peers.back()->send({1, 0, 0, 0}, {});
+    served.ears->peers.back()->close();
+    link.reset();
+    served.server.reset();
+    const char told = refused ? 'y' : 'n';
+    (void)!::write(pipe[1], &told, 1);
+    ::pause();
+  });
+  char told = 0;
+  ASSERT_EQ(::read(pipe[0], &told, 1), 1);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+  EXPECT_EQ(told, 'y');
+  send(*link, {1, 0, 0, 0}, {});  // the parent's works on
+  EXPECT_TRUE(served.ears->until([&] { return served.ears->frames == 1; }));
+  link.reset();
+  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }, seconds(2)));
+}
+
+TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
+  Served served;
+  const auto link = served.connect(GetParam());
+  const auto peer = served.peer();
+  ASSERT_TRUE(peer);
+  std::atomic<int> ended = 0;
+  std::atomic<bool> whole = false;
+  for (int i = 0; i < 3; ++i)
+    peer->stream({1, 0, 0, 0}, std::uint64_t{1} << 30, [](std::uint64_t, std::span<std::byte>) { return true; },
+                 [&](bool all) {
+                   whole = whole || all;
+                   ++ended;
+                 });
+  const Bytes body(500'000);
+  for (int i = 0; i < 40; ++i) peer->send({2, 0, 0, 0}, body);
+  const auto begin = Clock::now();
+  served.server.reset();
+  EXPECT_LT(Clock::now() - begin, seconds(2));
+  EXPECT_EQ(ended, 3);
+  EXPECT_FALSE(whole);
+  EXPECT_EQ(served.ears->reasons, std::vector<std::string>{"this process has ended the connection"});
+  // What outlives the server does nothing.
+  peer->send({3, 0, 0, 0}, body);
+  peer->stream({1, 0, 0, 0}, 10, [](std::uint64_t, std::span<std::byte>) { return true; }, [&](bool) { ++ended; });
+  peer->close();
+  EXPECT_EQ(ended, 4);
+  const std::string error = error_of([&] {
+    while (true) take_body(*link, link->receive(soon()));
+  });
+  EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
+}
+
+TEST_P(NativeEnds, APeerThatDoesNotReadIsClosedAllTheSame) {
+  Served served;
+  const auto link = served.connect(GetParam());
+  const auto peer = served.peer();
+  ASSERT_TRUE(peer);
+  const Bytes body(1'000'000);
+  for (int i = 0; i < 30; ++i) peer->send({2, 0, 0, 0}, body);
+  const auto begin = Clock::now();
+  peer->close();
+  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+  EXPECT_GE(Clock::now() - begin, milliseconds(900));
+  EXPECT_LT(Clock::now() - begin, seconds(3));
+}
+
+TEST_P(NativeEnds, ManyComeAndGo) {
+  Served served;
+  served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
+  std::vector<std::thread> threads;
+  for (unsigned thread = 0; thread < 3; ++thread)
+    threads.emplace_back([&served, thread] {
+      for (unsigned i = 0; i < 20; ++i) {
+        const auto link = served.connect(GetParam());
+        const Bytes body = some_bytes(i * 1000, thread);
+        send(*link, {1, 0, i, 0}, body);
+        if (i % 2 == 0) EXPECT_EQ(take_body(*link, link->receive(soon())), body);
+      }
+    });
+  for (std::thread& one : threads) one.join();
+  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 60; }));
+  EXPECT_EQ(served.server->refused(), 0);
+}
+
+}  // namespace
+}  // namespace plait::transport::native

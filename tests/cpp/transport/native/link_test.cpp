@@ -1,0 +1,276 @@
+// Frames and streams between two ends of one process, over each carrier.
+#include "transport/native/link.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "native_case.hpp"
+
+namespace plait::transport::native {
+namespace {
+
+using std::chrono::milliseconds;
+
+class NativeLink : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (served.only(GetParam()).addresses.empty()) GTEST_SKIP() << "this host has no such address";
+    link = served.connect(GetParam());
+  }
+
+  // What the server's thread uses goes after it.
+  Bytes all;
+  bool told = false;
+  Served served;
+  std::unique_ptr<Link> link;
+};
+
+std::string carrier_name(const ::testing::TestParamInfo<std::string>& one) {
+  return one.param == "local:" ? "Local" : one.param == "tcp:[" ? "Ipv6" : "Ipv4";
+}
+
+INSTANTIATE_TEST_SUITE_P(Carriers, NativeLink, ::testing::Values("local:", "tcp:127.", "tcp:["), carrier_name);
+
+TEST_P(NativeLink, FramesOfAllSizesComeBack) {
+  served.ears->on_frame = [](const auto& peer, FrameHead head, auto body) {
+    head.flags += 1;
+    peer->send(head, body);
+  };
+  unsigned tag = 0;
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{23}, std::size_t{4096},
+                                  std::size_t{65536}, std::size_t{300'001}, std::size_t{kMostReceived}}) {
+    const Bytes body = some_bytes(bytes, ++tag);
+    send(*link, {7, 40, tag, 0}, body);
+    const FrameHead head = link->receive(soon());
+    EXPECT_EQ(head.kind, 7U);
+    EXPECT_EQ(head.flags, 41U);
+    EXPECT_EQ(head.tag, tag);
+    ASSERT_EQ(head.bytes, bytes);
+    EXPECT_EQ(take_body(*link, head), body);
+  }
+}
+
+TEST_P(NativeLink, ManyFramesAreCutWhereTheyWere) {
+  served.ears->on_frame = [&](const auto& peer, const FrameHead& head, auto body) {
+    all.insert(all.end(), body.begin(), body.end());
+    if (head.kind == 2) peer->send({3, 0, 0, 0}, all);
+  };
+  Bytes expected;
+  for (unsigned i = 0; i < 2000; ++i) {
+    const Bytes body = some_bytes((i * 37) % 500, i);
+    expected.insert(expected.end(), body.begin(), body.end());
+    send(*link, {i == 1999 ? 2U : 1U, 0, i, 0}, body);
+  }
+  EXPECT_EQ(take_body(*link, link->receive(soon())), expected);
+}
+
+TEST_P(NativeLink, PartsAreGatheredAndScattered) {
+  served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
+  all = some_bytes(700'000);
+  std::vector<std::span<const std::byte>> from;
+  for (std::size_t at = 0, i = 0; at < all.size(); ++i) {
+    const std::size_t bytes = std::min((i * 13) % 600, all.size() - at);  // empty ones among them
+    from.push_back(std::span(all).subspan(at, bytes));
+    at += bytes;
+  }
+  link->send({1, 0, 0, 0}, from, soon());
+  ASSERT_EQ(link->receive(soon()).bytes, all.size());
+  Bytes came(all.size());
+  std::vector<std::span<std::byte>> into;
+  for (std::size_t at = 0, i = 0; at < came.size(); ++i) {
+    const std::size_t bytes = std::min((i * 29) % 900, came.size() - at);
+    into.push_back(std::span(came).subspan(at, bytes));
+    at += bytes;
+  }
+  // In two calls, as those do who look at the front first.
+  link->take(std::span(into).first(3), soon());
+  link->take(std::span(into).subspan(3), soon());
+  EXPECT_EQ(came, all);
+}
+
+TEST_P(NativeLink, SmallFramesOvertakeStreams) {
+  constexpr std::uint64_t kAll = (std::uint64_t{40} << 20) + 12345;
+  served.ears->on_frame = [&](const auto& peer, const FrameHead& head, auto) {
+    if (head.kind == 1) {
+      peer->stream(
+          {10, 1, 77, 0}, kAll,
+          [](std::uint64_t offset, std::span<std::byte> into) {
+            for (std::size_t i = 0; i < into.size(); ++i) into[i] = byte_at(offset + i);
+            return true;
+          },
+          [&](bool whole) { served.ears->note([&] { told = whole; }); });
+    } else {
+      peer->send({20, 0, head.tag, 0}, {});
+    }
+  };
+  send(*link, {1, 0, 0, 0}, {});
+  std::uint64_t came = 0;
+  std::uint64_t answered_at = 0;
+  Bytes piece;
+  while (came < kAll || answered_at == 0) {
+    const FrameHead head = link->receive(soon());
+    if (head.kind == 20) {
+      answered_at = came;
+      EXPECT_EQ(head.tag, 5U);
+      continue;
+    }
+    ASSERT_EQ(head.kind, 10U);
+    ASSERT_EQ(head.flags, 1U);
+    ASSERT_EQ(head.tag, 77U);
+    ASSERT_EQ(head.bytes, std::min(kMostStreamed, kAll - came));
+    piece.resize(head.bytes);
+    take(*link, piece);
+    for (std::size_t i = 0; i < piece.size(); i += 997) ASSERT_EQ(piece[i], byte_at(came + i));
+    ASSERT_EQ(piece.back(), byte_at(came + piece.size() - 1));
+    if (came == 0) send(*link, {2, 0, 5, 0}, {});
+    came += head.bytes;
+  }
+  EXPECT_EQ(came, kAll);
+  EXPECT_GT(answered_at, 0U);
+  EXPECT_LT(answered_at, kAll / 2) << "the answer waited for the stream";
+  EXPECT_TRUE(served.ears->until([&] { return told; }));
+}
+
+TEST_P(NativeLink, StreamsOfOnePeerFollowEachOther) {
+  served.ears->on_frame = [&](const auto& peer, const FrameHead&, auto) {
+    for (unsigned i = 0; i < 4; ++i)
+      peer->stream(
+          {i, 0, i, 0}, i == 2 ? 0 : 1'000'000,
+          [i](std::uint64_t offset, std::span<std::byte> into) {
+            for (std::size_t k = 0; k < into.size(); ++k) into[k] = byte_at(offset + k, i);
+            return true;
+          },
+          [peer, i](bool whole) { peer->send({100 + i, whole, 0, 0}, {}); });
+  };
+  send(*link, {1, 0, 0, 0}, {});
+  std::vector<unsigned> ended;
+  std::vector<Bytes> came(4);
+  while (ended.size() < 4) {
+    const FrameHead head = link->receive(soon());
+    const Bytes body = take_body(*link, head);
+    if (head.kind < 100) {
+      EXPECT_EQ(head.kind, ended.size() > 2 ? 3U : ended.empty() ? 0U : 1U);
+      came[head.kind].insert(came[head.kind].end(), body.begin(), body.end());
+    } else {
+      EXPECT_EQ(head.flags, 1U);
+      ended.push_back(head.kind - 100);
+    }
+  }
+  EXPECT_EQ(ended, (std::vector<unsigned>{0, 1, 2, 3}));
+  for (const unsigned i : {0U, 1U, 3U}) EXPECT_EQ(came[i], some_bytes(1'000'000, i));
+  EXPECT_TRUE(came[2].empty());
+}
+
+TEST_P(NativeLink, AStreamThatFailsEndsTheConnection) {
+  served.ears->on_frame = [&](const auto& peer, const FrameHead&, auto) {
+    peer->stream(
+        {1, 0, 0, 0}, 1'000'000, [](std::uint64_t offset, std::span<std::byte>) { return offset == 0; },
+        [&](bool whole) { served.ears->note([&] { told = !whole; }); });
+  };
+  send(*link, {1, 0, 0, 0}, {});
+  take_body(*link, link->receive(soon()));
+  EXPECT_TRUE(error_of([&] { link->receive(soon()); }).starts_with(std::to_string(ECONNRESET)));
+  EXPECT_TRUE(served.ears->until([&] { return told && served.ears->reasons.size() == 1; }));
+}
+
+TEST_P(NativeLink, DescriptorsComeWithTheirFrames) {
+  constexpr std::string_view kText = "what the file has";
+  const int file = ::memfd_create("plait-test", MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  ASSERT_EQ(::write(file, kText.data(), kText.size()), static_cast<ssize_t>(kText.size()));
+  served.ears->on_frame = [&](const auto& peer, const FrameHead& head, auto) {
+    const Bytes body = some_bytes(head.tag);
+    for (std::uint32_t i = 0; i < 40; ++i) peer->send({i, 0, 0, 0}, body, i % 3 == 1 ? file : -1);
+  };
+  for (const std::uint64_t bytes : {0, 50'000}) {
+    send(*link, {0, 0, bytes, 0}, {});
+    for (std::uint32_t i = 0; i < 40; ++i) {
+      const FrameHead head = link->receive(soon());
+      ASSERT_EQ(head.kind, i);
+      EXPECT_EQ(take_body(*link, head), some_bytes(bytes));
+      const base::Descriptor descriptor = link->descriptor();
+      ASSERT_EQ(descriptor.number() >= 0, link->near() && i % 3 == 1) << i;
+      if (descriptor.number() < 0) continue;
+      std::string text(kText.size(), '\0');
+      EXPECT_EQ(::pread(descriptor.number(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+      EXPECT_EQ(text, kText);
+    }
+  }
+  ::close(file);
+}
+
+TEST_P(NativeLink, ManyThreadsSendAtOnce) {
+  const auto peer = served.peer();
+  ASSERT_TRUE(peer);
+  EXPECT_EQ(peer->near(), GetParam() == "local:");
+  constexpr unsigned kThreads = 4;
+  constexpr unsigned kFrames = 500;
+  std::vector<std::thread> threads;
+  for (unsigned thread = 0; thread < kThreads; ++thread)
+    threads.emplace_back([&peer, thread] {
+      for (unsigned i = 0; i < kFrames; ++i)
+        peer->send({thread, 0, i, 0}, some_bytes((i * 97) % 5000, thread * 1000 + i));
+    });
+  std::vector<unsigned> next(kThreads);
+  for (unsigned i = 0; i < kThreads * kFrames; ++i) {
+    const FrameHead head = link->receive(soon());
+    ASSERT_LT(head.kind, kThreads);
+    EXPECT_EQ(head.tag, next[head.kind]++);  // those of one thread in order
+    EXPECT_EQ(take_body(*link, head),
+              some_bytes((head.tag * 97) % 5000, static_cast<unsigned>(head.kind * 1000 + head.tag)));
+  }
+  for (std::thread& one : threads) one.join();
+}
+
+TEST_P(NativeLink, ClosingSendsWhatIsInLineFirst) {
+  served.ears->on_frame = [&](const auto& peer, const FrameHead&, auto) {
+    for (unsigned i = 0; i < 30; ++i) peer->send({i, 0, 0, 0}, some_bytes(100'000, i));
+    peer->close();
+    peer->send({99, 0, 0, 0}, {});  // too late
+  };
+  send(*link, {1, 0, 0, 0}, {});
+  for (unsigned i = 0; i < 30; ++i) {
+    const FrameHead head = link->receive(soon());
+    ASSERT_EQ(head.kind, i);
+    EXPECT_EQ(take_body(*link, head), some_bytes(100'000, i));
+  }
+  const std::string error = error_of([&] { link->receive(soon()); });
+  EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
+  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+}
+
+TEST_P(NativeLink, WaitsAreBounded) {
+  const auto begin = Clock::now();
+  const std::string late = error_of([&] { link->receive(in(milliseconds(50))); });
+  EXPECT_TRUE(late.starts_with(std::to_string(ETIMEDOUT))) << late;
+  EXPECT_GE(Clock::now() - begin, milliseconds(50));
+  const std::string again = error_of([&] { link->receive(soon()); });
+  EXPECT_TRUE(again.starts_with(std::to_string(ECONNRESET))) << again;
+  EXPECT_TRUE(link->gone());
+  EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+}
+
+TEST_P(NativeLink, WrongUseIsAnError) {
+  const Bytes body(kMostReceived + 1);
+  EXPECT_NE(error_of([&] { send(*link, {}, body); }).find("send several"), std::string::npos);
+  served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto frame) { peer->send(head, frame); };
+  send(*link, {}, some_bytes(10));
+  EXPECT_EQ(link->receive(soon()).bytes, 10U);
+  Bytes room(11);
+  EXPECT_NE(error_of([&] { take(*link, room); }).find("10 more bytes; 11"), std::string::npos);
+  EXPECT_NE(error_of([&] { link->receive(soon()); }).find("10 bytes"), std::string::npos);
+  room.resize(10);
+  take(*link, room);
+  EXPECT_EQ(room, some_bytes(10));
+}
+
+}  // namespace
+}  // namespace plait::transport::native

@@ -1,0 +1,202 @@
+// What a server may be told, and where it may be reached.
+#include "transport/native/server.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "native_case.hpp"
+#include "transport/host/host.hpp"
+#include "transport/host/sockets.hpp"
+#include "transport/native/address.hpp"
+
+namespace plait::transport::native {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::uint16_t port_of(const std::string& address) {
+  return std::get<Address::Tcp>(Address::parse(address).value().where).port;
+}
+
+TEST(NativeServer, SaysWhereItIs) {
+  const Served everywhere("");
+  const Endpoints found = everywhere.server->endpoints();
+  EXPECT_TRUE(found.near());
+  ASSERT_FALSE(found.addresses.empty());
+  EXPECT_TRUE(found.addresses.front().starts_with("local:plait-"));
+  EXPECT_EQ(found.addresses.size(), 1 + host::own_addresses().size());
+  for (const std::string& one : found.addresses) EXPECT_FALSE(one.starts_with("tcp:127.")) << one;
+  const Endpoints again = Endpoints::parse(found.text());
+  EXPECT_EQ(again.addresses, found.addresses);
+  EXPECT_EQ(again.name, found.name);
+  for (std::size_t i = 0; i < found.addresses.size(); ++i) {
+    Endpoints one = found;
+    one.addresses = {found.addresses[i]};
+    EXPECT_NO_THROW(Link::connect(one, everywhere.key, soon())) << found.addresses[i];
+  }
+}
+
+TEST(NativeServer, OfAnotherHostIsNotReachedLocally) {
+  const Served served;
+  Endpoints far = served.server->endpoints();
+  far.host = "another";
+  EXPECT_FALSE(far.near());
+  EXPECT_FALSE(Link::connect(far, served.key, soon())->near());
+  far.addresses.resize(1);
+  const std::string error = error_of([&] { Link::connect(far, served.key, soon()); });
+  EXPECT_NE(error.find("only processes of its host reach that"), std::string::npos) << error;
+}
+
+TEST(NativeServer, IsReachedByTheChosenNetworkOnly) {
+  if (host::own_addresses().empty()) GTEST_SKIP() << "this host has no address but those of the loopback interface";
+  Served served("127.0.0.0/8");
+  Endpoints other = served.only("tcp:");
+  ASSERT_EQ(other.addresses.size(), 1U);
+  EXPECT_NO_THROW(Link::connect(other, served.key, soon()));
+  other.addresses = {Address{Address::Tcp{host::own_addresses().front(), port_of(other.addresses.front())}}.text()};
+  const std::string error = error_of([&] { Link::connect(other, served.key, soon()); });
+  EXPECT_NE(error.find("connection was closed"), std::string::npos) << error;
+  EXPECT_EQ(served.server->refused(), 1);
+}
+
+TEST(NativeServer, SaysWhichAddressesThereAre) {
+  const std::string error = error_of([] { Served("eth99"); });
+  EXPECT_NE(error.find("'eth99' is no interface"), std::string::npos) << error;
+  EXPECT_NE(error.find("lo 127.0.0.1"), std::string::npos) << error;
+}
+
+TEST(NativeServer, TakesAPortOfTheRange) {
+  Server::Options options;
+  options.network = "127.0.0.1";
+  std::vector<std::unique_ptr<Served>> both;
+  // Somewhere there are two free ports beside each other.
+  for (std::uint16_t first = 40000; first < 60000 && both.size() < 2; first = static_cast<std::uint16_t>(first + 17)) {
+    both.clear();
+    options.first_port = first;
+    options.last_port = static_cast<std::uint16_t>(first + 1);
+    try {
+      for (int i = 0; i < 2; ++i) both.push_back(std::make_unique<Served>(options));
+    } catch (const Error&) {
+    }
+  }
+  ASSERT_EQ(both.size(), 2U);
+  for (const auto& one : both) {
+    const std::uint16_t port = port_of(one->only("tcp:").addresses.front());
+    EXPECT_TRUE(port == options.first_port || port == options.last_port);
+    EXPECT_NO_THROW(one->connect("tcp:"));
+  }
+  const std::string error = error_of([&] { Served third(options); });
+  EXPECT_TRUE(error.starts_with(std::to_string(EADDRINUSE))) << error;
+  EXPECT_NE(error.find("all ports from " + std::to_string(options.first_port)), std::string::npos) << error;
+  // Those of one that has ended are free at once.
+  both.clear();
+  EXPECT_NO_THROW(Served{options});
+}
+
+TEST(NativeServer, RefusesHalfARange) {
+  Server::Options options;
+  options.first_port = 5000;
+  EXPECT_NE(error_of([&] { Served{options}; }).find("no range of ports"), std::string::npos);
+  options.last_port = 4999;
+  EXPECT_NE(error_of([&] { Served{options}; }).find("5000 to 4999"), std::string::npos);
+}
+
+TEST(NativeServer, NothingThereNamesEachAddress) {
+  Endpoints gone;
+  Key key = Key::random();
+  {
+    const Served served;
+    gone = served.server->endpoints();
+    key = served.key;
+  }
+  const std::string error = error_of([&] { Link::connect(gone, key, soon()); });
+  EXPECT_TRUE(error.starts_with(std::to_string(ECONNREFUSED))) << error;
+  for (const std::string& one : gone.addresses)
+    EXPECT_NE(error.find(one + ": nobody listens there"), std::string::npos) << error;
+  EXPECT_NE(error.find("process on " + gone.name), std::string::npos) << error;
+  gone.addresses.clear();
+  EXPECT_NE(error_of([&] { Link::connect(gone, key, soon()); }).find("it has no address"), std::string::npos);
+}
+
+TEST(NativeServer, AnAddressThatDoesNotAnswerTakesItsShareOfTheTime) {
+  Served served;
+  // Its listener is there, and has room for none.
+  const int full = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof any;
+  ASSERT_EQ(::bind(full, reinterpret_cast<sockaddr*>(&any), length), 0);
+  ASSERT_EQ(::listen(full, 0), 0);
+  ASSERT_EQ(::getsockname(full, reinterpret_cast<sockaddr*>(&any), &length), 0);
+  Endpoints to = served.only("tcp:127.");
+  to.addresses.insert(to.addresses.begin(), "tcp:127.0.0.1:" + std::to_string(ntohs(any.sin_port)));
+  const auto begin = Clock::now();
+  EXPECT_NO_THROW(Link::connect(to, served.key, in(milliseconds(600))));
+  EXPECT_GE(Clock::now() - begin, milliseconds(290));
+  ::close(full);
+}
+
+TEST(NativeServer, CallsBodiesOnItsThread) {
+  Served served;
+  std::thread::id first;
+  std::vector<int> order;
+  bool blocked = false;
+  for (int i = 0; i < 100; ++i)
+    served.server->post([&, i] {
+      sigset_t signals;
+      pthread_sigmask(SIG_SETMASK, nullptr, &signals);
+      served.ears->note([&] {
+        first = std::this_thread::get_id();
+        blocked = sigismember(&signals, SIGTERM) == 1 && sigismember(&signals, SIGUSR1) == 1;
+        order.push_back(i);
+      });
+    });
+  EXPECT_TRUE(served.ears->until([&] { return order.size() == 100; }));
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_TRUE(blocked);
+  EXPECT_NE(first, std::this_thread::get_id());
+  sigset_t signals;
+  pthread_sigmask(SIG_SETMASK, nullptr, &signals);
+  EXPECT_EQ(sigismember(&signals, SIGTERM), 0);
+}
+
+TEST(NativeServer, GoesOnWithoutDescriptors) {
+  Served served;
+  served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
+  const auto link = served.connect();
+  ASSERT_TRUE(served.peer());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  // One that has been connected, which the server cannot accept.
+  const int waiting = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int next = ::dup(waiting);
+  ::close(next);
+  const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto address = Address::parse(served.only("local:").addresses.front()).value();
+  const host::LocalAddress to(std::get<Address::Local>(address.where).name);
+  EXPECT_EQ(::connect(waiting, to.name(), to.length), 0);
+  send(*link, {1, 0, 0, 0}, some_bytes(100));
+  EXPECT_EQ(take_body(*link, link->receive(soon())), some_bytes(100));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ::close(waiting);
+  const auto begin = Clock::now();
+  EXPECT_NO_THROW(served.connect());
+  EXPECT_LT(Clock::now() - begin, seconds(2));
+}
+
+}  // namespace
+}  // namespace plait::transport::native
