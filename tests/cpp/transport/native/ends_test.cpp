@@ -138,11 +138,12 @@ TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
   std::atomic<int> ended = 0;
   std::atomic<bool> whole = false;
   for (int i = 0; i < 3; ++i)
-    peer->stream({1, 0, 0, 0}, std::uint64_t{1} << 30, [](std::uint64_t, std::span<std::byte>) { return true; },
-                 [&](bool all) {
-                   whole = whole || all;
-                   ++ended;
-                 });
+    peer->stream(
+        {1, 0, 0, 0}, std::uint64_t{1} << 30, [](std::uint64_t, std::span<std::byte>) { return true; },
+        [&](bool all) {
+          whole = whole || all;
+          ++ended;
+        });
   const Bytes body(500'000);
   for (int i = 0; i < 40; ++i) peer->send({2, 0, 0, 0}, body);
   const auto begin = Clock::now();
@@ -186,7 +187,8 @@ TEST_P(NativeEnds, ManyComeAndGo) {
         const auto link = served.connect(GetParam());
         const Bytes body = some_bytes(i * 1000, thread);
         send(*link, {1, 0, i, 0}, body);
-        if (i % 2 == 0) EXPECT_EQ(take_body(*link, link->receive(soon())), body);
+        if (i % 2 == 1) continue;
+        EXPECT_EQ(take_body(*link, link->receive(soon())), body);
       }
     });
   for (std::thread& one : threads) one.join();
