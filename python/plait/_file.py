@@ -27,6 +27,8 @@ from ._steps import Attribute, Step, Steps, attributes_of
 from ._stream import Stream, open_stream
 
 _LAYOUTS_KEPT = 16
+VARIABLE = "data"
+"""The array of a file, and the first one of a pipe's step."""
 
 
 class File:
@@ -46,7 +48,8 @@ class File:
         # Layouts of the whole array with the local shape of this rank: programs repeat their accesses.
         self._known: dict[int, tuple[Layout, tuple[int, ...]]] = {}
         self._step: Step | None = None
-        self._types: dict[str, tuple[list[int], str, int]] = {}
+        self._variable = VARIABLE
+        self._types = {VARIABLE: (list(core.shape), core.dtype, core.element_bytes)}
 
     @property
     def url(self) -> str:
@@ -85,7 +88,7 @@ class File:
         region: Region | None = None,
         *,
         fill_halo: bool = False,
-        variable: str | None = None,
+        variable: str = VARIABLE,
     ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
@@ -94,7 +97,7 @@ class File:
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
         fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
-        variable  which array of a pipe's step; by default the one that was accessed last, at first ``data``
+        variable  which array of a pipe's step
 
         Returns the local array, or None on a rank that is in no set of the layout. Without a communicator this process
         holds all ranks: a layout of several ranks gives a list of their local arrays.
@@ -102,8 +105,7 @@ class File:
         Raises plait.ArgumentError where layout, out and region do not fit the array, and plait.StoreError where the
         file cannot be read; ``out`` is undefined then.
         """
-        if variable is not None:
-            self._select(variable)
+        self._select(variable)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         call(self._core.refuse, self._core.read, layout, parts_of(arrays), slices, fill)
         return self._as_given(arrays, out)
@@ -114,7 +116,7 @@ class File:
         layout: LayoutLike | None = None,
         region: Region | None = None,
         *,
-        variable: str | None = None,
+        variable: str = VARIABLE,
     ) -> None:
         """Write the local arrays of all ranks; the reverse of :meth:`read`.
 
@@ -123,8 +125,7 @@ class File:
         variable  which array of a pipe's step; a new name takes shape and dtype from layout and array, or from what
                   :meth:`define` has said
         """
-        if variable is not None:
-            self._select(variable, array, layout)
+        self._select(variable, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
         call(self._core.refuse, self._core.write, layout, parts_of(arrays), slices)
 
@@ -137,12 +138,14 @@ class File:
         fill_halo: bool = False,
     ) -> Request:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
+        self._select(VARIABLE)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         start = partial(call, self._core.refuse, self._core.start_read, layout, parts_of(arrays), slices, fill)
         return Request(start, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
+        self._select(VARIABLE, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
         start = partial(call, self._core.refuse, self._core.start_write, layout, parts_of(arrays), slices)
         return Request(start, self, arrays, None)
@@ -258,9 +261,10 @@ class File:
 
     def _select(self, variable: str, array: Arrays | None = None, layout: LayoutLike | None = None) -> None:
         """Let the next access mean an array of a pipe's step."""
+        if variable == self._variable:
+            return
         with checks(self._core.refuse):
-            if _variable_name(variable) == self._core.variable:
-                return
+            _variable_name(variable)
             known = self._types.get(variable)
             if self._mode == "w" and known is None:
                 first = array[0] if isinstance(array, (list, tuple)) and array else array
@@ -272,6 +276,7 @@ class File:
                 shape = layout.shape if isinstance(layout, Layout) else first.shape
                 known = self._types[variable] = (list(shape), *descr_of(first.dtype))
             self._core.select_variable(variable, *(known if self._mode == "w" and known else ()))
+            self._variable = variable
             self._take_type()
 
     def _take_type(self) -> None:

@@ -65,7 +65,7 @@ class File::Impl {
   void set_number(std::int64_t number) { number_ = number; }
   void set_array(core::SelectedArray array, std::shared_ptr<store::Store> store);
   /// Of a source without a store.
-  void set_type(const ArrayType& type) { array_.type = type; }
+  void set_type(const ArrayType& type) { array_.type = steps_.type = type; }
   void set_source(std::unique_ptr<core::Source> source);
   /// From now on a new file is to be closed.
   void watch_new() noexcept;
@@ -153,6 +153,7 @@ class File::Impl {
     bool ended = false;    // there will be no more to read
     std::int64_t next = 0;
     std::string variable{kOneVariable};
+    ArrayType type;  // of kOneVariable where there is a channel
   };
   static constexpr const char* kOneVariable = "data";
   Steps steps_;

@@ -81,7 +81,9 @@ void File::Impl::select_variable(const std::string& name, const std::optional<Ar
     if (name != kOneVariable) refuse("cannot be: this file has one array, \"", kOneVariable, "\"; use a pipe");
     return;
   }
-  if (mode_ == Mode::kRead) {
+  if (mode_ == Mode::kRead && !steps_.inside && name == kOneVariable) {
+    array_.type = steps_.type;  // as far as is known before the next step
+  } else if (mode_ == Mode::kRead) {
     if (!steps_.inside) refuse("is in no step: call begin_step() first");
     const auto found = channel()->find(name);
     if (!found) {

@@ -38,6 +38,8 @@ class Link::Impl {
     msghdr message{};
     while (rest.fill(message)) {
       const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+      // What the other end has said before it went can still be received.
+      if (put < 0 && errno == EPIPE) tell(ECONNRESET, "it has closed the connection, or ended");
       went(put, POLLOUT, until);
       if (put > 0) rest.done(static_cast<std::size_t>(put));
     }
@@ -128,6 +130,10 @@ class Link::Impl {
 
   [[noreturn]] void fail(int code, const char* why) {
     socket_.close();
+    tell(code, why);
+  }
+
+  [[noreturn]] void tell(int code, const char* why) const {
     throw Error(ErrorKind::kSystem, base::text("the connection to ", name_, " cannot be used any more: ", why), code);
   }
 

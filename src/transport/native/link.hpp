@@ -13,7 +13,7 @@
 namespace plait::transport::native {
 
 /// errors   kSystem in all functions: ECONNRESET where the other end has gone, ETIMEDOUT where the time is up; the
-///          connection cannot be used after either.
+///          connection cannot be used after either, but to receive what had come before the other end went.
 /// forks    A child has no connection; its parent's stays.
 /// threads  One at a time.
 class Link {

@@ -114,7 +114,7 @@ def test_attributes_and_variables_of_a_step():
             seen.append(step.number)
         assert seen == [0, 1, 2]
         with pytest.raises(plait.StoreError, match="no more steps"):
-            file.read(variable=None)
+            file.read()
     writer.result()
 
 
