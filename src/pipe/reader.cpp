@@ -25,6 +25,12 @@ void send(Link& link, Frame kind, std::span<const std::byte> body, Clock::time_p
   link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, until);
 }
 
+/// Whether a writer still invites with the same words.
+bool is_there(const std::string& name, const Invitation& invitation) {
+  const auto now = find_invitation(name);
+  return now && now->key.bytes() == invitation.key.bytes();
+}
+
 }  // namespace
 
 Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options, const Expected& expected)
@@ -77,9 +83,8 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
       control_.reset();
       // A writer that has just ended, or is being replaced by the next one, is waited for as one that has not begun.
       const int code = error.system_code();
-      if (error.kind() == ErrorKind::kArgument ||
-          (code != ECONNREFUSED && code != ECONNRESET && code != ETIMEDOUT && code != EHOSTUNREACH))
-        throw;
+      const bool passing = code == ECONNREFUSED || code == ECONNRESET || code == ETIMEDOUT || code == EHOSTUNREACH;
+      if (error.kind() == ErrorKind::kArgument || (!passing && is_there(options_.name, invitation_))) throw;
       last = error.what();
     }
     if (Clock::now() + pause > until) break;

@@ -51,6 +51,8 @@ class Schedule {
 
   /// Whether a reader has had all that it will ever get.
   bool at_end(std::uint64_t reader) const;
+  /// Whether no steps will come, and all that were have been read.
+  bool over() const { return ended_ && drained(); }
   /// Whether nothing is held that a reader will read.
   bool drained() const;
   std::int64_t published() const { return published_; }

@@ -157,14 +157,20 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
   const bool has_shape = fields.number() != 0;
   const Extents shape = fields.numbers();
   std::string why = mismatch(dtype, has_shape, shape, who);
-  if (!why.empty()) {
-    trouble_ = why;
+  int code = EINVAL;
+  if (schedule_.over()) {
+    // The reader waits for the next writer of the name.
+    why = text("the writer of ", shown_, ", ", who_, ", has just closed it");
+    code = ECONNREFUSED;
   } else if (!aborted_.empty()) {
     why = aborted_;
+    code = ECONNREFUSED;
+  } else if (!why.empty()) {
+    trouble_ = why;
   }
   FieldWriter answer;
   if (!why.empty()) {
-    answer.put(std::int64_t{aborted_.empty() ? EINVAL : ECANCELED}).put(why);
+    answer.put(std::int64_t{code}).put(why);
     send(*peer, Frame::kRefused, answer.bytes());
     peer->close();
   } else {
