@@ -103,10 +103,10 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
   call.step([&] {
     if (!first_ || at_end_) return;
     try {
-      // A writer that has failed has said why, before it closed the connection.
+      // A writer that has ended, or failed, has said so before it closed the connection.
       const std::exception_ptr unsent = collective::caught([&] { send(*control_, Frame::kNext, {}, no_limit()); });
       kind = static_cast<Frame>(receive_frame(*control_, body, no_limit()).kind);
-      if (unsent && kind != Frame::kAborted) std::rethrow_exception(unsent);
+      if (unsent && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(unsent);
     } catch (const Error& error) {
       rethrow_lost(error);
     }

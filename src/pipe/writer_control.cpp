@@ -17,6 +17,8 @@ using transport::native::Peer;
 
 namespace {
 
+constexpr std::chrono::seconds kParting{2};
+
 void send(Peer& peer, Frame kind, std::span<const std::byte> body) {
   peer.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, body);
 }
@@ -117,16 +119,23 @@ void WriterControl::finish() {
   std::unique_lock lock(mutex_);
   schedule_.end();
   serve_all();
-  const bool dropping = options_.when_full == WhenFull::kDropOldest;
-  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
-  if (dropping) {
-    // Who watches does not keep the program for ever.
-    while (!readers_.empty() && changed_.wait_until(lock, until) != std::cv_status::timeout) {
+  if (options_.when_full == WhenFull::kDropOldest) {
+    // Who watches does not keep the program for ever, and nobody is waited for.
+    const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+    while (!readers_.empty() && !schedule_.drained() && changed_.wait_until(lock, until) != std::cv_status::timeout) {
     }
-    return;
+  } else {
+    wait(lock, [&] { return schedule_.drained(); });
   }
-  // Readers that have had everything leave.
-  wait(lock, [&] { return schedule_.drained() && readers_.empty(); });
+  for (auto& [number, reader] : readers_) {
+    if (!reader.ended) send(*reader.peer, Frame::kEnd, {});
+    reader.ended = true;
+    reader.peer->close();
+  }
+  // They have what is in line for them once they are gone, or do not want it.
+  const Clock::time_point gone = Clock::now() + kParting;
+  while (!readers_.empty() && changed_.wait_until(lock, gone) != std::cv_status::timeout) {
+  }
 }
 
 void WriterControl::abort(const std::string& why) noexcept {
@@ -174,7 +183,7 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
     send(*peer, Frame::kRefused, answer.bytes());
     peer->close();
   } else {
-    readers_[peer->number()] = {schedule_.attach(), who, processes, peer, false};
+    readers_[peer->number()] = {schedule_.attach(), who, processes, peer};
     put(answer, type_);
     answer.put(std::int64_t{processes_}).put(who_);
     send(*peer, Frame::kWelcome, answer.bytes());
@@ -189,6 +198,7 @@ void WriterControl::serve(Reader& reader) {
     send(*reader.peer, Frame::kStep, std::as_bytes(std::span(step)));
   } else if (schedule_.at_end(reader.id)) {
     send(*reader.peer, Frame::kEnd, {});
+    reader.ended = true;
   } else {
     return;
   }
@@ -203,7 +213,7 @@ void WriterControl::drop(std::uint64_t peer, const std::string& trouble) {
   const auto found = readers_.find(peer);
   if (found == readers_.end()) return;
   // Who only watches may go as it likes.
-  if (!trouble.empty() && options_.when_full == WhenFull::kWait)
+  if (!trouble.empty() && options_.when_full == WhenFull::kWait && !found->second.ended)
     trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
   schedule_.leave(found->second.id);
   readers_.erase(found);

@@ -54,6 +54,7 @@ class WriterControl {
     std::int64_t processes = 1;
     std::shared_ptr<transport::native::Peer> peer;
     bool waits = false;  // for a step
+    bool ended = false;  // has been told that no more will come
   };
   void attach(const std::shared_ptr<transport::native::Peer>& peer, FieldReader& fields);
   /// Why a reader's expectations are not met; empty: they are.

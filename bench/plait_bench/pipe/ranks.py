@@ -15,7 +15,6 @@ from plait_bench.pipe.bound import Contiguous
 from plait_bench.pipe.job import BOUND, FILE, PIPE, Cell, PipeJob, by_name, grid_of
 from plait_bench.ranks import Ranks, run_job
 
-
 _ELEMENTS = {"f8": MPI.DOUBLE, "u1": MPI.BYTE}
 
 
@@ -46,7 +45,7 @@ class _CellRun:
             self.layout.padded_shape(end.rank), job.dtype, order="F" if str(self.layout.order) == "F" else "C"
         )
         self._cleanup = ExitStack()
-        name = "pipe:bench"
+        name = f"pipe:{cell.name.replace(' ', '-')}"
         mode: Any = "w" if self._writes else "r"
         kind: dict[str, Any] = {"shape": source.shape, "dtype": job.dtype} if self._writes else {}
         self._pipe = self._cleanup.enter_context(plait.open(name, mode, comm=end, **kind))
