@@ -81,7 +81,7 @@ plait_status plait_layout_parse_shape(const char* text, int dimensions, const in
 plait_status plait_layout_free(plait_layout** layout);
 /** The text of the normal form: equal layouts have the same one.  To be freed. */
 plait_status plait_layout_text(const plait_layout* layout, char** text);
-/** Whether the two deal the same elements to the same ranks in the same local order: 1 or 0. */
+/** Whether the two give the same elements to the same ranks in the same local order: 1 or 0. */
 plait_status plait_layout_equal(const plait_layout* layout, const plait_layout* other, int* equal);
 plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions);
 /** The shape of the array.  Here and below `room` says how many numbers the output can take: all of them or an error.

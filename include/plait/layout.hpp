@@ -58,7 +58,7 @@ struct LayoutOptions {
   std::vector<int> order;        ///< of local arrays: dimensions, slowest first; goes before `order` of the constructor
   std::vector<Halo> halo;        ///< for each dimension
   std::vector<int> periodic;     ///< dimensions whose halo wraps around
-  Extents template_shape;        ///< with `align`: what the distributions deal, instead of the array
+  Extents template_shape;        ///< with `align`: the shape that is distributed, instead of the array's
   std::vector<Alignment> align;  ///< for each dimension of the template
   bool operator==(const LayoutOptions&) const = default;
 };

@@ -90,7 +90,7 @@ class File:
     ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
-        layout  how the array (or the region) is dealt to the ranks, or its text, such as ``"(block, *) onto (4)"``;
+        layout  how the array (or the region) is distributed over the ranks, or its text, such as ``"(block, *) onto (4)"``;
                 without a communicator it may be left out, for the whole array on one rank
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
@@ -304,7 +304,7 @@ def open(
 
     url       a ``.npy`` file, or any other name for raw elements (names of other formats, as ``a.h5``, are refused;
               ``raw:a.h5`` means raw elements all the same); or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
-              dealt to one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left
+              distributed over one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may be left
               to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``: an array
               on the ranks' own disks, which says itself what it holds; or ``memory:NAME``: one in memory, for trials
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
