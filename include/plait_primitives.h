@@ -1,10 +1,11 @@
 /**
  * The runtime primitives for parallel I/O of Bordawekar's thesis (1993, section 5.2), in C.  Link with plait::mpi.
  *
- * Every rank of MPI_COMM_WORLD makes each call with equal arguments, its own arrays apart, and all get the same status
- * and the same message (plait_message(NULL)); no call ends the program.  The first call initialises MPI where the
- * program has not; MPI is finalised when the program ends then, unless its exit status is not 0: the launcher ends the
- * other ranks then.  A program that initialises MPI itself does so before its first primitive.  One thread at a time.
+ * Every rank of MPI_COMM_WORLD makes each call with equal arguments (except for its own arrays), and all get the same
+ * status and the same message (plait_message(NULL)); no call ends the program.  If the program has not initialised MPI,
+ * the first call does, and MPI is finalised when the program ends with exit status 0; with another status it is not, so
+ * that the launcher ends the other ranks.  A program that initialises MPI itself does so before its first primitive.
+ * One thread at a time.
  *
  * Arrays are in Fortran order (the first index varies fastest), in the file and on the ranks; a file holds nothing but
  * the elements.  Lists have seven entries, one a dimension; -1 ends a list and stands for "don't care".
@@ -31,11 +32,10 @@ enum { PLAIT_COLLAPSED = 0, PLAIT_BLOCK = 1, PLAIT_CYCLIC = 2, PLAIT_BLOCK_CYCLI
 enum { PLAIT_USER_MAP = -1, PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR = 1, PLAIT_SNAKE = 2 };
 
 /**
- * Opens `file` for `unit` (0 or more, not in use).  NEW: it must not exist nor be made by another unit, and appears
- * whole at plait_pclose.  OLD: it is opened for reading and writing or, where that is not permitted, for reading.
- * SEQUENTIAL accesses go on where the last one of the unit ended, DIRECT ones begin at the file's beginning.
- * *no_of_disks  -1 (or NULL): all; more than there are: all.  Becomes the number that the file lies on, for OLD files
- *               their own.
+ * Opens `file` for `unit` (0 or more, not in use).  NEW: it must not exist or be open in another unit, and appears
+ * whole at plait_pclose.  OLD: it is opened for reading and writing or, if that is not permitted, for reading.
+ * SEQUENTIAL accesses continue where the last one of the unit ended, DIRECT ones begin at the file's beginning.
+ * *no_of_disks  -1 (or NULL), or more than there are: all.  Set to the number of disks that the file is on.
  * no_of_processors  The ranks that read and write the file, 1 to P: ranks 0 to no_of_processors - 1 (fewer where an
  *               array has fewer storage units, of which each takes whole ones); -1: as many of all as is fastest.
  * errors  PLAIT_ERROR_ARGUMENT: FORMATTED, an unknown code, a unit in use.  PLAIT_ERROR_SYSTEM: no such file, NEW and
@@ -44,8 +44,8 @@ enum { PLAIT_USER_MAP = -1, PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR = 1, PLAIT_S
 plait_status plait_popen(int unit, const char* file, int access, int form, int status, int* no_of_disks,
                          int no_of_processors);
 
-/** Closes a unit.  A NEW file appears under its name, and all that was written is durable.  Where the name exists by
- *  then: PLAIT_ERROR_SYSTEM, and the unit stays open. */
+/** Closes a unit.  A NEW file appears under its name, and all that was written is durable.  If a file of that name
+ *  exists by then: PLAIT_ERROR_SYSTEM, and the unit stays open. */
 plait_status plait_pclose(int unit);
 
 /**
@@ -76,9 +76,9 @@ plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* use
  * product of the others.  It lies densely where size2 is 1 and, in 1 or 2 dimensions, where it does not fit.  Sizes
  * without room for the largest share mean the rank's own share instead.
  * io_size   Elements of io_buffer: no rank stages more than so many (4 where it is less).  -1: PLAIT_MEMORY, or 32 MiB.
- * io_buffer Is not touched and may be NULL.
+ * io_buffer Is not used and may be NULL.
  * errors    PLAIT_ERROR_ARGUMENT: no such unit or descriptor, another grid in force, no room for some rank's share, or
- *           sizes that leave its position open.
+ *           sizes that do not determine its position.
  *           PLAIT_ERROR_SYSTEM: the file ends too early.  The local arrays are undefined after an error; the position
  *           of the unit stays.
  */
@@ -89,7 +89,7 @@ plait_status plait_pread(void* array_name, int64_t size1, int64_t size2, int arr
 plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
                           void* io_buffer, int64_t io_size);
 
-/** Rows of the tables, as integers.  Not collective.  Before any other primitive: PLAIT_ERROR_ARGUMENT. */
+/** Rows of the tables, as integers.  Not collective.  PLAIT_ERROR_ARGUMENT if no other primitive was called before. */
 /** FDA (table 12): unit, access, form, status, disks, processors. */
 plait_status plait_fda(int unit, int row[6]);
 /** ADT (table 13), row by row: global size, distribution code, block size, processors, of seven dimensions. */
@@ -98,7 +98,7 @@ plait_status plait_adt(int array_descriptor, int64_t table[28]);
  *  `rows` and `columns` say what is needed and may be NULL, as may `table` with room 0. */
 plait_status plait_p_info(int64_t room, int* table, int* rows, int* columns);
 
-/** The tables as text for people, on the standard output of rank 0.  Not collective. */
+/** Prints the tables on the standard output of rank 0.  Not collective. */
 plait_status plait_print_fda(void);
 plait_status plait_print_adt(int array_descriptor);
 plait_status plait_print_p_info(void);

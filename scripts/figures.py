@@ -87,7 +87,7 @@ def position(layout: plait.Layout, *index: int) -> int:
 
 
 def distributions() -> Svg:
-    """One row for each way to deal a dimension."""
+    """One row for each way to distribute a dimension."""
     svg = Svg()
     left = 250
     rows = [
@@ -109,7 +109,7 @@ def distributions() -> Svg:
         layout = plait.Layout.parse(text)
         found = [layout.local_shape(rank)[0] for rank in range(layout.size)]
         if sizes and sizes != ", ".join(map(str, found)):
-            raise ValueError(f"{text} deals {found}")
+            raise ValueError(f"{text} distributes {found}")
         svg.text(left - 12, y + CELL / 2 + 5, text, anchor="end")
         for i in range(layout.shape[0]):
             rank = owner(layout, i)

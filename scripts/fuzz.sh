@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the readers of traces on changed inputs, guided by the places that they reach.
+# Runs the readers of traces on changed inputs, guided by the branches that they reach.
 #
 # usage: scripts/fuzz.sh [--fast] [SECONDS] [FORMAT...]     SECONDS (60) are of each format; without one, all that are read
 #        scripts/fuzz.sh [--fast] FORMAT FILE               one input alone

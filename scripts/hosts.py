@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
             "--place",
             choices=("block", "cyclic"),
             default="block",
-            help="fill the hosts one after the other (default), or deal the ranks out",
+            help="fill the hosts one after the other (default), or distribute the ranks in turn",
         )
         command.add_argument("--link", type=spec.link_rate, default=0, help="rate of each host's link, as in 100mbit")
         command.add_argument("--delay", type=spec.seconds, default=0.0, help="from host to host, as in 100us")

@@ -85,7 +85,7 @@ def count_junit(report: Path, runner: str, status: int) -> Outcome:
 
 
 def pytest(folder: str, log: Path, limit: float = 600, processes: int = 0) -> Outcome:
-    """Runs the tests of one folder in one process, or dealt to several, so that some compute while others wait."""
+    """Runs the tests of one folder in one process, or distributed over several, so that some compute while others wait."""
     if not any((ROOT / folder).rglob("test_*.py")):
         return Outcome(reasons=[f"{folder} holds no tests"])
     report = SCRATCH / f"{Path(folder).name}.xml"
@@ -117,7 +117,7 @@ def check_style(log: Path) -> Outcome:
 
 
 def googletest(program: Path, log: Path, prefix: Command = (), environment: Environment | None = None) -> Outcome:
-    """Runs a GoogleTest program, its tests dealt to as many processes as there are jobs."""
+    """Runs a GoogleTest program, its tests distributed over as many processes as there are jobs."""
     if not program.exists():
         return Outcome(failed=1, reasons=[f"{program.relative_to(ROOT)} is not built; run scripts/test.sh build"])
     reports = [SCRATCH / f"{program.parent.name}-{program.name}-{shard}.xml" for shard in range(JOBS)]
@@ -239,7 +239,7 @@ def install_tests(log: Path) -> Outcome:
 
 
 def python_tests(log: Path) -> Outcome:
-    """The Python tests, dealt to as many processes as there are jobs: many wait for programs that they have started."""
+    """The Python tests, distributed over as many processes as there are jobs: many wait for programs that they have started."""
     return pytest("tests/python", log, limit=1800, processes=JOBS)
 
 
@@ -257,9 +257,9 @@ def mpi_pytest(
     ranks: int, log: Path, prefix: Command = (), tests: Sequence[str] = ("tests/mpi",), where: str = ""
 ) -> Outcome:
     """The Python MPI tests on so many ranks, counted as rank 0 wrote them down."""
-    place = Path(tempfile.mkdtemp(prefix=f"mpi-{ranks}-", dir=SCRATCH))
-    results = place / "results.jsonl"
-    launch: Command = ["mpiexec", "-n", str(ranks), sys.executable, "scripts/mpi_pytest.py", results, place]
+    logs = Path(tempfile.mkdtemp(prefix=f"mpi-{ranks}-", dir=SCRATCH))
+    results = logs / "results.jsonl"
+    launch: Command = ["mpiexec", "-n", str(ranks), sys.executable, "scripts/mpi_pytest.py", results, logs]
     status = run([*prefix, *launch, "-q", "-p", "timeout", *tests], log, 300, mpi_environment())
     lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
     outcome = Outcome()
@@ -273,7 +273,7 @@ def mpi_pytest(
         outcome.add(check(f"mpiexec -n {ranks} pytest{where}", status))
     if status:
         failed_outputs.extend(
-            f"--- {other.stem}\n{tail(other.read_bytes())}" for other in sorted(place.glob("rank-*.log"))
+            f"--- {other.stem}\n{tail(other.read_bytes())}" for other in sorted(logs.glob("rank-*.log"))
         )
     return outcome
 

@@ -19,7 +19,7 @@ def threaded_sources(folder: Path) -> tuple[list[Path], list[str]]:
     for source in sorted(folder.rglob("*_test.cpp")):
         text = source.read_text(encoding="utf-8")
         names = re.findall(r'#include "(\w+\.hpp)"', text)
-        helpers = [place / name for name in names for place in {source.parent, folder / "support"}]
+        helpers = [where / name for name in names for where in {source.parent, folder / "support"}]
         whole = text + "".join(helper.read_text(encoding="utf-8") for helper in helpers if helper.exists())
         if THREADED.search(whole):
             threaded.append(source)

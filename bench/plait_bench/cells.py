@@ -17,7 +17,7 @@ class Cell:
     """The distribution of rows and of columns, as layouts spell it."""
 
     def grid(self, ranks: int) -> tuple[int, int]:
-        """Return the ranks along rows and columns, 1 where a dimension is not dealt."""
+        """Return the ranks along rows and columns, 1 where a dimension is not distributed."""
         if self.dist[0] == "*":
             return 1, ranks
         if self.dist[1] == "*":
@@ -26,8 +26,8 @@ class Cell:
 
     def layout(self, shape: tuple[int, int], ranks: int, order: str = "F") -> plait.Layout:
         """Return the layout of an array of this shape, with local arrays in this order."""
-        dealt = [size for size, text in zip(self.grid(ranks), self.dist, strict=True) if text != "*"]
-        return plait.Layout(shape, list(self.dist), grid=tuple(dealt), order=order)
+        distributed = [size for size, text in zip(self.grid(ranks), self.dist, strict=True) if text != "*"]
+        return plait.Layout(shape, list(self.dist), grid=tuple(distributed), order=order)
 
     @property
     def text(self) -> str:

@@ -20,7 +20,7 @@ class Directory:
     """Offset, bytes, room and version of each record of a file.
 
     A record stays where it is while its bytes fit into its room. One that outgrows it moves behind all others, into
-    room for the largest record that there can be. Its slots are dealt to the ranks in turn, so that none asks.
+    room for the largest record that there can be. Its slots are distributed over the ranks in turn, so that none asks.
     """
 
     offset: Numbers

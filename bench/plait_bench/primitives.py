@@ -38,7 +38,7 @@ class PrimitivesFile:
         self._library = ctypes.CDLL(str(fortran_library()))
         self._unit = unit
         processors = _seven(cell.grid(ranks))
-        codes, blocks = zip(*(_dealt(text) for text in cell.dist), strict=True)
+        codes, blocks = zip(*(_distribution(text) for text in cell.dist), strict=True)
         self._call("proc_map_", processors, _integer(_ROW_MAJOR), _seven([]))
         name = str(path).encode()
         self._call(
@@ -80,7 +80,7 @@ class PrimitivesFile:
         raise plait.Error(text.raw.decode(errors="replace").strip())
 
 
-def _dealt(text: str) -> tuple[int, int]:
+def _distribution(text: str) -> tuple[int, int]:
     """Return the distribution code and the block size of a dimension."""
     kind, _, size = text.rstrip(")").partition("(")
     if size:

@@ -24,7 +24,7 @@ module plait_core
     procedure :: free => comm_free
   end type
 
-  !> How an array is dealt to ranks.  Assignment makes a second name of the same layout, which is freed once: through
+  !> How an array is distributed over ranks.  Assignment makes a second name of the same layout, which is freed once: through
   !> either of them.
   type :: plait_layout
     type(c_ptr) :: handle = c_null_ptr

@@ -200,7 +200,7 @@ nb::tuple indices(const Layout& layout, const Given<std::int64_t>& rank) {
 
 void bind_layout(nb::module_& module) {
   auto layout =
-      nb::class_<Layout>(module, "Layout", R"doc(How an N-dimensional array is dealt to the ranks of a grid.
+      nb::class_<Layout>(module, "Layout", R"doc(How an N-dimensional array is distributed over the ranks of a grid.
 
 Layout(shape, dist, *, grid=None, ranks="C", order="C", replicate=None, source=None, offset=None, reverse=None,
        halo=None, periodic=None, template=None, align=None)
@@ -208,17 +208,17 @@ Layout(shape, dist, *, grid=None, ranks="C", order="C", replicate=None, source=N
 shape      sizes of the dimensions, 0 to 32 of them
 dist       HPF's spelling, "(block, cyclic(3), *)", which may go on with "onto (2, 2) ranks=F order=F" and all below;
            or one text for each dimension: *, block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or
-           indirect(owners), each perhaps with its grid axes, "block@(0, 1)", or dealt further, "block/cyclic(2)"
-grid       extents of the grid axes; the dimensions that are dealt (not *) take them left to right
+           indirect(owners), each perhaps with its grid axes, "block@(0, 1)", or distributed further, "block/cyclic(2)"
+grid       extents of the grid axes; the dimensions that are distributed (not *) take them left to right
 ranks      "C": the last grid axis' ranks follow each other; "F": the first one's; or the rank of each grid position
 order      memory order of the local arrays: "C", "F", or the dimensions, slowest first
 replicate  grid axes along which each position holds a copy
 source     for each dimension the coordinate that the first block goes to
 offset     for each dimension the position in its template where the array begins, so that the first block is shorter
-reverse    dimensions that are dealt towards lower coordinates
+reverse    dimensions whose blocks go to descending coordinates
 halo       for each dimension positions beside the owned part, one width or (in front, behind)
 periodic   dimensions whose halo wraps around
-template, align  HPF's ALIGN: the shape that is dealt, and what each of its dimensions holds: "2*d1+1" (dimension 1 of
+template, align  HPF's ALIGN: the shape that is distributed, and what each of its dimensions holds: "2*d1+1" (dimension 1 of
            the array, index by index), a number (the array lies there only) or "*" (it lies everywhere: copies)
 
 A value: layouts are equal when each rank holds the same elements in the same local order, however they were spelled.
@@ -344,7 +344,7 @@ Raises plait.ArgumentError where the parts do not fit together.)doc")
               [](const Layout& self, const Given<std::int64_t>& rank) {
                 return to_tuple(self.coordinates(rank_of(rank)));
               },
-              "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not dealt.")
+              "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not distributed.")
           .def(
               "index_set",
               [](const Layout& self, const Given<std::int64_t>& rank, const Given<int>& given) {

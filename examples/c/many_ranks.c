@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   free(data);
   free(i);
 
-  /* Read: blocks of 7 rows and whole columns, dealt in turns.  The file's header tells the rest. */
+  /* Read: blocks of 7 rows and whole columns, distributed cyclically.  The file's header tells the rest. */
   snprintf(text, sizeof text, "(cyclic(7), *) onto (%d)", ranks);
   plait_layout* blocks = layout_of(text, comm, &data, &bytes);
   check(plait_open("array.npy", "r", comm, NULL, &file));

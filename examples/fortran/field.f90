@@ -1,4 +1,4 @@
-! Writes a field dealt in blocks of rows and columns; reads it back dealt column by column.
+! Writes a field distributed in blocks of rows and columns; reads it back distributed column by column.
 program field
   use plait
   implicit none

@@ -34,13 +34,13 @@ typedef struct {
   int64_t size;
   int64_t room;
   int64_t version;
-} place_t;
-enum { NUMBERS = sizeof(place_t) / sizeof(int64_t) };
+} slot_t;
+enum { NUMBERS = sizeof(slot_t) / sizeof(int64_t) };
 
 static int me, processes;
 static int file;
 static int64_t records = 100, iterations = 3;
-static place_t *directory, *before;
+static slot_t *directory, *before;
 static MPI_Win counters;
 static record_t record, expected;
 static unsigned char* packed;
@@ -99,39 +99,39 @@ static int64_t pack(void) {
 }
 
 static void write_record(void) {
-  const place_t* place = &directory[record.number];
+  const slot_t* slot = &directory[record.number];
   int request;
-  check(SF_Write(file, (double)place->offset, (double)place->size, (char*)packed, &request), "record", record.number);
+  check(SF_Write(file, (double)slot->offset, (double)slot->size, (char*)packed, &request), "record", record.number);
   check(SF_Wait(&request), "record", record.number);
 }
 
 /* Reads a record, which must be the one and the version that the directory tells; returns the seconds of reading. */
 static double read_record(int64_t number) {
-  const place_t* place = &directory[number];
+  const slot_t* slot = &directory[number];
   const double begin = MPI_Wtime();
   uLong size = sizeof record;
   int request;
-  check(SF_Read(file, (double)place->offset, (double)place->size, (char*)packed, &request), "record", number);
+  check(SF_Read(file, (double)slot->offset, (double)slot->size, (char*)packed, &request), "record", number);
   check(SF_Wait(&request), "record", number);
   const double seconds = MPI_Wtime() - begin;
-  if (uncompress((unsigned char*)&record, &size, packed, (uLong)place->size) != Z_OK || size != sizeof record)
+  if (uncompress((unsigned char*)&record, &size, packed, (uLong)slot->size) != Z_OK || size != sizeof record)
     fail("record", number, "cannot be uncompressed");
-  if (record.number != number || record.version != place->version ||
+  if (record.number != number || record.version != slot->version ||
       record.checksum != crc32(0, (const unsigned char*)record.coefficients, sizeof record.coefficients))
     fail("record", number, "is not what was written last");
   return seconds;
 }
 
-/* Notes the record's new size and version, and gives it a new place at the end of the file where it has outgrown its
+/* Notes the record's new size and version, and gives it a new slot at the end of the file where it has outgrown its
  * old one. */
-static void place_record(int64_t size) {
-  place_t* place = &directory[record.number];
-  if (size > place->room) {
-    place->room = size + size / SPARE;
-    place->offset = take(0, place->room);
+static void store_record(int64_t size) {
+  slot_t* slot = &directory[record.number];
+  if (size > slot->room) {
+    slot->room = size + size / SPARE;
+    slot->offset = take(0, slot->room);
   }
-  place->size = size;
-  place->version = record.version;
+  slot->size = size;
+  slot->version = record.version;
 }
 
 /* Tells all processes what each of them has changed in the directory.  No two have changed the same record. */
@@ -149,7 +149,7 @@ static void create(void) {
   for (int64_t number = me; number < records; number += processes) {
     empty(&record, number);
     update(&record);
-    place_record(pack());
+    store_record(pack());
     write_record();
   }
   share();
@@ -164,7 +164,7 @@ static void iterate(int iteration, double* volume, double* seconds) {
     *seconds += read_record(number);
     *volume += (double)directory[number].size;
     update(&record);
-    place_record(pack());
+    store_record(pack());
     write_record();
   }
   share();
@@ -214,9 +214,9 @@ int main(int argc, char** argv) {
   /* No limit, an expected size, and the size of a usual request. */
   check(SF_Create(name, -1, 45e3 * (double)records, 30e3, &file), "file", 0);
   create();
-  int64_t* places = malloc(sizeof *places * (size_t)records);
-  if (places == NULL) fail("memory for records", records, "is not there");
-  for (int64_t i = 0; i < records; ++i) places[i] = directory[i].offset;
+  int64_t* slots = malloc(sizeof *slots * (size_t)records);
+  if (slots == NULL) fail("memory for records", records, "is not there");
+  for (int64_t i = 0; i < records; ++i) slots[i] = directory[i].offset;
   for (int iteration = 0; iteration < iterations; ++iteration) iterate(iteration, &spent[0], &spent[1]);
   updates = updates_in_records();
   check(SF_Destroy(file), "file", 0);
@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
   if (me == 0) {
     double size = 0;
     for (int64_t i = 0; i < records; ++i) {
-      moved += directory[i].offset != places[i];
+      moved += directory[i].offset != slots[i];
       size += (double)directory[i].size / (double)records;
     }
     printf("%" PRId64 " records of %.1f KB; %" PRId64 " updates, %" PRId64 " records moved\n", records, size / 1e3,
@@ -234,7 +234,7 @@ int main(int argc, char** argv) {
            spent[0] / spent[1] / 1e6);
     if (updates != records * iterations) fail("tasks drawn, but not in the records:", records * iterations, "lost");
   }
-  free(places);
+  free(slots);
   free(packed);
   free(before);
   free(directory);

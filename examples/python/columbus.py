@@ -103,7 +103,7 @@ def iterate(iteration, file, directory, counters, comm):
 
         data = pack(record, version + 1, update(unpack(data, record, version), record, version + 1))
         if len(data) > room:
-            # It has outgrown its place and moves to the end, which the first counter tells.
+            # It has outgrown its slot and moves to the end, which the first counter tells.
             room = int(SPARE * len(data))
             offset = counters.take(0, room)
         file.write(offset, data)
@@ -135,7 +135,7 @@ def main(records=100, iterations=3, path="columbus.sf"):
     with shared.open(path, "w", comm=comm, request=30_000, place="striped") as file:
         try:
             create(file, directory, counters, comm)
-            places = directory[:, OFFSET].copy()
+            offsets = directory[:, OFFSET].copy()
             spent = [iterate(iteration, file, directory, counters, comm) for iteration in range(iterations)]
             updates = updates_in(file, directory, comm)
         except Exception:  # the other ranks wait elsewhere, and would not hear of it
@@ -145,7 +145,7 @@ def main(records=100, iterations=3, path="columbus.sf"):
 
     volume, seconds = comm.allreduce(np.sum(spent, axis=0))
     if comm.rank == 0:
-        moved = int((directory[:, OFFSET] != places).sum())
+        moved = int((directory[:, OFFSET] != offsets).sum())
         size = directory[:, SIZE].mean() / 1e3
         print(f"{records} records of {size:.1f} KB; {updates} updates, {moved} records moved")
         print(f"read {volume / 1e6:.1f} MB in {seconds:.3f} s of all ranks: {volume / seconds / 1e6:.1f} MB/s per CPU")

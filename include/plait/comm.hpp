@@ -1,4 +1,4 @@
-/// Who takes part in a collective: a value that files and redistributions are opened with.
+/// Communicators: the processes that take part in collective calls on files and redistributions.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Worker;
 /// collectives on one Comm, of all its files, are carried out in the order in which they were called or started.
 class Comm {
  public:
-  /// One process, which holds all ranks of any layout and moves them on as many threads as help.
+  /// This process alone, which holds the parts of all ranks of a layout and moves them with several threads.
   Comm() = default;
   explicit Comm(std::shared_ptr<transport::Transport> transport);
 

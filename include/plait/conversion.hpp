@@ -15,12 +15,12 @@ namespace plait {
 struct Message {
   std::int64_t rank = 0;      ///< the other rank
   std::int64_t elements = 0;  ///< how many elements
-  /// In how many stretches that are contiguous in both local arrays; what a filled halo wraps around counts by itself.
+  /// Number of runs that are contiguous in both local arrays; what a periodic halo wraps around is a run of its own.
   std::int64_t runs = 0;
   bool operator==(const Message&) const = default;
 };
 
-/// The conversion of arrays that lie as `source` says into arrays that lie as `target` says.  Held symbolically: its
+/// The conversion of arrays with the layout `source` into arrays with the layout `target`.  Stored symbolically: its
 /// size depends neither on the number of elements nor on the number of ranks.
 ///
 /// Where the source has copies, a rank that has one of them takes all it needs from that replica, and any other rank r
@@ -52,7 +52,7 @@ class Conversion {
   /// without the powers of two).  0 where nothing is moved.
   std::int64_t block() const;
 
-  /// A few lines for people: both layouts, the block size, and where it costs little the traffic.
+  /// A description in a few lines: both layouts, the block size, and the traffic if it is cheap to compute.
   std::string explain() const;
 
  private:

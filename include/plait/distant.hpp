@@ -1,18 +1,18 @@
-/// Distant I/O: reading and writing files that lie on other ranks' disks, without those ranks' doing.
+/// Distant I/O: one-sided reads and writes of files on other ranks' disks.
 ///
 /// The model of Nieplocha, Foster and Dachsel, "Distant I/O" (1998), section 2: the calls of the C library with the
-/// offset as an argument, a handle that may be remote, the rank that the file is at home on, and a request.
+/// offset as an argument, a handle that may be remote, the rank that owns the file, and a request.
 ///
-/// A remote access is a message that a thread of the home's process serves while its program computes; the bytes go
-/// straight into the caller's buffer.  One's own disk, and files of ranks of the same node that this process can open
-/// by their path, are accessed without a message.
+/// A remote access is a message, served by a thread of the owner's process while its program computes; the data is
+/// received directly into the caller's buffer.  Files of this rank, and files of ranks of the same node that this
+/// process can open by their path, are accessed without a message.
 ///
-/// What is promised (docs/guides/distant-io.md has it at length):
-/// - Once a write has been waited for, every read that begins later, by any rank, finds it.
-/// - Accesses that nobody has waited for are in no order, also those of one rank.  Where such ones overlap, each byte
-///   is that of one of them; a request is carried out in pieces, so that no more than a byte is certain to be whole.
-/// - After a sync has been waited for, what had been waited for when it began survives a loss of power of the home.
-/// - Buffers belong to a request until it has been waited for, or test() has returned true.
+/// Consistency (docs/guides/distant-io.md has the details):
+/// - Once wait() of a write has returned, every read that begins later, by any rank, sees it.
+/// - Accesses that have not been waited for are unordered, also those of one rank.  If they overlap, each byte comes
+///   from one of them; a request is carried out in pieces, so nothing larger than a byte is atomic.
+/// - Once wait() of a sync has returned, writes that were complete when it began survive a power failure of the owner.
+/// - A buffer must not be touched until its request has been waited for, or test() has returned true.
 #pragma once
 
 #include <cstddef>
@@ -26,27 +26,27 @@
 namespace plait {
 
 enum class DistantMode : std::uint8_t {
-  kRead,       ///< files that are there, to read
-  kReadWrite,  ///< files that are there, to read and write
-  kWrite,      ///< new files, to read and write; those of the same name are emptied
+  kRead,       ///< existing files, for reading
+  kReadWrite,  ///< existing files, for reading and writing
+  kWrite,      ///< new files, for reading and writing; existing ones are truncated
 };
 
 /// This rank's part of what is opened.
 struct DistantOptions {
-  std::string path;  ///< of the file that this rank brings along; empty: none
+  std::string path;  ///< of the file that this rank contributes; empty: none
   DistantMode mode = DistantMode::kReadWrite;
-  bool temporary = false;  ///< the file is removed when it is closed; a new one has no name once it is open
+  bool temporary = false;  ///< the file is removed when it is closed; a new one is unlinked as soon as it is open
 };
 
-/// An access under way.  Copies are the same one.
+/// A pending access.  Copies refer to the same access.
 /// threads  Any number at once.
 class DistantRequest {
  public:
   class Impl;
   explicit DistantRequest(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   /// Returns once the access is done.
-  /// errors  kSystem, each time it is asked: names the host, the path, the offset and the cause, as reading past the
-  ///         end, a full disk, a rank that has ended.  Of a write that failed any part may have been written.
+  /// errors  kSystem, each time it is called: names the host, the path, the offset and the cause, such as reading past
+  ///         the end, a full disk, a rank that has ended.  Any part of a failed write may have been written.
   void wait();
   /// Whether wait() would return at once.
   bool test() const;
@@ -55,43 +55,43 @@ class DistantRequest {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Waits for all of them.  errors  That of the first one in the list that has one, once all have ended.
+/// Waits for all of them.  errors  That of the first failed request in the list, after all have completed.
 void wait_all(std::span<DistantRequest> requests);
 
-/// Files of several ranks under one handle, at most one of each rank, or one file found by a name.
-/// cost     A handler thread for each communicator, asleep while nobody calls (below 1 % of a core), and at most 4 MiB
-///          of buffers at the home, whoever calls: callers take turns, and what finds no buffer waits.
-/// threads  Any number at once, close() apart.  MPI is to be initialised for MPI_THREAD_MULTIPLE.
+/// A handle to files of several ranks, at most one of each rank, or to one file that was found by its name.
+/// cost     A handler thread for each communicator, which sleeps while there are no requests (below 1 % of a core), and
+///          at most 4 MiB of buffers at the owner, however many ranks call: requests wait for a free buffer.
+/// threads  Any number at once, except for close().  MPI must be initialised with MPI_THREAD_MULTIPLE.
 class DistantFile {
  public:
-  /// Opens or makes this rank's file and registers it.  Collective; the same mode everywhere.
+  /// Opens or creates this rank's file and registers it.  Collective, with the same mode on all ranks.
   /// errors  The same on every rank.  kSystem: a file cannot be opened.  kArgument: MPI below MPI_THREAD_MULTIPLE.
   static DistantFile open(const DistantOptions& options, const Comm& comm = Comm());
-  /// Takes part in the open of the other ranks with an error, which all get.  errors  As File::refuse_open.
+  /// Makes the open() that the other ranks call fail with an error of this rank.  errors  As File::refuse_open.
   [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);
 
-  /// Registers a file of this rank alone under a name, for others to find.  Not collective, but on a communicator on
-  /// which a DistantFile has been opened.
+  /// Registers a file of this rank under a name, with which other ranks can find it.  Not collective; a DistantFile
+  /// must have been opened on the communicator before.
   /// errors  kArgument: the name is taken, there is no path.  kSystem: the file cannot be opened.
   static DistantFile offer(const std::string& name, const DistantOptions& options, const Comm& comm);
-  /// The file that some rank offers under a name.  Not collective, as above.
-  /// errors  kArgument: nobody offers it now.
+  /// The file that a rank offers under a name.  Not collective, as offer().
+  /// errors  kArgument: no rank offers it now.
   static DistantFile find(const std::string& name, const Comm& comm);
 
   DistantFile(DistantFile&&) noexcept;
   DistantFile& operator=(DistantFile&&) noexcept;
-  /// Waits for this rank's requests and takes its own file away from the others; a temporary one is removed.
+  /// Waits for this rank's requests and withdraws its own file from the other ranks; a temporary one is removed.
   ~DistantFile();
 
-  /// The rank at which a file that was offered or found is at home; -1 of those that were opened together.
+  /// The rank that owns an offered or found file; -1 for files opened collectively.
   int home() const;
   bool is_open() const;
-  /// Whether accesses to the file of a rank go without a message.
+  /// Whether the file of a rank is accessed without messages.
   bool direct(int rank) const;
 
   /// Reads or writes `bytes` bytes at `offset` of the file of `rank`.  Reading past the end is an error; writing there
-  /// makes the file longer, and what lies between reads as zero.  The start_... calls return at once.
-  /// errors  kArgument: no such rank, an offset or size below zero, a file open only to read, a closed handle.
+  /// extends the file, and the gap reads as zeros.  The start_... calls return at once.
+  /// errors  kArgument: no such rank, a negative offset or size, a file open only for reading, a closed handle.
   ///         kSystem: as DistantRequest::wait.
   void read(std::int64_t offset, void* buffer, std::int64_t bytes, int rank);
   void write(std::int64_t offset, const void* buffer, std::int64_t bytes, int rank);
@@ -100,15 +100,15 @@ class DistantFile {
   /// Makes the file of a rank durable on its disk.
   void sync(int rank);
   DistantRequest start_sync(int rank);
-  /// The bytes of the file of a rank, and their change: new ones are zero.
+  /// The size of the file of a rank in bytes, and setting it: new bytes are zero.
   std::int64_t size(int rank);
   void resize(std::int64_t bytes, int rank);
 
-  /// Waits for this rank's requests and ends the handle.  Collective where open() was.  An offered file is not found
-  /// any more, and calls of others on it fail.
-  /// errors  kSystem, on every rank: a file that is to be removed cannot be, or a rank has given up.
+  /// Waits for this rank's requests and closes the handle.  Collective if open() was.  An offered file can no longer be
+  /// found, and calls of other ranks on it fail.
+  /// errors  kSystem, on every rank: a temporary file cannot be removed, or a rank has called abandon().
   void close();
-  /// The same for a rank that cannot go on: where close() is collective the others' next collective call says so.
+  /// close() of a rank that cannot go on: if close() is collective, the next collective call of the others fails.
   void abandon() noexcept;
 
   class Impl;

@@ -9,7 +9,7 @@ namespace plait {
 
 /// What kind of mistake an Error reports.
 enum class ErrorKind : std::uint8_t {
-  kArgument,  ///< the caller asked for something that cannot be (Python: also a ValueError)
+  kArgument,  ///< the arguments of the call are wrong (Python: also a ValueError)
   kSystem,    ///< a file, a disk, the network or a peer failed (Python: also an OSError)
 };
 

@@ -38,21 +38,21 @@ struct FileOptions {
   /// What the array is: needed for raw files and in mode `w`; checked against a .npy file's own header otherwise.
   std::optional<Extents> shape;
   std::optional<std::string> dtype;
-  /// Needed with a dtype that is not a simple .npy spelling; 0: derived from dtype.  Checked where the file tells it.
+  /// Needed with a dtype that is not a simple .npy spelling; 0: derived from dtype.  Checked if the file states it.
   std::int64_t element_bytes = 0;
-  std::optional<Order> order;  ///< of the array in the file; default C, a .npy file says its own
+  std::optional<Order> order;  ///< of the array in the file; default C; a .npy file states its own
   std::int64_t offset = 0;     ///< raw files: where the array begins, in bytes
-  /// The raw file is one of several arrays behind each other, of which File::select() names one at a time: it may be
-  /// longer than this array, and writing makes it longer.
+  /// The raw file holds several arrays, one after the other; File::select() chooses one of them at a time.  The file
+  /// may be longer than this array, and writing extends it.
   bool several = false;
   /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
   std::int64_t memory = 0;
   std::string strategy;      ///< "", "direct" or "two-phase"; "": PLAIT_STRATEGY of rank 0, or automatic
-  std::int64_t readers = 0;  ///< ranks that touch the store in two-phase accesses; 0: as many as help
+  std::int64_t readers = 0;  ///< ranks that access the store in two-phase accesses; 0: chosen by the library
 };
 
-/// A rank's part of an array in memory.  `steps` are the distances of neighbours in each dimension in bytes, of any
-/// sign; empty for a dense array in the layout's order.
+/// A rank's part of an array in memory.  `steps` are the strides of the dimensions in bytes, which may be negative;
+/// empty for a dense array in the layout's order.
 template <typename Byte>
 struct ArrayPart {
   Byte* data = nullptr;
@@ -61,7 +61,7 @@ struct ArrayPart {
 using MutablePart = ArrayPart<std::byte>;
 using ConstPart = ArrayPart<const std::byte>;
 
-/// Seconds of the last access on this process: in the store, copying, waiting for others, in all.
+/// Seconds that the last access took in this process: in the store, copying, waiting for other ranks, in total.
 struct AccessTimes {
   double io = 0;
   double copy = 0;
@@ -74,7 +74,7 @@ class Request {
  public:
   class Impl;
   explicit Request(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  /// Waits for the access.  errors  What the blocking call would throw, each time it is asked.
+  /// Waits for the access.  errors  What the blocking call would throw, each time it is called.
   void wait();
   /// Whether wait() would return at once.
   bool test() const;
@@ -85,33 +85,37 @@ class Request {
 
 /// An open array file.
 ///
-/// Every call is collective over the Comm: all its processes make it with equal arguments (their own parts apart), and
-/// all get the same result or the same Error.  With an MPI Comm a process passes one part, that of the layout's rank
-/// with its own number, or none where the layout has no such rank; alone it passes the parts of all ranks of the
-/// layout, by ascending rank.  A part is the padded local array, halo included.  Of elements with copies, one is
-/// written.
-/// forks    In a child of the process that opened it: an Error of kArgument, and nothing is destroyed or removed.
+/// Every call is collective over the Comm: all its processes make it with equal arguments (except for their own parts),
+/// and all get the same result or the same Error.  With an MPI Comm a process passes one part, that of the layout's
+/// rank with its own number, or none if the layout has no such rank.  Without one the process passes the parts of all
+/// ranks of the layout, by ascending rank.  A part is the padded local array, halo included.  If an element has copies,
+/// one of them is written.
+/// forks    Calls in a forked child throw an Error of kArgument; its destructor removes nothing.
 /// threads  One thread at a time for each File.
 class File {
  public:
-  /// Opens `path`: a .npy file, raw elements, elements striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see
-  /// plait/disks.hpp), or an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which
-  /// says what it holds as a .npy file does; or one in memory, `memory:NAME`, which does so too and stays until the
-  /// process ends or makes another one.  Ranks that share it are on one node.
+  /// Opens `path`:
+  ///   - a .npy file, or a file of raw elements;
+  ///   - a file striped over disks, `stripe:NAME?disks=d1,d2&unit=64K` (see plait/disks.hpp);
+  ///   - an array on the ranks' own disks, `distant:NAME?folder=/disk&unit=64K&place=striped`, which stores its shape
+  ///     and type as a .npy file does;
+  ///   - an array in memory, `memory:NAME`, which does so too, and exists until the process ends or replaces it.  All
+  ///     ranks that open it are on one node.
   ///
   /// An array on the ranks' own disks is a shared file (plait/shared_file.hpp; Nieplocha, Foster and Dachsel 1998,
-  /// section 3).  With several ranks it needs MPI_THREAD_MULTIPLE, and each rank serves its part while it has the File.
+  /// section 3).  With several ranks it needs MPI_THREAD_MULTIPLE, and each rank serves its part as long as the File
+  /// is open.
   /// errors  kArgument: a shape or dtype that is missing or does not match, bad options.
   ///         kSystem: missing file or folder, no permission, a short or damaged file, no space for a new one.
   static File open(const std::string& path, Mode mode, const FileOptions& options = {}, const Comm& comm = {});
-  /// Takes part in the open() of the other ranks with an error of this one: all throw it.  It is of the kind kArgument,
-  /// or with a system_code, as ENOMEM, kSystem; so in the other functions that refuse.
+  /// Makes the open() that the other ranks call fail with an error of this rank: all ranks throw it.  Its kind is
+  /// kArgument, or kSystem if a system_code such as ENOMEM is given.  The other refuse functions work alike.
   [[noreturn]] static void refuse_open(const std::string& message, const Comm& comm, int system_code = 0);
 
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
-  /// Waits for accesses that were started.  A new file (mode `w`) that was not closed is discarded, which a line on
-  /// the standard error tells, unless by an exception; what was written in place is in the file, but not made durable.
+  /// Waits for accesses that were started.  A new file (mode `w`) that was not closed is discarded, with a warning on
+  /// the standard error unless an exception is the cause.  What was written in place is in the file, but not synced.
   ~File();
 
   const std::string& path() const;
@@ -120,25 +124,25 @@ class File {
 
   /// Fills the parts with the region's elements that their ranks own.  `layout` is of the region's shape.  With
   /// `fill_halo` the halos of the local arrays are filled as well.
-  /// cost    At most `memory` bytes of staging a rank; planning is independent of the number of elements.
+  /// cost    At most `memory` bytes of staging memory a rank; planning is independent of the number of elements.
   /// errors  kArgument: layout, region and parts do not fit the array; the file is not open.  kSystem: the store
-  ///         failed.  The parts are undefined after either.
+  ///         failed.  The contents of the parts are undefined after either.
   void read(const Layout& layout, std::span<const MutablePart> parts, const Region& region = {},
             bool fill_halo = false);
   /// The reverse.  A failed write in mode `w` discards the new file.
   void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
 
-  /// The same, carried out in order by a thread of this File while the program goes on.  With MPI that thread
-  /// may call it too: initialise it for MPI_THREAD_MULTIPLE.
+  /// Nonblocking versions: a thread of this File carries the accesses out in order.  With MPI that thread may call MPI
+  /// as well, so initialise MPI with MPI_THREAD_MULTIPLE.
   Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {},
                      bool fill_halo = false);
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
 
-  /// Lets the accesses that follow mean the array `type` at `offset` bytes of a raw file that was opened with
-  /// `several`, staged in at most `memory` bytes a rank (0: as when the file was opened).  The ranks agree on it in the
-  /// next access.
-  /// cost    No communication; plans of the last few arrays are kept.
-  /// errors  kArgument, on this rank alone: not such a file, an array that cannot be.
+  /// Makes the following accesses refer to the array `type` at byte `offset` of a raw file that was opened with
+  /// `several`, with at most `memory` bytes of staging memory a rank (0: as when the file was opened).  The ranks
+  /// compare what they selected in the next access.
+  /// cost    No communication; the plans of the last few arrays are cached.
+  /// errors  kArgument, on this rank alone: the file was not opened with `several`, or the array is invalid.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
 
   /// Begins a step of a pipe (DeBenedictis & del Rosario 1993, section 8), as `pipe:NAME` opens one: what is written until
@@ -161,22 +165,22 @@ class File {
   void select_variable(const std::string& name, const std::optional<ArrayType>& type = std::nullopt);
   const std::string& variable() const;
 
-  /// Takes part in the call that the other ranks make next with an error of this one: all throw it.  For
-  /// callers that find their own arguments wrong, so that the others do not wait for them.
+  /// Makes the call that the other ranks make next fail with an error of this rank: all ranks throw it.  For callers
+  /// that find their own arguments wrong, so that the other ranks do not wait for them.
   [[noreturn]] void refuse(const std::string& message, int system_code = 0);
 
-  /// What read() or write() would do, in lines for people.  Not collective; waits for accesses that were started.
+  /// Describes what read() or write() would do, as text.  Not collective; waits for accesses that were started.
   std::string explain(const Layout& layout, const Region& region = {}, bool write = false,
                       bool fill_halo = false) const;
   AccessTimes last_times() const;
 
-  /// Makes a new file appear under its name, durably (mode `w`), or waits until parts written in place are durable.
-  /// Ends the File's streams (plait/stream.hpp), after waiting for what was started on them.
-  /// errors  kSystem, and that of a started write which failed and was not waited for: the file is as it was then.
-  ///         That of a part of a new file which an independent stream of any rank could not write: it is discarded.
+  /// Mode `w`: syncs the new file and gives it its name.  Otherwise syncs what was written in place.  Waits for what
+  /// was started on the File's streams (plait/stream.hpp) and closes them.
+  /// errors  kSystem; the error of a started write that failed and was not waited for, which leaves the file as it was
+  ///         before; the error of a part of a new file that a stream of any rank could not write: the file is discarded.
   void close();
-  /// Closes without keeping a new file.  Other ranks that are in a collective call on this File, or come to one, get an
-  /// error that says so.
+  /// Closes the file and discards it if it is new.  Collective calls of other ranks on this File, current and later
+  /// ones, fail with an error that says so.
   void abandon();
   bool is_open() const;
 

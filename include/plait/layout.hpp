@@ -27,7 +27,7 @@ inline constexpr int kMaxDimensions = 32;
 /// `kC`: the last index varies fastest; `kFortran`: the first one does.
 enum class Order : std::uint8_t { kC, kFortran };
 
-/// Positions beside the owned part of a local array, in front of it and behind it.
+/// The number of positions of the halo before (`lo`) and after (`hi`) the owned part of a local array.
 struct Halo {
   std::int64_t lo = 0;
   std::int64_t hi = 0;
@@ -48,7 +48,7 @@ struct Alignment {
   bool operator==(const Alignment&) const = default;
 };
 
-/// What few layouts need; all of it may be left empty.
+/// Less common properties of a layout; all are optional.
 struct LayoutOptions {
   Extents rank_list;             ///< the rank of each grid position, in row-major order
   std::vector<int> replicate;    ///< grid axes along which each position holds a copy
@@ -58,7 +58,7 @@ struct LayoutOptions {
   std::vector<int> order;        ///< of local arrays: dimensions, slowest first; goes before `order` of the constructor
   std::vector<Halo> halo;        ///< for each dimension
   std::vector<int> periodic;     ///< dimensions whose halo wraps around
-  Extents template_shape;        ///< with `align`: what the distributions deal, instead of the array
+  Extents template_shape;        ///< with `align`: the shape that is distributed, instead of the array's
   std::vector<Alignment> align;  ///< for each dimension of the template
   bool operator==(const LayoutOptions&) const = default;
 };
@@ -123,9 +123,10 @@ class Layout {
   /// Shape of the owned part of the local array.
   Extents local_shape(std::int64_t rank) const;
   std::int64_t local_elements(std::int64_t rank) const;
-  /// Shape of the local array with its halo, which is what programs pass around.
+  /// Shape of the local array with its halo: that of the arrays that programs pass.
   Extents padded_shape(std::int64_t rank) const;
-  /// Stretches of the array in `order` (C or Fortran) that a rank owns, and elements of the longest one.
+  /// The number of contiguous runs of the array in `order` (C or Fortran) that a rank owns, and the length of the
+  /// longest one in elements.
   /// cost  O(runs of one period of each dimension).
   std::int64_t runs(std::int64_t rank, Order order = Order::kC) const;
   std::int64_t largest_run(std::int64_t rank, Order order = Order::kC) const;
@@ -137,8 +138,8 @@ class Layout {
 
   /// The coordinate that owns an index of a dimension.
   std::int64_t owner(int dimension, std::int64_t index) const;
-  /// The coordinates that own at least one index of [begin, end), ascending; perhaps a few that own none where the
-  /// dimension is aligned by strides.  cost  as many as are returned.
+  /// The coordinates that own at least one index of [begin, end), ascending; may include a few that own none if the
+  /// alignment of the dimension has a stride.  cost  O(coordinates returned).
   std::vector<std::int64_t> owners_in(int dimension, std::int64_t begin, std::int64_t end) const;
   const layout::OwnerMap& owner_map(int dimension) const;
 
@@ -156,7 +157,7 @@ class Layout {
   /// the same elements, in the same local order with the same halo, however they were spelled.
   bool operator==(const Layout& other) const;
 
-  /// Whether the two were spelled alike; cheaper than ==, and never true for layouts that differ.
+  /// Whether the two were written in the same way; cheaper than ==, and never true for layouts that differ.
   bool spelled_like(const Layout& other) const;
 
   /// The one normal form: equal layouts have the same one.

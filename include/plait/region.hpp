@@ -1,4 +1,4 @@
-/// Regions: the part of an array that an access touches.
+/// Regions: the part of an array that an access reads or writes.
 #pragma once
 
 #include <cstdint>

@@ -80,9 +80,9 @@ struct File {
   bool operator==(const File&) const = default;
 };
 
-/// Something that a trace does not hold though it happened.
+/// Events that happened but are not in the trace.
 struct Missed {
-  std::string reason;  ///< for people: what, and why
+  std::string reason;  ///< what is missing and why, as text
   std::int64_t events = 0;
   std::int64_t read_bytes = 0;
   std::int64_t written_bytes = 0;
@@ -90,8 +90,8 @@ struct Missed {
   bool operator==(const Missed&) const = default;
 };
 
-/// What a source counted over many calls instead of telling each: numbers by name, which docs/reference/traces.md
-/// lists. These calls are not among the events.
+/// Sums over many calls that a source recorded instead of the single calls: numbers by name, listed in
+/// docs/reference/traces.md.  These calls are not among the events.
 struct Counters {
   std::uint32_t process = 0;  ///< 0: of the whole run
   std::uint32_t file = 0;     ///< as in File::number; 0: of no single file
@@ -102,7 +102,7 @@ struct Counters {
   bool operator==(const Counters&) const = default;
 };
 
-/// What is known about a trace beside its events.  Grows while events are read, complete after the last one.
+/// The metadata of a trace.  It grows while events are read and is complete after the last one.
 struct Description {
   std::string format;     ///< "plait", "1992", "csv", "strace", ...
   std::int64_t zero = 0;  ///< ns since 1970 UTC of the trace's zero; 0: not known
@@ -112,13 +112,13 @@ struct Description {
   std::vector<File> files;
   std::vector<Missed> missed;
   std::vector<Counters> counters;
-  std::vector<std::string> notes;  ///< remarks for people: what could not be read, what was guessed
+  std::vector<std::string> notes;  ///< remarks: what could not be read, what was guessed
 };
 
 /// A trace being read, in the order of start.
-/// memory   bounded, whatever the trace's length: some KiB a thread of the trace, and the tables of Description.
-/// errors   kSystem: not there, unreadable; kArgument: not of this format, with the line or byte.  A trace that is cut
-///          off is read as far as it goes and said to be incomplete.
+/// memory   independent of the trace's length: some KiB for each thread of the trace, and the tables of Description.
+/// errors   kSystem: does not exist or is not readable; kArgument: not of this format, with the line or byte.  A trace
+///          that is cut off is read as far as it goes and marked as incomplete.
 /// threads  one at a time.
 class Reader {
  public:
@@ -126,57 +126,57 @@ class Reader {
   /// Fills the front of `room`; returns how many, 0 at the end.
   virtual std::size_t read(std::span<Event> room) = 0;
   virtual const Description& description() const = 0;
-  /// Bytes of the trace read so far and in all (0: not known), for a bar of progress.
+  /// Bytes of the trace read so far, and its size (0: not known), for a progress bar.
   virtual std::int64_t bytes_read() const { return 0; }
   virtual std::int64_t bytes_in_all() const { return 0; }
 };
 
-/// A trace being written.  Events come in the order of start; a process and a file are told before the first event that
-/// names them, the rest of the description (zero, missed, counters, notes) at the end at the latest.
-/// errors   kSystem: cannot be written.  kArgument: the format cannot hold it; the message names the field.
-/// Nothing is left behind under the name unless finish() returned: it is written under another one until then.
+/// A trace being written.  Events are passed in the order of start; a process and a file are added before the first
+/// event that refers to them, the rest of the description (zero, missed, counters, notes) is passed to finish().
+/// errors   kSystem: cannot be written.  kArgument: the format cannot represent it; the message names the field.
+/// The trace has a temporary name until finish() returns.
 class Writer {
  public:
   virtual ~Writer() = default;
   virtual void add(const Process& process) = 0;
   virtual void add(const File& file) = 0;
   virtual void write(std::span<const Event> events) = 0;
-  /// Ends the trace; of the description it takes what add() does not tell.
+  /// Ends the trace; takes from the description what add() does not.
   virtual void finish(const Description& description) = 0;
   /// Bytes written so far.
   virtual std::int64_t bytes_written() const { return 0; }
-  /// What the format could not hold of what it was given, for people; complete after finish().
+  /// What the format could not represent of what it was given, as text; complete after finish().
   virtual std::vector<std::string> lost() const { return {}; }
 };
 
-/// How a trace is read whose format leaves something open.
+/// Options for formats that do not say everything about themselves.
 struct ReadOptions {
-  std::string format;        ///< empty: found out from the content
-  int base = 0;              ///< 1992: of numbers, 10 or 16; 0: as its head comment says, else found out
-  char separator = 0;        ///< 1992 and CSV: 0 as its head comment says, else blanks (1992) or a comma
-  std::string comment;       ///< 1992: what a comment line begins with; empty: as the docs say
-  std::int64_t tick = 0;     ///< ns a unit of time; 0: as the trace says, else the format's own
+  std::string format;        ///< empty: detected from the content
+  int base = 0;              ///< 1992: of numbers, 10 or 16; 0: as in its head comment, otherwise detected
+  char separator = 0;        ///< 1992 and CSV: 0: as in its head comment, otherwise blanks (1992) or a comma
+  std::string comment;       ///< 1992: what a comment line begins with; empty: see docs/formats.md
+  std::int64_t tick = 0;     ///< ns in a unit of time; 0: as the trace says, otherwise the format's default
   std::int64_t block = 512;  ///< bytes of a block: 1992, and addresses in block traces
   std::string columns;       ///< blkcsv: what the columns hold, "time,op,lba,size"; empty: as the first line says
-  std::string shown;         ///< what errors and notes call the trace; empty: its path
+  std::string shown;         ///< the name of the trace in errors and notes; empty: its path
 };
 
 /// How a trace is written.
 struct WriteOptions {
-  std::string format;        ///< empty: by the name's ending: .plait .1992 .csv .json (Perfetto)
+  std::string format;        ///< empty: by the extension: .plait .1992 .csv .json (Perfetto)
   int base = 16;             ///< 1992: of numbers, 10 or 16
   char separator = 0;        ///< 1992 and CSV: 0 for a blank (1992) or a comma
   std::string comment;       ///< 1992: what a comment line begins with; empty: the record type ff
-  std::int64_t tick = 0;     ///< ns a unit of time; 0: the format's own
+  std::int64_t tick = 0;     ///< ns in a unit of time; 0: the format's default
   std::int64_t block = 512;  ///< 1992: bytes of a block
-  bool plain = false;        ///< 1992: no comments that hold what records cannot
+  bool plain = false;        ///< 1992: without the comments that hold what records cannot
 };
 
 /// Opens a trace of any format that Plait reads.  path: a file, or /dev/stdin.
 std::unique_ptr<Reader> open_trace(const std::string& path, const ReadOptions& options = {});
 /// Begins a trace.
 std::unique_ptr<Writer> create_trace(const std::string& path, const WriteOptions& options = {});
-/// Copies what is left of a trace.  returns  the number of events.
+/// Copies the remaining events of a trace.  returns  their number.
 std::int64_t copy(Reader& from, Writer& to);
 
 }  // namespace plait::trace

@@ -1,8 +1,8 @@
 /*
- * What may happen in a trace, and how it is called: the one list that C, C++, Python and the text formats read.
+ * The kinds, interfaces and flags of events in a trace, with their names in C, C++, Python and the text formats.
  *
- * Each line is NAME(the name in C and Python, that in C++, [the value,] the word in text formats).  Values that are not
- * told are numbered from 0 in this order, which files hold: a new one comes last.
+ * Each line is NAME(the name in C and Python, that in C++, [the value,] the word in text formats).  Without a value
+ * they are numbered from 0 in this order.  Files contain these numbers, so new lines must be added at the end.
  */
 #pragma once
 

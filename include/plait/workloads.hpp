@@ -1,8 +1,7 @@
-/// Traces made to measure: the I/O of seven supercomputer programs as E. L. Miller's paper of 1992 describes it.
+/// Synthetic traces: the I/O of seven supercomputer programs as E. L. Miller's paper of 1992 describes it.
 ///
-/// The traces themselves are lost; what is left are tables 1 and 2 of the paper and its sections 3, 5 and 6.  A
-/// workload is a trace that has those figures.  What the paper leaves open was chosen; docs/guides/workloads.md says
-/// how.
+/// The original traces are lost; what remains are tables 1 and 2 of the paper and its sections 3, 5 and 6.  A workload
+/// is a generated trace with those figures.  docs/guides/workloads.md says how the rest was chosen.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,8 @@
 
 namespace plait::trace {
 
-/// One workload, with the figures of the paper, its two slips corrected (the sizes of upw and venus in table 1 are
-/// exchanged, and upw writes ten times what table 2 prints).
+/// One workload, with the figures of the paper, except for two corrected errors (the sizes of upw and venus in table 1
+/// are swapped, and upw writes ten times what table 2 prints).
 struct Workload {
   std::string_view name;
   std::string_view field;    ///< what the program computes
@@ -39,7 +38,7 @@ std::span<const Workload> workloads();
 
 /// How a workload is made.
 struct WorkloadOptions {
-  std::uint64_t seed = 1;  ///< of what varies a little: gaps between requests, lengths of cycles, starts of copies
+  std::uint64_t seed = 1;  ///< of the random variation of gaps between requests, lengths of cycles, starts of copies
   int copies = 1;          ///< programs that run side by side, each with files of its own, up to 4096
   std::int64_t offset =
       kUnknown;   ///< ns from the start of a copy to that of the next; kUnknown: within a cycle, by seed
@@ -47,7 +46,7 @@ struct WorkloadOptions {
 };
 
 /// A workload as a trace.  The same arguments give the same events on every machine.
-/// memory   some KiB a copy; events are made as they are read.
+/// memory   some KiB a copy; events are generated as they are read.
 /// errors   kArgument: no such workload, or an option out of its range.
 std::unique_ptr<Reader> workload(std::string_view name, const WorkloadOptions& options = {});
 

@@ -160,5 +160,5 @@ class _Plan:
             return Layout(shape, self._layout)
         if not shape:
             return Layout((), [])
-        dealt = ["balanced" if d == dimension else "*" for d in range(len(shape))]
-        return Layout(shape, dealt, grid=(self._ranks,), order=self._source.order)
+        distributions = ["balanced" if d == dimension else "*" for d in range(len(shape))]
+        return Layout(shape, distributions, grid=(self._ranks,), order=self._source.order)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ._core import Layout
 from ._errors import ArgumentError
 
-_SMALL = 1 << 20  # bytes that are not worth dealing to all ranks
+_SMALL = 1 << 20  # bytes that are not worth distributing over all ranks
 
 MakeLayout = Callable[[tuple[int, ...], int], Layout]
 """Called with the shape of a window and the dimension that is cut: how the ranks hold the window."""

@@ -92,7 +92,7 @@ class File:
     ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
-        layout  how the array (or the region) is dealt to the ranks, or its text, such as ``"(block, *) onto (4)"``;
+        layout  how the array (or the region) is distributed over the ranks, or its text, such as ``"(block, *) onto (4)"``;
                 without a communicator it may be left out, for the whole array on one rank
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``

@@ -33,7 +33,7 @@ class Spec:
     shared: list[str] = field(default_factory=list)
     """folders that stay the same for all, also below one of `local`"""
     place: str = "block"
-    """how ranks are dealt to hosts: block or cyclic"""
+    """how ranks are distributed over hosts: block or cyclic"""
     launcher: str = ""
     """the MPI's own launcher, empty where there is none"""
     command: list[str] = field(default_factory=list)

@@ -43,8 +43,8 @@ class Reader : public WindowMove {
       wait(slot(peer, step).filled, uses(step));
       if (!failed())
         keep_error(access_.times.copy, [&] {
-          for (std::size_t i = 0; i < dealers_.size(); ++i)
-            dealers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
+          for (std::size_t i = 0; i < copiers_.size(); ++i)
+            copiers_[i].window_to_array(range, window(peer, step), access_.arrays[i]);
         });
     }
     if (peer != me()) count(slot(peer, step).taken, step);

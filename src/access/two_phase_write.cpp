@@ -30,8 +30,8 @@ class Writer : public WindowMove {
     wait(target.taken, uses(step) - 1);
     // Also after an error of this worker: peers write their windows, and those must not lack its part.
     keep_error(access_.times.copy, [&] {
-      for (std::size_t i = 0; i < dealers_.size(); ++i)
-        dealers_[i].array_to_window(range, access_.arrays[i], window(peer, step));
+      for (std::size_t i = 0; i < copiers_.size(); ++i)
+        copiers_[i].array_to_window(range, access_.arrays[i], window(peer, step));
     });
     count(target.filled, step);
   }

@@ -27,7 +27,7 @@ class WindowMove : public Move {
         slot_bytes_(plan_.window() * plan_.element_bytes()),
         io_(plan_, access_.store, access_.data_offset),
         remote_(access_) {
-    for (const copy::LocalArray& array : access_.arrays) dealers_.emplace_back(plan_, array.rank);
+    for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
   }
 
   /// Collective over the transport.
@@ -73,7 +73,7 @@ class WindowMove : public Move {
   std::int64_t slot_bytes_;
   WindowIo io_;
   NodeExchange remote_;
-  std::vector<WindowCopier> dealers_;
+  std::vector<WindowCopier> copiers_;
   collective::FirstError error_;
 
  private:

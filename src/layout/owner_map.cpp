@@ -234,7 +234,7 @@ NestedOwnerMap::NestedOwnerMap(OwnerMapPtr outer, Distribution inner, std::int64
       inner_(std::move(inner)),
       inner_extent_(inner_extent) {}
 
-OwnerMapPtr NestedOwnerMap::inner_deal(std::int64_t positions) const {
+OwnerMapPtr NestedOwnerMap::inner_map(std::int64_t positions) const {
   if (inner_.kind == Distribution::Kind::kIndirect)
     return std::make_shared<IndirectOwnerMap>(inner_, positions, inner_extent_);
   return std::make_shared<BlockOwnerMap>(inner_, positions, inner_extent_, Turn{}, 0);
@@ -242,13 +242,13 @@ OwnerMapPtr NestedOwnerMap::inner_deal(std::int64_t positions) const {
 
 IndexSet NestedOwnerMap::set(std::int64_t coordinate) const {
   const IndexSet whole = outer_->set(coordinate / inner_extent_);
-  return nest(whole, inner_deal(whole.size())->set(coordinate % inner_extent_));
+  return nest(whole, inner_map(whole.size())->set(coordinate % inner_extent_));
 }
 
 std::int64_t NestedOwnerMap::owner(std::int64_t index) const {
   const std::int64_t c = outer_->owner(index);
   const IndexSet whole = outer_->set(c);
-  return c * inner_extent_ + inner_deal(whole.size())->owner(whole.rank_of(index));
+  return c * inner_extent_ + inner_map(whole.size())->owner(whole.rank_of(index));
 }
 
 std::vector<std::int64_t> NestedOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
@@ -258,7 +258,7 @@ std::vector<std::int64_t> NestedOwnerMap::owners_in(std::int64_t begin, std::int
     const IndexSet part = whole.clip(begin, end);
     if (part.empty()) continue;
     const std::int64_t first = whole.rank_of(part.at(0));
-    for (const std::int64_t i : inner_deal(whole.size())->owners_in(first, first + part.size()))
+    for (const std::int64_t i : inner_map(whole.size())->owners_in(first, first + part.size()))
       result.push_back(c * inner_extent_ + i);
   }
   return result;

@@ -36,7 +36,7 @@ class OwnerMap {
 
 using OwnerMapPtr = std::shared_ptr<const OwnerMap>;
 
-/// Where dealing begins and which way it goes on: block b goes to coordinate (source + b) mod p, or (source - b) mod p.
+/// Which coordinate owns the first block and in which direction it goes on: block b goes to coordinate (source + b) mod p, or (source - b) mod p.
 struct Turn {
   std::int64_t source = 0;
   bool reverse = false;
@@ -105,13 +105,13 @@ class NestedOwnerMap : public OwnerMap {
   std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const override;
 
  private:
-  OwnerMapPtr inner_deal(std::int64_t positions) const;
+  OwnerMapPtr inner_map(std::int64_t positions) const;
   OwnerMapPtr outer_;
   Distribution inner_;
   std::int64_t inner_extent_;
 };
 
-/// Index i of [0, n) is index scale*i + offset of another deal (HPF ALIGN).
+/// Index i of [0, n) is index scale*i + offset of another owner map (HPF ALIGN).
 class AlignedOwnerMap : public OwnerMap {
  public:
   AlignedOwnerMap(OwnerMapPtr base, std::int64_t size, std::int64_t scale, std::int64_t offset);

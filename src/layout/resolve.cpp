@@ -18,7 +18,7 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-bool is_dealt(const Distribution& distribution) { return distribution.kind != Distribution::Kind::kCollapsed; }
+bool is_distributed(const Distribution& distribution) { return distribution.kind != Distribution::Kind::kCollapsed; }
 
 /// Flags from a list of numbers below `count`.
 std::vector<bool> flags(const std::vector<int>& numbers, std::size_t count, const char* what, const char* of) {
@@ -42,9 +42,9 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
   std::vector<const Distribution*> levels;
   std::vector<std::vector<int>*> targets;
   for (std::size_t d = 0; d < distributions.size(); ++d) {
-    if (!is_dealt(distributions[d])) {
+    if (!is_distributed(distributions[d])) {
       if (!distributions[d].axes.empty() || !distributions[d].inner.empty())
-        refuse(text("dimension ", d, ": * is not dealt, so it takes no grid axis and no inner distribution"));
+        refuse(text("dimension ", d, ": * is not distributed, so it takes no grid axis and no inner distribution"));
       continue;
     }
     result[d].resize(1 + distributions[d].inner.size());
@@ -52,7 +52,7 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
     targets.push_back(&result[d][0]);
     for (std::size_t i = 0; i < distributions[d].inner.size(); ++i) {
       const Distribution& inner = distributions[d].inner[i];
-      if (!is_dealt(inner)) refuse(text("dimension ", d, ": * cannot stand behind /"));
+      if (!is_distributed(inner)) refuse(text("dimension ", d, ": * cannot stand behind /"));
       levels.push_back(&inner);
       targets.push_back(&result[d][i + 1]);
     }
@@ -64,7 +64,7 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
       refuse(text("the grid ", base::tuple_text(grid), " has ", free, " dimensions",
                   free == static_cast<std::int64_t>(grid.size()) ? "" : " that are not replicated", ", but ",
                   levels.size(),
-                  " dimensions of the array are dealt; give one grid extent for each that is not *, and "
+                  " dimensions of the array are distributed; give one grid extent for each that is not *, and "
                   "name those that hold copies, as in replicate=(1)"));
     int axis = 0;
     for (std::vector<int>* target : targets) {
@@ -81,7 +81,9 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
       if (axis < 0 || at(axis) >= grid.size())
         refuse(text(to_string(*levels[i]), " names the grid axis ", axis, ", but the grid ", base::tuple_text(grid),
                     " has the axes 0 to ", static_cast<std::int64_t>(grid.size()) - 1));
-      if (replicated[at(axis)]) refuse(text("the grid axis ", axis, " is dealt to and replicated; it can be one only"));
+      if (replicated[at(axis)])
+        refuse(
+            text("the grid axis ", axis, " is used by a distribution and by replicate; name it in only one of them"));
       if (used[at(axis)]) refuse(text("the grid axis ", axis, " is named twice"));
       used[at(axis)] = true;
     }
@@ -109,17 +111,17 @@ Extents extents_of(const AxesOfLevels& levels, const Extents& grid) {
 
 /// One entry for each dimension, from one for each or, where that is allowed, one for each distributed dimension.
 Extents spread(const Extents& given, const std::vector<Distribution>& distributions, const char* what,
-               bool dealt_only) {
+               bool distributed_only) {
   if (given.empty()) return Extents(distributions.size(), 0);
   if (given.size() == distributions.size()) return given;
-  const auto dealt = std::count_if(distributions.begin(), distributions.end(), is_dealt);
-  if (!dealt_only || static_cast<std::int64_t>(given.size()) != dealt)
+  const auto distributed = std::count_if(distributions.begin(), distributions.end(), is_distributed);
+  if (!distributed_only || static_cast<std::int64_t>(given.size()) != distributed)
     refuse(text(what, '=', base::tuple_text(given), " has ", given.size(), " entries; give one for each of the ",
                 distributions.size(), " dimensions"));
   Extents result(distributions.size(), 0);
   std::size_t next = 0;
   for (std::size_t d = 0; d < distributions.size(); ++d)
-    if (is_dealt(distributions[d])) result[d] = given[next++];
+    if (is_distributed(distributions[d])) result[d] = given[next++];
   return result;
 }
 
@@ -186,7 +188,7 @@ void check_halo(const Resolved& layout, std::size_t d) {
   const OwnerMap& owner_map = *layout.owner_maps[d];
   if (!consecutive(owner_map))
     refuse(text("dimension ", d,
-                ": a halo needs blocks of consecutive indices, but it is dealt in turns; use block, "
+                ": a halo needs blocks of consecutive indices, but its distribution is cyclic; use block, "
                 "balanced or gen_block"));
   const std::int64_t longest = owner_map.longest();
   if (halo.lo > longest || halo.hi > longest)
@@ -196,22 +198,22 @@ void check_halo(const Resolved& layout, std::size_t d) {
 }
 
 /// An array that is its own template.
-void deal_plainly(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
-                  const Extents& offsets) {
+void set_owner_maps(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
+                    const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
     if (offsets[d] < 0) refuse(text("dimension ", d, ": the offset ", offsets[d], " is negative"));
-    layout.owner_maps.push_back(make_owner_map(
-        layout.distributions[d],
-        {layout.shape[d], extents_of(axes[d], layout.map.grid()), is_dealt(layout.distributions[d]) ? offsets[d] : 0},
-        turns[d], static_cast<int>(d)));
+    layout.owner_maps.push_back(make_owner_map(layout.distributions[d],
+                                               {layout.shape[d], extents_of(axes[d], layout.map.grid()),
+                                                is_distributed(layout.distributions[d]) ? offsets[d] : 0},
+                                               turns[d], static_cast<int>(d)));
     for (const std::vector<int>& level : axes[d])
       layout.axes[d].insert(layout.axes[d].end(), level.begin(), level.end());
   }
 }
 
 /// An array in a template.  Returns the pinned coordinate of each axis, -1 for the others.
-Extents deal_aligned(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
-                     std::vector<bool>& replicated, const Extents& grid) {
+Extents set_aligned_owner_maps(Resolved& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
+                               std::vector<bool>& replicated, const Extents& grid) {
   const LayoutOptions& options = layout.options;
   Extents pinned(grid.size(), -1);
   layout.owner_maps.assign(layout.shape.size(), nullptr);
@@ -286,18 +288,18 @@ Resolved resolve(GivenLayout given) {
       result.options.align.size() != result.options.template_shape.size())
     refuse(text("align has ", result.options.align.size(), " entries, the template ",
                 result.options.template_shape.size(), " dimensions; give both, with one entry for each dimension"));
-  const Extents& dealt = aligned ? result.options.template_shape : result.shape;
-  if (result.distributions.size() != dealt.size())
-    refuse(text("the ", aligned ? "template " : "shape ", shape_to_string(dealt), " has ", dealt.size(),
+  const Extents& whole = aligned ? result.options.template_shape : result.shape;
+  if (result.distributions.size() != whole.size())
+    refuse(text("the ", aligned ? "template " : "shape ", shape_to_string(whole), " has ", whole.size(),
                 " dimensions, but ", result.distributions.size(),
                 " distributions were given; give one for each dimension"));
   for (std::size_t d = 0; d < dimensions; ++d)
     if (result.shape[d] < 0)
       refuse(text("dimension ", d, " has the negative size ", result.shape[d], "; use 0 or more"));
-  for (std::size_t d = 0; d < dealt.size(); ++d)
-    if (dealt[d] < 0) refuse(text("template dimension ", d, " has the negative size ", dealt[d]));
+  for (std::size_t d = 0; d < whole.size(); ++d)
+    if (whole[d] < 0) refuse(text("template dimension ", d, " has the negative size ", whole[d]));
   result.elements = base::checked_product(result.shape, "number of elements");
-  base::checked_product(dealt, "number of elements of the template");
+  base::checked_product(whole, "number of elements of the template");
 
   const RankMap all(grid, ranks == Order::kFortran, {}, {});  // for its checks
   std::vector<bool> replicated = flags(result.options.replicate, grid.size(), "replicate", "grid axis");
@@ -305,17 +307,17 @@ Resolved resolve(GivenLayout given) {
   const Extents sources = spread(result.options.source, result.distributions, "source", true);
   const Extents offsets = spread(result.options.offset, result.distributions, "offset", false);
   if (aligned && !result.options.offset.empty()) refuse("offset and align are given; put the offset into align");
-  const std::vector<bool> reverse = flags(result.options.reverse, dealt.size(), "reverse", "dimension");
+  const std::vector<bool> reverse = flags(result.options.reverse, whole.size(), "reverse", "dimension");
   std::vector<Turn> turns;
-  for (std::size_t d = 0; d < dealt.size(); ++d) turns.push_back({sources[d], reverse[d]});
+  for (std::size_t d = 0; d < whole.size(); ++d) turns.push_back({sources[d], reverse[d]});
 
   result.axes.resize(dimensions);
   Extents pinned;
   if (aligned) {
-    pinned = deal_aligned(result, axes, turns, replicated, grid);
+    pinned = set_aligned_owner_maps(result, axes, turns, replicated, grid);
   } else {
     result.map = RankMap(grid, false, {}, {});
-    deal_plainly(result, axes, turns, offsets);
+    set_owner_maps(result, axes, turns, offsets);
   }
   result.map = RankMap(std::move(grid), ranks == Order::kFortran && result.options.rank_list.empty(),
                        result.options.rank_list, pinned);

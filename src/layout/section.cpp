@@ -16,8 +16,8 @@ Layout section(const Layout& whole, const Extents& origin, const Extents& shape)
       Alignment alignment;
       alignment.dimension = static_cast<int>(d);
       // What is not distributed has no offset.
-      const bool dealt = whole.distributions()[d].kind != Distribution::Kind::kCollapsed;
-      if (dealt && !options.offset.empty()) alignment.offset = options.offset[d];
+      const bool distributed = whole.distributions()[d].kind != Distribution::Kind::kCollapsed;
+      if (distributed && !options.offset.empty()) alignment.offset = options.offset[d];
       options.template_shape[d] += alignment.offset;
       options.align.push_back(alignment);
     }

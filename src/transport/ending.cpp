@@ -38,9 +38,9 @@ void at_ending(EndingStage stage, std::function<void()> call) {
 
 // Takes no memory itself: there may be none.
 void run_endings() noexcept {
-  const auto at = [](std::size_t place) -> const Ending& {
+  const auto at = [](std::size_t index) -> const Ending& {
     const std::scoped_lock lock(endings().mutex);
-    return endings().list[place];
+    return endings().list[index];
   };
   std::size_t count = 0;
   {
@@ -48,8 +48,8 @@ void run_endings() noexcept {
     count = endings().list.size();
   }
   for (const EndingStage stage : kEndingStages)
-    for (std::size_t place = count; place-- > 0;) {
-      const Ending& one = at(place);
+    for (std::size_t index = count; index-- > 0;) {
+      const Ending& one = at(index);
       if (one.stage != stage || !one.owner.here()) continue;
       try {
         one.call();

@@ -107,8 +107,8 @@ int run_cases(const struct test_case* cases, size_t count, int argc, char** argv
 }
 
 void make_scratch(void) {
-  const char* place = getenv("TMPDIR");
-  snprintf(scratch_folder, sizeof scratch_folder, "%s/plait-c-XXXXXX", place != NULL ? place : "/tmp");
+  const char* folder = getenv("TMPDIR");
+  snprintf(scratch_folder, sizeof scratch_folder, "%s/plait-c-XXXXXX", folder != NULL ? folder : "/tmp");
   if (mkdtemp(scratch_folder) == NULL) {
     perror(scratch_folder);
     exit(1);

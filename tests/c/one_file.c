@@ -11,7 +11,7 @@ static plait_file* opened(const char* name, const char* mode, const plait_open_o
   return file;
 }
 
-/* The array that `oracle` deals, in a new file. */
+/* The array that `oracle` distributes, in a new file. */
 static void write_file(const char* name, const struct oracle* oracle, const char* order) {
   const int64_t shape[2] = {oracle->dimension[0].size, oracle->dimension[1].size};
   plait_open_options options = doubles(shape);

@@ -21,7 +21,7 @@ int64_t oracle_ranks(const struct oracle* oracle) {
 
 static int64_t coordinate(const struct oracle_dimension* dimension, int64_t index) {
   const int64_t p = dimension->coordinates;
-  switch (dimension->deal) {
+  switch (dimension->distribution) {
     case WHOLE: return 0;
     case BLOCK: return index / ((dimension->size + p - 1) / p);
     case CYCLIC: return index / dimension->k % p;
@@ -54,7 +54,7 @@ int64_t oracle_positions(const struct oracle* oracle, int64_t rank, int64_t* pos
 }
 
 static void spell(const struct oracle_dimension* dimension, char* text, size_t size) {
-  switch (dimension->deal) {
+  switch (dimension->distribution) {
     case WHOLE: snprintf(text, size, "*"); break;
     case BLOCK: snprintf(text, size, "block"); break;
     case BALANCED: snprintf(text, size, "balanced"); break;
@@ -63,18 +63,18 @@ static void spell(const struct oracle_dimension* dimension, char* text, size_t s
 }
 
 plait_layout* oracle_layout(const struct oracle* oracle) {
-  char deal[2][32];
+  char kind[2][32];
   char grid[64] = "";
   char text[256];
   int used = 0;
   for (int d = 0; d < 2; ++d) {
-    spell(&oracle->dimension[d], deal[d], sizeof deal[d]);
-    if (oracle->dimension[d].deal != WHOLE)
+    spell(&oracle->dimension[d], kind[d], sizeof kind[d]);
+    if (oracle->dimension[d].distribution != WHOLE)
       used += snprintf(grid + used, sizeof grid - (size_t)used, "%s%d", used > 0 ? ", " : "",
                        (int)oracle->dimension[d].coordinates);
   }
   snprintf(text, sizeof text, "%dx%d (%s, %s)%s%s%s%s", (int)oracle->dimension[0].size, (int)oracle->dimension[1].size,
-           deal[0], deal[1], used > 0 ? " onto (" : "", grid, used > 0 ? ")" : "", oracle->fortran ? " order=F" : "");
+           kind[0], kind[1], used > 0 ? " onto (" : "", grid, used > 0 ? ")" : "", oracle->fortran ? " order=F" : "");
   plait_layout* layout = NULL;
   CHECK_OK(plait_layout_parse(text, &layout));
   return layout;
@@ -82,22 +82,23 @@ plait_layout* oracle_layout(const struct oracle* oracle) {
 
 int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle* examples, int room_for) {
   const struct {
-    enum deal deal;
+    enum distribution distribution;
     int64_t k;
-  } deals[] = {{BLOCK, 0}, {BALANCED, 0}, {CYCLIC, 1}, {CYCLIC, 3}};
+  } kinds[] = {{BLOCK, 0}, {BALANCED, 0}, {CYCLIC, 1}, {CYCLIC, 3}};
   int count = 0;
   for (int64_t p = 1; p <= ranks; ++p) {
     if (ranks % p != 0) continue;
     for (int a = 0; a < 4; ++a)
       for (int b = 0; b < 4; ++b) {
         const struct oracle example = {
-            {{deals[a].deal, deals[a].k, rows, p}, {deals[b].deal, deals[b].k, columns, ranks / p}}, (a + b) % 2};
+            {{kinds[a].distribution, kinds[a].k, rows, p}, {kinds[b].distribution, kinds[b].k, columns, ranks / p}},
+            (a + b) % 2};
         if (count < room_for) examples[count++] = example;
       }
   }
   for (int a = 0; a < 4 && count + 1 < room_for; ++a) {
-    const struct oracle across = {{{deals[a].deal, deals[a].k, rows, ranks}, {WHOLE, 0, columns, 1}}, a % 2};
-    const struct oracle along = {{{WHOLE, 0, rows, 1}, {deals[a].deal, deals[a].k, columns, ranks}}, a % 2};
+    const struct oracle across = {{{kinds[a].distribution, kinds[a].k, rows, ranks}, {WHOLE, 0, columns, 1}}, a % 2};
+    const struct oracle along = {{{WHOLE, 0, rows, 1}, {kinds[a].distribution, kinds[a].k, columns, ranks}}, a % 2};
     examples[count++] = across;
     examples[count++] = along;
   }

@@ -8,16 +8,16 @@
 /* What a new file of doubles of two dimensions is opened with. */
 plait_open_options doubles(const int64_t* shape);
 
-enum deal { WHOLE, BLOCK, BALANCED, CYCLIC };
+enum distribution { WHOLE, BLOCK, BALANCED, CYCLIC };
 
 struct oracle_dimension {
-  enum deal deal;
+  enum distribution distribution;
   int64_t k; /* of cyclic(k) */
   int64_t size;
-  int64_t coordinates; /* 1 where it is not dealt */
+  int64_t coordinates; /* 1 where it is not distributed */
 };
 
-/* Two dimensions, dealt to a row-major grid. */
+/* Two dimensions, distributed over a row-major grid. */
 struct oracle {
   struct oracle_dimension dimension[2];
   int fortran; /* the order of local arrays */

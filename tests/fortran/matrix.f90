@@ -32,7 +32,7 @@ program matrix
     print '(a,7i4)', 'p_info', positions
   end if
 
-  ! All on the ranks' own terms: columns dealt in blocks of two, one reader.
+  ! All on the ranks' own terms: columns distributed in blocks of two, one reader.
   distr_info(1:2) = [0, 3]
   block_size(2) = 2
   proc_info(1:2) = [1, 2]

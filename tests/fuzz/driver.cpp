@@ -1,5 +1,5 @@
 // Runs the target on changed inputs, for compilers without libFuzzer.  Where the library is compiled with
-// -fsanitize-coverage=trace-pc, inputs that reach new places are kept and changed further.
+// -fsanitize-coverage=trace-pc, inputs that reach new branches are kept and changed further.
 //
 // usage: plait_fuzz [--seconds S] [--executions N] [--seed N] [--corpus FOLDER] FORMAT...     or a file: runs it alone
 #include <malloc.h>
@@ -26,13 +26,13 @@
 
 namespace {
 
-// Places reached, by pairs of jumps, as AFL counts them.
-constexpr std::size_t kPlaces = std::size_t{1} << 16;
-std::array<std::uint8_t, kPlaces> reached;
-std::array<std::uint8_t, kPlaces> ever;
-std::array<std::uint32_t, kPlaces> touched;  // those that are not 0
+// Branches reached, by pairs of jumps, as AFL counts them.
+constexpr std::size_t kBranches = std::size_t{1} << 16;
+std::array<std::uint8_t, kBranches> reached;
+std::array<std::uint8_t, kBranches> ever;
+std::array<std::uint32_t, kBranches> touched;  // those that are not 0
 std::size_t touched_count = 0;
-std::uintptr_t last_place = 0;
+std::uintptr_t last_branch = 0;
 
 std::string current;       // the input that runs
 std::string current_name;  // its format
@@ -56,7 +56,7 @@ void limit_time(int seconds) {
   (void)setitimer(ITIMER_VIRTUAL, &limit, nullptr);
 }
 
-bool has_new_places() {
+bool has_new_branches() {
   bool fresh = false;
   for (std::size_t i = 0; i < touched_count; ++i) {
     std::uint8_t& times = reached[touched[i]];
@@ -116,7 +116,7 @@ void first_inputs(const std::string& name, const Settings& settings, plait::fuzz
 
 void execute(const std::string& input) {
   current = input;
-  last_place = 0;
+  last_branch = 0;
   (void)LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(current.data()), current.size());
 }
 
@@ -130,20 +130,20 @@ void fuzz(const std::string& name, const Settings& settings) {
   for (; executions < corpus.size() && executions < settings.executions; ++executions) {
     limit_time(20);
     execute(corpus.input(executions));
-    (void)has_new_places();
+    (void)has_new_branches();
   }
   while (executions < settings.executions && (executions % 64 != 0 || now() - begin < settings.seconds)) {
     if (executions % 1024 == 0) limit_time(20);
     execute(corpus.mutated());
     ++executions;
-    if (has_new_places()) corpus.add(current);
+    if (has_new_branches()) corpus.add(current);
   }
   limit_time(0);
-  const auto places = kPlaces - static_cast<std::size_t>(std::count(ever.begin(), ever.end(), 0));
+  const auto branches = kBranches - static_cast<std::size_t>(std::count(ever.begin(), ever.end(), 0));
   const double seconds = now() - begin;
-  std::printf("fuzz: %-12s %12llu executions in %8.1f s, %8.0f a second; %5zu inputs, %6zu places; nothing failed\n",
+  std::printf("fuzz: %-12s %12llu executions in %8.1f s, %8.0f a second; %5zu inputs, %6zu branches; nothing failed\n",
               name.c_str(), static_cast<unsigned long long>(executions), seconds,
-              static_cast<double>(executions) / seconds, corpus.size(), places);
+              static_cast<double>(executions) / seconds, corpus.size(), branches);
   std::fflush(stdout);
 }
 
@@ -152,13 +152,13 @@ void fuzz(const std::string& name, const Settings& settings) {
 // Called at every jump of code compiled with coverage.
 extern "C" void __sanitizer_cov_trace_pc();
 extern "C" void __sanitizer_cov_trace_pc() {
-  const auto place = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  const auto mixed = (place ^ (place >> 16)) * 0x9e3779b1U;
-  const std::size_t slot = (mixed ^ last_place) % kPlaces;
+  const auto branch = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  const auto mixed = (branch ^ (branch >> 16)) * 0x9e3779b1U;
+  const std::size_t slot = (mixed ^ last_branch) % kBranches;
   std::uint8_t& times = reached[slot];
   if (times == 0) touched[touched_count++] = static_cast<std::uint32_t>(slot);
   if (times < 255) ++times;
-  last_place = mixed >> 1;
+  last_branch = mixed >> 1;
 }
 
 #if defined(__SANITIZE_ADDRESS__)

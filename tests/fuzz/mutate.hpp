@@ -17,7 +17,7 @@ class Corpus {
   void add(std::string input);
   std::size_t size() const { return inputs_.size(); }
   const std::string& input(std::size_t i) const { return inputs_[i]; }
-  /// One of the inputs, changed in one place or several.
+  /// One of the inputs, changed at one offset or several.
   std::string mutated();
 
  private:

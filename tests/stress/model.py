@@ -35,7 +35,7 @@ class Model:
 
 
 def overlap(one: Operation, offset: int, count: int) -> slice:
-    """The places of a range that an operation covers."""
+    """The offsets of a range that an operation covers."""
     low, high = max(one.offset, offset), min(one.end, offset + count)
     return slice(low - offset, max(low, high) - offset)
 
@@ -48,7 +48,7 @@ def wrong_bytes(
     settled: list[Operation],
     could: Callable[[Operation], bool] = lambda _: True,
 ) -> np.ndarray:
-    """The places whose byte no allowed order of the writes explains.
+    """The offsets whose byte no allowed order of the writes explains.
 
     A byte may be the old one, unless a write covers it that is in `settled`: done before the read began.  It may be
     that of any write that `could` be seen, unless a settled one of the same rank, begun after it had been waited for,

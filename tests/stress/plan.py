@@ -21,7 +21,7 @@ class Shape:
 
 @dataclass
 class Operation:
-    """One call of one rank; its times are places in that rank's list of events."""
+    """One call of one rank; its times are indices in that rank's list of events."""
 
     rank: int
     tag: int
@@ -54,9 +54,9 @@ class Plan:
 
 
 def bytes_of(tag: int, offset: int, count: int) -> np.ndarray:
-    """What the operation `tag` writes at these places: moved bytes, and those of another one, differ."""
-    places = np.arange(offset, offset + count, dtype=np.uint64)
-    mixed = places * np.uint64(0x9E3779B97F4A7C15) + np.uint64(tag * 0x632BE59BD9B4E019 % 2**64)
+    """What the operation `tag` writes at these offsets: moved bytes, and those of another one, differ."""
+    offsets = np.arange(offset, offset + count, dtype=np.uint64)
+    mixed = offsets * np.uint64(0x9E3779B97F4A7C15) + np.uint64(tag * 0x632BE59BD9B4E019 % 2**64)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     return (mixed >> np.uint64(56)).astype(np.uint8)
@@ -72,7 +72,7 @@ def plan(seed: int, phase: int, rank: int, shape: Shape, ends: list[int]) -> Pla
         tag = (phase * MOST_OPERATIONS + number) * 64 + rank
         made.operations.append(Operation(rank, tag, str(kind), file))
         if kind in ("read", "write"):
-            place(random, made.operations[-1], shape, ends[file])
+            put(random, made.operations[-1], shape, ends[file])
     waiting = list(reversed(made.operations))
     under_way: list[Operation] = []
     while waiting or under_way:
@@ -87,7 +87,7 @@ def plan(seed: int, phase: int, rank: int, shape: Shape, ends: list[int]) -> Pla
     return made
 
 
-def place(random: np.random.Generator, one: Operation, shape: Shape, end: int) -> None:
+def put(random: np.random.Generator, one: Operation, shape: Shape, end: int) -> None:
     """Chooses the bytes of a read or write: of any size, in a window as a rule."""
     begin, room = shape.windows[int(random.integers(len(shape.windows)))]
     most = min(room, shape.largest)

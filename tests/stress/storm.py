@@ -65,7 +65,7 @@ class Storm:
         self.checked = 0
 
     def windows(self, unit: int, kind: str) -> list[tuple[int, int]]:
-        """Places that straddle stripes and the limits of numbers."""
+        """Offsets that straddle stripes and the limits of numbers."""
         if self.full:
             return [(0, 24_000_000)]
         ranks = self.comm.size if kind == "shared" else 1

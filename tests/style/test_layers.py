@@ -36,7 +36,7 @@ TRACING_USES = {"base", "trace"}
 NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
-MPI_PLACES = (
+MPI_FOLDERS = (
     "src/transport/mpi/",
     "src/communicator/",
     "include/plait/mpi.hpp",
@@ -126,13 +126,13 @@ def test_public_headers_stand_on_public_headers(path: Path) -> None:
     assert not inner, f"{path} includes {inner}, which are not installed"
 
 
-def test_mpi_stays_in_its_places() -> None:
+def test_mpi_stays_in_its_folders() -> None:
     strays = [
         str(path)
         for path in files_with(CPP)
-        if not str(path).startswith(MPI_PLACES) and any(name == "mpi.h" for name, _ in includes(path))
+        if not str(path).startswith(MPI_FOLDERS) and any(name == "mpi.h" for name, _ in includes(path))
     ]
-    assert not strays, f"<mpi.h> is included outside {MPI_PLACES}: {strays}"
+    assert not strays, f"<mpi.h> is included outside {MPI_FOLDERS}: {strays}"
 
 
 def test_pure_layers_do_no_io() -> None:

@@ -37,7 +37,7 @@ class ColumbusSettings:
 
 @dataclass
 class ColumbusWay:
-    """One place for the records."""
+    """One location of the records."""
 
     words: str
     """What it is."""
@@ -88,7 +88,7 @@ class ColumbusResults:
 
 
 def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, share: None) -> ColumbusResults:
-    """Measure both places.
+    """Measure both locations.
 
     errors  plait.Error: no MPI, no room, ranks that fail or find a wrong record
     """

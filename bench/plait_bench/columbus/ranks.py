@@ -83,7 +83,7 @@ class _Columbus(Ranks):
         self._comm.Barrier()
         counts = {"requests": 0, "read_bytes": 0, "write_bytes": 0, "from_disk": -_from_disk()}
         times = {"read_seconds": 0.0, "write_seconds": 0.0}
-        # A shared position deals out the tasks: whoever is ready takes the next one.
+        # A shared position distributes the tasks: whoever is ready takes the next one.
         with plait.open(tasks, comm=self._comm) as file, file.stream(mode=1) as queue:
             begin = time.perf_counter()
             while (drawn := queue.read(1)).size:

@@ -79,7 +79,7 @@ def _words(title: str, way: ColumbusWay) -> str:
 
 
 def draw_columbus_chart(results: ColumbusResults, path: Path) -> None:
-    """Write a chart as a PNG file: what each rank reads and writes in a second, by the place of the records.
+    """Write a chart as a PNG file: what each rank reads and writes in a second, by the location of the records.
 
     errors  plait.Error where matplotlib is not installed
     """
@@ -87,11 +87,11 @@ def draw_columbus_chart(results: ColumbusResults, path: Path) -> None:
     axis = figure.subplots()
     # Okabe and Ito's colours, and hatches for print.
     for number, (kind, colour, hatch) in enumerate((("read", "#0072b2", ""), ("write", "#e69f00", "//"))):
-        places = [k + (number - 0.5) * 0.4 for k in range(len(_TITLES))]
+        positions = [k + (number - 0.5) * 0.4 for k in range(len(_TITLES))]
         rates = [results.ways[name].rate(kind) / 1e6 for name in _TITLES]
-        axis.bar(places, rates, 0.36, label=kind, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5)
-        for place, value in zip(places, rates, strict=True):
-            axis.text(place, value, three_digits(value), ha="center", va="bottom", fontsize=10)
+        axis.bar(positions, rates, 0.36, label=kind, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5)
+        for position, value in zip(positions, rates, strict=True):
+            axis.text(position, value, three_digits(value), ha="center", va="bottom", fontsize=10)
     axis.set_xticks(range(len(_TITLES)), list(_TITLES.values()), fontsize=12)
     axis.set_ylabel("MB/s per CPU", fontsize=11)
     axis.legend(fontsize=10, frameon=False)

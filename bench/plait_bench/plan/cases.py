@@ -14,12 +14,12 @@ TITLES: dict[Group, str] = {
     "extent": "The array grows: one rank's messages",
     "ranks": "The ranks grow: 10^12 elements",
     "coprime": "Coprime blocks and grids: below and above the common period",
-    "features": "Copies, halos, alignment, nested and irregular dealing",
+    "features": "Copies, halos, alignment, nested and irregular distributions",
 }
 
 
 @dataclass(frozen=True)
-class Deal:
+class Cyclic:
     """cyclic(block) on so many ranks."""
 
     block: int
@@ -36,7 +36,7 @@ class PlanCase:
     """What grows along a series: elements, or ranks in the group "ranks"."""
     source: str
     target: str
-    deals: tuple[Deal, Deal] | None = None
+    cyclic: tuple[Cyclic, Cyclic] | None = None
     """Both sides of a conversion between cyclic(k) on p and cyclic(m) on q, where that is all there is to it."""
     fill_halo: bool = False
     naive: bool = False
@@ -48,12 +48,12 @@ class PlanCase:
         return plait.compose(source, target, fill_halo=self.fill_halo)
 
 
-def pieces_of_period(deals: tuple[Deal, Deal], rank: int) -> tuple[int, int]:
-    """Return the common period of two cyclic deals, and in how many stretches a rank's part of it goes to others.
+def pieces_of_period(cyclic: tuple[Cyclic, Cyclic], rank: int) -> tuple[int, int]:
+    """Return the common period of two cyclic distributions, and in how many stretches a rank's part of it goes to others.
 
     Each of its blocks is one stretch, and one more for each boundary of a block of the target inside it.
     """
-    source, target = deals
+    source, target = cyclic
     stride = source.block * source.ranks
     period = math.lcm(stride, target.block * target.ranks)
     # Boundaries pass through every g-th phase of the stride, and through all of those equally often.
@@ -75,7 +75,7 @@ def _cyclic(group: Group, n: int, blocks: tuple[int, int], grids: tuple[int, int
         n,
         f"{n} (cyclic({k})) onto ({p})",
         f"{n} (cyclic({m})) onto ({q})",
-        deals=(Deal(k, p), Deal(m, q)),
+        cyclic=(Cyclic(k, p), Cyclic(m, q)),
         naive=naive,
     )
 

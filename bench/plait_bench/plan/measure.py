@@ -166,9 +166,9 @@ def _agrees(conversion: plait.Conversion, rank: int, messages: list[plait.Messag
 
 
 def _pieces(case: PlanCase, rank: int, messages: list[plait.Message]) -> int | None:
-    if case.deals is None:
+    if case.cyclic is None:
         return None
-    period, pieces = pieces_of_period(case.deals, rank)
+    period, pieces = pieces_of_period(case.cyclic, rank)
     return pieces if case.at >= period else sum(message.runs for message in messages)
 
 

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from plait_bench.plan.cases import Deal, PlanCase
+from plait_bench.plan.cases import Cyclic, PlanCase
 
 MOST = 4_000_000  # elements, or blocks, of one rank that are enumerated
 
@@ -17,9 +17,9 @@ Counts = dict[int, tuple[int, int]]
 
 def by_elements(case: PlanCase, rank: int) -> tuple[float, Counts] | None:
     """Return the seconds and the counts of looking at each element of the rank; None where they are too many."""
-    if case.deals is None or case.at // case.deals[0].ranks > MOST:
+    if case.cyclic is None or case.at // case.cyclic[0].ranks > MOST:
         return None
-    source, target = case.deals
+    source, target = case.cyclic
     begin = time.thread_time()
     indices = (_begins(source, case.at, rank)[:, np.newaxis] + np.arange(source.block)).ravel()
     indices = indices[indices < case.at]
@@ -36,9 +36,9 @@ def by_blocks(case: PlanCase, rank: int) -> float | None:
 
     None where those are too many.
     """
-    if case.deals is None:
+    if case.cyclic is None:
         return None
-    source, target = case.deals
+    source, target = case.cyclic
     each = source.block // target.block + 2
     if case.at // (source.ranks * source.block) * each > MOST:
         return None
@@ -53,17 +53,17 @@ def by_blocks(case: PlanCase, rank: int) -> float | None:
     return time.thread_time() - begin
 
 
-def _begins(deal: Deal, extent: int, rank: int) -> npt.NDArray[np.int64]:
+def _begins(cyclic: Cyclic, extent: int, rank: int) -> npt.NDArray[np.int64]:
     """Return where the blocks of a rank begin."""
-    return np.arange(rank * deal.block, extent, deal.ranks * deal.block)
+    return np.arange(rank * cyclic.block, extent, cyclic.ranks * cyclic.block)
 
 
-def _owners(deal: Deal, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return indices // deal.block % deal.ranks
+def _owners(cyclic: Cyclic, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return indices // cyclic.block % cyclic.ranks
 
 
-def _position(deal: Deal, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return indices // (deal.block * deal.ranks) * deal.block + indices % deal.block
+def _position(cyclic: Cyclic, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return indices // (cyclic.block * cyclic.ranks) * cyclic.block + indices % cyclic.block
 
 
 def _counts(owners: npt.NDArray[np.int64], starts: npt.NDArray[np.int64], ranks: int) -> Counts:

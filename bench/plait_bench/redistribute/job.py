@@ -20,13 +20,13 @@ WAYS = (SHARED, PRIVATE, PLAIN, PAST, ALLTOALLW)
 
 @dataclass(frozen=True)
 class Cell:
-    """One redistribution: how each dimension is dealt before and after, and the local orders."""
+    """One redistribution: how each dimension is distributed before and after, and the local orders."""
 
     name: str
     source: tuple[str, str]
     target: tuple[str, str]
     source_column: bool = False
-    """Whether the grid of two dealt dimensions is a column of ranks, rather than near a square."""
+    """Whether the grid of two distributed dimensions is a column of ranks, rather than near a square."""
     target_column: bool = False
     orders: tuple[str, str] = ("C", "C")
 

@@ -38,9 +38,9 @@ void bind_names_of(nb::module_& module, const char* base, const char* name, std:
   std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.value < b.value; });
   nb::list members;
   for (const Name& one : names) members.append(nb::make_tuple(one.name, one.value));
-  nb::dict place;
-  place["module"] = "plait.trace";
-  nb::object made = nb::module_::import_("enum").attr(base)(name, members, **place);
+  nb::dict keywords;
+  keywords["module"] = "plait.trace";
+  nb::object made = nb::module_::import_("enum").attr(base)(name, members, **keywords);
   made.attr("__doc__") = says;
   module.attr(name) = made;
 }

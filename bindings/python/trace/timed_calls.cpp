@@ -40,20 +40,20 @@ double time_calls(const std::string& call, const std::string& path, std::size_t 
   std::FILE* stream = std::fopen(path.c_str(), "r+");
   if (stream == nullptr) failed("fopen");
   const int file = fileno(stream);
-  const std::size_t places = size >= kPart ? 1 : kPart / size;
+  const std::size_t blocks = size >= kPart ? 1 : kPart / size;
   std::setvbuf(stream, nullptr, _IOFBF, 4096);
   bool right = true;
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < count && right; ++i) {
-    const auto place = static_cast<off_t>(i % places * size);
+    const auto offset = static_cast<off_t>(i % blocks * size);
     if (call == "pread") {
-      right = ::pread(file, data, size, place) == static_cast<ssize_t>(size);
+      right = ::pread(file, data, size, offset) == static_cast<ssize_t>(size);
     } else if (call == "pwrite") {
-      right = ::pwrite(file, data, size, place) == static_cast<ssize_t>(size);
+      right = ::pwrite(file, data, size, offset) == static_cast<ssize_t>(size);
     } else if (call == "lseek") {
-      right = ::lseek(file, place, SEEK_SET) == place;
+      right = ::lseek(file, offset, SEEK_SET) == offset;
     } else {
-      if (place == 0) right = std::fseek(stream, 0, SEEK_SET) == 0 && ::lseek(file, 0, SEEK_SET) == 0;
+      if (offset == 0) right = std::fseek(stream, 0, SEEK_SET) == 0 && ::lseek(file, 0, SEEK_SET) == 0;
       if (call == "read") right = right && ::read(file, data, size) == static_cast<ssize_t>(size);
       if (call == "write") right = right && ::write(file, data, size) == static_cast<ssize_t>(size);
       if (call == "fread") right = right && std::fread(data, 1, size, stream) == size;

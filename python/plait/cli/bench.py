@@ -1,6 +1,6 @@
 """`plait bench`: where its commands come from.
 
-They are the package plait-bench, which is installed on its own. This is the only place that knows its module.
+They are the package plait-bench, which is installed on its own. This is the only module that knows its module.
 """
 
 from __future__ import annotations

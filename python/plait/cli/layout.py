@@ -24,7 +24,7 @@ Examples:
   plait layout "(*, block) onto (4)" 3000x3000 "(cyclic, *) onto (4)" --dtype float64
   plait layout "(block, cyclic(3)) onto (2, 2)" 8x12 --png owners.png
 \b
-Copies, chosen ranks, alignment, two axes on one dimension, nested and irregular dealing:
+Copies, chosen ranks, alignment, two axes on one dimension, nested and irregular distributions:
   plait layout "(block, *) onto (2, 2) replicate=(1)" 6x4
   plait layout "(block) onto (4) ranks=(4:7, 0)" 12 "(cyclic) onto (3) ranks=(1:4)"
   plait layout "(block, *) onto (4) template=30x4 align=(2*d1+1, *)" 4x12

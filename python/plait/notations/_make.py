@@ -12,7 +12,7 @@ from .._core import Layout
 from .._errors import ArgumentError
 
 Ranks = npt.NDArray[np.int64]
-#: Distributions of one dimension, the first deals first, each with the grid axes that it uses, the major one first.
+#: Distributions of one dimension, the first is applied first, each with the grid axes that it uses, the major one first.
 Levels = Sequence[tuple[str, tuple[int, ...]]]
 
 
@@ -70,14 +70,14 @@ def numbering(table: Ranks) -> str | tuple[int, ...] | None:
 
 
 def make(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
-    """Make a layout with one grid axis for each dealt dimension, left to right.
+    """Make a layout with one grid axis for each distributed dimension, left to right.
 
     `table` holds the ranks, one axis for each array dimension (extent 1 where it is `*`), and a last one for replicas.
     """
     replicas = table.shape[-1]
-    dealt = [d for d, text in enumerate(dist) if text != "*"]
-    grid = [table.shape[d] for d in dealt] + ([replicas] if replicas > 1 else [])
-    replicate = (len(dealt),) if replicas > 1 else ()
+    distributed = [d for d, text in enumerate(dist) if text != "*"]
+    grid = [table.shape[d] for d in distributed] + ([replicas] if replicas > 1 else [])
+    replicate = (len(distributed),) if replicas > 1 else ()
     return _parse(shape, dist, table.reshape(grid), replicate=replicate, **options)
 
 

@@ -14,7 +14,7 @@ from ._table import Table, positions_of
 
 
 def fits(notation: str, table: Table, mesh: Ranks) -> list[tuple[int, ...]] | None:
-    """Return the mesh axes along which each dimension is dealt, the major one first as far as steps tell.
+    """Return the mesh axes along which each dimension is distributed, the major one first as far as steps tell.
 
     None for an axis along which two dimensions change at once.  Refuses a mesh of other ranks.
     """

@@ -24,9 +24,9 @@ Runs = tuple[Numbers, Numbers]
 
 
 class Dimension:
-    """How the indices of one dimension are dealt to its coordinates.
+    """How the indices of one dimension are distributed over its coordinates.
 
-    Known as blocks dealt in turn: block b has indices b * block and on, and belongs to coordinate turn[b mod
+    Known as blocks distributed in turn: block b has indices b * block and on, and belongs to coordinate turn[b mod
     coordinates]; or as the `runs` of indices with one owner: first indices and owners.
     """
 
@@ -59,7 +59,7 @@ class Dimension:
 
     @cached_property
     def cyclic(self) -> tuple[int, int] | None:
-        """Block size and first coordinate of the round robin that deals the dimension; None where none does."""
+        """Block size and first coordinate of the round robin of the dimension; None where none does."""
         if self.coordinates == 1 or not self.size:
             return max(self.size, 1), 0
         block, owners, regular = self.block, self._firsts if self._turn is not None else self.runs[1], True
@@ -284,7 +284,7 @@ def _axes_of(text: _spelling.Spelling, replicate: tuple[int, ...]) -> list[tuple
 
 
 def _entries(values: tuple[int, ...], text: _spelling.Spelling) -> list[int]:
-    """Return one entry for each dimension, of a list for those or for the dealt ones."""
+    """Return one entry for each dimension, of a list for those or for the distributed ones."""
     if not values or len(values) == len(text.shape):
         return list(values) or [0] * len(text.shape)
     given = iter(values)
@@ -311,7 +311,7 @@ def _dimension(
     # Everything else is asked for index by index; one rank for each coordinate knows.
     if size > MOST_INDICES:
         raise ArgumentError(
-            f"dimension {d} of {shown(layout)} is dealt by a map, an offset or in several steps, which other notations "
+            f"dimension {d} of {shown(layout)} is distributed by a map, an offset or in several steps, which other notations "
             f"know index by index; of its {size} indices {MOST_INDICES} at most are looked at"
         )
     line = np.moveaxis(ranks, d, 0).reshape(coordinates, -1)[:, 0]

@@ -1,4 +1,4 @@
-"""Chunk shapes of Zarr and HDF5: layouts that deal whole chunks, and the chunks that suit a layout."""
+"""Chunk shapes of Zarr and HDF5: layouts that distribute whole chunks, and the chunks that suit a layout."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def from_chunks(
             or the shape of an array
     chunks  the chunk shape, where a shape is given
     grid    ranks along each dimension
-    deal    "cyclic" deals chunks in turn; "block" gives each rank neighbours, ceil(chunks / ranks) in each dimension
+    deal    "cyclic" distributes chunks in turn; "block" gives each rank neighbours, ceil(chunks / ranks) in each dimension
 
     Raises ArgumentError for an array without chunks.
     """

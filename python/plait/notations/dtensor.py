@@ -72,8 +72,8 @@ def from_placements(
     extents = integers(mesh, "the mesh", least=1)
     table = rank_table(ranks, extents, "ranks")
     same_length("placements", placements, len(extents), "mesh dimensions")
-    dealt = [_placement(placement, axis, len(sizes)) for axis, placement in enumerate(placements)]
-    for axis, shard in enumerate(dealt):
+    by_mesh_axis = [_placement(placement, axis, len(sizes)) for axis, placement in enumerate(placements)]
+    for axis, shard in enumerate(by_mesh_axis):
         if shard is not None and not _ascends(table, axis):
             raise ArgumentError(
                 f"mesh dimension {axis} shards, but its ranks do not ascend; PyTorch then counts the shards by rank in "
@@ -81,7 +81,9 @@ def from_placements(
             )
     dimensions = []
     for d, size in enumerate(sizes):
-        shards = [(axis, shard.split) for axis, shard in enumerate(dealt) if shard is not None and shard.dim == d]
+        shards = [
+            (axis, shard.split) for axis, shard in enumerate(by_mesh_axis) if shard is not None and shard.dim == d
+        ]
         dimensions.append(_levels(size, shards, extents))
     return make_on_axes(sizes, dimensions, table, order=order)
 
@@ -121,12 +123,12 @@ def _fitted(table: Table, ranks: Ranks, objects: bool) -> Placements | None:
         return None
     for candidate in itertools.product(*(_candidates(table, d, own, ranks.shape) for d, own in enumerate(axes))):
         by_axis = {axis: shard for shards in candidate for axis, shard in shards.items()}
-        dealt = [by_axis.get(axis) for axis in range(ranks.ndim)]
+        by_mesh_axis = [by_axis.get(axis) for axis in range(ranks.ndim)]
         if not all(_ascends(ranks, axis) for axis in by_axis):
             continue
-        texts = tuple("R" if shard is None else str(shard) for shard in dealt)
+        texts = tuple("R" if shard is None else str(shard) for shard in by_mesh_axis)
         if from_placements(texts, ranks.shape, table.shape, ranks=ranks) == table.layout:
-            return Placements(tuple(map(_object, dealt)) if objects else texts, ranks)
+            return Placements(tuple(map(_object, by_mesh_axis)) if objects else texts, ranks)
     return None
 
 
@@ -177,12 +179,12 @@ def _levels(
     return [(indirect(owners), axes)]
 
 
-def _pieces(indices: npt.NDArray[np.int64], deals: Sequence[tuple[int, int]]) -> Iterator[npt.NDArray[np.int64]]:
+def _pieces(indices: npt.NDArray[np.int64], shards: Sequence[tuple[int, int]]) -> Iterator[npt.NDArray[np.int64]]:
     """Yield what each coordinate gets, in C order of the mesh dimensions (count, split)."""
-    if not deals:
+    if not shards:
         yield indices
         return
-    (count, split), *rest = deals
+    (count, split), *rest = shards
     chunked = [_chunk(part, count) for part in _chunk(indices, split)]
     for c in range(count):
         yield from _pieces(np.concatenate([parts[c] for parts in chunked]), rest)
@@ -198,7 +200,7 @@ def _candidates(table: Table, d: int, axes: tuple[int, ...], extents: tuple[int,
     """Yield placements of the mesh dimensions that shard a tensor dimension, the likely ones first."""
     dimension = table.dimensions[d]
     for order in dict.fromkeys([axes, *itertools.permutations(axes)]):
-        # A mesh dimension that deals before one in front of it makes the latter deal all of its pieces.
+        # A mesh dimension that splits before one in front of it makes the latter split all of its pieces.
         splits = {
             axis: math.prod(extents[other] for other in order[: order.index(axis)] if other > axis) for axis in order
         }

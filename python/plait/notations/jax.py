@@ -87,7 +87,7 @@ def to_spec(layout: Layout, mesh: Any = None) -> Spec:
     mesh  a Mesh, or a mapping of axis names to sizes (devices 0, 1, 2, ...), on which to say it; without it the
           layout's own grid, with the axes x, y, z, w, axis4, ...
 
-    Refuses what is not dealt in equal blocks along mesh axes, halos, and memory orders other than C.
+    Refuses what is not distributed in equal blocks along mesh axes, halos, and memory orders other than C.
     """
     table = table_of(layout).by_index()
     check_parts(_NAME, table, halo="shards do not overlap")
@@ -106,7 +106,7 @@ def to_spec(layout: Layout, mesh: Any = None) -> Spec:
     else:
         result = next(filter(None, (_fitted(table, None, ids) for ids in own_meshes(table, layout.spelling))), None)
     if result is None:
-        raise refusal(_NAME, layout, "it is not dealt in blocks along the axes of the mesh")
+        raise refusal(_NAME, layout, "it is not distributed in blocks along the axes of the mesh")
     return result
 
 

@@ -109,7 +109,9 @@ def to_darray(layout: Layout, rank: int) -> Darray:
     dargs: list[int | None] = []
     for d, dimension in enumerate(table.dimensions):
         if dimension.cyclic is None or dimension.cyclic[1]:
-            raise refusal(_DARRAY, layout, f"dimension {d} is not dealt in equal blocks in turn from coordinate 0 on")
+            raise refusal(
+                _DARRAY, layout, f"dimension {d} is not distributed in equal blocks in turn from coordinate 0 on"
+            )
         block, coordinates = dimension.cyclic[0], dimension.coordinates
         blocks = block * coordinates >= dimension.size
         ceiling = -(-dimension.size // coordinates)

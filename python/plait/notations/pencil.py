@@ -40,14 +40,14 @@ def from_pencil(
     """Return the layout of the arrays that a pencil describes.
 
     pencil  an mpi4py_fft.pencil.Pencil, or the shape of the whole array
-    axis    the dimension with which it is aligned, which is not dealt; may be negative
-    dims    ranks of each grid dimension (of `Subcomm(comm, dims)`), which are dealt left to right unless `axes` says
+    axis    the dimension with which it is aligned, which is not distributed; may be negative
+    dims    ranks of each grid dimension (of `Subcomm(comm, dims)`), which are distributed left to right unless `axes` says
             otherwise; an entry less than dimensions: the aligned one has none
-    axes    the grid dimension that deals each array dimension, as after `pencil.pencil(axis)`
+    axes    the grid dimension over which each array dimension is distributed, as after `pencil.pencil(axis)`
     comm    with an object: the communicator that Subcomm was made of; without it MPI.COMM_WORLD
 
     With an object it asks MPI which ranks the subcommunicators have; nothing is communicated.
-    Raises ArgumentError where mpi4py-fft would refuse: fewer indices than ranks in a dimension, a dealt axis.
+    Raises ArgumentError where mpi4py-fft would refuse: fewer indices than ranks in a dimension, a distributed axis.
     """
     if hasattr(pencil, "subcomm"):
         pencil, axis, dims, axes = _read(pencil, comm)
@@ -88,9 +88,9 @@ def from_pencil(
 def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     """Return shape, aligned dimension, grid and the grid dimension of each array dimension.
 
-    axis  the dimension to be aligned with, if several are not dealt; without it the last one of them
+    axis  the dimension to be aligned with, if several are not distributed; without it the last one of them
 
-    Refuses what is not balanced, deals every dimension, gives a rank nothing, has replicas, halos or a memory order
+    Refuses what is not balanced, distributes every dimension, gives a rank nothing, has replicas, halos or a memory order
     other than C, and ranks that are not counted in C order of a grid.
     """
     table = table_of(layout)
@@ -98,11 +98,11 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     table = table.by_rank()
     whole = [d for d, extent in enumerate(table.extents) if extent == 1]
     if layout.ndim < 2 or not whole:
-        raise refusal(_NAME, layout, "a pencil has 2 dimensions or more, one of which is not dealt")
+        raise refusal(_NAME, layout, "a pencil has 2 dimensions or more, one of which is not distributed")
     aligned = whole[-1] if axis is None else axis % layout.ndim
     if aligned not in whole:
         raise refusal(
-            _NAME, layout, f"dimension {aligned} is dealt to {table.extents[aligned]} ranks, so no pencil of it"
+            _NAME, layout, f"dimension {aligned} is distributed over {table.extents[aligned]} ranks, so no pencil of it"
         )
     for d, dimension in enumerate(table.dimensions):
         least, more = divmod(dimension.size, dimension.coordinates)
@@ -115,8 +115,8 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     # The array dimensions in the order of the grid: the ranks of the slowest one lie farthest from each other.
     ranks = table.ranks[..., 0]
     steps = [abs(int(np.diff(ranks, axis=d).flat[0])) if extent > 1 else 0 for d, extent in enumerate(table.extents)]
-    dealt = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -steps[d])
-    positions = iter(dealt)
+    distributed = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -steps[d])
+    positions = iter(distributed)
     by_position = [d if d in whole else next(positions) for d in range(layout.ndim)]
     found = Pencil(
         layout.shape,
@@ -159,13 +159,13 @@ def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...]
                 own.Free()
                 steps[d] = ranks[1] - ranks[0]
         group.Free()
-    dealt = sorted((d for d, size in enumerate(sizes) if size > 1), key=lambda d: -steps[d])
+    distributed = sorted((d for d, size in enumerate(sizes) if size > 1), key=lambda d: -steps[d])
     expected = math.prod(sizes)
-    for d in dealt:
+    for d in distributed:
         expected //= sizes[d]
         if steps[d] != expected:
             raise ArgumentError(f"the ranks of dimension {d} are {steps[d]} apart in the communicator, not {expected}")
-    positions = iter(dealt)
+    positions = iter(distributed)
     by_position = [next(positions) if size > 1 else d for d, size in enumerate(sizes)]
     dims = tuple(sizes[d] for d in by_position)
     return tuple(pencil.shape), int(pencil.axis), dims, tuple(by_position.index(d) for d in range(len(sizes)))

@@ -82,7 +82,7 @@ def from_descriptor(
 def to_descriptor(layout: Layout, rank: int, *, context: int = 0) -> list[int]:
     """Return the nine integers of a rank, with the least leading dimension that its local array can have.
 
-    Refuses what is no matrix, is not dealt in equal blocks, begins inside one, has replicas or halos, or is not
+    Refuses what is no matrix, is not distributed in equal blocks, begins inside one, has replicas or halos, or is not
     column-major (order=F) on each rank.  The BLACS grid that belongs to it is `to_grid(layout)`.
     """
     _, desc = _checked(layout)
@@ -105,7 +105,9 @@ def _checked(layout: Layout) -> tuple[Grid, list[int]]:
     table = table.by_index()
     for d, dimension in enumerate(table.dimensions):
         if dimension.cyclic is None:
-            raise refusal(_NAME, layout, f"dimension {d} is not dealt in equal blocks in turn from its first index on")
+            raise refusal(
+                _NAME, layout, f"dimension {d} is not distributed in equal blocks in turn from its first index on"
+            )
     mb, nb = (dimension.cyclic[0] if dimension.cyclic else 1 for dimension in table.dimensions)
     # The grid position of the least rank would be (0, 0), were the ranks counted along the grid: then the first block
     # lies at the source position.  Where they are not, a map of ranks says it.

@@ -13,7 +13,7 @@ from ._shuffle import mix, shuffled
 
 @dataclass(frozen=True, kw_only=True)
 class _Scheduled(Pattern):
-    """A pattern that deals records in the order of arrival, a round at a time."""
+    """A pattern that hands out records in the order of arrival, a round at a time."""
 
     seed: int | None = None
 

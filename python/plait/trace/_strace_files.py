@@ -119,11 +119,11 @@ class StraceFiles:
 
     def _looked_at(self, paths: Sequence[str]) -> list[_File]:
         found: list[tuple[str, bytes, _Time, _Time]] = []
-        for place, path in enumerate(paths):
+        for index, path in enumerate(paths):
             number = _NUMBER.search(path)
             if number is None:
                 raise ArgumentError(f"{path} does not end in the number of a thread, as files of strace -ff do")
-            plain = self._unpacked(path, place)
+            plain = self._unpacked(path, index)
             try:
                 first, last = _first_and_last(plain)
                 empty = os.stat(plain).st_size == 0
@@ -146,11 +146,11 @@ class StraceFiles:
             for path, number, first, _ in found
         ]
 
-    def _unpacked(self, path: str, place: int) -> str:
+    def _unpacked(self, path: str, index: int) -> str:
         opener = opener_of(path)
         if opener is None:
             return path
-        plain = os.path.join(self._folder.name, str(place))
+        plain = os.path.join(self._folder.name, str(index))
         with unpacking(path), opener(path) as packed, open(plain, "wb") as file:
             shutil.copyfileobj(packed, file, 1 << 18)
         return plain

@@ -56,7 +56,7 @@ static inline void plait_delta_begin(struct plait_delta* delta, int64_t base) {
   delta->kind = PLAIT_DELTA_KINDS;
 }
 
-/* The place of a file's entry, which a file with another number gives up. */
+/* The slot of a file's entry, which a file with another number gives up. */
 static inline struct plait_delta_file* plait_delta_entry(struct plait_delta* delta, uint32_t number) {
   struct plait_delta_file* entry = &delta->files[number % PLAIT_DELTA_FILES];
   if (entry->number != number) {

@@ -31,7 +31,7 @@ static int sys_open(const char* path, int flags) {
 }
 static void sys_close(int file) { (void)syscall(SYS_close, file); }
 
-/* ThreadSanitizer must see mappings come and go: a place that is mapped anew has no history. */
+/* ThreadSanitizer must see mappings come and go: an address that is mapped again has no history. */
 #if defined(__SANITIZE_THREAD__)
 #define PLAIT_SEEN_MAPPINGS 1
 #elif defined(__has_feature)
@@ -246,33 +246,33 @@ static int map_chunk(struct plait_mapping* mapping, uint64_t position, uint32_t 
   return error;
 }
 
-int plait_file_chunk(struct plait_mapping* mapping, struct plait_place* place, uint32_t size, uint32_t kind,
+int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* reserved, uint32_t size, uint32_t kind,
                      uint32_t process, uint32_t thread, uint64_t image) {
-  if (place->retry != 0 && plait_events_now() < place->retry) return EAGAIN;
+  if (reserved->retry != 0 && plait_events_now() < reserved->retry) return EAGAIN;
   const int kept = errno;
-  if (place->size < size) {
-    place->position = __atomic_fetch_add(&trace_header->next, size, __ATOMIC_RELAXED);
-    place->size = size;
+  if (reserved->size < size) {
+    reserved->position = __atomic_fetch_add(&trace_header->next, size, __ATOMIC_RELAXED);
+    reserved->size = size;
   }
   pause_capture(1);
-  const int error = map_chunk(mapping, place->position, place->size);
+  const int error = map_chunk(mapping, reserved->position, reserved->size);
   pause_capture(0);
   errno = kept;
   if (error != 0) {
-    place->retry = plait_events_now() + 1000000000;
+    reserved->retry = plait_events_now() + 1000000000;
     return error;
   }
   struct plait_chunk* chunk = mapping->chunk;
   chunk->kind = kind;
-  chunk->position = place->position;
-  chunk->size = place->size;
+  chunk->position = reserved->position;
+  chunk->size = reserved->size;
   chunk->process = process;
   chunk->thread = thread;
   chunk->image = image;
   __atomic_signal_fence(__ATOMIC_RELEASE);
   memcpy(chunk->magic, PLAIT_CHUNK_MAGIC, sizeof chunk->magic);
-  place->size = 0;
-  place->retry = 0;
+  reserved->size = 0;
+  reserved->retry = 0;
   return 0;
 }
 

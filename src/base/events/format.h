@@ -15,12 +15,12 @@
 enum {
   PLAIT_TRACE_VERSION = 1,
   PLAIT_TRACE_HEADER = 4096,     /* bytes of the header */
-  PLAIT_TRACE_UNIT = 1024,       /* places and sizes of chunks are multiples */
+  PLAIT_TRACE_UNIT = 1024,       /* offsets and sizes of chunks are multiples */
   PLAIT_TRACE_LARGEST = 1 << 20, /* bytes of a chunk at most */
   PLAIT_TRACE_CONTEXTS = 1024,   /* contexts of a chunk at most */
   PLAIT_TRACE_WRITTEN = 1,       /* header flag: made by one writer at once; chunks in order, an index at the end */
   PLAIT_TRACE_LONGEST = 96,      /* bytes of one record of an event at most, contexts included */
-  PLAIT_TRACE_MISSED = 8         /* places for reasons in a process block */
+  PLAIT_TRACE_MISSED = 8         /* room for so many reasons in a process block */
 };
 
 struct plait_trace_header {

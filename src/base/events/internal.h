@@ -23,8 +23,8 @@ struct plait_mapping {
   size_t page_bytes;
 };
 
-/* The place in the file of a chunk that could not be made yet, and when to try again. */
-struct plait_place {
+/* The bytes of the file that are reserved for a chunk that could not be made yet, and when to try again. */
+struct plait_reservation {
   uint64_t position;
   uint32_t size;
   int64_t retry;
@@ -38,7 +38,7 @@ struct plait_thread {
   uint32_t thread;
   int fresh; /* the next event begins a context of its own */
   struct plait_mapping mapping;
-  struct plait_place place;
+  struct plait_reservation reserved;
   uint32_t next_size;
   int64_t greatest; /* start in the present chunk */
   int64_t sampled;  /* when cpu was looked at */
@@ -57,8 +57,8 @@ struct plait_live {
 /* Joins or makes the trace; on success its path, header and identity are kept.  returns  0 or an errno. */
 int plait_file_join(const char* path);
 /* Takes `size` bytes of the file and maps them with the front of a chunk filled in.  returns  0 or an errno, after
- * which `place` keeps what was taken for another attempt, a second later at the earliest. */
-int plait_file_chunk(struct plait_mapping* mapping, struct plait_place* place, uint32_t size, uint32_t kind,
+ * which `reserved` keeps what was taken for another attempt, a second later at the earliest. */
+int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* reserved, uint32_t size, uint32_t kind,
                      uint32_t process, uint32_t thread, uint64_t image);
 /* Lets go of the memory; what was written stays in the file. */
 void plait_file_release(struct plait_mapping* mapping);
@@ -77,7 +77,7 @@ struct plait_process {
   struct plait_mapping mapping; /* the process chunk, kept to the end */
   struct plait_process_block* block;
   struct plait_mapping names;
-  struct plait_place names_place;
+  struct plait_reservation names_reserved;
   uint32_t names_size;
   uint32_t id;
   uint64_t image;

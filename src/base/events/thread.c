@@ -16,7 +16,7 @@ int plait_thread_recover(uintptr_t here) {
   struct plait_thread* state = plait_local.state;
   if (state != NULL) { /* its deltas may have gone on without an event: begin anew */
     plait_file_release(&state->mapping);
-    state->place = (struct plait_place){0, 0, 0};
+    state->reserved = (struct plait_reservation){0, 0, 0};
   }
   return 1;
 }
@@ -71,7 +71,7 @@ struct plait_thread* plait_thread_state(void) {
   if (state == NULL || !plait_events_active()) return NULL;
   if (state->generation != plait_live->generation) { /* its chunk belongs to what ended */
     plait_file_release(&state->mapping);
-    state->place = (struct plait_place){0, 0, 0};
+    state->reserved = (struct plait_reservation){0, 0, 0};
     state->next_size = 0;
     state->thread = (uint32_t)plait_thread_id(); /* another one in the child of a fork */
     state->generation = plait_live->generation;

@@ -10,7 +10,7 @@ namespace plait::container::npy {
 
 bool is_ascii(std::string_view text);
 std::string utf8_of_latin1(std::string_view text);
-/// Nothing where a character has no place in Latin-1, or the text is no UTF-8.
+/// Nothing where a character is not in Latin-1, or the text is no UTF-8.
 std::optional<std::string> latin1_of_utf8(std::string_view text);
 bool is_utf8(std::string_view text);
 /// Appends the character of a number up to 0x10ffff, of a surrogate as well.

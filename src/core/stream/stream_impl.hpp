@@ -51,7 +51,7 @@ class Stream::Impl {
     file_ = nullptr;
     release();
   }
-  /// Lets the store go, which no call may need any more: a file that was deleted would keep its place on the disk.
+  /// Lets the store go, which no call may need any more: a file that was deleted would keep its space on the disk.
   void release() { store_ = nullptr; }
 
  protected:

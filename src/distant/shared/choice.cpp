@@ -152,7 +152,9 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
                 "); remove the components of one"),
            EEXIST);
   if (!complete.empty() && plain)
-    refuse(path, "there are an ordinary file and a striped one of that name; say which by the place, or remove one",
+    refuse(path,
+           "there are an ordinary file and a striped one of that name; say which by place=one or place=striped, or "
+           "remove one",
            EEXIST);
   if (!complete.empty()) {
     const Candidate& chosen = *complete.front();

@@ -287,9 +287,9 @@ void SharedFile::Impl::open_rounds(const std::vector<std::string>& own, bool nam
   const DistantMode mode = options_.mode == SharedFileMode::kRead ? DistantMode::kRead : DistantMode::kReadWrite;
   for (int round = 0; round < parts_.rounds(); ++round) {
     const std::int64_t number = transport_->next_number();  // before anything that may fail on this rank alone
-    const auto place = static_cast<std::size_t>(round);
+    const auto index = static_cast<std::size_t>(round);
     auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
-    files->open_together(number, {place < own.size() ? own[place] : std::string(), mode, false},
+    files->open_together(number, {index < own.size() ? own[index] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
     // All have it before the next one gets a number.
     collective::agree(*transport_, collective::caught([&] { parts_.add(std::move(files)); }));

@@ -45,7 +45,8 @@ void check_sizes(const Layout& layout) {
   if (!power_of_two(layout.size())) {
     for (int d = 0; d < layout.dimensions(); ++d)
       if (const std::int64_t extent = layout.coordinates_in(d); !power_of_two(extent))
-        refuse(layout, text("dimension ", d, " is dealt to ", extent, " coordinates, which is no power of two"));
+        refuse(layout,
+               text("dimension ", d, " is distributed over ", extent, " coordinates, which is no power of two"));
     refuse(layout, text("it has ", layout.size(), " ranks, which is no power of two"));
   }
   if (layout.replicas() > 1)
@@ -159,9 +160,9 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
   if (std::count(unit.begin(), unit.end(), -1) > 0)
     refuse(layout,
            text("it has ", layout.size(), " ranks for ", layout.elements(), " elements, so some ranks are empty"));
-  std::vector<IndexBit> dealt;
-  for (const int k : unit) dealt.push_back(bits[at(k)]);
-  const Layout wanted = Layout::parse(spelled(layout, dealt), layout.shape());
+  std::vector<IndexBit> distributed;
+  for (const int k : unit) distributed.push_back(bits[at(k)]);
+  const Layout wanted = Layout::parse(spelled(layout, distributed), layout.shape());
   if (wanted != layout) refuse_unlike(layout, wanted);
   return {std::move(unit), std::move(position)};
 }

@@ -29,7 +29,7 @@ struct Dimension {
   Spelled spelled;
 };
 
-const layout::BlockOwnerMap* plain_deal(const layout::OwnerMap& owner_map) {
+const layout::BlockOwnerMap* plain_map(const layout::OwnerMap& owner_map) {
   return dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
 }
 
@@ -46,7 +46,7 @@ bool spell_by_axes(const Layout& layout, const Resolved& resolved, std::vector<D
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (resolved.shape[d] == 0) continue;
     const layout::OwnerMap& owner_map = layout.owner_map(static_cast<int>(d));
-    const auto* plain = plain_deal(owner_map);
+    const auto* plain = plain_map(owner_map);
     if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMostGaps) {
       dimensions[d].spelled = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), turn_of(*plain));
       continue;
@@ -143,7 +143,7 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
   options.offset.assign(count, 0);
   std::vector<std::vector<std::pair<std::int64_t, int>>> axes(count);  // (weight, axis)
   Extents grid;
-  std::vector<int> dealt;
+  std::vector<int> distributed;
   for (const layout::Digit& digit : ranks.digits) {
     const auto axis = static_cast<int>(grid.size());
     grid.push_back(digit.extent);
@@ -152,7 +152,7 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
       continue;
     }
     axes[static_cast<std::size_t>(digit.dimension)].emplace_back(digit.weight, axis);
-    dealt.push_back(digit.dimension);
+    distributed.push_back(digit.dimension);
   }
   for (std::size_t d = 0; d < count; ++d) {
     if (axes[d].empty()) continue;
@@ -163,8 +163,10 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
     if (spelled.turn.reverse) options.reverse.push_back(static_cast<int>(d));
     std::sort(axes[d].rbegin(), axes[d].rend());
   }
-  const bool once = std::adjacent_find(dealt.begin(), dealt.end(), std::greater_equal<>()) == dealt.end();
-  const bool backwards = std::adjacent_find(dealt.begin(), dealt.end(), std::less_equal<>()) == dealt.end();
+  const bool once =
+      std::adjacent_find(distributed.begin(), distributed.end(), std::greater_equal<>()) == distributed.end();
+  const bool backwards =
+      std::adjacent_find(distributed.begin(), distributed.end(), std::less_equal<>()) == distributed.end();
   Order order = Order::kC;
   if (!once && backwards && options.replicate.empty() && ranks.list.empty()) {
     std::reverse(grid.begin(), grid.end());
@@ -220,11 +222,11 @@ Layout Layout::normal_form() const {
   bool plain = true;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (shape()[d] == 0) continue;
-    const layout::OwnerMap& dealt = owner_map(static_cast<int>(d));
-    const std::optional<Pattern> pattern = pattern_of(dealt);
+    const layout::OwnerMap& map = owner_map(static_cast<int>(d));
+    const std::optional<Pattern> pattern = pattern_of(map);
     if (!pattern) return *this;
     dimensions[d].pattern = *pattern;
-    plain = plain && plain_deal(dealt) != nullptr;
+    plain = plain && plain_map(map) != nullptr;
   }
   Ranks ranks;
   const bool by_axes = plain && size() > kFewRanks && spell_by_axes(*this, *resolved_, dimensions, ranks);

@@ -86,15 +86,15 @@ std::optional<DigitGrid> digits_of_axes(const Resolved& layout) {
 RankTable::RankTable(const Layout& layout, const Resolved& resolved, std::vector<Labels> labels)
     : labels_(std::move(labels)), ranks_(resolved.map.ranks()) {
   std::vector<std::vector<std::int64_t>> label(labels_.size());
-  std::int64_t dealt = 1;
+  std::int64_t owners = 1;
   for (std::size_t d = 0; d < labels_.size(); ++d) {
-    dealt *= labels_[d].extent;
+    owners *= labels_[d].extent;
     if (resolved.shape[d] == 0) continue;
     label[d].assign(at(labels_[d].extent), -1);
     for (std::size_t l = 0; l < labels_[d].coordinates.size(); ++l)
       label[d][at(labels_[d].coordinates[l])] = static_cast<std::int64_t>(l);
   }
-  copies_ = static_cast<std::int64_t>(ranks_.size()) / dealt;
+  copies_ = static_cast<std::int64_t>(ranks_.size()) / owners;
   table_.reserve(ranks_.size() * labels_.size());
   for (const std::int64_t rank : ranks_) {
     const Extents coordinates = layout.coordinates(rank);

@@ -262,10 +262,11 @@ std::vector<Halo> parse_halo(std::string_view text) {
 }
 
 Layout make_layout(const Notation& notation, const Extents& shape) {
-  const bool dealt = std::any_of(notation.distributions.begin(), notation.distributions.end(),
-                                 [](const Distribution& d) { return d.kind != Distribution::Kind::kCollapsed; });
-  if (dealt && !notation.grid)
-    throw Error(ErrorKind::kArgument, "the layout deals dimensions but names no grid; add one, as in \"onto (2, 2)\"");
+  const bool distributed = std::any_of(notation.distributions.begin(), notation.distributions.end(),
+                                       [](const Distribution& d) { return d.kind != Distribution::Kind::kCollapsed; });
+  if (distributed && !notation.grid)
+    throw Error(ErrorKind::kArgument,
+                "the layout distributes dimensions but has no grid; add one, as in \"onto (2, 2)\"");
   return Layout(shape, notation.distributions, notation.grid.value_or(Extents{}), notation.ranks.value_or(Order::kC),
                 notation.order.value_or(Order::kC), notation.options);
 }

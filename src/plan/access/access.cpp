@@ -203,10 +203,10 @@ double AccessPlan::predicted_seconds(Strategy strategy) const {
       static_cast<double>(requests(strategy)) * (write_ ? model_.write_request_seconds : model_.request_seconds);
   if (strategy == Strategy::kDirect) return hosted * touching + part / model_.store_bytes_per_second;
   const double share = static_cast<double>(std::min(share_, section_.elements) * element_bytes_);
-  const double dealing =
+  const double copying =
       hosted * static_cast<double>(runs_in_window(rank)) * model_.run_seconds + part / model_.copy_bytes_per_second;
   const double waiting = workers_ > 1 ? static_cast<double>(steps_ + 1) * model_.step_seconds : 0;
-  return touching + share / model_.window_bytes_per_second + dealing + waiting;
+  return touching + share / model_.window_bytes_per_second + copying + waiting;
 }
 
 }  // namespace plait::plan

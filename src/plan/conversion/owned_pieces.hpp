@@ -1,4 +1,4 @@
-/// All that a set has in common with the coordinates of a deal, in one walk over the set's runs.
+/// All that a set has in common with the coordinates of an owner map, in one walk over the set's runs.
 #pragma once
 
 #include <cstdint>

@@ -42,10 +42,10 @@ namespace {
 std::vector<Partner> partners_of_walk(const Span& own, const Layout& mine, std::int64_t position, const Layout& other,
                                       int d) {
   std::vector<Partner> found;
-  for (OwnedPieces& dealt : owned_pieces(own.set, other.owner_map(d))) {
-    shift(dealt.pieces, own.position, other.halo(d).lo);
+  for (OwnedPieces& owned : owned_pieces(own.set, other.owner_map(d))) {
+    shift(owned.pieces, own.position, other.halo(d).lo);
     found.push_back(
-        {dealt.coordinate, {overlap_of(dealt.pieces, padded(mine, d, position), padded(other, d, dealt.coordinate))}});
+        {owned.coordinate, {overlap_of(owned.pieces, padded(mine, d, position), padded(other, d, owned.coordinate))}});
   }
   return found;
 }

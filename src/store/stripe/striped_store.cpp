@@ -27,8 +27,8 @@ std::unique_ptr<Pending> submit_to(posix::PosixStore& store, std::vector<WriteSe
 template <typename Segment>
 class PendingRounds : public Pending {
  public:
-  PendingRounds(Components& components, RequestSplit<Segment> dealing)
-      : components_(components), dealing_(std::move(dealing)), first_(submit_round()) {}
+  PendingRounds(Components& components, RequestSplit<Segment> split)
+      : components_(components), split_(std::move(split)), first_(submit_round()) {}
 
   void complete() override {
     for (Batch batch = std::move(first_); !batch.empty();) {
@@ -45,8 +45,8 @@ class PendingRounds : public Pending {
  private:
   Batch submit_round() {
     Batch batch;
-    if (dealing_.done()) return batch;
-    std::vector<std::vector<Segment>> parts = dealing_.next();
+    if (split_.done()) return batch;
+    std::vector<std::vector<Segment>> parts = split_.next();
     for (std::size_t i = 0; i < parts.size(); ++i)
       if (!parts[i].empty()) batch.push_back(submit_to(*components_[i], std::move(parts[i])));
     return batch;
@@ -65,7 +65,7 @@ class PendingRounds : public Pending {
   }
 
   Components& components_;
-  RequestSplit<Segment> dealing_;
+  RequestSplit<Segment> split_;
   Batch first_;
 };
 

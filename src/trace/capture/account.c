@@ -60,10 +60,10 @@ static size_t counters_of(const char* path, int64_t values[4]) {
   if (account_slurp(path, text, sizeof text) <= 0) return 0;
   static const char* const names[] = {"rchar", "wchar", "syscr", "syscw"};
   for (int i = 0; i < 4; ++i) {
-    const char* place = strstr(text, names[i]);
-    if (place == NULL) return 0;
-    place += strlen(names[i]);
-    values[i] = number_at(&place);
+    const char* value = strstr(text, names[i]);
+    if (value == NULL) return 0;
+    value += strlen(names[i]);
+    values[i] = number_at(&value);
   }
   return strlen(text);
 }
@@ -207,28 +207,28 @@ void account_compare(void) {
   if (read > 0 || written > 0) plait_events_missed(PLAIT_MISSED_KERNEL, calls, read, written);
 }
 
-static char* write_number(char* place, int64_t number) {
+static char* write_number(char* end, int64_t number) {
   char digits[24];
   int count = 0;
   do digits[count++] = (char)('0' + number % 10);
   while ((number /= 10) > 0);
-  *place++ = ' ';
-  while (count > 0) *place++ = digits[--count];
-  return place;
+  *end++ = ' ';
+  while (count > 0) *end++ = digits[--count];
+  return end;
 }
 
 void account_child(int child) {
   char path[32] = "/proc/";
-  char* place = write_number(path + strlen(path) - 1, child);
+  char* end = write_number(path + strlen(path) - 1, child);
   path[strlen("/proc")] = '/';
   // A debugger waits for programs that are not its children, and is not counted theirs.
   char text[512];
-  strcpy(place, "/stat");
+  strcpy(end, "/stat");
   const char* parent = account_slurp(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
   if (parent == NULL || parent[1] == 0 || parent[2] == 0) return;
   parent += 3;  // behind the state, a letter
   if (number_at(&parent) != capture_process()) return;
-  strcpy(place, "/io");
+  strcpy(end, "/io");
   int64_t values[4];
   if (counters_of(path, values) != 0) settle(values);
 }
@@ -239,10 +239,10 @@ void account_hand_over(char* text, size_t room) {
     *text = 0;
     return;
   }
-  char* place = write_number(text, capture_process());
-  place = write_number(place, counts.read_bytes);
-  place = write_number(place, counts.written_bytes);
-  place = write_number(place, counts.reads);
-  place = write_number(place, counts.writes);
-  *place = 0;
+  char* end = write_number(text, capture_process());
+  end = write_number(end, counts.read_bytes);
+  end = write_number(end, counts.written_bytes);
+  end = write_number(end, counts.reads);
+  end = write_number(end, counts.writes);
+  *end = 0;
 }

@@ -67,9 +67,9 @@ long capture_duplicate(long number, int from, int to, int flags, uintptr_t calle
 /* may, here and below: the thread may be cancelled in it, as in the C library's function but not in syscall. */
 long capture_control(int fd, int command, long argument, uintptr_t caller, bool may);
 long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller);
-long capture_mmap(void* place, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller);
-long capture_munmap(void* place, size_t size, uintptr_t caller);
-long capture_msync(void* place, size_t size, int flags, uintptr_t caller, bool may);
+long capture_mmap(void* address, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller);
+long capture_munmap(void* address, size_t size, uintptr_t caller);
+long capture_msync(void* address, size_t size, int flags, uintptr_t caller, bool may);
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags);
 
 struct rusage;

@@ -48,7 +48,7 @@ extern struct text capture_own_text;
 extern struct text capture_libc_text;
 extern struct text capture_plait_text; /* known from its first pause on */
 
-static inline bool text_has(const struct text* text, uintptr_t place) { return place - text->begin < text->size; }
+static inline bool text_has(const struct text* text, uintptr_t address) { return address - text->begin < text->size; }
 
 /* Begins where that has not happened; goes on in the child of a fork.  returns  whether calls are recorded. */
 bool capture_begin(void);

@@ -49,16 +49,16 @@ static void command_line(char* text, size_t room) {
 }
 
 // Puts the state where the kernel clears it in a forked child, so that every fork is noticed.
-static void place_state(void) {
+static void map_state(void) {
   void* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
   if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {
     munmap(page, 4096);
     return;
   }
-  _Atomic int* place = page;
-  atomic_store(place, CAPTURE_BEGINNING);
-  capture_state = place;
+  _Atomic int* state = page;
+  atomic_store(state, CAPTURE_BEGINNING);
+  capture_state = state;
 }
 
 // Joins the trace.  Plait's own numbers of files and operations begin far from these, should the program use Plait.
@@ -101,7 +101,7 @@ static bool begin_first(void) {
   if (path == NULL || *path != '/' || strlen(path) >= sizeof capture_path) return false;
   strcpy(capture_path, path);
   elf_find_texts();
-  place_state();
+  map_state();
   if (!join()) return false;
   put_event(PLAIT_EVENT_START, PLAIT_INTERFACE_UNKNOWN, 0, plait_events_now(), -1, 0, 0, 0, 0);
   patch_libc();

@@ -25,20 +25,20 @@ static _Atomic uint32_t made;       // descriptions ever made
 static _Atomic uint64_t free_list;  // the first free one, and above it a count of changes
 
 static void* memory(size_t size) {
-  const long place = RAW6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return (unsigned long)place > -4096UL ? NULL : (void*)place;
+  const long address = RAW6(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return (unsigned long)address > -4096UL ? NULL : (void*)address;
 }
 
 static entry* entry_of(int fd, bool make) {
   if (fd < 0 || fd >= PER_BLOCK * BLOCKS) return NULL;
-  _Atomic(entry*)* place = &entries[fd / PER_BLOCK];
-  entry* block = atomic_load_explicit(place, memory_order_acquire);
+  _Atomic(entry*)* slot = &entries[fd / PER_BLOCK];
+  entry* block = atomic_load_explicit(slot, memory_order_acquire);
   if (block == NULL) {
     if (!make) return NULL;
     block = memory(PER_BLOCK * sizeof(entry));
     if (block == NULL) return NULL;
     entry* other = NULL;
-    if (!atomic_compare_exchange_strong(place, &other, block)) {
+    if (!atomic_compare_exchange_strong(slot, &other, block)) {
       RAW2(SYS_munmap, block, PER_BLOCK * sizeof(entry));
       block = other;
     }
@@ -62,12 +62,12 @@ static struct description* new_description(void) {
   }
   const uint32_t number = atomic_fetch_add(&made, 1) + 1;
   if (number > PER_BLOCK * BLOCKS) return NULL;
-  _Atomic(struct description*)* place = &descriptions[(number - 1) / PER_BLOCK];
-  if (atomic_load_explicit(place, memory_order_acquire) == NULL) {
+  _Atomic(struct description*)* slot = &descriptions[(number - 1) / PER_BLOCK];
+  if (atomic_load_explicit(slot, memory_order_acquire) == NULL) {
     struct description* block = memory(PER_BLOCK * sizeof(struct description));
     if (block == NULL) return NULL;
     struct description* other = NULL;
-    if (!atomic_compare_exchange_strong(place, &other, block))
+    if (!atomic_compare_exchange_strong(slot, &other, block))
       RAW2(SYS_munmap, block, PER_BLOCK * sizeof(struct description));
   }
   struct description* description = description_of(number);
@@ -150,15 +150,15 @@ static void fill(struct description* description, const char* name, uint32_t fla
 }
 
 struct description* table_known(int fd) {
-  entry* place = entry_of(fd, false);
-  return place == NULL ? NULL : description_of(atomic_load_explicit(place, memory_order_acquire));
+  entry* slot = entry_of(fd, false);
+  return slot == NULL ? NULL : description_of(atomic_load_explicit(slot, memory_order_acquire));
 }
 
 struct description* table_find(int fd) {
   struct description* known = table_known(fd);
   if (LIKELY(known != NULL)) return known;
-  entry* place = entry_of(fd, true);
-  if (place == NULL) return NULL;
+  entry* slot = entry_of(fd, true);
+  if (slot == NULL) return NULL;
   const long status = RAW2(SYS_fcntl, fd, F_GETFL);
   struct name found;
   const char* name = status < 0 ? NULL : name_of(fd, &found);
@@ -168,14 +168,14 @@ struct description* table_find(int fd) {
   drop_name(&found);
   if (description == NULL) return NULL;
   uint32_t other = 0;
-  if (atomic_compare_exchange_strong(place, &other, description->number)) return description;
+  if (atomic_compare_exchange_strong(slot, &other, description->number)) return description;
   free_description(description);
   return description_of(other);
 }
 
 struct description* table_open(int fd, const char* name, int flags) {
-  entry* place = entry_of(fd, true);
-  struct description* description = place == NULL ? NULL : new_description();
+  entry* slot = entry_of(fd, true);
+  struct description* description = slot == NULL ? NULL : new_description();
   if (description == NULL) return NULL;
   struct name found = {.page = NULL};
   // A file without a name was opened by its folder's.
@@ -185,23 +185,23 @@ struct description* table_open(int fd, const char* name, int flags) {
   }
   fill(description, name == NULL ? "" : name, flags & O_PATH ? 0 : kind_of(fd, flags));
   drop_name(&found);
-  struct description* old = description_of(atomic_exchange(place, description->number));
+  struct description* old = description_of(atomic_exchange(slot, description->number));
   if (old != NULL) table_release(old, plait_events_now(), 0);  // was closed in a way that we did not see
   return description;
 }
 
 void table_duplicate(int from, int to) {
   struct description* description = table_known(from);
-  entry* place = entry_of(to, description != NULL);
-  if (place == NULL || from == to) return;
+  entry* slot = entry_of(to, description != NULL);
+  if (slot == NULL || from == to) return;
   if (description != NULL) atomic_fetch_add(&description->descriptors, 1);
-  struct description* old = description_of(atomic_exchange(place, description == NULL ? 0 : description->number));
+  struct description* old = description_of(atomic_exchange(slot, description == NULL ? 0 : description->number));
   if (old != NULL) table_release(old, plait_events_now(), 0);
 }
 
 struct description* table_take(int fd) {
-  entry* place = entry_of(fd, false);
-  return place == NULL ? NULL : description_of(atomic_exchange(place, 0));
+  entry* slot = entry_of(fd, false);
+  return slot == NULL ? NULL : description_of(atomic_exchange(slot, 0));
 }
 
 void table_release(struct description* description, int64_t start, uintptr_t caller) {

@@ -9,7 +9,7 @@
 
 namespace plait::trace::report {
 
-enum class Place : std::uint8_t { kNone, kConsecutive, kSequential, kRandom };
+enum class Sequence : std::uint8_t { kNone, kConsecutive, kSequential, kRandom };
 
 constexpr std::uint32_t kNoFile = UINT32_MAX;
 
@@ -25,7 +25,7 @@ struct Call {
   std::uint32_t open = kNoFile;  ///< index of the open
   std::uint32_t name = kNoFile;  ///< index of the file's name
   std::int8_t direction = -1;    ///< kReads, kWrites; -1: no data, or failed
-  Place place = Place::kNone;
+  Sequence sequence = Sequence::kNone;
   bool first_of_pair = false;  ///< the process's first event on this name
   bool opens = false;          ///< the first event of an open
   bool io = false;             ///< a call for input or output, of the level in question

@@ -34,19 +34,19 @@ bool Level::counts(const Event& event) const {
   return logical || !logical_ || event.kind >= Kind::kStart;
 }
 
-void Level::place(Call& call) {
+void Level::classify(Call& call) {
   const Event& event = call.event;
   if (event.offset < 0 || call.open == kNoFile) {
-    call.place = Place::kConsecutive;  // a stream goes on where it was
+    call.sequence = Sequence::kConsecutive;  // a stream goes on where it was
     return;
   }
   Open& open = opens_[call.open];
   if (open.end < 0) {
-    call.place = event.offset == 0 ? Place::kConsecutive : Place::kSequential;
+    call.sequence = event.offset == 0 ? Sequence::kConsecutive : Sequence::kSequential;
   } else {
-    call.place = event.offset == open.end  ? Place::kConsecutive
-                 : event.offset > open.end ? Place::kSequential
-                                           : Place::kRandom;
+    call.sequence = event.offset == open.end  ? Sequence::kConsecutive
+                    : event.offset > open.end ? Sequence::kSequential
+                                              : Sequence::kRandom;
   }
   open.end = event.offset + call.moved;
 }
@@ -92,7 +92,7 @@ void Level::add(std::span<const Call> calls) {
     if (call.open != kNoFile) first_of(call);
     if (call.event.result >= 0 && call.event.kind <= Kind::kWrite) {
       call.direction = static_cast<std::int8_t>(call.event.kind == Kind::kRead ? kReads : kWrites);
-      place(call);
+      classify(call);
     }
     calls_.push_back(call);
   }

@@ -19,7 +19,7 @@ class Level {
 
  private:
   bool counts(const Event& event) const;
-  void place(Call& call);
+  void classify(Call& call);
   void clear_of_earlier(Call& call);
   void first_of(Call& call);
 

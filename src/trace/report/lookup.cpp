@@ -52,8 +52,8 @@ std::uint32_t Lookup::open(std::uint32_t process, std::uint32_t file) {
 }
 
 const std::string& Lookup::text(std::uint32_t name) const {
-  const std::uint32_t place = names_[name];
-  return place >= kOwn ? own_names_[place - kOwn] : description_.files[place].name;
+  const std::uint32_t entry = names_[name];
+  return entry >= kOwn ? own_names_[entry - kOwn] : description_.files[entry].name;
 }
 
 std::uint32_t Lookup::find_name(const std::string& text, std::uint32_t file) {

@@ -96,7 +96,7 @@ Program::Burst Program::plan(std::int64_t index) {
 void Program::begin_burst(std::int64_t index) {
   index_ = index;
   now_ = plan(index);
-  done_reads_ = done_writes_ = read_place_ = write_place_ = 0;
+  done_reads_ = done_writes_ = read_position_ = write_position_ = 0;
   cpu_ = std::max(cpu_, now_.begin);
 }
 
@@ -171,27 +171,27 @@ void Program::make_request() {
                                  ? now_.stages
                                  : std::min<std::int64_t>(now_.stages, done_writes_ * now_.stages / now_.writes + 1);
   if (done_reads_ < now_.reads * stage / now_.stages)
-    place_read();
+    next_read();
   else if (done_writes_ < now_.writes)
-    place_write();
+    next_write();
   else
-    place_read();
+    next_read();
 }
 
-void Program::place_read() {
+void Program::next_read() {
   const std::int64_t in_file = base::ceil_divide(spec_.file_bytes(), spec_.read_bytes);
   // Without cycles what is read at the start is the first file: the state, or the input of a program that has only one.
   const std::int64_t files = staged_ ? spec_.files : 1;
-  std::int64_t place = read_place_++ % (in_file * files);
+  std::int64_t position = read_position_++ % (in_file * files);
   if (spec_.empty != 0 && index_ != 0) {
     // Blocks are known to be empty without reading them.
-    if (place % spec_.empty == spec_.empty / 2) {
-      place = (place + 1) % (in_file * files);
-      ++read_place_;
+    if (position % spec_.empty == spec_.empty / 2) {
+      position = (position + 1) % (in_file * files);
+      ++read_position_;
     }
   }
-  const std::int64_t file = spec_.interleaved ? place % files : place / in_file;
-  const std::int64_t block = spec_.interleaved ? place / files : place % in_file;
+  const std::int64_t file = spec_.interleaved ? position % files : position / in_file;
+  const std::int64_t block = spec_.interleaved ? position / files : position % in_file;
   const std::int64_t last = staged_ ? spec_.file_bytes() - spec_.read_bytes : block * spec_.read_bytes;
   ++done_reads_;
   const bool input = only_input();
@@ -200,14 +200,14 @@ void Program::place_read() {
   emit(Kind::kRead, number, offset, spec_.read_bytes);
 }
 
-void Program::place_write() {
+void Program::next_write() {
   ++done_writes_;
   std::int64_t file = 0;
-  std::int64_t block = write_place_++;
+  std::int64_t block = write_position_++;
   if (staged_) {
-    const std::int64_t place = block % (spec_.file_writes * spec_.files);
-    file = spec_.interleaved ? place % spec_.files : place / spec_.file_writes;
-    block = spec_.interleaved ? place / spec_.files : place % spec_.file_writes;
+    const std::int64_t position = block % (spec_.file_writes * spec_.files);
+    file = spec_.interleaved ? position % spec_.files : position / spec_.file_writes;
+    block = spec_.interleaved ? position / spec_.files : position % spec_.file_writes;
   } else if (index_ <= cycles_) {
     file = 1 + block / spec_.file_writes;  // results; the first file holds the state
     block %= spec_.file_writes;

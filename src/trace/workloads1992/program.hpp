@@ -58,8 +58,8 @@ class Program {
   Burst plan(std::int64_t index);
   void begin_burst(std::int64_t index);
   void make_request();
-  void place_read();
-  void place_write();
+  void next_read();
+  void next_write();
   void emit(Kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length);
   /// How long the store takes for the request of event_.
   std::int64_t service();
@@ -86,8 +86,8 @@ class Program {
   Burst now_;
   std::int64_t done_reads_ = 0;  // in this burst
   std::int64_t done_writes_ = 0;
-  std::int64_t read_place_ = 0;
-  std::int64_t write_place_ = 0;
+  std::int64_t read_position_ = 0;
+  std::int64_t write_position_ = 0;
   std::int64_t trickled_ = 0;
 
   std::int64_t cpu_ = 0;

@@ -138,7 +138,7 @@ TEST(Engine, WorkersOnSeveralNodesReadAndWriteWhatTheLayoutSays) {
 }
 
 TEST(Engine, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
-  const auto dealt = [](std::int64_t size, std::int64_t extent) {
+  const auto distributions = [](std::int64_t size, std::int64_t extent) {
     return std::vector<Distribution>{
         Distribution::block_of(),     Distribution::cyclic(),
         Distribution::cyclic(2),      Distribution::balanced(),
@@ -147,8 +147,8 @@ TEST(Engine, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
   int checked = 0;
   for (const Order file_order : {Order::kC, Order::kFortran})
     for (const Order local_order : {Order::kC, Order::kFortran})
-      for (const Distribution& rows : dealt(5, 2))
-        for (const Distribution& columns : dealt(7, 2)) {
+      for (const Distribution& rows : distributions(5, 2))
+        for (const Distribution& columns : distributions(7, 2)) {
           if (oracle::kSanitized && ++checked % 5 != 0) continue;
           const Case access{{5, 7}, file_order, {}, Layout({5, 7}, {rows, columns}, {2, 2}, Order::kC, local_order),
                             1024,   4096};

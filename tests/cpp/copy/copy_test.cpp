@@ -80,8 +80,8 @@ void check(const Copy& copy) {
   plait::copy::use_instruction_set(plait::copy::instruction_sets()[0].name);
 }
 
-/// Steps for one side that keep elements apart, dealt to the loops in random order.
-void deal_steps(Copy& copy, std::int64_t Loop::* step, std::mt19937& random, bool target) {
+/// Steps for one side that keep elements apart, distributed over the loops in random order.
+void set_steps(Copy& copy, std::int64_t Loop::* step, std::mt19937& random, bool target) {
   std::vector<std::size_t> order(copy.loops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (random() % 3 != 0) std::shuffle(order.begin(), order.end(), random);
@@ -113,8 +113,8 @@ TEST(StridedCopy, CopiesRandomNests) {
       if (elements * std::max<std::int64_t>(loop.count, 1) > 20000) loop.count = 1;
       elements *= std::max<std::int64_t>(loop.count, 1);
     }
-    deal_steps(copy, &Loop::source_step, random, false);
-    deal_steps(copy, &Loop::target_step, random, true);
+    set_steps(copy, &Loop::source_step, random, false);
+    set_steps(copy, &Loop::target_step, random, true);
     const Extent from = extent(copy, &Loop::source_step), to = extent(copy, &Loop::target_step);
     if (from.high - from.low > 4'000'000 || to.high - to.low > 4'000'000) continue;
     ASSERT_NO_FATAL_FAILURE(check(copy));

@@ -1,4 +1,4 @@
-// One allocation of one rank fails, in each place of each collective in turn: all ranks get the same error, nobody
+// One allocation of one rank fails, at each step of each collective in turn: all ranks get the same error, nobody
 // waits.
 
 #include <gtest/gtest.h>

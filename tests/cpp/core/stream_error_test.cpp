@@ -173,8 +173,8 @@ TEST_F(StreamErrors, AStreamGoesWhileItWorks) {
       }
       // The memory is free again, and full.
       if (mode != StreamMode::kShared) {
-        const bool dealt = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
-        EXPECT_EQ(found, range(dealt ? comm.rank() * 50'000 : 0, 50'000));
+        const bool apart = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
+        EXPECT_EQ(found, range(apart ? comm.rank() * 50'000 : 0, 50'000));
       }
       file.close();
     });

@@ -220,9 +220,9 @@ TEST_F(Streams, StartedRequestsKeepTheirOrder) {
       on_ranks(ranks, [&](const Comm& comm) {
         File file = File::open(path(), Mode::kReadWrite, whole_numbers(kCount, kHead), comm);
         Stream stream(file, mode);
-        const bool dealt = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
-        const std::int64_t lane = dealt ? 7 * comm.rank() : 0;
-        const std::int64_t step = dealt ? 7 * comm.size() : 7;
+        const bool apart = mode == StreamMode::kOrdered || mode == StreamMode::kEqual;
+        const std::int64_t lane = apart ? 7 * comm.rank() : 0;
+        const std::int64_t step = apart ? 7 * comm.size() : 7;
         std::vector<Numbers> found(8, Numbers(7));
         std::vector<StreamRequest> requests;
         for (Numbers& one : found) requests.push_back(stream.start_read(bytes(one), 7));

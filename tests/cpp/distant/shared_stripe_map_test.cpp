@@ -1,4 +1,4 @@
-// How the bytes of a shared file are dealt to its components: against the stripes, one byte at a time.
+// How the bytes of a shared file are distributed over its components: against the stripes, one byte at a time.
 #include "distant/shared/stripe_map.hpp"
 
 #include <gtest/gtest.h>

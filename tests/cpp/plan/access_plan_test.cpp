@@ -209,19 +209,19 @@ TEST(AccessPlan, OwnersOfPositions) {
 
 TEST(AccessPlan, StrategiesAndExplanations) {
   const Layout rows = Layout::parse("1000x1000 (block, *) onto (4)");
-  const Layout dealt = Layout::parse("1000x1000 (cyclic, cyclic) onto (2, 2)");
-  EXPECT_EQ(plan_of({1000, 1000}, dealt, 8, 0, 4).strategy(), Strategy::kTwoPhase);
+  const Layout cyclic = Layout::parse("1000x1000 (cyclic, cyclic) onto (2, 2)");
+  EXPECT_EQ(plan_of({1000, 1000}, cyclic, 8, 0, 4).strategy(), Strategy::kTwoPhase);
   EXPECT_EQ(plan_of({1000, 1000}, rows, 8, 0, 4).strategy(), Strategy::kDirect);
   EXPECT_EQ(plan_of({1000, 1000}, rows, 8, 0, 4).requests(Strategy::kDirect), 1);
-  EXPECT_EQ(plan_of({1000, 1000}, dealt, 8, 0, 4).requests(Strategy::kDirect), 250'000);
+  EXPECT_EQ(plan_of({1000, 1000}, cyclic, 8, 0, 4).requests(Strategy::kDirect), 250'000);
   for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
     for (const bool write : {false, true}) {
-      const AccessPlan plan = plan_of({1000, 1000}, dealt, 8, 0, 4, {strategy, 0, 2}, true, write);
+      const AccessPlan plan = plan_of({1000, 1000}, cyclic, 8, 0, 4, {strategy, 0, 2}, true, write);
       EXPECT_EQ(plan.strategy(), strategy);
       const std::string text = plan.explain("field.npy");
       EXPECT_NE(text.find(to_string(strategy)), std::string::npos) << text;
       EXPECT_NE(text.find("field.npy"), std::string::npos) << text;
-      EXPECT_NE(text.find(to_string(dealt)), std::string::npos) << text;
+      EXPECT_NE(text.find(to_string(cyclic)), std::string::npos) << text;
       EXPECT_GT(plan.predicted_seconds(strategy), 0);
     }
   }

@@ -73,8 +73,8 @@ TEST(Partners, OneWalkFindsWhatPairsDo) {
   ASSERT_TRUE(plait::plan::owner_walk_is_cheaper(source.index_set(0, 5), target.owner_map(0)));
   for (const std::int64_t rank : {0, 50, 100}) {
     const plait::IndexSet own = source.index_set(0, rank);
-    for (const auto& dealt : plait::plan::owned_pieces(own, target.owner_map(0)))
-      ASSERT_EQ(dealt.pieces, plait::plan::intersect(own, target.index_set(0, dealt.coordinate)));
+    for (const auto& owned : plait::plan::owned_pieces(own, target.owner_map(0)))
+      ASSERT_EQ(owned.pieces, plait::plan::intersect(own, target.index_set(0, owned.coordinate)));
     ASSERT_EQ(plait::Conversion(source, target).sends(rank), counted(source, target, rank));
   }
 }

@@ -96,7 +96,7 @@ TEST_F(Names, TheSettingListsDisks) {
 
 using Descriptions = Stripes;
 
-TEST_F(Descriptions, DealTheBytesLikeCards) {
+TEST_F(Descriptions, DistributeTheBytesRoundRobin) {
   for (std::int64_t unit = 1; unit < 6; ++unit)
     for (std::size_t disks = 1; disks < 5; ++disks)
       for (std::int64_t bytes = 0; bytes < 40; ++bytes) {

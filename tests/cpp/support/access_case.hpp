@@ -27,7 +27,7 @@ using plait::Region;
 using plait::copy::LocalArray;
 using Bytes = std::vector<std::byte>;
 
-/// What lies in the store, and how an access deals it out.
+/// What lies in the store, and how an access distributes it.
 struct Case {
   Extents file_shape;
   Order file_order = Order::kC;
@@ -157,12 +157,13 @@ inline Layout random_layout(Random& random, const Extents& shape, std::int64_t r
   std::vector<plait::Distribution> distributions(shape.size());
   Extents grid;
   std::int64_t left = ranks;
-  const std::int64_t last_dealt = shape.empty() ? -1 : pick(random, 0, static_cast<std::int64_t>(shape.size()) - 1);
+  const std::int64_t last_distributed =
+      shape.empty() ? -1 : pick(random, 0, static_cast<std::int64_t>(shape.size()) - 1);
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(shape.size()); ++d) {
     std::vector<std::int64_t> divisors;
     for (std::int64_t n = 1; n <= left; ++n)
       if (left % n == 0) divisors.push_back(n);
-    const std::int64_t extent = d == last_dealt ? left : d < last_dealt ? pick(random, divisors) : 1;
+    const std::int64_t extent = d == last_distributed ? left : d < last_distributed ? pick(random, divisors) : 1;
     if (extent == 1 && pick(random, 0, 1) == 0) continue;
     left /= extent;
     grid.push_back(extent);

@@ -46,7 +46,7 @@ inline Extents list_of(const IndexSet& set) {
   return result;
 }
 
-/// The coordinate that owns each index of a dimension, dealt out one block after the other.
+/// The coordinate that owns each index of a dimension, distributed one block after the other.
 inline Extents owner_map(const Distribution& distribution, std::int64_t size, std::int64_t extent) {
   Extents owners;
   const auto owner_map = [&](std::int64_t coordinate, std::int64_t count) {
@@ -99,7 +99,7 @@ struct ArrayMap {
   bool operator==(const ArrayMap&) const = default;
 };
 
-/// Grid coordinates of each rank, one for each dealt dimension.
+/// Grid coordinates of each rank, one for each distributed dimension.
 inline std::vector<Extents> grid_walk(const Extents& grid, Order ranks) {
   std::int64_t total = 1;
   for (const std::int64_t extent : grid) total *= extent;
@@ -151,13 +151,13 @@ inline ArrayMap map_of(const Layout& layout) {
   std::vector<Extents> local(dimensions);   // its position among the indices of that coordinate
   std::vector<Extents> counts(dimensions);  // number of indices of each coordinate
   std::vector<std::ptrdiff_t> grid_of(dimensions, -1);
-  std::ptrdiff_t dealt = 0;
+  std::ptrdiff_t axis = 0;
   for (std::size_t d = 0; d < dimensions; ++d) {
     const Distribution& distribution = layout.distributions()[d];
     const bool collapsed = distribution.kind == Distribution::Kind::kCollapsed;
     const std::vector<int>& copies = layout.options().replicate;
-    while (std::find(copies.begin(), copies.end(), static_cast<int>(dealt)) != copies.end()) ++dealt;
-    if (!collapsed) grid_of[d] = distribution.axes.empty() ? dealt++ : distribution.axes[0];
+    while (std::find(copies.begin(), copies.end(), static_cast<int>(axis)) != copies.end()) ++axis;
+    if (!collapsed) grid_of[d] = distribution.axes.empty() ? axis++ : distribution.axes[0];
     const std::int64_t extent = collapsed ? 1 : layout.grid()[at(grid_of[d])];
     owners[d] = owner_map(distribution, layout.shape()[d], extent);
     counts[d].assign(at(extent), 0);

@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from brute_force import Deal, distributions, numbered, random_deal, random_region, random_shape
+from brute_force import LayoutModel, distributions, numbered, random_model, random_region, random_shape
 from nodes import FEWEST_STAGED, SEVERAL_HOSTS
 from same import error_everywhere
 
@@ -32,11 +32,11 @@ def check(found, expected):
 def test_every_distribution(apart, disk, strategy, unit, order):
     whole = numbered(SHAPE)
     options = {"comm": apart, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
-    start = Deal(SHAPE, ("block", "*"), (apart.size,))
+    start = LayoutModel(SHAPE, ("block", "*"), (apart.size,))
     with plait.open(url(disk, unit=unit), "w", **options) as file:
         file.write(start.local(whole, apart.rank), start.layout())
-    deals = [
-        Deal(SHAPE, (first, second), (rows, apart.size // rows))
+    models = [
+        LayoutModel(SHAPE, (first, second), (rows, apart.size // rows))
         for rows in range(1, apart.size + 1)
         if apart.size % rows == 0
         for first in distributions(SHAPE[0], rows)
@@ -45,10 +45,10 @@ def test_every_distribution(apart, disk, strategy, unit, order):
     # What it holds is in the file.
     with plait.open(url(disk), "r+", comm=apart, strategy=strategy, memory=104) as file:
         assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), order)
-        for deal in deals[:: 1 + len(deals) // 20]:
-            check(file.read(deal.layout()), deal.local(whole, apart.rank))
+        for model in models[:: 1 + len(models) // 20]:
+            check(file.read(model.layout()), model.local(whole, apart.rank))
             whole = whole + 1
-            file.write(deal.local(whole, apart.rank), deal.layout())
+            file.write(model.local(whole, apart.rank), model.layout())
 
 
 @pytest.mark.parametrize("place", ["striped", "one", "detect"])
@@ -64,8 +64,8 @@ def test_random_accesses(comm, disk, shared, place):
         new[...] = new.ravel()[::-1].reshape(new.shape)
         expected = whole.copy()
         expected[region] = new
-        first, reader = random_deal(random, shape, comm.size), random_deal(random, shape, comm.size)
-        writer = random_deal(random, new.shape, comm.size)
+        first, reader = random_model(random, shape, comm.size), random_model(random, shape, comm.size)
+        writer = random_model(random, new.shape, comm.size)
         options = {
             "comm": comm,
             "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
@@ -86,15 +86,15 @@ def test_random_accesses(comm, disk, shared, place):
 def test_other_numbers_of_ranks(comm, disk):
     """Half of the ranks, and a process alone, read what all wrote, where they see it; all read what few wrote."""
     whole = np.random.default_rng(3).random((600, 501))
-    deal = Deal(whole.shape, ("cyclic(7)", "*"), (comm.size,))
+    model = LayoutModel(whole.shape, ("cyclic(7)", "*"), (comm.size,))
     for memory in (0, 100_000):
         with plait.open(url(disk, unit="10001"), "w", comm=comm, shape=whole.shape, dtype="f8", memory=memory) as file:
-            file.write(deal.local(whole, comm.rank), deal.layout())
+            file.write(model.local(whole, comm.rank), model.layout())
         if not SEVERAL_HOSTS:
             with plait.open(url(disk), memory=memory) as file:
                 np.testing.assert_array_equal(file.read(), whole)
             half = comm.Split(comm.rank % 2, comm.rank)
-            few = Deal(whole.shape, ("*", "block"), (half.size,))
+            few = LayoutModel(whole.shape, ("*", "block"), (half.size,))
             with plait.open(url(disk), comm=half, memory=memory) as file:
                 check(file.read(few.layout()), few.local(whole, half.rank))
             half.Free()
@@ -102,14 +102,14 @@ def test_other_numbers_of_ranks(comm, disk):
         parts = max(comm.size // 2, 1)
         first = comm.Split(0 if comm.rank < parts else 1, comm.rank)
         if comm.rank < parts:
-            few = Deal(whole.shape, ("*", "block"), (first.size,))
+            few = LayoutModel(whole.shape, ("*", "block"), (first.size,))
             with plait.open(url(disk), "w", comm=first, shape=whole.shape, dtype="f8", memory=memory) as file:
                 file.write(few.local(whole + 1, first.rank), few.layout())
         first.Free()
         comm.Barrier()
         with plait.open(url(disk), comm=comm) as file:
-            check(file.read(deal.layout()), deal.local(whole + 1, comm.rank))
-            text = file.explain(deal.layout())
+            check(file.read(model.layout()), model.local(whole + 1, comm.rank))
+            text = file.explain(model.layout())
             assert f"in {parts} component file{'' if parts == 1 else 's'} on the ranks' disks" in text
         comm.Barrier()
 
@@ -117,9 +117,9 @@ def test_other_numbers_of_ranks(comm, disk):
 def test_empty_ranks_and_arrays(comm, disk):
     for shape in [(1,), (0, 3), (), (2, 1)]:
         whole = numbered(shape, "i4")
-        deal = Deal(shape, ("block",) + ("*",) * (len(shape) - 1), (comm.size,)) if shape else None
-        layout = deal.layout() if deal else plait.Layout((), [])
-        mine = deal.local(whole, comm.rank) if deal else (whole if comm.rank == 0 else None)
+        model = LayoutModel(shape, ("block",) + ("*",) * (len(shape) - 1), (comm.size,)) if shape else None
+        layout = model.layout() if model else plait.Layout((), [])
+        mine = model.local(whole, comm.rank) if model else (whole if comm.rank == 0 else None)
         with plait.open(url(disk), "w", comm=comm, shape=shape, dtype="i4") as file:
             file.write(mine, layout)
         with plait.open(url(disk), comm=comm) as file:
@@ -282,7 +282,7 @@ def test_folders_by_the_setting(comm, disk, monkeypatch):
 
 def test_where_all_see_one_folder_it_is_a_npy_file(comm, shared):
     whole = numbered(SHAPE)
-    layout = Deal(SHAPE, ("*", "cyclic"), (comm.size,))
+    layout = LayoutModel(SHAPE, ("*", "cyclic"), (comm.size,))
     for place in ("one", "detect"):
         with plait.open(url(shared, place), "w", comm=comm, shape=SHAPE, dtype="f8") as file:
             file.write(layout.local(whole, comm.rank), layout.layout())
@@ -315,7 +315,7 @@ def test_copies(comm, disk, shared, place):
         comm.Barrier()
     plait.copy(f"distant:a?folder={disk}", url(disk, place, 3000, "c"), comm=comm, memory=5000)
     with plait.open(f"distant:c?folder={disk}", comm=comm) as file:
-        layout = Deal(whole.shape, ("block", "*"), (comm.size,))
+        layout = LayoutModel(whole.shape, ("block", "*"), (comm.size,))
         check(file.read(layout.layout()), layout.local(whole, comm.rank))
     same = error_everywhere(
         comm, lambda: plait.copy(shared / "a.npy", shared / "a.npy", comm=comm), plait.ArgumentError, "source itself"

@@ -35,7 +35,7 @@ def test_every_rank_reads_what_others_wrote(apart, shared, disk, place, unit):
 
 @pytest.mark.parametrize(("place", "unit"), UNITS[:3])
 def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
-    """Between barriers ranks write places of their own and read what was there before."""
+    """Between barriers ranks write ranges of their own and read what was there before."""
     apart.Barrier()
     size = 200_000
     random = np.random.default_rng(5)
@@ -118,7 +118,7 @@ def test_what_nobody_wrote_is_zero(apart, shared, disk, place):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_places_beyond_two_gigabytes(apart, shared, disk, place):
+def test_offsets_beyond_two_gigabytes(apart, shared, disk, place):
     apart.Barrier()
     with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place) as file:
         for offset in (2**31 - 3, 2**32 - 3, 2**40):

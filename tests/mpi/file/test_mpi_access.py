@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import Deal, distributions, numbered, random_deal, random_region, random_shape
+from brute_force import LayoutModel, distributions, numbered, random_model, random_region, random_shape
 from nodes import FEWEST_STAGED
 
 import plait
@@ -10,17 +10,17 @@ import plait
 SHAPE = (6, 10)
 
 
-def matrix_deals(ranks, order):
+def matrix_models(ranks, order):
     """Every pair of distributions of a matrix on every grid of so many ranks."""
     grids = [(rows, ranks // rows) for rows in range(1, ranks + 1) if ranks % rows == 0]
     result = [
-        Deal(SHAPE, (first, second), grid, order=order)
+        LayoutModel(SHAPE, (first, second), grid, order=order)
         for grid in grids
         for first in distributions(SHAPE[0], grid[0])
         for second in distributions(SHAPE[1], grid[1])
     ]
-    result += [Deal(SHAPE, (dist, "*"), (ranks,), order=order) for dist in distributions(SHAPE[0], ranks)]
-    return result + [Deal(SHAPE, ("*", dist), (ranks,), order=order) for dist in distributions(SHAPE[1], ranks)]
+    result += [LayoutModel(SHAPE, (dist, "*"), (ranks,), order=order) for dist in distributions(SHAPE[0], ranks)]
+    return result + [LayoutModel(SHAPE, ("*", dist), (ranks,), order=order) for dist in distributions(SHAPE[1], ranks)]
 
 
 def check(found, expected):
@@ -36,14 +36,14 @@ def test_every_pair_of_distributions(comm, shared, strategy, file_order, order):
     whole = numbered(SHAPE)
     if comm.rank == 0:
         path.write_bytes(bytes(whole.nbytes))
-    deals = matrix_deals(comm.size, order)
+    models = matrix_models(comm.size, order)
     with plait.open(
         path, "r+", comm=comm, shape=SHAPE, dtype="f8", order=file_order, strategy=strategy, memory=104
     ) as file:
-        for i, deal in enumerate(deals[:: 1 + len(deals) // 120]):
-            mine = deal.local(whole + i, comm.rank)
-            file.write(mine, deal.layout())
-            found = file.read(deal.layout())
+        for i, model in enumerate(models[:: 1 + len(models) // 120]):
+            mine = model.local(whole + i, comm.rank)
+            file.write(mine, model.layout())
+            found = file.read(model.layout())
             check(found, mine)
             assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
             if i % 10 == 0 and comm.rank == 0:
@@ -63,7 +63,7 @@ def test_random_accesses(comm, shared, part):
         new[...] = new.ravel()[::-1].reshape(new.shape)
         expected = whole.copy()
         expected[region] = new
-        reader, writer = random_deal(random, shape, comm.size), random_deal(random, new.shape, comm.size)
+        reader, writer = random_model(random, shape, comm.size), random_model(random, new.shape, comm.size)
         order = str(random.choice(["C", "F"]))
         options = {
             "shape": shape,
@@ -102,17 +102,17 @@ def test_the_block_cyclic_example(comm, shared):
 @pytest.mark.parametrize("strategy", ["direct", "two-phase", "automatic"])
 def test_new_files(comm, shared, strategy):
     whole = numbered((7, 9))
-    deal = Deal((7, 9), ("*", "cyclic(2)"), (comm.size,), order="F")
+    model = LayoutModel((7, 9), ("*", "cyclic(2)"), (comm.size,), order="F")
     for order in "CF":
         path = shared / f"{order}.npy"
         with plait.open(path, "w", comm=comm, shape=(7, 9), dtype="f8", order=order, strategy=strategy) as file:
-            file.write(deal.local(whole, comm.rank), deal.layout())
+            file.write(model.local(whole, comm.rank), model.layout())
             assert not path.exists()
         found = np.load(path)
         np.testing.assert_array_equal(found, whole)
         assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
         with plait.open(path, comm=comm) as file:
-            check(file.read(deal.layout()), deal.local(whole, comm.rank))
+            check(file.read(model.layout()), model.local(whole, comm.rank))
     if comm.rank == 0:
         assert sorted(entry.name for entry in shared.iterdir()) == ["C.npy", "F.npy"]
 
@@ -121,29 +121,29 @@ def test_new_files(comm, shared, strategy):
 def test_arrays_of_many_windows(comm, shared, memory):
     whole = np.random.default_rng(3).random((300, 251))
     path = shared / "a.npy"
-    deals = [
-        Deal((300, 251), ("*", "cyclic"), (comm.size,)),
-        Deal((300, 251), ("block", "*"), (comm.size,), order="F"),
-        Deal((300, 251), ("cyclic(7)", "*"), (comm.size,)),
+    models = [
+        LayoutModel((300, 251), ("*", "cyclic"), (comm.size,)),
+        LayoutModel((300, 251), ("block", "*"), (comm.size,), order="F"),
+        LayoutModel((300, 251), ("cyclic(7)", "*"), (comm.size,)),
     ]
     for readers in {0, 1, comm.size // 2, comm.size}:
         options = {"comm": comm, "strategy": "two-phase", "memory": memory, "readers": readers}
         with plait.open(path, "w", shape=(300, 251), dtype="f8", **options) as file:
-            file.write(deals[readers % 3].local(whole, comm.rank), deals[readers % 3].layout())
+            file.write(models[readers % 3].local(whole, comm.rank), models[readers % 3].layout())
         if comm.rank == 0:
             np.testing.assert_array_equal(np.load(path), whole)
         with plait.open(path, "r+", **options) as file:
-            for deal in deals:
-                check(file.read(deal.layout()), deal.local(whole, comm.rank))
-            inner = Deal((100, 83), ("cyclic", "*"), (comm.size,))
+            for model in models:
+                check(file.read(model.layout()), model.local(whole, comm.rank))
+            inner = LayoutModel((100, 83), ("cyclic", "*"), (comm.size,))
             region = np.s_[50:250:2, 1:250:3]
             check(file.read(inner.layout(), region=region), inner.local(whole[region], comm.rank))
 
 
 def test_arrays_may_have_any_strides(comm, shared):
     whole = numbered((8, 12))
-    deal = Deal((8, 12), ("cyclic", "*"), (comm.size,))
-    mine = deal.local(whole, comm.rank)
+    model = LayoutModel((8, 12), ("cyclic", "*"), (comm.size,))
+    mine = model.local(whole, comm.rank)
     path = shared / "a.bin"
     if comm.rank == 0:
         path.write_bytes(bytes(whole.nbytes))
@@ -153,9 +153,9 @@ def test_arrays_may_have_any_strides(comm, shared):
             # Each rank's array lies in its own way.
             view = wide[::2, ::3] if comm.rank % 2 else wide[1::2, 35::-3]
             view[...] = mine
-            file.write(view, deal.layout())
+            file.write(view, model.layout())
             view[...] = 0
-            assert file.read(deal.layout(), out=view) is view
+            assert file.read(model.layout(), out=view) is view
             check(view, mine)
             assert (wide == -1).sum() == wide.size - mine.size
 
@@ -164,11 +164,11 @@ def test_more_ranks_than_elements(comm, shared):
     for shape in [(1, 1), (0, 3), (2, 1), (1, comm.size - 1)]:
         whole = numbered(shape)
         for dist in ("block", "cyclic", "balanced"):
-            deal = Deal(shape, (dist, "*"), (comm.size,))
+            model = LayoutModel(shape, (dist, "*"), (comm.size,))
             path = shared / f"{shape[0]}-{shape[1]}-{dist}.npy"
             with plait.open(path, "w", comm=comm, shape=shape, dtype="f8", strategy="two-phase") as file:
-                file.write(deal.local(whole, comm.rank), deal.layout())
-                check(file.read(deal.layout()), deal.local(whole, comm.rank))
+                file.write(model.local(whole, comm.rank), model.layout())
+                check(file.read(model.layout()), model.local(whole, comm.rank))
             np.testing.assert_array_equal(np.load(path), whole)
 
 

@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from brute_force import Deal, distributions, numbered, random_deal, random_region, random_shape
+from brute_force import LayoutModel, distributions, numbered, random_model, random_region, random_shape
 from nodes import FEWEST_STAGED
 from same import error_everywhere
 
@@ -43,21 +43,21 @@ def check(found, expected):
 def test_every_distribution(comm, shared, disks, strategy, unit, order):
     whole = numbered(SHAPE)
     options = {"comm": comm, "shape": SHAPE, "dtype": "f8", "order": order, "strategy": strategy}
-    start = Deal(SHAPE, ("block", "*"), (comm.size,))
+    start = LayoutModel(SHAPE, ("block", "*"), (comm.size,))
     with plait.open(url(shared / "a", disks, unit), "w", **options) as file:
         file.write(start.local(whole, comm.rank), start.layout())
-    deals = [
-        Deal(SHAPE, (first, second), (rows, comm.size // rows))
+    models = [
+        LayoutModel(SHAPE, (first, second), (rows, comm.size // rows))
         for rows in range(1, comm.size + 1)
         if comm.size % rows == 0
         for first in distributions(SHAPE[0], rows)
         for second in distributions(SHAPE[1], comm.size // rows)
     ]
     with plait.open(f"stripe:{shared / 'a'}", "r+", memory=104, **options) as file:
-        for deal in deals[:: 1 + len(deals) // 40]:
-            check(file.read(deal.layout()), deal.local(whole, comm.rank))
+        for model in models[:: 1 + len(models) // 40]:
+            check(file.read(model.layout()), model.local(whole, comm.rank))
             whole = whole + 1
-            file.write(deal.local(whole, comm.rank), deal.layout())
+            file.write(model.local(whole, comm.rank), model.layout())
 
 
 def test_random_accesses(comm, shared, disks):
@@ -71,8 +71,8 @@ def test_random_accesses(comm, shared, disks):
         new[...] = new.ravel()[::-1].reshape(new.shape)
         expected = whole.copy()
         expected[region] = new
-        first, reader = random_deal(random, shape, comm.size), random_deal(random, shape, comm.size)
-        writer = random_deal(random, new.shape, comm.size)
+        first, reader = random_model(random, shape, comm.size), random_model(random, shape, comm.size)
+        writer = random_model(random, new.shape, comm.size)
         options = {
             "comm": comm,
             "shape": shape,
@@ -94,21 +94,24 @@ def test_random_accesses(comm, shared, disks):
 @pytest.mark.parametrize("unit", ["4K", "64K", "10001"])
 def test_arrays_of_many_windows(comm, shared, disks, unit):
     whole = np.random.default_rng(3).random((600, 501))
-    deals = [Deal(whole.shape, ("*", "cyclic"), (comm.size,)), Deal(whole.shape, ("cyclic(7)", "*"), (comm.size,))]
+    models = [
+        LayoutModel(whole.shape, ("*", "cyclic"), (comm.size,)),
+        LayoutModel(whole.shape, ("cyclic(7)", "*"), (comm.size,)),
+    ]
     for memory in (0, 100_000):
         options = {"shape": whole.shape, "dtype": "f8", "strategy": "two-phase", "memory": memory}
         with plait.open(url(shared / "a", disks, unit), "w", comm=comm, **options) as file:
-            file.write(deals[0].local(whole, comm.rank), deals[0].layout())
+            file.write(models[0].local(whole, comm.rank), models[0].layout())
         with plait.open(f"stripe:{shared / 'a'}", comm=comm, **options) as file:
-            for deal in deals:
-                check(file.read(deal.layout()), deal.local(whole, comm.rank))
+            for model in models:
+                check(file.read(model.layout()), model.local(whole, comm.rank))
         # A process alone, and one half of the ranks, read what all have written.
         with plait.open(f"stripe:{shared / 'a'}", **options) as file:
             np.testing.assert_array_equal(file.read(), whole)
         half = comm.Split(comm.rank % 2, comm.rank)
-        deal = Deal(whole.shape, ("block", "*"), (half.size,))
+        model = LayoutModel(whole.shape, ("block", "*"), (half.size,))
         with plait.open(f"stripe:{shared / 'a'}", comm=half, **options) as file:
-            check(file.read(deal.layout()), deal.local(whole, half.rank))
+            check(file.read(model.layout()), model.local(whole, half.rank))
         half.Free()
         comm.Barrier()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import Deal, numbered, random_deal, random_shape
+from brute_force import LayoutModel, numbered, random_model, random_shape
 from same import error_everywhere
 
 import plait
@@ -14,7 +14,7 @@ def test_random_pairs_of_layouts(comm, part):
     for _ in range(80):
         shape = random_shape(random)
         whole = numbered(shape, str(random.choice(["f8", "u1", "c16", "S3"])))
-        source, target = (random_deal(random, shape, comm.size) for _ in range(2))
+        source, target = (random_model(random, shape, comm.size) for _ in range(2))
         mine = source.local(whole, comm.rank)
         kept = mine.copy()
         found = plait.redistribute(mine, source.layout(), target.layout(), comm)
@@ -30,8 +30,8 @@ def test_large_messages(comm):
     # Several windows of 1 MiB between each two ranks.
     shape = (1500, 1001)
     whole = np.arange(1500 * 1001, dtype="f8").reshape(shape)
-    source = Deal(shape, ("block", "*"), (comm.size,))
-    target = Deal(shape, ("*", "block"), (comm.size,), order="F")
+    source = LayoutModel(shape, ("block", "*"), (comm.size,))
+    target = LayoutModel(shape, ("*", "block"), (comm.size,), order="F")
     found = plait.redistribute(source.local(whole, comm.rank), source.layout(), target.layout(), comm)
     np.testing.assert_array_equal(found, target.local(whole, comm.rank))
     back = plait.redistribute(found, target.layout(), source.layout(), comm)
@@ -40,7 +40,10 @@ def test_large_messages(comm):
 
 def test_an_array_may_have_any_strides(comm):
     whole = numbered((8, 12))
-    source, target = Deal((8, 12), ("cyclic", "*"), (comm.size,)), Deal((8, 12), ("*", "block"), (comm.size,))
+    source, target = (
+        LayoutModel((8, 12), ("cyclic", "*"), (comm.size,)),
+        LayoutModel((8, 12), ("*", "block"), (comm.size,)),
+    )
     mine = source.local(whole, comm.rank)
     wide = np.zeros((mine.shape[0], 36))
     view = wide[:, 33::-3]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import Deal, numbered, random_deal, random_shape
+from brute_force import LayoutModel, numbered, random_model, random_shape
 from nodes import NODE_SIZES
 from same import error_everywhere
 
@@ -40,7 +40,7 @@ def test_a_plan_is_used_again_with_any_arrays(apart):
     for _ in range(12):
         shape = random_shape(random)
         whole = numbered(shape, str(random.choice(["f8", "u1", "c16"])))
-        source, target = (random_deal(random, shape, apart.size) for _ in range(2))
+        source, target = (random_model(random, shape, apart.size) for _ in range(2))
         expected = target.local(whole, apart.rank)
         with plait.Redistribution(source.layout(), target.layout(), whole.dtype, apart) as plan:
             plan.source[...] = source.local(whole, apart.rank)
@@ -62,9 +62,9 @@ def test_large_plans_by_every_way(comm):
     whole = np.arange(1201 * 1100, dtype="f8").reshape(shape)
     grid = (comm.size, 1)
     pairs = [
-        (Deal(shape, ("cyclic", "cyclic"), grid), Deal(shape, ("cyclic(128)", "cyclic(128)"), grid)),
-        (Deal(shape, ("block", "*"), (comm.size,)), Deal(shape, ("*", "cyclic(7)"), (comm.size,))),
-        (Deal(shape, ("block", "*"), (comm.size,)), Deal(shape, ("block", "*"), (comm.size,), order="F")),
+        (LayoutModel(shape, ("cyclic", "cyclic"), grid), LayoutModel(shape, ("cyclic(128)", "cyclic(128)"), grid)),
+        (LayoutModel(shape, ("block", "*"), (comm.size,)), LayoutModel(shape, ("*", "cyclic(7)"), (comm.size,))),
+        (LayoutModel(shape, ("block", "*"), (comm.size,)), LayoutModel(shape, ("block", "*"), (comm.size,), order="F")),
     ]
     for source, target in pairs:
         expected = target.local(whole, comm.rank)
@@ -102,10 +102,10 @@ def test_ranks_may_pass_different_kinds_of_arrays(comm):
 @pytest.mark.several_ranks
 def test_layouts_may_be_on_fewer_ranks(apart):
     whole = numbered((12, 10))
-    few = Deal((12, 10), ("cyclic", "*"), (apart.size - 1,))
-    one = Deal((12, 10), ("*", "*"), ())
+    few = LayoutModel((12, 10), ("cyclic", "*"), (apart.size - 1,))
+    one = LayoutModel((12, 10), ("*", "*"), ())
     for source, target in [(few, one), (one, few), (one, one)]:
-        has = [apart.rank < deal.layout().size for deal in (source, target)]
+        has = [apart.rank < model.layout().size for model in (source, target)]
         mine = source.local(whole, apart.rank) if has[0] else None
         found = plait.redistribute(mine, source.layout(), target.layout(), apart)
         started = plait.iredistribute(mine, source.layout(), target.layout(), apart).wait()
@@ -123,7 +123,10 @@ def test_layouts_may_be_on_fewer_ranks(apart):
 
 def test_sections(apart):
     a, b = numbered((9, 10)), -numbered((7, 12))
-    source, target = Deal((9, 10), ("cyclic(2)", "*"), (apart.size,)), Deal((7, 12), ("*", "cyclic"), (apart.size,))
+    source, target = (
+        LayoutModel((9, 10), ("cyclic(2)", "*"), (apart.size,)),
+        LayoutModel((7, 12), ("*", "cyclic"), (apart.size,)),
+    )
     out = target.local(b, apart.rank).copy()
     here, there = np.s_[2:7, 3:9], np.s_[1:6, 6:12]
     plait.redistribute(

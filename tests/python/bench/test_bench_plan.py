@@ -10,7 +10,7 @@ from rich.console import Console
 import plait
 from plait.cli import main
 from plait_bench.plan import measure as module
-from plait_bench.plan.cases import TITLES, Deal, PlanCase, cases, pieces_of_period
+from plait_bench.plan.cases import TITLES, Cyclic, PlanCase, cases, pieces_of_period
 from plait_bench.plan.measure import PlanResult, PlanResults, PlanSettings, plan
 from plait_bench.plan.naive import by_blocks, by_elements
 from plait_bench.plan.table import plan_table
@@ -29,7 +29,7 @@ PAIRS = [
 def cyclic(extent, source, target):
     (k, p), (m, q) = source, target
     texts = f"{extent} (cyclic({k})) onto ({p})", f"{extent} (cyclic({m})) onto ({q})"
-    return PlanCase("extent", f"{source} to {target}", extent, *texts, deals=(Deal(k, p), Deal(m, q)), naive=True)
+    return PlanCase("extent", f"{source} to {target}", extent, *texts, cyclic=(Cyclic(k, p), Cyclic(m, q)), naive=True)
 
 
 def run(*arguments):
@@ -46,7 +46,7 @@ def test_pieces_of_a_period_are_counted_right(source, target):
         stretches = 1 + sum(
             indices[k] != indices[k - 1] + 1 or indices[k] % target[0] == 0 for k in range(1, len(indices))
         )
-        assert pieces_of_period((Deal(*source), Deal(*target)), rank) == (period, stretches)
+        assert pieces_of_period((Cyclic(*source), Cyclic(*target)), rank) == (period, stretches)
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)

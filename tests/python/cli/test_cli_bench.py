@@ -130,7 +130,7 @@ def test_contradicting_sizes_are_refused():
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 7, 12])
-def test_cells_deal_the_whole_array(ranks):
+def test_cells_distribute_the_whole_array(ranks):
     for cell in CELLS:
         layout = cell.layout((37, 41), ranks)
         assert layout.size == ranks

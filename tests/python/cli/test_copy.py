@@ -37,8 +37,8 @@ def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, ite
     room = memory.draw(st.integers(itemsize * ranks, 4000))
 
     def layout_of(window, dimension):
-        dealt = ["balanced" if d == dimension else "*" for d in range(len(window))]
-        return plait.Layout(window, dealt, grid=(ranks,)) if window else plait.Layout((), [])
+        distributions = ["balanced" if d == dimension else "*" for d in range(len(window))]
+        return plait.Layout(window, distributions, grid=(ranks,)) if window else plait.Layout((), [])
 
     positions = np.arange(math.prod(shape)).reshape(shape, order=order)
     found = []
@@ -52,8 +52,8 @@ def test_windows_cover_the_array_once_in_the_order_of_the_file(shape, order, ite
 
 def test_windows_are_as_long_as_the_memory_allows():
     def layout_of(window, dimension):
-        dealt = ["balanced" if d == dimension else "*" for d in range(2)]
-        return plait.Layout(window, dealt, grid=(4,))
+        distributions = ["balanced" if d == dimension else "*" for d in range(2)]
+        return plait.Layout(window, distributions, grid=(4,))
 
     rows = cut((1000, 500), "C", 8, 4, 1 << 20, layout_of)
     assert (rows.slow, rows.dimension, rows.count) == ((), 0, 260)  # 262 rows of 4000 bytes, 65 for each rank

@@ -69,7 +69,7 @@ def test_ranks_are_counted_over_all_programs_of_a_job():
     assert launch.ranks_in(["--version"]) == 0
 
 
-def test_ranks_fill_the_hosts_or_are_dealt_out():
+def test_ranks_fill_the_hosts_or_are_distributed():
     assert launch.placed(spec.Spec(hosts=3), 7) == ["host0:3", "host1:3", "host2:3"]
     assert launch.placed(spec.Spec(hosts=2, place="cyclic"), 6) == ["host0:1", "host1:1"]
 

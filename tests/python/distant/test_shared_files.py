@@ -95,9 +95,9 @@ def test_threads_use_one_file(tmp_path: Path) -> None:
         def use(number: int) -> None:
             mine = np.full(1000, number, "u1")
             for i in range(50):
-                place = (i * 8 + number) * 1000
-                file.iwrite(place, mine).wait()
-                np.testing.assert_array_equal(file.read(place, 1000), mine)
+                offset = (i * 8 + number) * 1000
+                file.iwrite(offset, mine).wait()
+                np.testing.assert_array_equal(file.read(offset, 1000), mine)
 
         threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
         for thread in threads:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import Deal, deals, matrix_deals, numbered, regions, shapes
+from brute_force import LayoutModel, matrix_models, models, numbered, regions, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,15 +36,15 @@ def test_every_pair_of_distributions_of_a_matrix(tmp_path, file_order, order, st
     path = save(tmp_path, whole, file_order)
     with plait.open(path, shape=(5, 7), dtype="f8", order=file_order, strategy=strategy, memory=96) as file:
         for extents in [(2, 3), (3, 2), (7, 1), (1, 8)]:
-            for deal in matrix_deals(5, 7, extents, order):
-                check(file.read(deal.layout()), deal.locals(whole), order)
+            for model in matrix_models(5, 7, extents, order):
+                check(file.read(model.layout()), model.locals(whole), order)
 
 
 @given(st.data())
 @settings(max_examples=400)
 def test_any_layout(tmp_path, data):
     shape = data.draw(shapes)
-    deal = data.draw(deals(shape))
+    model = data.draw(models(shape))
     file_order = data.draw(st.sampled_from("CF"))
     whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
     path = save(tmp_path, whole, file_order)
@@ -56,7 +56,7 @@ def test_any_layout(tmp_path, data):
         strategy=data.draw(STRATEGIES),
         memory=data.draw(st.sampled_from([0, 48, 100, 1 << 20])),
     ) as file:
-        check(file.read(deal.layout()), deal.locals(whole), deal.order)
+        check(file.read(model.layout()), model.locals(whole), model.order)
 
 
 @pytest.mark.parametrize("file_order", ["C", "F"])
@@ -69,9 +69,9 @@ def test_arrays_of_many_windows(tmp_path, file_order, strategy, readers):
     path.write_bytes(b"?" * 1000 + whole.tobytes(file_order))
     options = {"order": file_order, "strategy": strategy, "readers": readers, "offset": 1000}
     for dist in (["cyclic", "cyclic(5)"], ["block", "balanced"], ["cyclic(100)", "gen_block(0, 97, 0)"]):
-        deal = Deal((211, 97), tuple(dist), (2, 3))
+        model = LayoutModel((211, 97), tuple(dist), (2, 3))
         with plait.open(path, shape=(211, 97), dtype="V12", memory=30_000, **options) as file:
-            check(file.read(deal.layout()), deal.locals(whole), "C")
+            check(file.read(model.layout()), model.locals(whole), "C")
 
 
 def test_large_arrays_go_through_several_threads(tmp_path):
@@ -139,11 +139,11 @@ def test_any_region_in_any_layout(tmp_path, data):
     file_order = data.draw(st.sampled_from("CF"))
     path = save(tmp_path, whole, file_order)
     expected = whole[region]
-    deal = data.draw(deals(expected.shape))
+    model = data.draw(models(expected.shape))
     strategy = data.draw(STRATEGIES)
     memory = data.draw(st.sampled_from([0, 12, 40]))
     with plait.open(path, shape=shape, dtype="i4", order=file_order, strategy=strategy, memory=memory) as file:
-        check(file.read(deal.layout(), region=region), deal.locals(expected), deal.order)
+        check(file.read(model.layout(), region=region), model.locals(expected), model.order)
 
 
 @pytest.mark.parametrize(
@@ -235,10 +235,10 @@ def test_more_ranks_than_elements(tmp_path):
     whole = numbered((2, 3))
     path = save(tmp_path, whole)
     for dist in ("block", "cyclic", "cyclic(2)", "balanced", "gen_block(0, 0, 2, 0, 0)"):
-        deal = Deal((2, 3), (dist, "block"), (5, 4))
+        model = LayoutModel((2, 3), (dist, "block"), (5, 4))
         for strategy in ("direct", "two-phase"):
             with plait.open(path, shape=(2, 3), dtype="f8", strategy=strategy) as file:
-                check(file.read(deal.layout()), deal.locals(whole), "C")
+                check(file.read(model.layout()), model.locals(whole), "C")
 
 
 def test_the_default_layout_is_that_of_the_file(tmp_path):

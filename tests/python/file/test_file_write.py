@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import Deal, deals, matrix_deals, numbered, regions, shapes
+from brute_force import LayoutModel, matrix_models, models, numbered, regions, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,8 +35,8 @@ def test_every_pair_of_distributions_of_a_matrix(tmp_path, file_order, order, st
     path.write_bytes(bytes(whole.nbytes))
     with plait.open(path, "r+", shape=(5, 7), dtype="f8", order=file_order, strategy=strategy, memory=96) as file:
         for extents in [(2, 3), (3, 2), (1, 8)]:
-            for i, deal in enumerate(matrix_deals(5, 7, extents, order)):
-                file.write(as_given(deal.locals(whole + i)), deal.layout())
+            for i, model in enumerate(matrix_models(5, 7, extents, order)):
+                file.write(as_given(model.locals(whole + i)), model.layout())
                 np.testing.assert_array_equal(load(path, (5, 7), "f8", file_order), whole + i)
 
 
@@ -44,7 +44,7 @@ def test_every_pair_of_distributions_of_a_matrix(tmp_path, file_order, order, st
 @settings(max_examples=300)
 def test_any_layout(tmp_path, data):
     shape = data.draw(shapes)
-    deal = data.draw(deals(shape))
+    model = data.draw(models(shape))
     file_order = data.draw(st.sampled_from("CF"))
     whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", "S3"])))
     path = tmp_path / f"a{data.draw(st.sampled_from(['.bin', '.npy']))}"
@@ -57,7 +57,7 @@ def test_any_layout(tmp_path, data):
         strategy=data.draw(st.sampled_from([None, "direct", "two-phase"])),
         memory=data.draw(st.sampled_from([0, 48, 100])),
     ) as file:
-        file.write(as_given(deal.locals(whole)), deal.layout())
+        file.write(as_given(model.locals(whole)), model.layout())
     if path.suffix == ".npy":
         found = np.load(path)
         assert found.flags.f_contiguous if file_order == "F" else found.flags.c_contiguous
@@ -79,11 +79,11 @@ def test_regions_change_nothing_else(tmp_path, data):
     expected = before.copy()
     new = np.array(-1 - before[region])
     expected[region] = new
-    deal = data.draw(deals(new.shape))
+    model = data.draw(models(new.shape))
     strategy = data.draw(st.sampled_from([None, "direct", "two-phase"]))
     memory = data.draw(st.sampled_from([0, 12, 40]))
     with plait.open(path, "r+", shape=shape, dtype="i4", order=file_order, strategy=strategy, memory=memory) as file:
-        file.write(as_given(deal.locals(new)), deal.layout(), region=region)
+        file.write(as_given(model.locals(new)), model.layout(), region=region)
         np.testing.assert_array_equal(file.read(), expected)
     np.testing.assert_array_equal(load(path, shape, "i4", file_order), expected)
 
@@ -114,11 +114,11 @@ def test_arrays_of_many_windows(tmp_path):
     whole = np.random.default_rng(0).integers(0, 256, (211, 97, 12), dtype=np.uint8).view("V12")[..., 0]
     for file_order in "CF":
         for strategy in ("direct", "two-phase"):
-            deal = Deal((211, 97), ("cyclic(3)", "cyclic(5)"), (2, 3), order="F")
+            model = LayoutModel((211, 97), ("cyclic(3)", "cyclic(5)"), (2, 3), order="F")
             path = tmp_path / "a.bin"
             options = {"shape": (211, 97), "dtype": "V12", "order": file_order, "strategy": strategy}
             with plait.open(path, "w", memory=30_000, **options) as file:
-                file.write(deal.locals(whole), deal.layout())
+                file.write(model.locals(whole), model.layout())
             assert path.read_bytes() == whole.tobytes(file_order)
 
 

@@ -152,15 +152,15 @@ def test_damage_is_found_when_the_file_is_opened(tmp_path):
         text = refused(plait.StoreError, path, **known)
         assert f"{path} ends at byte {length} in the middle of gzip data" in text
         assert "it has been truncated" in text
-    for place in (1000, second + 1000):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    for offset in (1000, second + 1000):
+        path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 255]) + whole[offset + 1 :])
         text = refused(plait.StoreError, path, **known)
         assert "the gzip data is damaged at byte" in text or "ends at byte" in text
-    for place, says in ((second - 8, "incorrect data check"), (len(whole) - 4, "incorrect length check")):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+    for offset, says in ((second - 8, "incorrect data check"), (len(whole) - 4, "incorrect length check")):
+        path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1 :])
         text = refused(plait.StoreError, path, **known)
         assert says in text
-        assert f"after {200_000 if place < second else 400_000} bytes of content" in text
+        assert f"after {200_000 if offset < second else 400_000} bytes of content" in text
     path.write_bytes(whole + b"and more")
     assert f"damaged at byte {len(whole) + 2}" in refused(plait.StoreError, path, **known)
 

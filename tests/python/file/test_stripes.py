@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute_force import deals, numbered
+from brute_force import models, numbered
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,7 +77,7 @@ def test_random_layouts_regions_and_stripes(tmp_path_factory, data):
         "strategy": data.draw(st.sampled_from(["automatic", "direct", "two-phase"])),
         "memory": data.draw(st.sampled_from([0, 3 * whole.itemsize, 1000])),
     }
-    writer, reader = data.draw(deals(shape)), data.draw(deals(shape))
+    writer, reader = data.draw(models(shape)), data.draw(models(shape))
     path = folder / "a"
     with plait.open(url(path, disks, data.draw(st.integers(1, 40))), "w", **options) as file:
         file.write(writer.locals(whole), writer.layout())

@@ -130,8 +130,8 @@ def test_the_block_is_that_of_the_conversion(a, b):
     assert composed.block == plait.compose(source, target).block
 
 
-def dealt_bits(sizes):
-    """Draw which bits of an array's indices are dealt, by axis, as distributions of single bits and of several."""
+def distributed_bits(sizes):
+    """Draw which bits of an array's indices are distributed, by axis, as distributions of single bits and of several."""
 
     @st.composite
     def draw_spec(draw):
@@ -148,9 +148,9 @@ def dealt_bits(sizes):
     return draw_spec()
 
 
-@given(st.lists(st.integers(0, 3), max_size=3).flatmap(dealt_bits))
+@given(st.lists(st.integers(0, 3), max_size=3).flatmap(distributed_bits))
 @settings(max_examples=150)
-def test_any_bits_can_be_dealt(spec):
+def test_any_bits_can_be_distributed(spec):
     note(to_text(spec))
     bits = Layout.parse(to_text(spec)).bit_permutation()
     model = Model(spec)
@@ -164,7 +164,7 @@ def test_any_bits_can_be_dealt(spec):
 REFUSED = [
     ("8x12 (block, block) onto (2, 2)", "dimension 1 has the size 12"),
     ("0x8 (*, *)", "dimension 0 has the size 0"),
-    ("8x16 (block, block) onto (2, 3)", "dimension 1 is dealt to 3 coordinates"),
+    ("8x16 (block, block) onto (2, 3)", "dimension 1 is distributed over 3 coordinates"),
     ("4x16 (*, cyclic(3)) onto (2)", "dimension 1 of size 16, index 4 lies at position 1 of rank 1"),
     ("16 (block(5)) onto (4)", "dimension 0 of size 16, index 4 lies at position 4 of rank 0"),
     ("16 (gen_block(1, 3, 4, 8)) onto (4)", "dimension 0 of size 16"),

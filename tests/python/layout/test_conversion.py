@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import deals, messages, shapes
+from brute_force import messages, models, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ import plait
 @settings(max_examples=250)
 def test_messages_agree_with_brute_force(data):
     shape = data.draw(shapes)
-    source, target = data.draw(deals(shape)), data.draw(deals(shape))
+    source, target = data.draw(models(shape)), data.draw(models(shape))
     conversion = plait.compose(source.layout(), target.layout())
     expected = messages(source, target)
     sent = {}

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from brute_force import Deal, deals, position_of, shapes
+from brute_force import LayoutModel, models, position_of, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -217,14 +217,14 @@ def test_positions_that_are_not_there_are_argument_errors(call):
 @given(st.data())
 @settings(max_examples=300)
 def test_positions_agree_with_brute_force(data):
-    deal = data.draw(shapes.flatmap(deals))
-    layout = deal.layout()
-    assert layout.size == deal.size
+    model = data.draw(shapes.flatmap(models))
+    layout = model.layout()
+    assert layout.size == model.size
     assert Layout.parse(str(layout)) == layout
     assert pickle.loads(pickle.dumps(layout)) == layout
     total = 0
-    for rank in range(deal.size):
-        expected = deal.indices(rank)
+    for rank in range(model.size):
+        expected = model.indices(rank)
         found = layout.indices(rank)
         assert isinstance(found, tuple)
         assert len(found) == len(expected)
@@ -233,18 +233,18 @@ def test_positions_agree_with_brute_force(data):
             assert mine.tolist() == theirs.tolist()
         assert layout.local_shape(rank) == tuple(len(index) for index in expected)
         total += int(np.prod([len(index) for index in expected]))
-    assert total == layout.elements == int(np.prod(deal.shape))
-    everywhere = list(np.ndindex(*deal.shape))
+    assert total == layout.elements == int(np.prod(model.shape))
+    everywhere = list(np.ndindex(*model.shape))
     for index in everywhere[:: max(len(everywhere) // 7, 1)]:
-        rank, position = position_of(deal, index)
+        rank, position = position_of(model, index)
         assert layout.owners(index) == (rank,)
         local = layout.to_local(index, rank)
         shape = layout.local_shape(rank)
-        assert (int(np.ravel_multi_index(local, shape, order=deal.order)) if shape else 0) == position
+        assert (int(np.ravel_multi_index(local, shape, order=model.order)) if shape else 0) == position
         assert layout.to_global(local, rank) == index
-        if deal.size > 1:
+        if model.size > 1:
             with pytest.raises(plait.ArgumentError):
-                layout.to_local(index, (rank + 1) % deal.size)
+                layout.to_local(index, (rank + 1) % model.size)
 
 
 @given(st.data())
@@ -252,13 +252,13 @@ def test_positions_agree_with_brute_force(data):
 def test_equal_means_equal_ownership(data):
     shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=2).map(tuple))
     ranks = data.draw(st.integers(1, 4))
-    a, b = data.draw(deals(shape, ranks)), data.draw(deals(shape, ranks))
+    a, b = data.draw(models(shape, ranks)), data.draw(models(shape, ranks))
 
-    def meaning(deal: Deal):
+    def meaning(model: LayoutModel):
         array = np.arange(int(np.prod(shape))).reshape(shape)
         return [
-            ([own.tolist() for own in deal.indices(rank)], deal.local(array, rank).ravel(order="K").tolist())
-            for rank in range(deal.size)
+            ([own.tolist() for own in model.indices(rank)], model.local(array, rank).ravel(order="K").tolist())
+            for rank in range(model.size)
         ]
 
     same = meaning(a) == meaning(b)

@@ -84,9 +84,9 @@ def test_messages_that_fill_halos(data):
 
 @pytest.mark.parametrize("size", range(1, 7))
 def test_every_halo_of_one_short_dimension(size):
-    dealt = [Stage("block", (0,)), Stage("balanced", (0,)), Stage("gen_block", (0,), sizes=(1, 0, size - 1))]
+    stages = [Stage("block", (0,)), Stage("balanced", (0,)), Stage("gen_block", (0,), sizes=(1, 0, size - 1))]
     sources = [Spec((size,), ((),)), Spec((size,), ((Stage("cyclic", (0,)),),), (2,), ranks=(2, 0))]
-    for stage, extent in itertools.product(dealt, (1, 2, 3)):
+    for stage, extent in itertools.product(stages, (1, 2, 3)):
         if stage.sizes and extent != 3:
             continue
         for turned, wraps, low, high in itertools.product((False, True), (False, True), range(4), range(4)):

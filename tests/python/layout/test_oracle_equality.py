@@ -58,9 +58,9 @@ def two_axes(size):
 def two_dimensions(shape):
     """Return layouts of two dimensions with every order and many rank maps."""
     for kinds in itertools.product(("*", "block", "cyclic"), repeat=2):
-        dealt = [d for d in range(2) if kinds[d] != "*"]
-        dist = tuple((Stage(kinds[d], (dealt.index(d),)),) if d in dealt else () for d in range(2))
-        for grid in itertools.product((1, 2), repeat=len(dealt)):
+        distributed = [d for d in range(2) if kinds[d] != "*"]
+        dist = tuple((Stage(kinds[d], (distributed.index(d),)),) if d in distributed else () for d in range(2))
+        for grid in itertools.product((1, 2), repeat=len(distributed)):
             count = int(np.prod(grid, dtype=int))
             for ranks, order in itertools.product(
                 ("C", "F", *itertools.permutations(range(count))), ("C", "F", (0, 1), (1, 0))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracle.library import layout_by_keywords, layout_of
 from oracle.notation import to_text
 from oracle.spec import Spec, Stage
-from oracle.strategies import dealt_specs, examples
+from oracle.strategies import distributed_specs, examples
 
 import plait
 from plait import Layout
@@ -24,9 +24,9 @@ REFUSED = [
     ("axis used twice by nesting", "8 (block@0/cyclic@0) onto (2, 2)", [r"\b0\b"]),
     ("axis used by none", "8 (block@0) onto (2, 3)", [r"\b1\b"]),
     ("axis of one rank used by none", "8 (block@0) onto (2, 1)", [r"\b1\b"]),
-    ("axis dealt and replicated", "8 (block@0) onto (2, 2) replicate=(0)", [r"\b0\b"]),
-    ("more axes than dealt", "8 (block) onto (2, 2)", [r"\b2\b", r"\b1\b"]),
-    ("fewer axes than dealt", "8x8 (block, block) onto (2)", [r"\b2\b", r"\b1\b"]),
+    ("axis distributed and replicated", "8 (block@0) onto (2, 2) replicate=(0)", [r"\b0\b"]),
+    ("more axes than distributed", "8 (block) onto (2, 2)", [r"\b2\b", r"\b1\b"]),
+    ("fewer axes than distributed", "8x8 (block, block) onto (2)", [r"\b2\b", r"\b1\b"]),
     ("only one of two named", "8x8 (block@0, block) onto (2, 2)", ["@|axes|named?"]),
     ("only one of two nested named", "8 (block@0/cyclic) onto (2, 2)", ["@|axes|named?"]),
     ("replicated axis that is not there", "8 (block) onto (2) replicate=(3)", [r"\b3\b"]),
@@ -53,7 +53,7 @@ REFUSED = [
     ("nothing to repeat", "4 (indirect(...)) onto (2)", [r"\.\.\."]),
     ("nested block too small", "8 (block@0/block(1)@1) onto (2, 2)", ["dimension 0", r"block\(1\)", r"\b4\b"]),
     ("nested gen_block", "8 (block@0/gen_block(1, 2)@1) onto (2, 2)", ["dimension 0", r"\b3\b", r"\b4\b"]),
-    ("not dealt inside", "8 (block@0/*) onto (2)", [r"\*"]),
+    ("not distributed inside", "8 (block@0/*) onto (2)", [r"\*"]),
     # Sources, offsets, reverses.
     ("source too large", "8 (block) onto (2) source=(2)", ["source", r"\b2\b"]),
     ("negative source", "8 (block) onto (2) source=(-1)", ["-1|source"]),
@@ -194,7 +194,7 @@ def test_a_constant_alignment_leaves_ranks_out():
 @given(st.data())
 @examples(150)
 def test_a_part_too_many_is_refused_in_both_spellings(data):
-    spec = data.draw(dealt_specs(halo=False))
+    spec = data.draw(distributed_specs(halo=False))
     part = data.draw(st.sampled_from(["order", "grid", "shape", "replicate", "ranks", "halo", "offset"]))
     broken = {
         "order": lambda: {"order": tuple(range(len(spec.shape) + 1))},

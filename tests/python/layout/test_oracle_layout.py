@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from oracle.library import layout_by_keywords, layout_of
 from oracle.model import Model
 from oracle.notation import to_text
-from oracle.strategies import dealt_specs, examples, flattened, shapes, specs
+from oracle.strategies import distributed_specs, examples, flattened, shapes, specs
 
 import plait
 from plait import Layout
 
 
-@given(dealt_specs())
+@given(distributed_specs())
 @examples(400)
 def test_ranks_and_shapes(spec):
     note(to_text(spec))
@@ -46,7 +46,7 @@ def test_ranks_and_shapes(spec):
 @given(st.data())
 @examples(300)
 def test_positions_of_elements(data):
-    spec = data.draw(dealt_specs())
+    spec = data.draw(distributed_specs())
     note(to_text(spec))
     layout, model = layout_of(spec), Model(spec)
     everywhere = list(np.ndindex(*spec.shape))
@@ -71,7 +71,7 @@ def test_positions_of_elements(data):
                 layout.to_global(local, rank)
 
 
-@given(dealt_specs())
+@given(distributed_specs())
 @examples(400)
 def test_one_layout_in_many_spellings(spec):
     note(to_text(spec))
@@ -124,7 +124,7 @@ def test_equal_means_equal_meaning_of_small_layouts(data):
 @given(st.data())
 @examples(300)
 def test_spelled_with_maps_alone(data):
-    spec = data.draw(dealt_specs())
+    spec = data.draw(distributed_specs())
     flat = flattened(spec)
     note(f"{to_text(spec)}\n{to_text(flat)}")
     assert Model(spec).key() == Model(flat).key(), "the model contradicts itself"

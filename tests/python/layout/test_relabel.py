@@ -52,9 +52,9 @@ def test_no_order_of_the_ranks_leaves_more_in_position(data):
     source = data.draw(layouts(dimensions=(1, 2), most=7))
     ranks = [(1, ""), (4, "onto (4)"), (4, "onto (2, 2)"), (3, "onto (3)")]
     _, onto = data.draw(st.sampled_from(ranks[1:3] if source.ndim > 1 else [ranks[1], ranks[3]]))
-    dealt = onto.count(",") + 1
+    distributed = onto.count(",") + 1
     dist = ", ".join(
-        data.draw(st.sampled_from(["block", "cyclic", "cyclic(2)", "balanced"])) if d < dealt else "*"
+        data.draw(st.sampled_from(["block", "cyclic", "cyclic(2)", "balanced"])) if d < distributed else "*"
         for d in range(source.ndim)
     )
     target = plait.Layout.parse(f"{'x'.join(map(str, source.shape))} ({dist}) {onto}")

@@ -87,7 +87,7 @@ def test_uneven_shards_are_nested():
     )
 
 
-def test_a_strided_shard_alone_deals_in_turn():
+def test_a_strided_shard_alone_distributes_in_turn():
     layout = dtensor.from_placements(["_S(0, 4)"], (3,), (24,))
     assert layout == plait.Layout.parse("24 (cyclic(2)) onto (3)")
     assert dtensor.to_placements(layout).placements == ("_S(0, 4)",)

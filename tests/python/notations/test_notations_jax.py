@@ -129,8 +129,8 @@ def test_bad_specs(spec, shape, mesh, reason):
     ("text", "mesh", "reason"),
     [
         ("9 (block) onto (2)", None, "do not divide evenly"),
-        ("8 (cyclic) onto (2)", None, "not dealt in blocks"),
-        ("8 (gen_block(5, 3)) onto (2)", None, "not dealt in blocks"),
+        ("8 (cyclic) onto (2)", None, "not distributed in blocks"),
+        ("8 (gen_block(5, 3)) onto (2)", None, "not distributed in blocks"),
         ("8x8 (block, *) onto (2) order=F", None, "order=F"),
         ("8x8 (block, *) onto (2) halo=(1, 0)", None, "halos"),
         ("8x8 (block, block) onto (2, 2)", {"x": 4}, "along the axes"),

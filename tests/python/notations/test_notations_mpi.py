@@ -59,7 +59,7 @@ def test_bad_arguments(change, reason):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("8x8 (gen_block(3, 5), block) onto (2, 2)", "dimension 0 is not dealt in equal blocks"),
+        ("8x8 (gen_block(3, 5), block) onto (2, 2)", "dimension 0 is not distributed in equal blocks"),
         ("8x8 (block, cyclic(3)) onto (2, 2) ranks=F", "C order of the grid"),
         ("8x8 (cyclic, *) onto (2) source=(1, 0)", "C order of the grid|coordinate 0"),
         ("8x8 (block@0, *) onto (2, 2) replicate=(1)", "2 ranks hold each element"),

@@ -79,7 +79,7 @@ def test_bad_pencils(arguments, reason):
     ("text", "reason"),
     [
         ("9x7 (block, *) onto (4)", "not balanced"),
-        ("9x7 (balanced, balanced) onto (3, 2)", "one of which is not dealt"),
+        ("9x7 (balanced, balanced) onto (3, 2)", "one of which is not distributed"),
         ("9 (balanced) onto (3)", "2 dimensions or more"),
         ("2x7 (gen_block(1, 0, 1), *) onto (3)", "2 indices for 3 ranks"),
         ("9x7 (balanced, *) onto (4) ranks=(1, 2, 3, 4)", "C order"),
@@ -92,5 +92,5 @@ def test_bad_pencils(arguments, reason):
 def test_refused(text, reason):
     with pytest.raises(plait.ArgumentError, match=reason):
         pencil.to_pencil(plait.Layout.parse(text))
-    with pytest.raises(plait.ArgumentError, match="dimension 0 is dealt"):
+    with pytest.raises(plait.ArgumentError, match="dimension 0 is distributed"):
         pencil.to_pencil(plait.Layout.parse("9x7 (balanced, *) onto (4)"), 0)

@@ -72,7 +72,7 @@ def test_maps_of_processes():
     [
         ("8x8 (block, block) onto (2, 2)", "order=C"),
         ("8 (block) onto (2) order=F", "1 dimensions"),
-        ("8x8 (gen_block(5, 2, 1), *) onto (3) order=F", "dimension 0 is not dealt in equal blocks"),
+        ("8x8 (gen_block(5, 2, 1), *) onto (3) order=F", "dimension 0 is not distributed in equal blocks"),
         ("8x8 (block@0, *) onto (2, 2) replicate=(1) order=F", "2 ranks hold each element"),
         ("8x8 (block, block) onto (2, 2) halo=(1, 1) order=F", "halos"),
         ("8x8 (cyclic(4), *) onto (2) offset=(1, 0) order=F", "equal blocks"),

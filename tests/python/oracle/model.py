@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .dealing import UnfitError, deal_nested
+from .distribution import UnfitError, owners_nested
 from .spec import Expression, Spec, Stage
 
 Indices = npt.NDArray[np.int64]
@@ -44,7 +44,7 @@ class Model:
         extents = self._template_extents()
         source = spec.source or (0,) * len(spec.dist)
         self._owners = [
-            deal_nested(stages, extent, spec.grid, source[d], d in spec.reverse)
+            owners_nested(stages, extent, spec.grid, source[d], d in spec.reverse)
             for d, (stages, extent) in enumerate(zip(spec.dist, extents, strict=True))
         ]
         self._sets: dict[tuple[int, tuple[int, ...]], Indices] = {}

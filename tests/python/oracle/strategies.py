@@ -9,7 +9,7 @@ from dataclasses import replace
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from .dealing import deal_nested
+from .distribution import owners_nested
 from .model import Model
 from .spec import Expression, Spec, Stage
 
@@ -68,7 +68,7 @@ def owner_lists(draw: st.DrawFn, sizes: set[int], coordinates: int) -> tuple[tup
 
 @st.composite
 def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, ...]) -> Stage:
-    """Draw a distribution that fits each of the sizes that it deals."""
+    """Draw a distribution that fits each of the sizes that it distributes."""
     kinds = ["block", "block(m)", "balanced", "cyclic", "cyclic(k)"]
     size = max(sizes)
     if len(sizes) == 1:
@@ -186,7 +186,7 @@ def specs(
     free = [axis for axis in range(axes) if axis not in replicated]
     if named:
         free = draw(st.permutations(free))
-    # The offsets of dimensions that are not dealt change nothing; they are left out.
+    # The offsets of dimensions that are not distributed change nothing; they are left out.
     if offset:
         offset = tuple(shift if mine else 0 for shift, mine in zip(offset, counts, strict=True))
         extents = tuple(size + shift for size, shift in zip(shape, offset, strict=True))
@@ -197,9 +197,9 @@ def specs(
         for count in mine:
             own, free = tuple(free[:count]), free[count:]
             coordinates = math.prod(grid[axis] for axis in own)
-            dealt = deal_nested(found, extents[d], grid, *((source[d], d in reverse) if found else ()))
+            owners = owners_nested(found, extents[d], grid, *((source[d], d in reverse) if found else ()))
             known = [tuple(c) for c in _all_coordinates(found, grid)]
-            sizes = {sum(1 for owner in dealt if owner == c) for c in known}
+            sizes = {sum(1 for owner in owners if owner == c) for c in known}
             stage = draw(stages(sizes, coordinates, own))
             if not found:
                 turns = rich and stage.kind != "indirect" and seldom(draw, 3)
@@ -236,7 +236,7 @@ def _all_coordinates(found: list[Stage], grid: tuple[int, ...]) -> list[tuple[in
     return result
 
 
-def dealt_specs(**options: object) -> st.SearchStrategy[Spec]:
+def distributed_specs(**options: object) -> st.SearchStrategy[Spec]:
     """Draw a shape and a layout of it."""
     return shapes().flatmap(lambda shape: specs(shape, **options))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import deals, matrix_deals, numbered, shapes
+from brute_force import matrix_models, models, numbered, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ def check(found, expected, target):
 @settings(max_examples=300)
 def test_moves_every_element_to_its_position(data):
     shape = data.draw(shapes)
-    source, target = data.draw(deals(shape)), data.draw(deals(shape))
+    source, target = data.draw(models(shape)), data.draw(models(shape))
     whole = numbered(shape, data.draw(st.sampled_from(["f8", "u1", "c16", ">i2", "S3", "?"])))
     before = source.locals(whole)
     kept = [array.copy() for array in before]
@@ -39,8 +39,8 @@ def test_moves_every_element_to_its_position(data):
 
 def test_every_pair_of_distributions_of_a_matrix():
     whole = numbered((5, 7))
-    targets = matrix_deals(5, 7, (3, 2), "F")
-    for i, source in enumerate(matrix_deals(5, 7, (2, 2))):
+    targets = matrix_models(5, 7, (3, 2), "F")
+    for i, source in enumerate(matrix_models(5, 7, (2, 2))):
         before = as_given(source.locals(whole))
         for target in targets[i % 7 :: 7]:
             check(plait.redistribute(before, source.layout(), target.layout()), target.locals(whole), target)
@@ -50,7 +50,7 @@ def test_every_pair_of_distributions_of_a_matrix():
 @settings(max_examples=100)
 def test_two_steps_move_what_one_does(data):
     shape = data.draw(shapes)
-    a, b, c = (data.draw(deals(shape)) for _ in range(3))
+    a, b, c = (data.draw(models(shape)) for _ in range(3))
     start = as_given(a.locals(numbered(shape)))
     middle = plait.redistribute(start, a.layout(), b.layout())
     end = plait.redistribute(middle, b.layout(), c.layout())

@@ -130,12 +130,12 @@ def test_charts_have_texts_and_tables(open_page: Open) -> None:
         assert chart.get_attribute("tabindex") == "0"
     assert shown.locator(".plot svg:not([aria-hidden])").count() == 0
     for section in ("timeline", "sizes", "offsets", "ranks"):
-        place = shown.locator(f"#{section}")
-        assert place.locator("output[aria-live=polite]").count() == 1
-        place.locator("details summary").click()
+        part = shown.locator(f"#{section}")
+        assert part.locator("output[aria-live=polite]").count() == 1
+        part.locator("details summary").click()
         settle(shown)
-        place.locator("details table tbody tr").nth(2).wait_for(state="attached")
-        assert place.locator("details table caption").first.inner_text()
+        part.locator("details table tbody tr").nth(2).wait_for(state="attached")
+        assert part.locator("details table caption").first.inner_text()
     assert "read 8.70" in shown.locator("#timeline figcaption").inner_text()
     rows = shown.locator("#timeline details tbody tr").count()
     assert 20 < rows <= 48

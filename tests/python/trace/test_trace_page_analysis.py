@@ -22,9 +22,9 @@ def make_trace(path: Path, pause: int) -> None:
             for process in (1, 2):
                 kind = Kind.WRITE if i == 4 else Kind.READ
                 start = turn * pause + i * 1_000_000 + process * 1000
-                place = (turn % 8) * 5 * SIZE + i * SIZE
+                offset = (turn % 8) * 5 * SIZE + i * SIZE
                 rows.append(
-                    (start, 400_000, -1, place, SIZE, SIZE, 0, process, 1, 1, kind, Interface.POSIX, Flag.LOGICAL)
+                    (start, 400_000, -1, offset, SIZE, SIZE, 0, process, 1, 1, kind, Interface.POSIX, Flag.LOGICAL)
                 )
     with plait.trace.create(path) as writer:
         for process in (1, 2):

@@ -114,7 +114,7 @@ def wait_until(shown: Any, condition: str) -> None:
 
 
 def area(shown: Any, plot: str) -> tuple[float, float, float, float]:
-    """The places of a chart's own area on the screen: left, right, top, bottom."""
+    """The edges of a chart's own area on the screen: left, right, top, bottom."""
     locator = shown.locator(plot)
     locator.scroll_into_view_if_needed()
     settle(shown)

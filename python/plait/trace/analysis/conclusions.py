@@ -136,7 +136,7 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
             yield conclusion(
                 by_cost(report, totals, spent, "high" if order["random"] >= 0.5 else "medium"),
                 f"{verb} go back in the file",
-                f"{_amounts.share(order['random'])} of the {order['count']:,} {kind}s begin before the place where the "
+                f"{_amounts.share(order['random'])} of the {order['count']:,} {kind}s begin before the offset where the "
                 f"access before them ended; {_amounts.share(order['consecutive'])} begin there.",
                 "order",
                 "Sort the accesses by their offsets, or read larger parts and choose in memory."
@@ -184,7 +184,7 @@ def _calls(report: Document, totals: Document) -> Iterator[Document]:
             f"{failed:,} of {count:,} calls ({_amounts.share(failed / count)}) failed, most of them {worst['kind']} "
             f"({worst['failed']:,} of {worst['count']:,}).",
             "calls",
-            "Look for files that are searched in many places." if worst["kind"] in ("open", "metadata") else None,
+            "Look for files that are looked for in many folders." if worst["kind"] in ("open", "metadata") else None,
             if_timed(sum(one["failed_seconds"] for one in calls), totals),
         )
 

@@ -289,7 +289,7 @@ def _order(counters: Document, module: Document) -> Iterator[Document]:
                 _severity(counters, spent),
                 f"{kind.capitalize()}s through {_name(module)} go back in the file",
                 f"{exact}{back['least']:,} of {count:,} {kind}s ({_amounts.share(back['least'] / count)}) begin before "
-                f"the place where the {kind} before them ended; {_amounts.share(order['consecutive'] / count)} begin "
+                f"the offset where the {kind} before them ended; {_amounts.share(order['consecutive'] / count)} begin "
                 "there." + _taken(counters, f"All {kind}s", spent),
                 "Sort the accesses by their offsets, or access larger parts and choose in memory.",
                 spent,

@@ -18,8 +18,8 @@ from plait._errors import ArgumentError
 
 TRACED = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 _MAGIC = 6567223
-_MAGIC_PLACE = 8
-_COMPRESSION_PLACE = 16
+_MAGIC_OFFSET = 8
+_COMPRESSION_OFFSET = 16
 # Where the header's table of regions begins: in versions with flags of 32 and of 64 bits.
 _TABLES = (24, 32)
 _PIECE = 1 << 16
@@ -42,7 +42,7 @@ class Region(NamedTuple):
 def _order_of(head: bytes) -> str:
     """The byte order of a log, as in `struct`; empty: it is none."""
     for order, mark in (("little", "<"), ("big", ">")):
-        if int.from_bytes(head[_MAGIC_PLACE : _MAGIC_PLACE + 8], order) == _MAGIC:  # type: ignore[arg-type]
+        if int.from_bytes(head[_MAGIC_OFFSET : _MAGIC_OFFSET + 8], order) == _MAGIC:  # type: ignore[arg-type]
             return mark
     return ""
 
@@ -50,7 +50,7 @@ def _order_of(head: bytes) -> str:
 def is_darshan(path: str) -> bool:
     """Whether a file begins as Darshan's logs do: eight bytes of version, then a magic number in either byte order."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
-        return bool(_order_of(file.read(_MAGIC_PLACE + 8)))
+        return bool(_order_of(file.read(_MAGIC_OFFSET + 8)))
     return False
 
 
@@ -60,12 +60,12 @@ def regions_of(head: bytes) -> list[Region]:
     A region that holds nothing has the size 0.  The others lie one behind the other.
     """
     order = _order_of(head)
-    for place in _TABLES:
+    for start in _TABLES:
         found: list[Region] = []
         end = 0
-        while order and len(found) < _REGIONS and place + 16 * (len(found) + 1) <= len(head):
-            region = Region(*struct.unpack_from(f"{order}QQ", head, place + 16 * len(found)))
-            if region.size and (region.begin != end if end else region.begin < place + 16):
+        while order and len(found) < _REGIONS and start + 16 * (len(found) + 1) <= len(head):
+            region = Region(*struct.unpack_from(f"{order}QQ", head, start + 16 * len(found)))
+            if region.size and (region.begin != end if end else region.begin < start + 16):
                 break
             if not region.size and region.begin:
                 break
@@ -143,7 +143,7 @@ class Log:
                     f"{self.path} is cut off: it has {self.bytes:,} of {self.promised:,} bytes and lacks the names of "
                     "the files, without which nothing of it can be read; copy the log again"
                 )
-            make = _UNPACKERS.get(head[_COMPRESSION_PLACE])
+            make = _UNPACKERS.get(head[_COMPRESSION_OFFSET])
             if make is None:
                 return
             if not _unpacks(file, names, make):
@@ -186,8 +186,8 @@ class Log:
     def _failed(self, log: Any, module: str) -> bool:
         """Whether the records of a module ended by an error, which the package tells those alone who ask again."""
         backend = self.backend
-        place = backend.ffi.new("void **")
-        found = backend.libdutil.darshan_log_get_record(log["handle"], self.modules[module]["idx"], place)
+        record = backend.ffi.new("void **")
+        found = backend.libdutil.darshan_log_get_record(log["handle"], self.modules[module]["idx"], record)
         if found > 0:
-            backend.libdutil.darshan_free(place[0])
+            backend.libdutil.darshan_free(record[0])
         return bool(found < 0)

@@ -191,9 +191,9 @@ class _Import:
         offset = _number(args.get("offset"))
         result = _number(args.get("ret"))
         if kind not in (Kind.READ, Kind.WRITE):
-            place = offset if offset is not None and offset >= 0 and kind in (Kind.SEEK, Kind.MAP) else -1
+            position = offset if offset is not None and offset >= 0 and kind in (Kind.SEEK, Kind.MAP) else -1
             length = _number(args.get("length")) or 0 if kind == Kind.MAP else 0
-            return place, max(length, 0), -1 if result == -1 and kind == Kind.OPEN else 0
+            return position, max(length, 0), -1 if result == -1 and kind == Kind.OPEN else 0
         length = _number(args.get("count", args.get("size", 0))) or 0
         if name in ("fread", "fwrite"):  # of items
             size = max(_number(args.get("size")) or 1, 1)

@@ -58,12 +58,12 @@ def _table(pa: Any, schema: Any, events: npt.NDArray[np.void], names: dict[int, 
         else:
             columns.append(pa.array(values, mask=values == UNKNOWN if name in _MAY_BE_UNKNOWN else None))
     key = (events["process"].astype(np.uint64) << np.uint64(32)) | events["file"]
-    files, place = np.unique(key, return_inverse=True)
+    files, index = np.unique(key, return_inverse=True)
     words = [names.get(int(file)) for file in files]
     texts = pa.array([word or "" for word in words], pa.string())
     known = np.array([word is not None for word in words], bool)
-    places = pa.array(place.astype(np.int32), mask=~known[place] if len(files) else None)
-    columns.append(pa.DictionaryArray.from_arrays(places, texts))
+    indices = pa.array(index.astype(np.int32), mask=~known[index] if len(files) else None)
+    columns.append(pa.DictionaryArray.from_arrays(indices, texts))
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -183,8 +183,8 @@ class _ParquetTrace:
             except ValueError as error:
                 known = ", ".join(words)
                 raise ArgumentError(f"{self._path}: the column {name} holds other words than {known}") from error
-            places: npt.NDArray[np.int64] = np.asarray(coded.indices.fill_null(0).to_numpy(zero_copy_only=False))
-            return np.take(np.asarray(found or [0], np.uint8), places)
+            indices: npt.NDArray[np.int64] = np.asarray(coded.indices.fill_null(0).to_numpy(zero_copy_only=False))
+            return np.take(np.asarray(found or [0], np.uint8), indices)
         missing = UNKNOWN if name in _MAY_BE_UNKNOWN else 0
         try:
             wanted = self._pa.from_numpy_dtype(EVENT[name])

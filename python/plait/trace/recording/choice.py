@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from plait._errors import ArgumentError
 
 _MAGIC = b"\x89PLAIT\r\n"
-_PLACE = 1024  # of the header; docs/formats.md tells of it
+_HEADER_OFFSET = 1024  # of the header; docs/formats.md tells of it
 _ROOM = 3072
 
 
@@ -45,7 +45,7 @@ def keep(path: str | os.PathLike[str], choice: Choice) -> None:
     text = choice.written()
     with open(path, "r+b") as file:
         if file.read(len(_MAGIC)) == _MAGIC:
-            file.seek(_PLACE)
+            file.seek(_HEADER_OFFSET)
             file.write(text.ljust(_ROOM, b"\0"))
 
 
@@ -55,7 +55,7 @@ def kept(path: str | os.PathLike[str]) -> Choice:
         with open(path, "rb") as file:
             if not os.path.isfile(path) or file.read(len(_MAGIC)) != _MAGIC:
                 return Choice()
-            file.seek(_PLACE)
+            file.seek(_HEADER_OFFSET)
             text = file.read(_ROOM).split(b"\0", 1)[0]
         known = json.loads(text) if text else {}
     except (OSError, ValueError):

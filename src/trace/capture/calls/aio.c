@@ -11,7 +11,7 @@
 
 #include "trace/capture/calls.h"
 
-enum { PLACES = 1 << 15, PROBES = 256 };
+enum { SLOTS = 1 << 15, PROBES = 256 };
 
 struct asked {
   _Atomic uintptr_t block;  // 0: free, 1: being filled
@@ -24,18 +24,18 @@ struct asked {
 
 static _Atomic(struct asked*) all;
 
-static struct asked* places(void) {
+static struct asked* slots(void) {
   struct asked* table = atomic_load(&all);
   if (table != NULL) return table;
   const long memory =
-      RAW6(SYS_mmap, NULL, PLACES * sizeof(struct asked), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      RAW6(SYS_mmap, NULL, SLOTS * sizeof(struct asked), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if ((unsigned long)memory > -4096UL) return NULL;
   if (atomic_compare_exchange_strong(&all, &table, (struct asked*)memory)) return (struct asked*)memory;
-  RAW2(SYS_munmap, memory, PLACES * sizeof(struct asked));
+  RAW2(SYS_munmap, memory, SLOTS * sizeof(struct asked));
   return table;
 }
 
-static size_t first_place(uintptr_t block) { return (size_t)((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 49); }
+static size_t first_slot(uintptr_t block) { return (size_t)((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 49); }
 
 static bool describe(const struct iocb* block, struct asked* asked) {
   const struct description* description = table_find((int)block->aio_fildes);
@@ -74,20 +74,20 @@ static bool describe(const struct iocb* block, struct asked* asked) {
 static void remember(const struct iocb* block, const struct iocb* asks, unsigned long context, int64_t start) {
   struct asked found = {.context = context, .start = start};
   if (!describe(asks, &found)) return;
-  struct asked* table = places();
+  struct asked* table = slots();
   for (size_t i = 0; table != NULL && i < PROBES; ++i) {
-    struct asked* place = &table[(first_place((uintptr_t)block) + i) % PLACES];
-    uintptr_t key = atomic_load_explicit(&place->block, memory_order_relaxed);
-    if ((key != 0 && key != (uintptr_t)block) || !atomic_compare_exchange_strong(&place->block, &key, 1)) continue;
+    struct asked* slot = &table[(first_slot((uintptr_t)block) + i) % SLOTS];
+    uintptr_t key = atomic_load_explicit(&slot->block, memory_order_relaxed);
+    if ((key != 0 && key != (uintptr_t)block) || !atomic_compare_exchange_strong(&slot->block, &key, 1)) continue;
     if (key != 0) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);  // its end was read without a call
-    place->context = found.context;
-    place->start = found.start;
-    place->offset = found.offset;
-    place->length = found.length;
-    place->file = found.file;
-    place->flags = found.flags;
-    place->kind = found.kind;
-    atomic_store(&place->block, (uintptr_t)block);
+    slot->context = found.context;
+    slot->start = found.start;
+    slot->offset = found.offset;
+    slot->length = found.length;
+    slot->file = found.file;
+    slot->flags = found.flags;
+    slot->kind = found.kind;
+    atomic_store(&slot->block, (uintptr_t)block);
     return;
   }
   plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
@@ -96,16 +96,16 @@ static void remember(const struct iocb* block, const struct iocb* asks, unsigned
 static bool take(uintptr_t block, struct asked* asked) {
   struct asked* table = atomic_load(&all);
   for (size_t i = 0; table != NULL && i < PROBES; ++i) {
-    struct asked* place = &table[(first_place(block) + i) % PLACES];
-    if (atomic_load(&place->block) != block) continue;
-    *asked = (struct asked){.context = place->context,
-                            .start = place->start,
-                            .offset = place->offset,
-                            .length = place->length,
-                            .file = place->file,
-                            .flags = place->flags,
-                            .kind = place->kind};
-    return atomic_compare_exchange_strong(&place->block, &block, 0);
+    struct asked* slot = &table[(first_slot(block) + i) % SLOTS];
+    if (atomic_load(&slot->block) != block) continue;
+    *asked = (struct asked){.context = slot->context,
+                            .start = slot->start,
+                            .offset = slot->offset,
+                            .length = slot->length,
+                            .file = slot->file,
+                            .flags = slot->flags,
+                            .kind = slot->kind};
+    return atomic_compare_exchange_strong(&slot->block, &block, 0);
   }
   return false;
 }
@@ -154,7 +154,7 @@ long capture_io_getevents(long number, unsigned long context, long least, long m
 static void give_up(unsigned long context) {
   struct asked* table = atomic_load(&all);
   int64_t count = 0;
-  for (size_t i = 0; table != NULL && i < PLACES; ++i) {
+  for (size_t i = 0; table != NULL && i < SLOTS; ++i) {
     uintptr_t block = atomic_load_explicit(&table[i].block, memory_order_relaxed);
     if (block <= 1 || (context != 0 && table[i].context != context)) continue;
     if (atomic_compare_exchange_strong(&table[i].block, &block, 0)) ++count;
@@ -171,7 +171,7 @@ long capture_io_destroy(unsigned long context) {
 void aio_end(void) { give_up(0); }
 void aio_forked(void) {
   struct asked* table = atomic_load(&all);
-  if (table != NULL) memset((void*)table, 0, PLACES * sizeof *table);
+  if (table != NULL) memset((void*)table, 0, SLOTS * sizeof *table);
 }
 
 // As libaio has them: errors as negative numbers, errno untouched.

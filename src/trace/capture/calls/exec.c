@@ -140,8 +140,8 @@ struct settings {
 
 static bool names_us(const char* preload) {
   const char* own = own_path();
-  const char* place = preload == NULL ? NULL : strstr(preload, own);
-  return place != NULL && *own != 0;
+  const char* found = preload == NULL ? NULL : strstr(preload, own);
+  return found != NULL && *own != 0;
 }
 
 // Whether a program with gcc's AddressSanitizer would start: it insists on being first unless it is told otherwise.

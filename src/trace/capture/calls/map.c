@@ -9,7 +9,7 @@
 #include "trace/capture/cancel.h"
 #include "trace/capture/names.h"
 
-// Mapped files, so that unmapping them is told from giving memory back; those that find no place are not.
+// Mapped files, so that unmapping them is told from giving memory back; those that find no slot are not.
 enum { MOST = 4096 };
 static _Atomic uintptr_t begins[MOST];  // 0: free, 1: being filled; apart from the rest, to be searched fast
 struct mapped {
@@ -18,17 +18,17 @@ struct mapped {
   uint32_t file;
 };
 static struct mapped mapped[MOST];
-static _Atomic int used;  // places that were ever used
+static _Atomic int used;  // slots that were ever used
 static _Atomic int live;
-static _Atomic int hint;  // where a free place may be
+static _Atomic int hint;  // where a free slot may be
 
 static void remember(uintptr_t begin, size_t size, int64_t offset, uint32_t file) {
   if (atomic_load(&live) >= MOST) return;
   const int first = atomic_load(&hint);
   for (int tried = 0; tried < MOST; ++tried) {
     const int i = (first + tried) % MOST;
-    uintptr_t free_place = atomic_load_explicit(&begins[i], memory_order_relaxed);
-    if (free_place != 0 || !atomic_compare_exchange_strong(&begins[i], &free_place, 1)) continue;
+    uintptr_t free_slot = atomic_load_explicit(&begins[i], memory_order_relaxed);
+    if (free_slot != 0 || !atomic_compare_exchange_strong(&begins[i], &free_slot, 1)) continue;
     mapped[i].size = size;
     mapped[i].offset = offset;
     mapped[i].file = file;
@@ -43,24 +43,24 @@ static void remember(uintptr_t begin, size_t size, int64_t offset, uint32_t file
 
 static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t caller) {
   for (int i = 0, count = atomic_load(&used); i < count && atomic_load(&live) > 0; ++i) {
-    uintptr_t place = atomic_load_explicit(&begins[i], memory_order_acquire);
-    if (place <= 1 || place - begin >= size) continue;
+    uintptr_t address = atomic_load_explicit(&begins[i], memory_order_acquire);
+    if (address <= 1 || address - begin >= size) continue;
     const struct mapped found = {.size = mapped[i].size, .offset = mapped[i].offset, .file = mapped[i].file};
-    if (!atomic_compare_exchange_strong(&begins[i], &place, 0)) continue;
+    if (!atomic_compare_exchange_strong(&begins[i], &address, 0)) continue;
     atomic_store(&hint, i);
     atomic_fetch_sub(&live, 1);
     put_event(PLAIT_EVENT_UNMAP, capture_interface(caller, PLAIT_INTERFACE_MMAP), found.file, start, found.offset,
               (int64_t)found.size, 0, 0, 0);
-    if (place == begin && found.size >= size) return;  // that was all
+    if (address == begin && found.size >= size) return;  // that was all
   }
 }
 
-long capture_mmap(void* place, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller) {
+long capture_mmap(void* address, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller) {
   if ((flags & MAP_ANONYMOUS) || fd < 0 || !capture_wanted(caller) || capture_in_borrowed_memory())
-    return RAW6(SYS_mmap, place, size, protection, flags, fd, offset);
+    return RAW6(SYS_mmap, address, size, protection, flags, fd, offset);
   const struct description* description = table_find(fd);
   const int64_t start = capture_now();
-  const long result = RAW6(SYS_mmap, place, size, protection, flags, fd, offset);
+  const long result = RAW6(SYS_mmap, address, size, protection, flags, fd, offset);
   const bool failed = (unsigned long)result > -4096UL;
   const uint32_t file = description == NULL ? 0 : atomic_load(&description->file);
   const bool stored = (protection & PROT_WRITE) && (flags & MAP_TYPE) != MAP_PRIVATE;
@@ -77,37 +77,37 @@ long capture_mmap(void* place, size_t size, int protection, int flags, int fd, i
   return result;
 }
 
-EXPORT void* mmap64(void* place, size_t size, int protection, int flags, int fd, off64_t offset) {
-  return (void*)told(capture_mmap(place, size, protection, flags, fd, offset, CALLER()));
+EXPORT void* mmap64(void* address, size_t size, int protection, int flags, int fd, off64_t offset) {
+  return (void*)told(capture_mmap(address, size, protection, flags, fd, offset, CALLER()));
 }
 ALIAS(void*, mmap, mmap64, (void*, size_t, int, int, int, off_t));
 
-long capture_munmap(void* place, size_t size, uintptr_t caller) {
+long capture_munmap(void* address, size_t size, uintptr_t caller) {
   // Before: as soon as it is unmapped another thread may map something there.
   if (atomic_load(&live) > 0 && capture_wanted(caller) && !capture_in_borrowed_memory())
-    put_unmap((uintptr_t)place, size, plait_events_now(), caller);
-  return RAW2(SYS_munmap, place, size);
+    put_unmap((uintptr_t)address, size, plait_events_now(), caller);
+  return RAW2(SYS_munmap, address, size);
 }
-EXPORT int munmap(void* place, size_t size) { return (int)told(capture_munmap(place, size, CALLER())); }
+EXPORT int munmap(void* address, size_t size) { return (int)told(capture_munmap(address, size, CALLER())); }
 
-long capture_msync(void* place, size_t size, int flags, uintptr_t caller, bool may) {
+long capture_msync(void* address, size_t size, int flags, uintptr_t caller, bool may) {
   const int64_t start = capture_now();
   int type;
   may = may && cancel_begin(&type);
-  const long result = RAW3(SYS_msync, place, size, flags);
+  const long result = RAW3(SYS_msync, address, size, flags);
   if (may) cancel_end(type);
   if (!capture_wanted(caller)) return result;
   uint32_t file = 0;
   int64_t offset = -1;
   for (int i = 0, count = atomic_load(&used); i < count; ++i) {
     const uintptr_t begin = atomic_load(&begins[i]);
-    if (begin <= 1 || (uintptr_t)place - begin >= mapped[i].size) continue;
+    if (begin <= 1 || (uintptr_t)address - begin >= mapped[i].size) continue;
     file = mapped[i].file;
-    offset = mapped[i].offset + (int64_t)((uintptr_t)place - begin);
+    offset = mapped[i].offset + (int64_t)((uintptr_t)address - begin);
   }
   put_event(PLAIT_EVENT_SYNC, PLAIT_INTERFACE_MMAP, file, start, offset, (int64_t)size, result, 0, 0);
   return result;
 }
-EXPORT int msync(void* place, size_t size, int flags) {
-  return (int)told(capture_msync(place, size, flags, CALLER(), true));
+EXPORT int msync(void* address, size_t size, int flags) {
+  return (int)told(capture_msync(address, size, flags, CALLER(), true));
 }

@@ -30,11 +30,11 @@ static void read_dynamic(const struct dl_phdr_info* info) {
     const ElfW(Dyn)* entry = (const ElfW(Dyn)*)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
     for (; entry->d_tag != DT_NULL; ++entry) {
       // The loader has made addresses of these on every machine that Plait knows.
-      const uintptr_t place = entry->d_un.d_ptr < libc.base ? libc.base + entry->d_un.d_ptr : entry->d_un.d_ptr;
-      if (entry->d_tag == DT_SYMTAB) libc.symbols = (const ElfW(Sym)*)place;
-      if (entry->d_tag == DT_STRTAB) libc.strings = (const char*)place;
-      if (entry->d_tag == DT_GNU_HASH) libc.hash = (const uint32_t*)place;
-      if (entry->d_tag == DT_VERSYM) libc.versions = (const ElfW(Half)*)place;
+      const uintptr_t address = entry->d_un.d_ptr < libc.base ? libc.base + entry->d_un.d_ptr : entry->d_un.d_ptr;
+      if (entry->d_tag == DT_SYMTAB) libc.symbols = (const ElfW(Sym)*)address;
+      if (entry->d_tag == DT_STRTAB) libc.strings = (const char*)address;
+      if (entry->d_tag == DT_GNU_HASH) libc.hash = (const uint32_t*)address;
+      if (entry->d_tag == DT_VERSYM) libc.versions = (const ElfW(Half)*)address;
     }
   }
 }

@@ -28,12 +28,12 @@ int capture_close_nocancel(int fd);
 int capture_fcntl64_nocancel(int fd, int command, ...);
 
 #if defined(__x86_64__)
-enum { JUMP = 18, PLACE = 10 };
-static const unsigned char jump[PLACE] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0, 0, 0, 0};  // endbr64; jmp *0(%rip)
+enum { JUMP = 18, TARGET = 10 };
+static const unsigned char jump[TARGET] = {0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0, 0, 0, 0};  // endbr64; jmp *0(%rip)
 #else
-enum { JUMP = 20, PLACE = 12 };
+enum { JUMP = 20, TARGET = 12 };
 // bti c; ldr x17, .+8; br x17
-static const unsigned char jump[PLACE] = {0x5f, 0x24, 0x03, 0xd5, 0x51, 0x00, 0x00, 0x58, 0x20, 0x02, 0x1f, 0xd6};
+static const unsigned char jump[TARGET] = {0x5f, 0x24, 0x03, 0xd5, 0x51, 0x00, 0x00, 0x58, 0x20, 0x02, 0x1f, 0xd6};
 #endif
 
 struct replacement {
@@ -98,33 +98,33 @@ enum { COUNT = sizeof replacements / sizeof *replacements };
 
 // Through /proc/self/mem: the pages stay executable throughout, and a system that does not let code be changed refuses.
 // returns  whether it was written.
-static bool write_jump(long memory, const unsigned char* place, const void* target) {
+static bool write_jump(long memory, const unsigned char* function, const void* target) {
   unsigned char code[JUMP];
   const uintptr_t address = (uintptr_t)target;
-  memcpy(code, jump, PLACE);
-  memcpy(code + PLACE, &address, sizeof address);
-  const long written = RAW4(SYS_pwrite64, memory, code, JUMP, place);
+  memcpy(code, jump, TARGET);
+  memcpy(code + TARGET, &address, sizeof address);
+  const long written = RAW4(SYS_pwrite64, memory, code, JUMP, function);
   if (written >= 0) account_write(written);
   return written == JUMP;
 }
 
 bool patch_libc(void) {
-  unsigned char* places[COUNT];
+  unsigned char* functions[COUNT];
   uintptr_t first = UINTPTR_MAX;
   uintptr_t last = 0;
   bool all = true;
   if (!__libc_single_threaded) return false;
   for (int i = 0; i < COUNT; ++i) {
     size_t size = 0;
-    places[i] = libc_function(replacements[i].name, &size);
-    if (places[i] == NULL || size < JUMP || !text_has(&capture_libc_text, (uintptr_t)places[i])) {
-      places[i] = NULL;
+    functions[i] = libc_function(replacements[i].name, &size);
+    if (functions[i] == NULL || size < JUMP || !text_has(&capture_libc_text, (uintptr_t)functions[i])) {
+      functions[i] = NULL;
       all = false;
       continue;
     }
-    const uintptr_t place = (uintptr_t)places[i];
-    if (place < first) first = place;
-    if (place + JUMP > last) last = place + JUMP;
+    const uintptr_t address = (uintptr_t)functions[i];
+    if (address < first) first = address;
+    if (address + JUMP > last) last = address + JUMP;
   }
   if (last == 0) return false;
   const long memory = RAW4(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
@@ -133,7 +133,7 @@ bool patch_libc(void) {
   uint64_t before = 0;
   RAW4(SYS_rt_sigprocmask, SIG_SETMASK, &blocked, &before, sizeof blocked);
   for (int i = 0; i < COUNT; ++i)
-    if (places[i] != NULL) all = write_jump(memory, places[i], replacements[i].ours) && all;
+    if (functions[i] != NULL) all = write_jump(memory, functions[i], replacements[i].ours) && all;
   __builtin___clear_cache((char*)first, (char*)last);
   RAW4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
   RAW1(SYS_close, memory);

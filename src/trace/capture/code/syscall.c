@@ -73,10 +73,10 @@ __attribute__((used, visibility("hidden"))) const unsigned char capture_numbers[
 #endif
 };
 
-static long data(long number, int kind, int fd, long place, long size, uintptr_t caller) {
+static long data(long number, int kind, int fd, long address, long size, uintptr_t caller) {
   const struct request request = {.number = number,
                                   .fd = fd,
-                                  .data = place,
+                                  .data = address,
                                   .size = size,
                                   .kind = kind,
                                   .offset = -1,
@@ -85,12 +85,12 @@ static long data(long number, int kind, int fd, long place, long size, uintptr_t
   return capture_transfer(&request, caller);
 }
 
-static long data_at(long number, int kind, int fd, long place, long size, long offset, long flags, bool vector,
+static long data_at(long number, int kind, int fd, long address, long size, long offset, long flags, bool vector,
                     uintptr_t caller) {
   const bool at_position = flags >= 0 && offset == -1;
   const struct request request = {.number = number,
                                   .fd = fd,
-                                  .data = place,
+                                  .data = address,
                                   .size = size,
                                   .third = offset,
                                   .fifth = flags >= 0 ? flags : 0,

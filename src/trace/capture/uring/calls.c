@@ -8,7 +8,7 @@
 #define REGISTERED_RING (1U << 4)  // IORING_ENTER_REGISTERED_RING
 enum { FILES_ALL = 2, FILES_NONE = 3, FILES_SOME = 6, FILES_ALL_2 = 13, FILES_SOME_2 = 14, RINGS_ALL = 20 };
 
-static __thread int registered_rings[16];  // descriptor and 1, by place
+static __thread int registered_rings[16];  // descriptor and 1, by slot
 
 long capture_uring_setup(unsigned entries, void* parameters, uintptr_t caller) {
   const long fd = RAW2(SYS_io_uring_setup, entries, parameters);
@@ -99,8 +99,8 @@ static void* next(_Atomic(void*)* known, const char* name) {
   return function;
 }
 
-static long forward(_Atomic(void*)* place, const char* name, void* ring, long b, long c, long d, long e) {
-  liburing_function* function = (liburing_function*)next(place, name);
+static long forward(_Atomic(void*)* found, const char* name, void* ring, long b, long c, long d, long e) {
+  liburing_function* function = (liburing_function*)next(found, name);
   if (function == NULL) return -ENOSYS;
   const int64_t start = capture_now();
   const long result = function(ring, b, c, d, e);

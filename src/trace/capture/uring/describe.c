@@ -16,8 +16,8 @@ enum {
   RECV_ZERO_COPY = 60
 };
 
-static int64_t message_length(uint64_t place) {
-  const struct msghdr* message = (const struct msghdr*)(uintptr_t)place;
+static int64_t message_length(uint64_t address) {
+  const struct msghdr* message = (const struct msghdr*)(uintptr_t)address;
   return message == NULL ? 0 : capture_vector_length(message->msg_iov, (int64_t)message->msg_iovlen, false);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Calls to enter a ring that lie in a program's own code, as in fio: "mov $426,%eax ... syscall", past every function.
  *
- * When a program has set up a ring by a system call of its own, its code is searched for such places, and the mov is
+ * When a program has set up a ring by a system call of its own, its code is searched for such calls, and the mov is
  * made a jump (both have five bytes) to a piece of code nearby that enters the ring through us and goes on behind the
  * syscall.  The bytes are written through /proc/self/mem, so no page is ever writable and executable at once.  What
  * cannot be changed is left alone: the rings' counters tell how much was missed.  x86-64 only.
@@ -23,7 +23,7 @@ enum { SITES = 64, BETWEEN = 24, PIECE = 96 };
 void capture_enter_inline(void);  // entries.S
 
 struct search {
-  uintptr_t place;
+  uintptr_t address;
   struct text text;
 };
 
@@ -33,7 +33,7 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* data) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)* part = &info->dlpi_phdr[i];
     const struct text text = {info->dlpi_addr + part->p_vaddr, part->p_memsz};
-    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || !text_has(&text, search->place)) continue;
+    if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) || !text_has(&text, search->address)) continue;
     search->text = text;
     return 1;
   }
@@ -72,12 +72,12 @@ static long bytes_between(const unsigned char* site, const unsigned char* end) {
   return -1;
 }
 
-static unsigned char* put(unsigned char* place, const void* bytes, size_t count) {
-  memcpy(place, bytes, count);
-  return place + count;
+static unsigned char* put(unsigned char* to, const void* bytes, size_t count) {
+  memcpy(to, bytes, count);
+  return to + count;
 }
 
-// The code that stands for one place: what lay between, the call below the part of the stack that leaf functions use,
+// The code that stands for one call: what lay between, the call below the part of the stack that leaf functions use,
 // and the way back.
 static void write_piece(unsigned char* piece, const unsigned char* site, size_t between) {
   static const unsigned char down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};                  // lea -128(%rsp),%rsp
@@ -119,10 +119,10 @@ static bool saves_registers(void) {
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
 }
 
-void uring_patch(uintptr_t place) {
+void uring_patch(uintptr_t address) {
   static _Atomic uintptr_t done;  // one program: libraries are reached by their functions
-  struct search search = {.place = place};
-  if (!dl_iterate_phdr(look_at, &search) || text_has(&capture_libc_text, place)) return;
+  struct search search = {.address = address};
+  if (!dl_iterate_phdr(look_at, &search) || text_has(&capture_libc_text, address)) return;
   if (atomic_exchange(&done, search.text.begin) == search.text.begin || !saves_registers()) return;
   static const unsigned char enter[] = {0xb8, 0xaa, 0x01, 0x00, 0x00};  // mov $426,%eax
   const unsigned char* end = (const unsigned char*)search.text.begin + search.text.size;
@@ -153,6 +153,6 @@ void uring_patch(uintptr_t place) {
 
 #else
 
-void uring_patch(uintptr_t place) { (void)place; }
+void uring_patch(uintptr_t address) { (void)address; }
 
 #endif

@@ -84,19 +84,19 @@ static bool lock(struct uring* ring) {
 static void* map(int fd, size_t size, int64_t offset) {
   const int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED | MAP_POPULATE;
   const int protection = fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
-  const long place = RAW6(SYS_mmap, NULL, size, protection, flags, fd, offset);
-  if ((unsigned long)place > -4096UL) return NULL;
-  if (fd >= 0) RAW3(SYS_madvise, place, size, MADV_DONTFORK);  // a child would keep the ring from being closed
-  return (void*)place;
+  const long address = RAW6(SYS_mmap, NULL, size, protection, flags, fd, offset);
+  if ((unsigned long)address > -4096UL) return NULL;
+  if (fd >= 0) RAW3(SYS_madvise, address, size, MADV_DONTFORK);  // a child would keep the ring from being closed
+  return (void*)address;
 }
-static void unmap(void* place, size_t size) {
-  if (place != NULL) RAW2(SYS_munmap, place, size);
+static void unmap(void* address, size_t size) {
+  if (address != NULL) RAW2(SYS_munmap, address, size);
 }
 // Out of the ring first: a signal handler that comes in between and does not return must not lead to doing it twice.
-#define LET_GO(PLACE, SIZE)                    \
+#define LET_GO(MAPPING, SIZE)                  \
   do {                                         \
-    void* let_go = (PLACE);                    \
-    (PLACE) = NULL;                            \
+    void* let_go = (MAPPING);                  \
+    (MAPPING) = NULL;                          \
     atomic_signal_fence(memory_order_seq_cst); \
     unmap(let_go, (SIZE));                     \
   } while (0)
@@ -119,7 +119,7 @@ struct uring* uring_find(int fd) {
 
 bool uring_known(int fd) { return uring_find(fd) != NULL; }
 
-static struct uring* free_place(void) {
+static struct uring* free_slot(void) {
   for (int i = 0; i < RINGS; ++i) {
     int used = atomic_load(&rings_used);
     if (i < used && (rings[i].asked != NULL || atomic_load(&rings[i].lock) != 0)) continue;
@@ -139,7 +139,7 @@ static struct uring* free_place(void) {
 }
 
 void uring_add(int fd, const struct io_uring_params* p) {
-  struct uring* ring = free_place();
+  struct uring* ring = free_slot();
   if (ring == NULL || (p->flags & IORING_SETUP_NO_MMAP)) {  // its memory is the program's: not known where
     if (ring != NULL) unlock(ring);
     plait_events_missed(PLAIT_MISSED_CALL, 1, 0, 0);
@@ -200,32 +200,32 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
   }
 }
 
-// Requests that have not ended lie in a list in their order; places are numbered from 1.
-static struct uring_asked* at_place(struct uring* ring, uint32_t place) { return &ring->asked[place - 1]; }
+// Requests that have not ended lie in a list in their order; slots are numbered from 1.
+static struct uring_asked* at_slot(struct uring* ring, uint32_t slot) { return &ring->asked[slot - 1]; }
 
-static void take_out(struct uring* ring, uint32_t place) {
-  struct uring_asked* asked = at_place(ring, place);
-  *(asked->before == 0 ? &ring->first : &at_place(ring, asked->before)->next) = asked->next;
-  *(asked->next == 0 ? &ring->last : &at_place(ring, asked->next)->before) = asked->before;
+static void take_out(struct uring* ring, uint32_t slot) {
+  struct uring_asked* asked = at_slot(ring, slot);
+  *(asked->before == 0 ? &ring->first : &at_slot(ring, asked->before)->next) = asked->next;
+  *(asked->next == 0 ? &ring->last : &at_slot(ring, asked->next)->before) = asked->before;
   asked->used = 0;
   asked->next = ring->spare;
-  ring->spare = place;
+  ring->spare = slot;
 }
 
-static uint32_t spare_place(struct uring* ring) {
+static uint32_t spare_slot(struct uring* ring) {
   if (ring->spare == 0 && ring->made < ring->asked_count) return ++ring->made;
   if (ring->spare == 0) {  // more than the rings hold: the oldest has ended unseen
-    if (at_place(ring, ring->first)->kind != 255) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
+    if (at_slot(ring, ring->first)->kind != 255) plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
     take_out(ring, ring->first);
   }
-  const uint32_t place = ring->spare;
-  ring->spare = at_place(ring, place)->next;
-  return place;
+  const uint32_t slot = ring->spare;
+  ring->spare = at_slot(ring, slot)->next;
+  return slot;
 }
 
 static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t start) {
-  const uint32_t place = spare_place(ring);
-  struct uring_asked* asked = at_place(ring, place);
+  const uint32_t slot = spare_slot(ring);
+  struct uring_asked* asked = at_slot(ring, slot);
   *asked = (struct uring_asked){.user_data = sqe->user_data,
                                 .start = start,
                                 .before = ring->last,
@@ -233,8 +233,8 @@ static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t
                                 .used = 1,
                                 .fd = sqe->fd};
   uring_describe(ring, sqe, asked);
-  *(ring->last == 0 ? &ring->first : &at_place(ring, ring->last)->next) = place;
-  ring->last = place;
+  *(ring->last == 0 ? &ring->first : &at_slot(ring, ring->last)->next) = slot;
+  ring->last = slot;
 }
 
 static void look_at_submitted(struct uring* ring, int64_t start) {
@@ -247,8 +247,8 @@ static void look_at_submitted(struct uring* ring, int64_t start) {
     ring->sq_seen += gone;
   }
   for (; ring->sq_seen != head; ++ring->sq_seen) {
-    const uint32_t place = ring->sq_seen & (ring->sq_entries - 1);
-    const uint32_t number = ring->sq_array == NULL ? place : ring->sq_array[place];
+    const uint32_t slot = ring->sq_seen & (ring->sq_entries - 1);
+    const uint32_t number = ring->sq_array == NULL ? slot : ring->sq_array[slot];
     if (number < ring->sq_entries)
       remember(ring, (const struct io_uring_sqe*)(const void*)(ring->sqes + ((size_t)number << ring->sqe_shift)),
                start);
@@ -279,21 +279,20 @@ static void put_end(const struct uring_asked* asked, int64_t now, int32_t result
 
 // The oldest request of that name: programs may use a name for several.  0: none.
 static uint32_t oldest(struct uring* ring, uint64_t user_data) {
-  uint32_t place = ring->first;
-  while (place != 0 && at_place(ring, place)->user_data != user_data) place = at_place(ring, place)->next;
-  return place;
+  uint32_t slot = ring->first;
+  while (slot != 0 && at_slot(ring, slot)->user_data != user_data) slot = at_slot(ring, slot)->next;
+  return slot;
 }
 
 static void look_at_ended(struct uring* ring, int64_t now) {
   const uint32_t tail = atomic_load_explicit(ring->cq_tail, memory_order_acquire);
   if (tail - ring->cq_seen > ring->cq_entries) ring->cq_seen = tail - ring->cq_entries;
   for (; ring->cq_seen != tail; ++ring->cq_seen) {
-    const size_t place = ring->cq_seen & (ring->cq_entries - 1);
-    const struct io_uring_cqe* cqe = (const struct io_uring_cqe*)(const void*)(ring->cqes + (place << ring->cqe_shift));
+    const size_t slot = ring->cq_seen & (ring->cq_entries - 1);
+    const struct io_uring_cqe* cqe = (const struct io_uring_cqe*)(const void*)(ring->cqes + (slot << ring->cqe_shift));
     const uint32_t asked = oldest(ring, cqe->user_data);
     if (asked == 0) continue;
-    if (at_place(ring, asked)->kind != 255 && !(cqe->flags & NOTIFICATION))
-      put_end(at_place(ring, asked), now, cqe->res);
+    if (at_slot(ring, asked)->kind != 255 && !(cqe->flags & NOTIFICATION)) put_end(at_slot(ring, asked), now, cqe->res);
     if (!(cqe->flags & IORING_CQE_F_MORE)) take_out(ring, asked);
   }
 }

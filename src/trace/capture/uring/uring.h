@@ -20,7 +20,7 @@ struct uring_asked {
 };
 
 struct uring {
-  int fd;                 /* -1: the place is free */
+  int fd;                 /* -1: the slot is free */
   _Atomic uintptr_t lock; /* 0: free */
   _Atomic uint32_t *sq_head, *sq_tail, *cq_tail;
   uint32_t* sq_array; /* NULL: entries lie in order */
@@ -32,7 +32,7 @@ struct uring {
   struct uring_asked* asked;
   uint32_t asked_count;
   uint32_t first, last, spare,
-      made;        /* places in it: the oldest and the newest in use, one to use again, how many were */
+      made;        /* slots in it: the oldest and the newest in use, one to use again, how many were */
   uint32_t* files; /* numbers of registered files */
   uint32_t files_count;
   void *sq_memory, *cq_memory, *sqe_memory;
@@ -49,7 +49,7 @@ void uring_look(struct uring* ring, int64_t start);
 /* Its descriptor is closed. */
 void uring_remove(int fd);
 void uring_register_files(struct uring* ring, uint32_t first, const int* files, uint32_t count, bool all);
-/* Makes the calls to enter a ring that lie in the code around `place` lead to ours. */
-void uring_patch(uintptr_t place);
+/* Makes the calls to enter a ring that lie in the code around `address` lead to ours. */
+void uring_patch(uintptr_t address);
 void uring_end(void);
 void uring_forked(void);

@@ -75,7 +75,7 @@ bool Part::take_index() {
       !this->front(trailer.position, front) || front.kind != PLAIT_CHUNK_INDEX || front.position + front.size != size ||
       front.used > front.size - sizeof front || front.used != trailer.entries * sizeof(plait_index_entry))
     return false;
-  std::vector<ChunkPlace> found;
+  std::vector<ChunkEntry> found;
   found.reserve(trailer.entries);
   std::array<plait_index_entry, 512> room;
   std::uint64_t check = check_of(nullptr, 0);

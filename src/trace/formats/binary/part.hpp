@@ -13,7 +13,7 @@
 namespace plait::trace::binary {
 
 /// What is known of a chunk before it is opened.
-struct ChunkPlace {
+struct ChunkEntry {
   std::uint64_t position = 0;
   std::uint32_t size = 0;
   std::uint32_t kind = 0;
@@ -32,7 +32,7 @@ class Part {
   const plait_trace_header& header() const noexcept { return header_; }
   std::string host() const;
   bool written() const noexcept { return (header_.flags & PLAIT_TRACE_WRITTEN) != 0; }
-  const std::vector<ChunkPlace>& chunks() const noexcept { return chunks_; }
+  const std::vector<ChunkEntry>& chunks() const noexcept { return chunks_; }
   /// Whether a written trace has its end.
   bool ended() const noexcept { return ended_; }
   /// Bytes that hold something and are no chunk, and where the first of them lie.
@@ -53,7 +53,7 @@ class Part {
   std::string name_;
   std::unique_ptr<Blob> blob_;
   plait_trace_header header_{};
-  std::vector<ChunkPlace> chunks_;
+  std::vector<ChunkEntry> chunks_;
   std::uint64_t strange_bytes_ = 0;
   std::uint64_t strange_at_ = 0;
   bool ended_ = false;

@@ -21,9 +21,9 @@ BinaryReader::BinaryReader(std::vector<Part> parts) : parts_(std::move(parts)) {
     const auto moved = [shift](std::int64_t time) {
       return static_cast<std::int64_t>(static_cast<std::uint64_t>(time) + shift);
     };
-    for (const ChunkPlace& place : part.chunks())
-      if (place.kind == PLAIT_CHUNK_EVENTS)
-        waiting_.push_back({moved(place.first), moved(place.last), static_cast<std::uint32_t>(i), place});
+    for (const ChunkEntry& entry : part.chunks())
+      if (entry.kind == PLAIT_CHUNK_EVENTS)
+        waiting_.push_back({moved(entry.first), moved(entry.last), static_cast<std::uint32_t>(i), entry});
     if (part.strange_bytes() > 0) {
       description_.complete = false;
       description_.notes.push_back(base::text(part.strange_bytes(), " bytes of ", part.name(), " from byte ",
@@ -56,18 +56,18 @@ void BinaryReader::close(const Stream& stream) {
   damaged_.add(description_, stream.damage());
   if (stream.lost() == 0) return;
   if (lost_ == 0) {
-    lost_place_ = description_.missed.size();
+    lost_offset_ = description_.missed.size();
     description_.missed.push_back({"events in damaged parts of the trace", 0, 0, 0});
   }
   lost_ += stream.lost();
-  description_.missed[lost_place_].events = lost_;
+  description_.missed[lost_offset_].events = lost_;
 }
 
 void BinaryReader::open(const Waiting& waiting, std::uint64_t order) {
   const Part& part = parts_[waiting.part];
-  bytes_read_ += waiting.place.size;
+  bytes_read_ += waiting.entry.size;
   auto stream =
-      std::make_unique<Stream>(part, waiting.place, order, *tables_, part.written() ? 0 : part.shift(parts_.front()));
+      std::make_unique<Stream>(part, waiting.entry, order, *tables_, part.written() ? 0 : part.shift(parts_.front()));
   if (!stream->next()) return close(*stream);
   open_.push_back(std::move(stream));
   std::push_heap(open_.begin(), open_.end(), after);
@@ -85,7 +85,7 @@ bool BinaryReader::advance(Event& event) {
                                                   : open_.front()->event().start;
     if (next_ < waiting_.size() && (waiting_[next_].first <= head || (current_ == nullptr && open_.empty()))) {
       // Of equal starts, what was written first comes first.
-      open(waiting_[next_], std::uint64_t{waiting_[next_].part} << 56U | waiting_[next_].place.position);
+      open(waiting_[next_], std::uint64_t{waiting_[next_].part} << 56U | waiting_[next_].entry.position);
       ++next_;
       continue;
     }

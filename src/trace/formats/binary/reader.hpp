@@ -36,7 +36,7 @@ class BinaryReader : public Reader {
     std::int64_t first;  // in the trace's time
     std::int64_t last;
     std::uint32_t part;
-    ChunkPlace place;
+    ChunkEntry entry;
   };
   using Open = std::unique_ptr<Stream>;
   static bool after(const Open& a, const Open& b) noexcept;
@@ -57,7 +57,7 @@ class BinaryReader : public Reader {
   std::int64_t bytes_read_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t lost_ = 0;
-  std::size_t lost_place_ = 0;
+  std::size_t lost_offset_ = 0;
   Remarks damaged_{"further damaged chunks"};
 };
 

@@ -18,10 +18,10 @@ class Remarks {
     if (++count_ <= kMost) return to.notes.push_back(remark);
     const std::string more = base::text(others_, ": ", count_ - kMost, " more");
     if (count_ == kMost + 1) {
-      place_ = to.notes.size();
+      index_ = to.notes.size();
       to.notes.push_back(more);
     } else {
-      to.notes[place_] = more;
+      to.notes[index_] = more;
     }
   }
 
@@ -30,7 +30,7 @@ class Remarks {
 
   std::string others_;
   std::size_t count_ = 0;
-  std::size_t place_ = 0;
+  std::size_t index_ = 0;
 };
 
 }  // namespace plait::trace::binary

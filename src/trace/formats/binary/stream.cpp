@@ -18,11 +18,11 @@ std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(valu
 
 }  // namespace
 
-Stream::Stream(const Part& part, const ChunkPlace& place, std::uint64_t order, Tables& tables, std::int64_t shift)
+Stream::Stream(const Part& part, const ChunkEntry& entry, std::uint64_t order, Tables& tables, std::int64_t shift)
     : part_(part), tables_(tables), order_(order), shift_(static_cast<std::uint64_t>(shift)) {
-  if (!part.front(place.position, front_) || front_.kind != PLAIT_CHUNK_EVENTS || front_.size != place.size ||
-      front_.first != place.first) {
-    front_.position = place.position;
+  if (!part.front(entry.position, front_) || front_.kind != PLAIT_CHUNK_EVENTS || front_.size != entry.size ||
+      front_.first != entry.first) {
+    front_.position = entry.position;
     front_.used = 0;
     front_.events = 0;
     fail("its front is not what the index says");

@@ -18,7 +18,7 @@ namespace plait::trace::binary {
 class Stream {
  public:
   /// order: of equal starts, the stream with the lesser one comes first.
-  Stream(const Part& part, const ChunkPlace& place, std::uint64_t order, Tables& tables, std::int64_t shift);
+  Stream(const Part& part, const ChunkEntry& entry, std::uint64_t order, Tables& tables, std::int64_t shift);
 
   /// Goes to the next event; false: there is none left.
   bool next();

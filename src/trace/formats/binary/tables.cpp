@@ -55,19 +55,19 @@ Tables::Tables(const std::vector<Part>& parts, Description& description) : descr
 }
 
 void Tables::read(const Part& part) {
-  for (const ChunkPlace& place : part.chunks()) {
-    if (place.kind == PLAIT_CHUNK_EVENTS || place.kind == PLAIT_CHUNK_INDEX) continue;
+  for (const ChunkEntry& entry : part.chunks()) {
+    if (entry.kind == PLAIT_CHUNK_EVENTS || entry.kind == PLAIT_CHUNK_INDEX) continue;
     plait_chunk front;
-    if (!part.front(place.position, front) || front.kind != place.kind) {
+    if (!part.front(entry.position, front) || front.kind != entry.kind) {
       description_.complete = false;
-      damaged_.add(description_, base::text("the chunk at byte ", place.position, " of ", part.name(),
+      damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(),
                                             " is damaged: its front is not what the index says"));
       continue;
     }
     std::string content = content_of(part, front);
     if (content.size() < front.used) {
       description_.complete = false;
-      damaged_.add(description_, base::text("the chunk at byte ", place.position, " of ", part.name(), " is cut off"));
+      damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(), " is cut off"));
     }
     if (front.kind == PLAIT_CHUNK_PROCESS) take_process(part, front, content);
     if (front.kind == PLAIT_CHUNK_NAMES)

@@ -28,7 +28,7 @@ struct Image {
   std::uint64_t operation_shift = 0;
   std::vector<std::pair<std::uint32_t, std::string>> names;  ///< until they are told
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      numbers;                                               ///< as in the chunks, and the place in Description::files
+      numbers;                                               ///< as in the chunks, and the index in Description::files
   mutable std::map<std::uint32_t, std::uint32_t> inherited;  ///< the same of names that a parent gave, once used
 };
 

@@ -205,8 +205,8 @@ class CsvReader : public LineReader {
     if (has(columns_, Column::kFile) && event.file != 0) {
       if (!files_.insert({event.process, event.file}).second) return;
     } else {
-      const auto [place, added] = numbers_.try_emplace({event.process, std::string(name)}, next_file_);
-      event.file = place->second;
+      const auto [found, added] = numbers_.try_emplace({event.process, std::string(name)}, next_file_);
+      event.file = found->second;
       if (!added) return;
       ++next_file_;
     }

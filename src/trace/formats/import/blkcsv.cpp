@@ -312,7 +312,7 @@ class BlkcsvReader final : public Import {
     if (operations_ > 0 && !columns_.has(Column::kOp))
       note("this trace has no operations; all requests are shown as reads");
     if (columns_.has(Column::kObject))
-      note("object N is shown as the bytes from N MiB on; objects of 2^40 and above share one place");
+      note("object N is shown as the bytes from N MiB on; objects of 2^40 and above share one offset");
     if (!columns_.has(Column::kDuration)) note("this trace does not tell how long requests took");
     if (before_ > 0) note(base::text(before_, " requests are before the first and stand at its time"));
   }

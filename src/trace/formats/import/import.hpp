@@ -73,7 +73,7 @@ class Import : public Reader {
   bool told_ = false;
 };
 
-/// The little-endian number of unsigned type Number at a place in a record, which must hold it.
+/// The little-endian number of unsigned type Number at an offset in a record, which must hold it.
 template <typename Number>
 Number get(std::string_view bytes, std::size_t at) {
   std::uint64_t value = 0;

@@ -24,7 +24,7 @@ class OracleReader final : public Import {
   static constexpr std::size_t kBytes = 24;
 
  private:
-  // Objects have no places. So that those of a trace do not overlap, each begins at a multiple of 1 MiB.
+  // Objects have no offsets. So that those of a trace do not overlap, each begins at a multiple of 1 MiB.
   static constexpr int kSlotBits = 20;
   static constexpr int kObjectBits = 40;
 
@@ -56,7 +56,7 @@ class OracleReader final : public Import {
 
   void finish() override {
     note(
-        "objects of a cache have no places and this format no kind of access: each request is shown as a read, object "
+        "objects of a cache have no offsets and this format no kind of access: each request is shown as a read, object "
         "N "
         "as the bytes from N MiB on in one file; how long requests took is not known");
     if (hashed_ > 0)

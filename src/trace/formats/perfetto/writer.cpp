@@ -154,7 +154,7 @@ class PerfettoWriter : public Writer {
       entry("X", event, process, event.thread, [&] { object_->time("dur", event.duration); });
       if (event.operation == 0) return;
       if (calls_.empty()) calls_.resize(kCalls);
-      calls_[place(event)] = {event.operation, event.process, event.thread, event.start};
+      calls_[slot(event)] = {event.operation, event.process, event.thread, event.start};
     }
   }
 
@@ -218,14 +218,14 @@ class PerfettoWriter : public Writer {
     return kFirstLane + static_cast<std::uint64_t>(found - lanes.begin());
   }
 
-  static std::size_t place(const Event& event) {
+  static std::size_t slot(const Event& event) {
     return static_cast<std::size_t>((event.operation * 0x9e3779b97f4a7c15ULL ^ event.process) % kCalls);
   }
 
   /// From the logical request of the same operation to this physical one.
   void arrow(const Event& event, std::uint64_t track) {
     if (event.operation == 0 || calls_.empty()) return;
-    const Call& call = calls_[place(event)];
+    const Call& call = calls_[slot(event)];
     if (call.operation != event.operation || call.process != event.process) return;
     const std::uint64_t id = ++arrows_;
     const auto half = [&](std::string_view phase, std::uint64_t at, std::int64_t time) {

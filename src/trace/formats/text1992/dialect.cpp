@@ -32,7 +32,7 @@ std::string separator_word(char separator) {
 
 std::string_view first_line(std::string_view head) { return head.substr(0, head.find('\n')); }
 
-std::size_t place_of_head(std::string_view line) { return line.substr(0, kHeadReach + kHead.size()).find(kHead); }
+std::size_t find_head(std::string_view line) { return line.substr(0, kHeadReach + kHead.size()).find(kHead); }
 
 /// Whether a line is a record, or a comment in the form of one; adds to `records` for a record.
 bool fits(std::string_view line, int base, char separator, int& records) {
@@ -154,10 +154,10 @@ Dialect dialect_of(std::string_view head, const ReadOptions& options) {
   dialect.comment = options.comment;
   dialect.block = options.block;
   const std::string_view line = first_line(head);
-  const std::size_t place = place_of_head(line);
-  if (place != std::string_view::npos) {
+  const std::size_t begin = find_head(line);
+  if (begin != std::string_view::npos) {
     dialect.ours = true;
-    Pairs pairs(line.substr(place + kHead.size()));
+    Pairs pairs(line.substr(begin + kHead.size()));
     std::string_view key;
     std::string_view value;
     while (pairs.next(key, value)) {
@@ -200,7 +200,7 @@ Dialect dialect_of(const WriteOptions& options) {
 }
 
 bool looks_like(std::string_view head) {
-  return place_of_head(first_line(head)) != std::string_view::npos || base_of(head, ' ', {}).base != 0;
+  return find_head(first_line(head)) != std::string_view::npos || base_of(head, ' ', {}).base != 0;
 }
 
 }  // namespace plait::trace::text1992

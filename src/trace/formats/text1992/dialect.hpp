@@ -1,8 +1,8 @@
 /// What the 1992 format leaves open, and the head comment in which a trace of Plait's says it.
 ///
 /// Neither the number base, nor the separator, nor a comment's syntax is given in the paper; its figure 1 shows
-/// hexadecimal numbers and blanks.  A unit of time is 1 us in section 4.1 and in one place of the appendix; other
-/// places have lost a letter and may mean 10 us.
+/// hexadecimal numbers and blanks.  A unit of time is 1 us in section 4.1 and once in the appendix; other
+/// passages have lost a letter and may mean 10 us.
 #pragma once
 
 #include <array>

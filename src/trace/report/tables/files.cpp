@@ -12,31 +12,31 @@ namespace {
 
 std::int64_t bytes_of(const FileRow& row) { return together(row.data[kReads].bytes, row.data[kWrites].bytes); }
 
-void count(Order& order, Place place) {
-  if (place == Place::kConsecutive) ++order.consecutive;
-  if (place == Place::kSequential) ++order.sequential;
-  if (place == Place::kRandom) ++order.random;
+void count(Order& order, Sequence sequence) {
+  if (sequence == Sequence::kConsecutive) ++order.consecutive;
+  if (sequence == Sequence::kSequential) ++order.sequential;
+  if (sequence == Sequence::kRandom) ++order.random;
 }
 
 }  // namespace
 
 FilesAnalyser::State& FilesAnalyser::state(const Call& call) {
-  if (call.name >= places_.size()) {
-    places_.resize(lookup_.names(), kNever);
+  if (call.name >= rows_of_.size()) {
+    rows_of_.resize(lookup_.names(), kNever);
     extents_.resize(lookup_.names(), 0);
   }
-  std::uint32_t place = places_[call.name];
-  if (place < kLeftOut) return states_[place];
-  const bool again = place < kNever;
+  std::uint32_t at = rows_of_[call.name];
+  if (at < kLeftOut) return states_[at];
+  const bool again = at < kNever;
   if (again) {  // it is not counted there now
-    const std::uint32_t known = place - kLeftOut;
+    const std::uint32_t known = at - kLeftOut;
     --left_out_.files;
     --classes_left_out_[known / 2].files;
     in_parts_ += known % 2 == 0 ? 1 : 0;
   }
   if (states_.size() >= kept_) make_room();
-  place = static_cast<std::uint32_t>(states_.size());
-  places_[call.name] = place;
+  at = static_cast<std::uint32_t>(states_.size());
+  rows_of_[call.name] = at;
   State& fresh = states_.emplace_back();
   fresh.name = call.name;
   fresh.again = again;
@@ -57,7 +57,7 @@ void FilesAnalyser::add(std::span<const Call> calls) {
     ++row.data[way].count;
     grow(row.data[way].bytes, call.moved);
     grow(row.time[way], call.end - call.start);
-    count(row.order[way], call.place);
+    count(row.order[way], call.sequence);
     if (call.event.offset >= 0 && call.moved > 0) {
       row.extent = std::max(row.extent, call.event.offset + call.moved);
       extents_[call.name] = std::max(extents_[call.name], row.extent);
@@ -107,13 +107,13 @@ void FilesAnalyser::make_room() {
   for (State& file : states_) {
     const std::int64_t own = bytes_of(file.row);
     if (own > *middle || leave == 0) {
-      places_[file.name] = static_cast<std::uint32_t>(kept.size());
+      rows_of_[file.name] = static_cast<std::uint32_t>(kept.size());
       kept.push_back(std::move(file));
       continue;
     }
     --leave;
     const auto what = static_cast<std::uint32_t>(finished(file).what);
-    places_[file.name] = kLeftOut + 2 * what + (file.again ? 1 : 0);
+    rows_of_[file.name] = kLeftOut + 2 * what + (file.again ? 1 : 0);
     grow(left_out_.bytes, own);
     ++left_out_.files;
     grow(classes_left_out_[what].bytes, own);

@@ -43,8 +43,8 @@ class FilesAnalyser final : public Analyser {
   const Lookup& lookup_;
   std::size_t kept_;
   std::vector<State> states_;
-  std::vector<std::uint32_t> places_;  // of names, in states_
-  std::vector<std::int64_t> extents_;  // of names
+  std::vector<std::uint32_t> rows_of_;  // of names, in states_
+  std::vector<std::int64_t> extents_;   // of names
   ClassSum left_out_;
   std::array<ClassSum, kClasses> classes_left_out_{};
   std::int64_t in_parts_ = 0;  // files that came again

@@ -22,13 +22,13 @@ void SizesAnalyser::add(std::span<const Call> calls) {
     }
     if (common.sizes.size() >= kMost) forget_the_rare(common);
     const auto fresh = static_cast<std::uint32_t>(common.sizes.size());
-    const std::uint32_t place = common.places.get(size, fresh);
-    if (place == fresh) {
+    const std::uint32_t index = common.indices.get(size, fresh);
+    if (index == fresh) {
       common.sizes.push_back(call.moved);
       common.counts.push_back(0);
     }
-    ++common.counts[place];
-    common.last = place;
+    ++common.counts[index];
+    common.last = index;
   }
 }
 
@@ -39,7 +39,7 @@ void SizesAnalyser::forget_the_rare(Common& common) {
   Common kept;
   for (std::size_t at = 0; at < common.sizes.size(); ++at) {
     if (common.counts[at] <= *middle) continue;
-    kept.places.get(static_cast<std::uint64_t>(common.sizes[at]), static_cast<std::uint32_t>(kept.sizes.size()));
+    kept.indices.get(static_cast<std::uint64_t>(common.sizes[at]), static_cast<std::uint32_t>(kept.sizes.size()));
     kept.sizes.push_back(common.sizes[at]);
     kept.counts.push_back(common.counts[at]);
   }

@@ -21,10 +21,10 @@ class SizesAnalyser final : public Analyser {
 
  private:
   struct Common {
-    FlatMap places;  // of sizes, in the two below
+    FlatMap indices;  // of sizes, in the two below
     std::vector<std::int64_t> sizes;
     std::vector<std::int64_t> counts;
-    std::int64_t last = -1;  // the place of the size seen last
+    std::int64_t last = -1;  // the index of the size seen last
   };
   static void forget_the_rare(Common& common);
 

@@ -8,10 +8,10 @@ namespace plait::trace::report {
 
 namespace {
 
-void count(Order& order, Place place) {
-  if (place == Place::kConsecutive) ++order.consecutive;
-  if (place == Place::kSequential) ++order.sequential;
-  if (place == Place::kRandom) ++order.random;
+void count(Order& order, Sequence sequence) {
+  if (sequence == Sequence::kConsecutive) ++order.consecutive;
+  if (sequence == Sequence::kSequential) ++order.sequential;
+  if (sequence == Sequence::kRandom) ++order.random;
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ void TotalsAnalyser::add(std::span<const Call> calls) {
         grow(totals_.unaligned_time, time);
       }
     }
-    if (call.place == Place::kRandom) grow(totals_.random_time[way], time);
-    count(totals_.order[way], call.place);
+    if (call.sequence == Sequence::kRandom) grow(totals_.random_time[way], time);
+    count(totals_.order[way], call.sequence);
   }
 }
 

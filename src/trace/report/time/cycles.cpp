@@ -39,10 +39,10 @@ std::vector<double> limited(const std::vector<double>& rate, std::size_t quartil
   for (const double value : rate)
     if (value > 0) some.push_back(value);
   if (some.empty()) return rate;
-  const auto place = some.begin() + static_cast<std::ptrdiff_t>(some.size() * quartile / 4);
-  std::nth_element(some.begin(), place, some.end());
+  const auto bound = some.begin() + static_cast<std::ptrdiff_t>(some.size() * quartile / 4);
+  std::nth_element(some.begin(), bound, some.end());
   std::vector<double> result = rate;
-  for (double& value : result) value = std::min(value, 2 * *place);
+  for (double& value : result) value = std::min(value, 2 * *bound);
   return result;
 }
 

@@ -32,7 +32,7 @@ constexpr double kAlike = 0.4;
 /// Where each cycle begins, going one way from a known one; NaN where none was recognised.
 std::vector<double> walk(const std::vector<double>& padded, std::vector<double> pattern, double from, double step,
                          double period) {
-  std::vector<double> places;
+  std::vector<double> positions;
   const auto length = static_cast<std::int64_t>(pattern.size());
   const auto limit = static_cast<std::int64_t>(padded.size()) - length;
   double at = from;
@@ -44,18 +44,18 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
     double best = -2;
     std::int64_t where = begin;
     std::vector<double> likes;
-    for (std::int64_t place = begin; place <= end; ++place) {
-      likes.push_back(likeness(pattern, &padded[static_cast<std::size_t>(place)]));
+    for (std::int64_t position = begin; position <= end; ++position) {
+      likes.push_back(likeness(pattern, &padded[static_cast<std::size_t>(position)]));
       if (likes.back() > best) {
         best = likes.back();
-        where = place;
+        where = position;
       }
     }
-    // At an end the best place may be the last one there is: then the cycle is cut off, and was not seen.
+    // At an end the best position may be the last one there is: then the cycle is cut off, and was not seen.
     if ((where == limit && expected + period / 4 > static_cast<double>(limit)) || (where == 0 && expected < period / 4))
       break;
     if (best < kAlike) {
-      places.push_back(std::nan(""));
+      positions.push_back(std::nan(""));
       at = expected;
       continue;
     }
@@ -66,11 +66,11 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
       if (bend < 0) fine = std::clamp((likes[middle - 1] - likes[middle + 1]) / (2 * bend), -0.5, 0.5);
     }
     at = static_cast<double>(where) + fine;
-    places.push_back(at);
+    positions.push_back(at);
     for (std::size_t i = 0; i < pattern.size(); ++i)  // the pattern may change slowly
       pattern[i] = 0.7 * pattern[i] + 0.3 * padded[static_cast<std::size_t>(where) + i];
   }
-  return places;
+  return positions;
 }
 
 /// The beginning of a cycle: a little before the steepest rise in the `length` values from `at` on.
@@ -78,19 +78,19 @@ std::size_t begin_of(const std::vector<double>& padded, std::size_t at, std::siz
   const std::size_t reach = std::max<std::size_t>(length / 8, 1);
   const auto value = [&](std::size_t i) { return padded[at + i % length]; };
   double most = -1;
-  std::size_t place = 0;
+  std::size_t position = 0;
   for (std::size_t i = 0; i < length; ++i) {
     double rise = 0;
     for (std::size_t j = 0; j < reach; ++j) rise += value(i + j) - value(i + length - 1 - j);
     if (rise > most) {
       most = rise;
-      place = i;
+      position = i;
     }
   }
-  place += at;
+  position += at;
   const std::size_t lead = length / 16;
-  if (place + length > padded.size()) place -= std::min(length, place);
-  return place - std::min(lead, place);
+  if (position + length > padded.size()) position -= std::min(length, position);
+  return position - std::min(lead, position);
 }
 
 }  // namespace
@@ -146,15 +146,15 @@ Followed follow(const std::vector<double>& values, double period) {
   const std::vector<double> pattern(padded.begin() + static_cast<std::ptrdiff_t>(anchor),
                                     padded.begin() + static_cast<std::ptrdiff_t>(anchor + length));
   const auto start = static_cast<double>(anchor);
-  std::vector<double> places = walk(padded, pattern, start, -period, period);
-  std::reverse(places.begin(), places.end());
-  places.push_back(start);
+  std::vector<double> positions = walk(padded, pattern, start, -period, period);
+  std::reverse(positions.begin(), positions.end());
+  positions.push_back(start);
   const std::vector<double> right = walk(padded, pattern, start, period, period);
-  places.insert(places.end(), right.begin(), right.end());
+  positions.insert(positions.end(), right.begin(), right.end());
 
-  const auto known = [](double place) { return !std::isnan(place); };
-  const auto first = std::find_if(places.begin(), places.end(), known);
-  const auto last = std::find_if(places.rbegin(), places.rend(), known).base() - 1;
+  const auto known = [](double position) { return !std::isnan(position); };
+  const auto first = std::find_if(positions.begin(), positions.end(), known);
+  const auto last = std::find_if(positions.rbegin(), positions.rend(), known).base() - 1;
   const auto steps = last - first;
   if (steps < 1) return result;
   const auto found = static_cast<double>(std::count_if(first, last + 1, known));
@@ -165,9 +165,9 @@ Followed follow(const std::vector<double>& values, double period) {
   result.last = *last - static_cast<double>(margin);
   double squares = 0;
   double pairs = 0;
-  for (auto place = first; place < last; ++place) {
-    if (!known(*place) || !known(*(place + 1))) continue;
-    const double off = *(place + 1) - *place - result.period;
+  for (auto position = first; position < last; ++position) {
+    if (!known(*position) || !known(*(position + 1))) continue;
+    const double off = *(position + 1) - *position - result.period;
     squares += off * off;
     ++pairs;
   }

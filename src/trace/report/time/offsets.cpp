@@ -18,9 +18,9 @@ std::size_t OffsetsAnalyser::lightest() const {
 }
 
 OffsetsAnalyser::Picture* OffsetsAnalyser::picture(const Call& call) {
-  if (places_[call.name] != kNone) return &pictures_[places_[call.name]];
+  if (indices_[call.name] != kNone) return &pictures_[indices_[call.name]];
   if (pictures_.size() < kKept) {
-    places_[call.name] = static_cast<std::uint32_t>(pictures_.size());
+    indices_[call.name] = static_cast<std::uint32_t>(pictures_.size());
     pictures_.emplace_back();
     pictures_.back().name = call.name;
     return &pictures_.back();
@@ -29,8 +29,8 @@ OffsetsAnalyser::Picture* OffsetsAnalyser::picture(const Call& call) {
   const std::size_t at = lightest();
   enough_ = twice(bytes_[pictures_[at].name]);
   if (bytes_[call.name] < enough_) return nullptr;
-  places_[pictures_[at].name] = kNone;
-  places_[call.name] = static_cast<std::uint32_t>(at);
+  indices_[pictures_[at].name] = kNone;
+  indices_[call.name] = static_cast<std::uint32_t>(at);
   pictures_[at] = Picture{};
   pictures_[at].name = call.name;
   pictures_[at].since = call.start;
@@ -58,8 +58,8 @@ void OffsetsAnalyser::add(std::span<const Call> calls) {
   for (const Call& call : calls) {
     last_ = std::max(last_, call.start);
     if (!call.is_data() || call.name == kNoFile || call.event.offset < 0 || call.moved == 0) continue;
-    if (call.name >= places_.size()) {
-      places_.resize(lookup_.names(), kNone);
+    if (call.name >= indices_.size()) {
+      indices_.resize(lookup_.names(), kNone);
       bytes_.resize(lookup_.names(), 0);
     }
     grow(bytes_[call.name], call.moved);

@@ -1,4 +1,4 @@
-/// Places in a file against time.
+/// Offsets in a file against time.
 #pragma once
 
 #include <memory>
@@ -37,9 +37,9 @@ class OffsetsAnalyser final : public Analyser {
 
   const Lookup& lookup_;
   std::vector<Picture> pictures_;
-  std::vector<std::uint32_t> places_;  // of names, in pictures_
-  std::vector<std::int64_t> bytes_;    // of names
-  std::int64_t enough_ = 0;            // bytes with which a file may take another's place
+  std::vector<std::uint32_t> indices_;  // of names, in pictures_
+  std::vector<std::int64_t> bytes_;     // of names
+  std::int64_t enough_ = 0;             // bytes with which a file may take another's place
   std::int64_t last_ = 0;
 };
 

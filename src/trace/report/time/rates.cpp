@@ -88,12 +88,12 @@ void RatesAnalyser::add(Rates& rates, const Call& call, std::int64_t at, std::si
 
 std::size_t RatesAnalyser::file_of(const Call& call) {
   if (call.name == kNoFile) return kFiles;
-  if (call.name >= places_.size()) {
-    places_.resize(lookup_.names(), kNone);
+  if (call.name >= indices_.size()) {
+    indices_.resize(lookup_.names(), kNone);
     bytes_.resize(lookup_.names(), 0);
   }
   grow(bytes_[call.name], call.moved);
-  if (places_[call.name] != kNone) return places_[call.name];
+  if (indices_[call.name] != kNone) return indices_[call.name];
   std::size_t at = names_.size();
   if (at < kFiles) {
     names_.push_back(call.name);
@@ -106,12 +106,12 @@ std::size_t RatesAnalyser::file_of(const Call& call) {
       if (bytes_[names_[other]] < bytes_[names_[at]]) at = other;
     enough_ = twice(bytes_[names_[at]]);
     if (bytes_[call.name] < enough_) return kFiles;
-    places_[names_[at]] = kNone;
+    indices_[names_[at]] = kNone;
     names_[at] = call.name;
     wall_.files[at] = Rate(kFileBins);
     cpu_.files[at] = Rate(kFileBins);
   }
-  places_[call.name] = static_cast<std::uint32_t>(at);
+  indices_[call.name] = static_cast<std::uint32_t>(at);
   return at;
 }
 

@@ -70,9 +70,9 @@ class RatesAnalyser final : public Analyser {
   Rates wall_;
   Rates cpu_;
   bool cpu_known_ = true;
-  std::vector<std::uint32_t> places_;  // of names, in files
-  std::vector<std::int64_t> bytes_;    // of names
-  std::vector<std::uint32_t> names_;   // of files
+  std::vector<std::uint32_t> indices_;  // of names, in files
+  std::vector<std::int64_t> bytes_;     // of names
+  std::vector<std::uint32_t> names_;    // of files
   std::int64_t enough_ = 0;
 };
 

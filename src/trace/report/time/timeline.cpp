@@ -59,9 +59,9 @@ void TimelineAnalyser::add(std::span<const Call> calls) {
     grow(wall_.at(kBytes + way, bin), call.moved);
     ++wall_.at(kCounts + way, bin);
     if (!cpu_ || processes_ > 1) continue;
-    const std::size_t place = cpu_bins_.reach(last_cpu_);
-    grow(cpu_bins_.at(kBytes + way, place), call.moved);
-    ++cpu_bins_.at(kCounts + way, place);
+    const std::size_t cpu_bin = cpu_bins_.reach(last_cpu_);
+    grow(cpu_bins_.at(kBytes + way, cpu_bin), call.moved);
+    ++cpu_bins_.at(kCounts + way, cpu_bin);
   }
 }
 

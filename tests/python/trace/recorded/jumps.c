@@ -6,13 +6,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static sigjmp_buf place;
+static sigjmp_buf target;
 static volatile int jumps;
 
 static void handler(int number) {
   (void)number;
   ++jumps;
-  siglongjmp(place, 1);
+  siglongjmp(target, 1);
 }
 
 static void* others(void* unused) {
@@ -22,7 +22,7 @@ static void* others(void* unused) {
 
 int main(int count, char** words) {
   signal(SIGALRM, handler);
-  sigsetjmp(place, 1);
+  sigsetjmp(target, 1);
   while (jumps < 1000) {
     const struct itimerval soon = {{0, 0}, {0, 20 + jumps % 100}};
     setitimer(ITIMER_REAL, &soon, NULL);

@@ -3,14 +3,14 @@
 import { el } from "./dom.js";
 
 export function contents() {
-  const place = document.getElementById("contents");
+  const list = document.getElementById("contents");
   const sections = [...document.querySelectorAll("main section[id]")];
   const links = new Map();
   for (const each of sections) {
     const title = each.querySelector("h2").textContent;
     links.set(each.id, el("a", { href: `#${each.id}` }, title));
   }
-  place.append(
+  list.append(
     el(
       "ul",
       {},

@@ -158,8 +158,8 @@ const DRAWN = {
 
 /** Puts its proof into each conclusion that is already on the page. */
 export function drawEvidence(report) {
-  for (const place of document.querySelectorAll(".conclusion [data-evidence]")) {
-    const drawn = DRAWN[place.dataset.evidence]?.(report);
-    if (drawn) place.prepend(drawn);
+  for (const host of document.querySelectorAll(".conclusion [data-evidence]")) {
+    const drawn = DRAWN[host.dataset.evidence]?.(report);
+    if (drawn) host.prepend(drawn);
   }
 }

@@ -83,6 +83,6 @@ export const counted = (value, noun, plural = `${noun}s`) => `${count(value)} ${
 export function moment(value, span) {
   if (!known(value)) return NOTHING;
   const [factor, unit] = span >= 10 ? [1, "s"] : span >= 0.01 ? [1, "s"] : span >= 1e-5 ? [1e3, "ms"] : [1e6, "µs"];
-  const places = Math.min(9, Math.max(0, Math.ceil(-Math.log10(Math.max(span * factor, 1e-12))) + 2));
-  return (value * factor).toFixed(places) + BLANK + unit;
+  const digits = Math.min(9, Math.max(0, Math.ceil(-Math.log10(Math.max(span * factor, 1e-12))) + 2));
+  return (value * factor).toFixed(digits) + BLANK + unit;
 }

@@ -73,13 +73,13 @@ bool Act::transfer(Event event, const Call& call, bool vector, bool at) {
   event.length = *count;
   event.result = call.known ? call.result : -4;
   event.operation = ++operations_;
-  std::optional<std::int64_t> place;
+  std::optional<std::int64_t> offset;
   if (at) {
-    place = leading_number(arguments[3]);
-    if (!place) return false;
+    offset = leading_number(arguments[3]);
+    if (!offset) return false;
   }
-  if (at && *place >= 0) {
-    event.offset = *place;
+  if (at && *offset >= 0) {
+    event.offset = *offset;
   } else {
     event.flags |= flag::kAtPosition;
     if (open.append && event.kind == Kind::kWrite) {
@@ -129,12 +129,12 @@ bool Act::copy(Event event, const Call& call, bool send) {
   event.result = call.known ? call.result : -4;
   event.operation = ++operations_;
   // An offset is shown as NULL or [0] => [4096]; without one the open's own position is used.
-  const auto side = [&](std::string_view descriptor_text, std::string_view place, Kind kind) {
+  const auto side = [&](std::string_view descriptor_text, std::string_view offset_text, Kind kind) {
     Open& open = *descriptor(descriptor_text).open;
     Event one = event;
     one.kind = kind;
-    if (place.starts_with('[')) {
-      one.offset = leading_number(place.substr(1)).value_or(kUnknown);
+    if (offset_text.starts_with('[')) {
+      one.offset = leading_number(offset_text.substr(1)).value_or(kUnknown);
     } else {
       one.flags |= flag::kAtPosition;
       one.offset = open.append && kind == Kind::kWrite ? kUnknown : open.position;
@@ -304,8 +304,8 @@ bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, s
       Event one = event(start, call, Kind::kSeek);
       Open& open = *descriptor(arguments[0]).open;
       if (call.known && call.result >= 0 && arguments[2].starts_with('['))
-        if (const auto place = leading_number(arguments[2].substr(1)); place && *place >= 0)
-          one.offset = open.position = *place;
+        if (const auto offset = leading_number(arguments[2].substr(1)); offset && *offset >= 0)
+          one.offset = open.position = *offset;
       emit(one, &open);
       return true;
     }

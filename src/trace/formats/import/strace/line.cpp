@@ -33,7 +33,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// Walks over one argument list; returns the place of what ends it, a closing bracket or the end of the text.
+/// Walks over one argument list; returns the position of what ends it, a closing bracket or the end of the text.
 std::size_t walk(std::string_view text, std::vector<std::string_view>& parts) {
   int depth = 0;
   std::size_t begin = 0;
@@ -231,8 +231,8 @@ std::string unquoted(std::string_view text) {
     } else {
       constexpr std::string_view kLetters = "ntrvf";
       constexpr std::string_view kMeant = "\n\t\r\v\f";
-      const std::size_t place = kLetters.find(c);
-      out += place == std::string_view::npos ? c : kMeant[place];
+      const std::size_t index = kLetters.find(c);
+      out += index == std::string_view::npos ? c : kMeant[index];
     }
   }
   return out;

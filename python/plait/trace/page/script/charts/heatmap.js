@@ -76,9 +76,9 @@ function paint(frame, source) {
   for (const kind of source.single ? ["read"] : ["read", "write"]) {
     const target = sums[kind];
     source[kind]?.forEach((row, number) => {
-      const place = upwards ? rows - 1 - number : number;
-      const y0 = Math.min(height - 1, Math.floor((place * height) / rows));
-      const y1 = Math.max(y0 + 1, Math.floor(((place + 1) * height) / rows));
+      const line = upwards ? rows - 1 - number : number;
+      const y0 = Math.min(height - 1, Math.floor((line * height) / rows));
+      const y1 = Math.max(y0 + 1, Math.floor(((line + 1) * height) / rows));
       for (const [i, from, to] of spans) {
         const value = row[i];
         if (!(value > 0)) continue;

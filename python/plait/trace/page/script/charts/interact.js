@@ -2,10 +2,10 @@
 
 const DRAG = 5; // px until a press is a drag
 
-/** A chart's hands: `area()` gives the places of the plot, `cell` the width of a bin, `vertical` moves between rows. */
+/** A chart's hands: `area()` gives the edges of the plot, `cell` the width of a bin, `vertical` moves between rows. */
 export function interact(node, view, { area, cell, vertical, hover, leave, select }) {
   let press = null;
-  const place = (event) => {
+  const pointOf = (event) => {
     const box = node.getBoundingClientRect();
     const scale = area().width / box.width;
     return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale };
@@ -13,18 +13,18 @@ export function interact(node, view, { area, cell, vertical, hover, leave, selec
 
   node.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    press = { ...place(event), id: event.pointerId, moved: false };
+    press = { ...pointOf(event), id: event.pointerId, moved: false };
     node.setPointerCapture(event.pointerId);
   });
   node.addEventListener("pointermove", (event) => {
-    const at = place(event);
+    const at = pointOf(event);
     if (press && Math.abs(at.x - press.x) > DRAG) press.moved = true;
     if (press?.moved) select(press.x, at.x);
     hover(at.x, at.y);
   });
   node.addEventListener("pointerup", (event) => {
     if (!press) return;
-    const at = place(event);
+    const at = pointOf(event);
     const { moved, x } = press;
     press = null;
     select(null);
@@ -51,7 +51,7 @@ export function interact(node, view, { area, cell, vertical, hover, leave, selec
       event.preventDefault();
       const by = sideways ? event.deltaX || event.deltaY : event.deltaY;
       if (sideways) view.pan(Math.sign(by) * 0.1);
-      else view.zoom(by > 0 ? 1.25 : 0.8, area().x.value(place(event).x));
+      else view.zoom(by > 0 ? 1.25 : 0.8, area().x.value(pointOf(event).x));
     },
     { passive: false },
   );

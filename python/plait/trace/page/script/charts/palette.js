@@ -41,9 +41,9 @@ const DARK = {
 /** The colour at a part of a ramp, as [red, green, blue]. */
 export function shadeOf(kind, part) {
   const ramp = (isDark() ? DARK : LIGHT)[kind];
-  const place = Math.min(1, Math.max(0, part)) * (ramp.length - 1);
-  const i = Math.min(ramp.length - 2, Math.floor(place));
-  return ramp[i].map((low, channel) => Math.round(low + (ramp[i + 1][channel] - low) * (place - i)));
+  const position = Math.min(1, Math.max(0, part)) * (ramp.length - 1);
+  const i = Math.min(ramp.length - 2, Math.floor(position));
+  return ramp[i].map((low, channel) => Math.round(low + (ramp[i + 1][channel] - low) * (position - i)));
 }
 
 /** Where a value lies between nothing and the most: its root, so that a hundredth of the most can still be seen. */

@@ -1,4 +1,4 @@
-// From values to places and back, and the marks of an axis.
+// From values to pixels and back, and the marks of an axis.
 
 /** A linear scale. */
 export function linear(from, to, first, last) {
@@ -7,7 +7,7 @@ export function linear(from, to, first, last) {
     from,
     to,
     at: (value) => first + (value - from) * factor,
-    value: (place) => (factor === 0 ? from : from + (place - first) / factor),
+    value: (pixel) => (factor === 0 ? from : from + (pixel - first) / factor),
   };
 }
 
@@ -54,8 +54,8 @@ function timeText(value, step, to) {
     return step >= 3600 ? `${Math.round(value / 3600)} h` : `${Math.floor(minutes / 60)}:${two(minutes % 60)} h`;
   }
   const [factor, unit] = to >= 1 ? [1, "s"] : to >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
-  const places = Math.max(0, -Math.floor(Math.log10(step * factor) + 1e-9));
-  return `${(value * factor).toFixed(Math.min(9, places))} ${unit}`;
+  const digits = Math.max(0, -Math.floor(Math.log10(step * factor) + 1e-9));
+  return `${(value * factor).toFixed(Math.min(9, digits))} ${unit}`;
 }
 
 const two = (value) => String(value).padStart(2, "0");
@@ -68,9 +68,9 @@ export function byteMarks(to, most, suffix = "") {
   const factor = 1024 ** power;
   const round = roundStep(to / factor, most) * factor;
   const step = suffix ? round : Math.max(1, round);
-  const places = Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9));
+  const digits = Math.max(0, -Math.floor(Math.log10(step / factor) + 1e-9));
   return multiples(0, to, step).map((value) => ({
     value,
-    text: value === 0 ? "0" : `${(value / factor).toFixed(places)} ${UNITS_OF_AXES[power]}${suffix}`,
+    text: value === 0 ? "0" : `${(value / factor).toFixed(digits)} ${UNITS_OF_AXES[power]}${suffix}`,
   }));
 }

@@ -119,7 +119,7 @@ function withoutMap(file, maps) {
 export function offsetsSection({ views, maps, chosen }) {
   if (!maps.length) return section("offsets", "Where in the files", "No accesses with known positions were recorded.");
   const state = { kind: "both" };
-  const place = el("div", { class: "map" });
+  const host = el("div", { class: "map" });
   const list = picker(
     "File",
     maps.map((map) => [map.file, shortName(map.file)]),
@@ -147,20 +147,20 @@ export function offsetsSection({ views, maps, chosen }) {
     const map = maps.find((each) => each.file === chosen.file);
     list.select.value = map ? map.file : "";
     if (!map) {
-      place.replaceChildren(withoutMap(chosen.file, maps));
+      host.replaceChildren(withoutMap(chosen.file, maps));
       return;
     }
     const view = views(map.columns * map.width, map.width);
     let now = source(map);
     const both = profile(map);
     const summary =
-      `Up: places in the file, to the right: time. Each cell holds ${bytes(map.height)} of the file and ` +
+      `Up: offsets in the file, to the right: time. Each cell holds ${bytes(map.height)} of the file and ` +
       `${seconds(map.width)}; in all ${bytes(total(both.read_bytes))} read, ` +
       `${bytes(total(both.write_bytes))} written.`;
     const frame = heatmap({
       view,
       source: () => now,
-      label: `Accesses to ${plainName(map.file)} by place and time`,
+      label: `Accesses to ${plainName(map.file)} by offset and time`,
       summary,
       height: (width) => (width < 520 ? 240 : 300),
       tell: tellCell,
@@ -184,7 +184,7 @@ export function offsetsSection({ views, maps, chosen }) {
       redraw();
     });
     const table_ = alternative("The same as a table", () => offsetTable(map));
-    place.replaceChildren(
+    host.replaceChildren(
       el("div", { class: "controls" }, pick, viewButtons(view, false)),
       frame.whole,
       legend,
@@ -193,19 +193,19 @@ export function offsetsSection({ views, maps, chosen }) {
   }
   chosen.listen(show);
   show();
-  return section("offsets", "Where in the files", null, el("div", { class: "controls" }, list.node), place);
+  return section("offsets", "Where in the files", null, el("div", { class: "controls" }, list.node), host);
 }
 
 function tellCell(column, row, map) {
   const span = `${moment(column * map.width, map.width)} to ${moment((column + 1) * map.width, map.width)}`;
   if (row === null) return span;
-  const place = `${bytes(row * map.height)} to ${bytes((row + 1) * map.height)} of the file`;
+  const range = `${bytes(row * map.height)} to ${bytes((row + 1) * map.height)} of the file`;
   const side = (name, rows) => (rows?.[row]?.[column] > 0 ? `${name} ${bytes(rows[row][column])}` : null);
   const said = [side("read", map.read), side("wrote", map.write)].filter(Boolean);
-  return `${span}, ${place}: ${said.length ? said.join(", ") : "nothing"}`;
+  return `${span}, ${range}: ${said.length ? said.join(", ") : "nothing"}`;
 }
 
-/** Bytes by place alone, and by time alone: what a reader of tables can use. */
+/** Bytes by offset alone, and by time alone: what a reader of tables can use. */
 function offsetTable(map) {
   const each = Math.max(1, Math.ceil(map.rows / 32));
   const rows = [];
@@ -227,7 +227,7 @@ function offsetTable(map) {
   return el(
     "div",
     { class: "pair" },
-    table(columns, rows, { caption: "Bytes by place in the file", sortable: false, few: 32 }).node,
+    table(columns, rows, { caption: "Bytes by offset in the file", sortable: false, few: 32 }).node,
     timelineTable(profile(map), 0, map.columns * map.width, "Bytes by time"),
   );
 }

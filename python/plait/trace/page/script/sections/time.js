@@ -103,14 +103,14 @@ export function timeSection({ report, view, maps, ranks, linked }) {
   const options = linked ? choices(maps, ranks) : [];
   const list = options.length > 1 ? picker("Show", options, show) : null;
   const instead = alternative("The same as a table", () => {
-    const place = el("div");
+    const host = el("div");
     const fill = () =>
-      place.replaceChildren(
+      host.replaceChildren(
         timelineTable(whole, view.from, view.to, "Rate over time, in the stretch that the chart shows"),
       );
     view.listen((what) => what === "range" && fill());
     fill();
-    return place;
+    return host;
   });
   const redraw = (change) => (value) => {
     change(value);

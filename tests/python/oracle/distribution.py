@@ -32,7 +32,7 @@ def blocks_of(stage: Stage, size: int, coordinates: int) -> list[int]:
     return [block for block, length in enumerate(lengths) for _ in range(length)]
 
 
-def deal(stage: Stage, size: int, coordinates: int, source: int = 0, reverse: bool = False) -> list[int]:
+def owners_of(stage: Stage, size: int, coordinates: int, source: int = 0, reverse: bool = False) -> list[int]:
     """Return the coordinate that owns each index."""
     if stage.kind == "indirect":
         owners = [owner for owner, count in stage.owners for _ in range(count)]
@@ -45,21 +45,21 @@ def deal(stage: Stage, size: int, coordinates: int, source: int = 0, reverse: bo
     return [(source + step * block) % coordinates for block in blocks_of(stage, size, coordinates)]
 
 
-def deal_nested(
+def owners_nested(
     stages: Sequence[Stage], size: int, grid: Sequence[int], source: int = 0, reverse: bool = False
 ) -> list[tuple[int, ...]]:
     """Return the coordinates, one for each stage, that own each index.
 
-    A later stage deals the positions that the stages before it give to a coordinate.
+    A later stage distributes the positions that the stages before it give to a coordinate.
     """
     if not stages:
         return [()] * size
     first = stages[0]
-    owners = deal(first, size, math.prod(grid[axis] for axis in first.axes), source, reverse)
+    owners = owners_of(first, size, math.prod(grid[axis] for axis in first.axes), source, reverse)
     result: list[tuple[int, ...]] = [()] * size
     for coordinate in range(math.prod(grid[axis] for axis in first.axes)):
         positions = [index for index, owner in enumerate(owners) if owner == coordinate]
-        inner = deal_nested(stages[1:], len(positions), grid)
+        inner = owners_nested(stages[1:], len(positions), grid)
         for index, rest in zip(positions, inner, strict=True):
             result[index] = (coordinate, *rest)
     return result
