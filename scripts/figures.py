@@ -7,7 +7,9 @@ usage: python scripts/figures.py            writes docs/concepts/figures/*.svg
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from xml.sax.saxutils import escape
 
 import plait
@@ -16,6 +18,26 @@ from plait.draw.palette import UNOWNED, rank_hex
 FOLDER = Path(__file__).parent.parent / "docs/concepts/figures"
 CELL = 32
 FONT = "font-family='Helvetica, Arial, sans-serif'"
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a line of text looks: where its point lies, its size and its colour."""
+
+    anchor: Literal["start", "middle", "end"] = "start"
+    size: int = 14
+    colour: str = "#222"
+
+
+PLAIN = Style()
+MIDDLE = Style("middle")
+END = Style("end")
+TITLE = Style(size=13)
+BELOW = Style("middle", 13)
+INDEX = Style("middle", 12, "#666")
+HEADING = Style(size=12, colour="#666")
+BESIDE = Style("end", 12, "#666")
+NOTE = Style(colour="#666")
 
 
 class Svg:
@@ -38,25 +60,23 @@ class Svg:
             "stroke-width='1.5'/>"
         )
         self.grow(x + width, y + CELL)
-        self.text(x + width / 2, y + CELL / 2 + 5, text, anchor="middle")
+        self.text(x + width / 2, y + CELL / 2 + 5, text, MIDDLE)
 
-    def text(
-        self, x: float, y: float, text: object, anchor: str = "start", size: int = 14, colour: str = "#222"
-    ) -> None:
+    def text(self, x: float, y: float, text: object, style: Style = PLAIN) -> None:
         """A line of text on a base line; about 0.6 of its size wide for each letter."""
         self.parts.append(
-            f"<text x='{x:g}' y='{y:g}' {FONT} font-size='{size}' text-anchor='{anchor}' fill='{colour}'>"
-            f"{escape(str(text))}</text>"
+            f"<text x='{x:g}' y='{y:g}' {FONT} font-size='{style.size}' text-anchor='{style.anchor}' "
+            f"fill='{style.colour}'>{escape(str(text))}</text>"
         )
-        before = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
-        self.grow(x + 0.6 * size * len(str(text)) * (1 - before), y + 4)
+        before = {"start": 0.0, "middle": 0.5, "end": 1.0}[style.anchor]
+        self.grow(x + 0.6 * style.size * len(str(text)) * (1 - before), y + 4)
 
     def bracket(self, x: float, y: float, width: float, text: str) -> None:
         """A line below cells that says what they are."""
         self.parts.append(
             f"<path d='M{x + 3:g} {y:g} v6 h{width - 6:g} v-6' fill='none' stroke='#444' stroke-width='1.5'/>"
         )
-        self.text(x + width / 2, y + 22, text, anchor="middle", size=13)
+        self.text(x + width / 2, y + 22, text, BELOW)
 
     def save(self, margin: float = 12) -> str:
         """The picture as SVG, on white so that it can be read on any page."""
@@ -102,19 +122,19 @@ def distributions() -> Svg:
         ("10 (balanced) onto (4)", "3, 3, 2, 2"),
     ]
     for i in range(12):
-        svg.text(left + (i + 0.5) * CELL, 12, i, anchor="middle", size=12, colour="#666")
-    svg.text(left + 12 * CELL + 16, 12, "indices of each rank", size=12, colour="#666")
+        svg.text(left + (i + 0.5) * CELL, 12, i, INDEX)
+    svg.text(left + 12 * CELL + 16, 12, "indices of each rank", HEADING)
     for row, (text, sizes) in enumerate(rows):
         y = 20 + row * (CELL + 8)
         layout = plait.Layout.parse(text)
         found = [layout.local_shape(rank)[0] for rank in range(layout.size)]
         if sizes and sizes != ", ".join(map(str, found)):
             raise ValueError(f"{text} distributes {found}")
-        svg.text(left - 12, y + CELL / 2 + 5, text, anchor="end")
+        svg.text(left - 12, y + CELL / 2 + 5, text, END)
         for i in range(layout.shape[0]):
             rank = owner(layout, i)
             svg.cell(left + i * CELL, y, rank_hex(rank), rank)
-        svg.text(left + 12 * CELL + 16, y + CELL / 2 + 5, sizes or "12", colour="#666")
+        svg.text(left + 12 * CELL + 16, y + CELL / 2 + 5, sizes or "12", NOTE)
     return svg
 
 
@@ -131,11 +151,11 @@ def grid() -> Svg:
     for number, (title, option, value) in enumerate(panels):
         layout = plait.Layout.parse(text + option)
         left = 24 + number * (4 * CELL + 44)
-        svg.text(left, 12, title, size=13)
+        svg.text(left, 12, title, TITLE)
         for j in range(4):
-            svg.text(left + (j + 0.5) * CELL, 32, j, anchor="middle", size=12, colour="#666")
+            svg.text(left + (j + 0.5) * CELL, 32, j, INDEX)
         for i in range(6):
-            svg.text(left - 8, 40 + (i + 0.65) * CELL, i, anchor="end", size=12, colour="#666")
+            svg.text(left - 8, 40 + (i + 0.65) * CELL, i, BESIDE)
             for j in range(4):
                 svg.cell(left + j * CELL, 40 + i * CELL, rank_hex(owner(layout, i, j)), value(layout, i, j))
     return svg
@@ -148,14 +168,14 @@ def period() -> Svg:
     target = plait.Layout.parse("24 (cyclic(3)) onto (2)")
     left = 140
     for i in range(24):
-        svg.text(left + (i + 0.5) * CELL, 12, i, anchor="middle", size=12, colour="#666")
+        svg.text(left + (i + 0.5) * CELL, 12, i, INDEX)
     for row, (name, layout) in enumerate((("cyclic(2) onto (2)", source), ("cyclic(3) onto (2)", target))):
         y = 20 + row * (CELL + 6)
-        svg.text(left - 10, y + CELL / 2 + 5, name, anchor="end")
+        svg.text(left - 10, y + CELL / 2 + 5, name, END)
         for i in range(24):
             svg.cell(left + i * CELL, y, rank_hex(owner(layout, i)), owner(layout, i))
     y = 20 + 2 * (CELL + 6) + 8
-    svg.text(left - 10, y + CELL / 2 + 5, "rank 0 to rank 0", anchor="end")
+    svg.text(left - 10, y + CELL / 2 + 5, "rank 0 to rank 0", END)
     for i in range(24):
         both = owner(source, i) == 0 and owner(target, i) == 0
         svg.cell(left + i * CELL, y, rank_hex(0) if both else UNOWNED, i if both else "")
@@ -170,10 +190,10 @@ def shares() -> Svg:
     begin, end = 4, 17
     boxes = [range(4, 6), range(6, 12), range(12, 17)]
     colours = {position: rank_hex(number) for number, box in enumerate(boxes) for position in box}
-    svg.text(0, 12, f"positions [{begin}, {end}) of a 4x6 array in C order, as they lie in the file", size=13)
+    svg.text(0, 12, f"positions [{begin}, {end}) of a 4x6 array in C order, as they lie in the file", TITLE)
     for i in range(24):
         svg.cell(i * CELL, 22, colours.get(i, UNOWNED), i)
-    svg.text(0, 88, "the same elements in the array: three boxes", size=13)
+    svg.text(0, 88, "the same elements in the array: three boxes", TITLE)
     for i in range(4):
         for j in range(6):
             svg.cell(j * CELL, 98 + i * CELL, colours.get(6 * i + j, UNOWNED), 6 * i + j)

@@ -85,7 +85,7 @@ def count_junit(report: Path, runner: str, status: int) -> Outcome:
 
 
 def pytest(folder: str, log: Path, limit: float = 600, processes: int = 0) -> Outcome:
-    """Runs the tests of one folder in one process, or distributed over several, so that some compute while others wait."""
+    """Runs the tests of one folder in one process, or over several, so that some compute while others wait."""
     if not any((ROOT / folder).rglob("test_*.py")):
         return Outcome(reasons=[f"{folder} holds no tests"])
     report = SCRATCH / f"{Path(folder).name}.xml"
@@ -239,7 +239,7 @@ def install_tests(log: Path) -> Outcome:
 
 
 def python_tests(log: Path) -> Outcome:
-    """The Python tests, distributed over as many processes as there are jobs: many wait for programs that they have started."""
+    """The Python tests, over as many processes as there are jobs: many wait for programs that they have started."""
     return pytest("tests/python", log, limit=1800, processes=JOBS)
 
 

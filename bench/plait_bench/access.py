@@ -44,11 +44,11 @@ class Access:
         self._direct = self._open_plait("direct") if DIRECT in accesses else None
         self._unit: PrimitivesFile | None = None
         if FORTRAN in accesses:
-            self._unit = PrimitivesFile(path, 3, cell, case.extent, comm.size, self._dtype)
+            self._unit = PrimitivesFile(path, 3, case, cell, comm.size)
             self._cleanup.callback(self._unit.close)
         self._mpi_file: MpiIoFile | None = None
         if MPI_IO in accesses:
-            self._mpi_file = MpiIoFile(comm, path, cell, case.extent, self._dtype, case.operation == "write")
+            self._mpi_file = MpiIoFile(comm, path, case, cell)
             self._cleanup.callback(self._mpi_file.close)
         self._local = self._pattern(self._indices, 0)
         self._outer = self._pattern(self._conforming_indices, 0)

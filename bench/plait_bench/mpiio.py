@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
 from plait_bench.cells import Cell
+from plait_bench.job import Case
 
 _TYPES = {"float64": MPI.DOUBLE, "uint8": MPI.BYTE}
 
@@ -18,13 +18,12 @@ _TYPES = {"float64": MPI.DOUBLE, "uint8": MPI.BYTE}
 class MpiIoFile:
     """A file that all ranks of a communicator access through MPI-IO by one distribution."""
 
-    def __init__(
-        self, comm: MPI.Intracomm, path: Path, cell: Cell, extent: int, dtype: np.dtype[Any], write: bool = False
-    ) -> None:
+    def __init__(self, comm: MPI.Intracomm, path: Path, case: Case, cell: Cell) -> None:
         """Open the file and build the file type of this rank's part."""
-        self._element = _TYPES[dtype.name]
-        self._filetype = _darray(self._element, comm, cell, extent)
-        self._file = MPI.File.Open(comm, str(path), MPI.MODE_RDWR if write else MPI.MODE_RDONLY)
+        self._element = _TYPES[case.dtype]
+        self._filetype = _darray(self._element, comm, cell, case.extent)
+        mode = MPI.MODE_RDONLY if case.operation == "read" else MPI.MODE_RDWR
+        self._file = MPI.File.Open(comm, str(path), mode)
 
     def set_view(self) -> None:
         """Make the file appear to this rank as its own part, from the beginning."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 import plait
 from plait_bench.cells import Cell
+from plait_bench.job import Case
 
 _DIRECT, _UNFORMATTED, _OLD = 1, 0, 0
 _ROW_MAJOR = 1
@@ -33,7 +34,7 @@ def fortran_library() -> Path:
 class PrimitivesFile:
     """A unit that `popen` has opened, and an array that `array_map` has described: `pread` and `pwrite` move it."""
 
-    def __init__(self, path: Path, unit: int, cell: Cell, extent: int, ranks: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, path: Path, unit: int, case: Case, cell: Cell, ranks: int) -> None:
         """Open the file and describe the array.  Collective over all processes."""
         self._library = ctypes.CDLL(str(fortran_library()))
         self._unit = unit
@@ -48,10 +49,10 @@ class PrimitivesFile:
         array_map = self._library.array_map_
         array_map.restype = ctypes.c_int32
         self._descriptor = array_map(
-            b"A", _seven([extent, extent]), _seven(codes), _seven(blocks), processors, ctypes.c_size_t(1)
+            b"A", _seven([case.extent, case.extent]), _seven(codes), _seven(blocks), processors, ctypes.c_size_t(1)
         )
         self._check()
-        kind = f"CHARACTER*{dtype.itemsize}".encode()
+        kind = f"CHARACTER*{np.dtype(case.dtype).itemsize}".encode()
         self._call("array_type_", _integer(self._descriptor), kind, ctypes.c_size_t(len(kind)))
 
     def move(self, array: npt.NDArray[Any], write: bool) -> None:

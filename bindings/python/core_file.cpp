@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -55,7 +56,9 @@ File open(const std::string& path, const std::string& mode, const Comm& comm, co
 }
 
 /// Whole numbers, numbers and texts.
-Attributes attributes_of(const nb::dict& given) {
+using AttributeDict = nb::typed<nb::dict, std::string, Attribute>;
+
+Attributes attributes_of(const AttributeDict& given) {
   Attributes attributes;
   for (const auto [name, value] : given) {
     Attribute& attribute = attributes[nb::cast<std::string>(name)];
@@ -71,7 +74,7 @@ Attributes attributes_of(const nb::dict& given) {
 }
 
 /// Number, attributes, names of the variables.
-using StepTuple = nb::typed<nb::tuple, std::int64_t, nb::dict, nb::list>;
+using StepTuple = nb::typed<nb::tuple, std::int64_t, AttributeDict, nb::typed<nb::list, nb::str>>;
 
 StepTuple tuple_of(const Step& step) {
   nb::dict attributes;
@@ -128,7 +131,7 @@ void bind_file(nb::module_& module) {
           "layout"_a, "parts"_a, "region"_a)
       .def(
           "begin_step",
-          [](File& self, const nb::dict& attributes) -> std::optional<StepTuple> {
+          [](File& self, const AttributeDict& attributes) -> std::optional<StepTuple> {
             const Attributes values = attributes_of(attributes);
             {
               const Unlocked release;

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.arrays import Array, new_arrays, ranks_held
+from ._arguments.arrays import Array, LocalArrays, new_arrays, ranks_held
 from ._arguments.buffers import path_of, whole
 from ._arguments.words import kind
 from ._comm import CommLike, comm_of
-from ._copy_windows import cut
+from ._copy_windows import Stored, cut
 from ._core import Layout
 from ._errors import ArgumentError
 from ._file import File
@@ -110,7 +110,7 @@ def copy(
         source, comm=comm, shape=shape, dtype=dtype, order=order, offset=offset, memory=staging
     ) as file:  # fmt: skip
         with checks(refuse):
-            plan = _Plan(file, own, comm is None, ranks, layout, memory // 2)
+            plan = _Plan(file, _Ranks(own, comm is None, ranks), layout, memory // 2)
         with open(
             target, "w", comm=comm, shape=file.shape, dtype=file.dtype, order=_order(file), memory=staging
         ) as made:  # fmt: skip
@@ -123,16 +123,25 @@ def _order(file: File) -> Literal["C", "F"]:
     return "F" if file.order == "F" else "C"
 
 
+@dataclass(frozen=True)
+class _Ranks:
+    """Who copies: the ranks of a communicator, or a process alone that holds the parts of several."""
+
+    comm: _core.Comm
+    alone: bool
+    count: int
+    """Among how many a window is divided."""
+
+
 class _Plan:
     """The windows of one copy and the arrays that they go through."""
 
-    def __init__(
-        self, source: File, comm: _core.Comm, alone: bool, ranks: int, layout: str | None, memory: int
-    ) -> None:
-        self._source, self._comm, self._alone, self._ranks, self._layout = source, comm, alone, ranks, layout
+    def __init__(self, source: File, ranks: _Ranks, layout: str | None, memory: int) -> None:
+        self._source, self._ranks, self._layout = source, ranks, layout
         self._dtype = source.dtype
         self.bytes = math.prod(source.shape) * self._dtype.itemsize
-        self._cut = cut(source.shape, source.order, self._dtype.itemsize, ranks, memory, self._layout_of)
+        stored = Stored(source.shape, source.order, self._dtype.itemsize)
+        self._cut = cut(stored, ranks.count, memory, self._layout_of)
 
     def run(self, target: File, progress: Progress | None) -> int:
         """Copy everything; return the number of windows."""
@@ -143,10 +152,11 @@ class _Plan:
             layout = self._layout_of(window.shape, self._cut.dimension)
             if layout != held:
                 arrays = []  # before there are new ones
-                arrays = new_arrays(layout, ranks_held(layout, self._comm, self._alone), self._dtype)
+                ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
+                arrays = new_arrays(LocalArrays(layout, ranks, self._dtype))
                 held = layout
             # None on a rank that has no part of it.
-            given: Any = arrays if self._alone else next(iter(arrays), None)
+            given: Any = arrays if self._ranks.alone else next(iter(arrays), None)
             self._source.read(layout, given, region=window.region)
             target.write(given, layout, region=window.region)
             count, done = count + 1, done + window.elements * self._dtype.itemsize
@@ -161,4 +171,4 @@ class _Plan:
         if not shape:
             return Layout((), [])
         distributions = ["balanced" if d == dimension else "*" for d in range(len(shape))]
-        return Layout(shape, distributions, grid=(self._ranks,), order=self._source.order)
+        return Layout(shape, distributions, grid=(self._ranks.count,), order=self._source.order)

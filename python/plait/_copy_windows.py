@@ -16,6 +16,15 @@ MakeLayout = Callable[[tuple[int, ...], int], Layout]
 
 
 @dataclass(frozen=True)
+class Stored:
+    """An array as its file holds it."""
+
+    shape: tuple[int, ...]
+    order: str
+    itemsize: int
+
+
+@dataclass(frozen=True)
 class Window:
     """A part of the array."""
 
@@ -62,19 +71,21 @@ class Cut:
                 return
 
 
-def cut(shape: tuple[int, ...], order: str, itemsize: int, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
+def cut(array: Stored, ranks: int, memory: int, make_layout: MakeLayout) -> Cut:
     """Choose the longest windows of which the ranks' parts fit `memory`, and that each of `ranks` has a part of.
 
     Raises plait.ArgumentError where not even one element fits.
     """
-    dimensions = list(range(len(shape))) if order == "C" else list(reversed(range(len(shape))))
+    shape, itemsize = array.shape, array.itemsize
+    dimensions = list(range(len(shape))) if array.order == "C" else list(reversed(range(len(shape))))
     if math.prod(shape) == 0 or not dimensions:
         return Cut(shape, (), 0, 1)
     found: Cut | None = None
     for position, dimension in enumerate(dimensions):
         slow, size = tuple(dimensions[:position]), shape[dimension]
         slab = math.prod(shape[d] for d in dimensions[position + 1 :]) * itemsize
-        count = _longest(shape, slow, dimension, min(size, memory // max(slab, 1)), itemsize, memory, make_layout)
+        most = Cut(shape, slow, dimension, min(size, memory // max(slab, 1)))
+        count = _longest(most, memory // itemsize, make_layout)
         if count == 0:
             continue
         if size > count > ranks:
@@ -90,21 +101,14 @@ def cut(shape: tuple[int, ...], order: str, itemsize: int, ranks: int, memory: i
     return found
 
 
-def _longest(
-    shape: tuple[int, ...],
-    slow: tuple[int, ...],
-    dimension: int,
-    count: int,
-    itemsize: int,
-    memory: int,
-    make_layout: MakeLayout,
-) -> int:
-    """Return about how many indices fit, at most `count`; 0 where one does not."""
+def _longest(most: Cut, elements: int, make_layout: MakeLayout) -> int:
+    """Return about how many indices fit a memory of `elements`, at most those of `most`; 0 where one does not."""
+    count = most.count
     while count > 0:
-        window = [1 if d in slow else size for d, size in enumerate(shape)]
-        window[dimension] = count
-        layout = make_layout(tuple(window), dimension)
-        if sum(math.prod(layout.padded_shape(rank)) for rank in layout.rank_numbers) * itemsize <= memory:
+        window = [1 if d in most.slow else size for d, size in enumerate(most.shape)]
+        window[most.dimension] = count
+        layout = make_layout(tuple(window), most.dimension)
+        if sum(math.prod(layout.padded_shape(rank)) for rank in layout.rank_numbers) <= elements:
             break
         count //= 2
     return count

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import _core
 from ._abandon import abandon
 from ._arguments.array_types import descr_of, extents_of, type_of
-from ._arguments.arrays import Array, Arrays, check_arrays, new_arrays, parts_of, ranks_held
+from ._arguments.arrays import Array, Arrays, LocalArrays, check_arrays, new_arrays, parts_of, ranks_held
 from ._arguments.layouts import LayoutLike, layout_of
 from ._arguments.region import Region, Slices, region_shape, slices_of
 from ._arguments.words import shape_text, shown
@@ -92,8 +92,8 @@ class File:
     ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
-        layout  how the array (or the region) is distributed over the ranks, or its text, such as ``"(block, *) onto (4)"``;
-                without a communicator it may be left out, for the whole array on one rank
+        layout  how the array (or the region) is distributed over the ranks, or its text, such as
+                ``"(block, *) onto (4)"``; without a communicator it may be left out, for the whole array on one rank
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
         fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
@@ -329,10 +329,10 @@ class File:
                 f"{'region' if slices else 'array in the file'} is {shape_text(region_shape(slices, self.shape))}; "
                 f"use a layout of that shape"
             )
-        ranks = ranks_held(layout, self._comm, self._alone)
+        needed = LocalArrays(layout, ranks_held(layout, self._comm, self._alone), self.dtype)
         if given is None and what == "out":
-            return layout, slices, new_arrays(layout, ranks, self.dtype)
-        return layout, slices, check_arrays(given, layout, ranks, self.dtype, what, writable)
+            return layout, slices, new_arrays(needed)
+        return layout, slices, check_arrays(given, needed, what, writable)
 
     def _as_given(self, arrays: list[Array], out: Arrays | None) -> Any:
         if out is not None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from . import _core
-from ._arguments.arrays import Array, in_order, ranks_held
+from ._arguments.arrays import Array, LocalArrays, in_order, ranks_held
 from ._arguments.words import shown
 from ._core import Layout
 from ._errors import ArgumentError
@@ -31,10 +30,9 @@ def ranks_taking_part(layout: Layout, comm: _core.Comm, alone: bool) -> list[int
     return ranks_held(layout, comm, alone)
 
 
-def shared_arrays(
-    layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], comm: _core.Comm, alone: bool
-) -> list[Array]:
+def shared_arrays(needed: LocalArrays, comm: _core.Comm, alone: bool) -> list[Array]:
     """Make local arrays in memory that the node shares. Collective."""
+    layout, ranks, dtype = needed.layout, needed.ranks, needed.dtype
     sizes = [math.prod(layout.padded_shape(rank)) * dtype.itemsize for rank in ranks]
     refuse = partial(_core.refuse_redistribute, comm=comm)
     memories = [call(refuse, _core.shared_bytes, size, comm) for size in (sizes if alone else sizes or [0])]

@@ -37,9 +37,9 @@ def open(
     url       a ``.npy`` file, or any other name for raw elements (names of other formats, as ``a.h5``, are refused;
               ``raw:a.h5`` means raw elements all the same); or ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements
               distributed over one file in each of the folders d1, d2, in stripes of 64 KiB. In mode w the folders may
-              be left to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``: an array
-              on the ranks' own disks, which says itself what it holds; or ``memory:NAME``: one in memory, for trials;
-              or ``pipe:NAME``: another program, which opens the same name the other way round
+              be left to PLAIT_DISKS; in other modes NAME alone says where they are; or ``distant:NAME?folder=/disk``:
+              an array on the ranks' own disks, which says itself what it holds; or ``memory:NAME``: one in memory, for
+              trials; or ``pipe:NAME``: another program, which opens the same name the other way round
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
               writes parts of an existing array in place
     comm      an mpi4py communicator; without one everything runs in this process, which then holds all ranks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments.arrays import Array, Arrays, Parts, check_arrays, new_arrays, parts_of, plain_array
+from ._arguments.arrays import Array, Arrays, LocalArrays, Parts, check_arrays, new_arrays, parts_of, plain_array
 from ._arguments.dtypes import dtype_of
 from ._arguments.layouts import LayoutLike, layout_of, layout_pair
 from ._arguments.region import Region, slices_of
@@ -51,7 +52,7 @@ def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> An
         wanted = checked_dtype(dtype_of(dtype))
         ranks = ranks_taking_part(layout, own, comm is None)
         check_room(layout, wanted)
-    return as_given(shared_arrays(layout, ranks, wanted, own, comm is None), comm is None)
+    return as_given(shared_arrays(LocalArrays(layout, ranks, wanted), own, comm is None), comm is None)
 
 
 def redistribute(
@@ -81,7 +82,8 @@ def redistribute(
     they reach to.
     Raises plait.ArgumentError where shapes, layouts, arrays and ranks do not fit together: on every rank the same.
     """
-    move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
+    ends = _Ends(src, dst, source_region, target_region)
+    move = _Move(_Given(array, out), ends, comm, _Options(memory, fill_halo))
     call(move.refuse, _core.redistribute, *move.arguments)
     return move.result
 
@@ -103,7 +105,8 @@ def iredistribute(
     What is started on a communicator, files' accesses among it, is carried out in order. Leave the arrays alone until
     then.
     """
-    move = _Move(array, src, dst, comm, out, memory, fill_halo, source_region, target_region)
+    ends = _Ends(src, dst, source_region, target_region)
+    move = _Move(_Given(array, out), ends, comm, _Options(memory, fill_halo))
     start = partial(call, move.refuse, _core.start_redistribute, *move.arguments)
     return Request(start, move, move.arrays, move.result)
 
@@ -134,15 +137,18 @@ class Redistribution:
         self._refuse = _refuse_on(self._comm)
         with checks(self._refuse):
             self._dtype = checked_dtype(dtype_of(dtype))
-            self._layouts = layout_pair(src, dst, same_shape=source_region is None and target_region is None)
-            src, dst = self._layouts
+            ends = _Ends(src, dst, source_region, target_region)
+            self._layouts = ends.layouts()
             for layout in self._layouts:
                 check_room(layout, self._dtype)
-            self._ranks = tuple(ranks_taking_part(layout, self._comm, self._alone) for layout in self._layouts)
-            section = _section_of(src, dst, source_region, target_region)
-            most = memory_of(memory)
-            filled = flag_of(fill_halo, "fill_halo")
+            self._needed = [
+                LocalArrays(layout, ranks_taking_part(layout, self._comm, self._alone), self._dtype)
+                for layout in self._layouts
+            ]
+            section = ends.section(*self._layouts)
+            most, filled = _Options(memory, fill_halo).checked()
             name = name_of(self._dtype)
+        src, dst = self._layouts
         self._core: _core.Redistribution | None = call(
             self._refuse, _core.Redistribution, src, dst, self._dtype.itemsize, self._comm, most, name, filled, section
         )
@@ -208,7 +214,7 @@ class Redistribution:
         self._open()
         own = self._own[side]
         if own is None:
-            own = shared_arrays(self._layouts[side], self._ranks[side], self._dtype, self._comm, self._alone)
+            own = shared_arrays(self._needed[side], self._comm, self._alone)
             self._own[side] = own
         return own
 
@@ -228,48 +234,100 @@ class Redistribution:
             with agreed_already():
                 arrays = self._made(side)
         else:
-            arrays = check_arrays(given, self._layouts[side], self._ranks[side], self._dtype, what, writable)
+            arrays = check_arrays(given, self._needed[side], what, writable)
         return arrays, parts_of(arrays)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The arrays of a call."""
+
+    array: Arrays | None
+    out: Arrays | None
+
+    def dtype(self) -> np.dtype[Any] | None:
+        """Return the dtype of the elements, as far as there is an array here."""
+        own = _first_dtype(self.array)
+        return own if own is not None else _first_dtype(self.out)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """From where to where: the layouts, and what is moved of the two whole arrays."""
+
+    source: LayoutLike
+    target: LayoutLike
+    source_region: Region | None
+    target_region: Region | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of both arrays is moved."""
+        return self.source_region is None and self.target_region is None
+
+    def layouts(self, shape: tuple[int, ...] | None = None) -> tuple[Layout, Layout]:
+        """Return both layouts; where neither has a shape it is this one."""
+        return layout_pair(self.source, self.target, shape, self.whole)
+
+    def section(self, src: Layout, dst: Layout) -> _Section | None:
+        """Return the section that the regions are; None for both arrays whole."""
+        if self.whole:
+            if src.shape != dst.shape:
+                raise ArgumentError(f"a redistribution needs two layouts of one shape, found {src} and {dst}")
+            return None
+        shapes, origins = [], []
+        sides = ((self.source_region, src, "source_region"), (self.target_region, dst, "target_region"))
+        for region, layout, what in sides:
+            slices = slices_of(region, layout.shape) or [(0, size, 1, False) for size in layout.shape]
+            if any(step != 1 for _, _, step, _ in slices):
+                raise ArgumentError(f"{what} has a step other than 1; use slices without a step")
+            origins.append(tuple(start for start, _, _, _ in slices))
+            shapes.append(tuple(count for _, count, _, _ in slices))
+        if shapes[0] != shapes[1]:
+            raise ArgumentError(
+                f"the regions differ: source_region has the shape {shape_text(shapes[0])} and target_region "
+                f"{shape_text(shapes[1])} (an integer counts as 1); make them equal"
+            )
+        return shapes[0], origins[0], origins[1]
+
+
+@dataclass(frozen=True)
+class _Options:
+    """How it is moved."""
+
+    memory: int | None
+    fill_halo: bool
+
+    def checked(self) -> tuple[int, bool]:
+        """Return both as the core takes them."""
+        return memory_of(self.memory), flag_of(self.fill_halo, "fill_halo")
 
 
 class _Move:
     """The checked arguments of one redistribution."""
 
-    def __init__(
-        self,
-        array: Arrays | None,
-        src: LayoutLike,
-        dst: LayoutLike,
-        comm: CommLike,
-        out: Arrays | None,
-        memory: int | None,
-        fill_halo: bool,
-        source_region: Region | None,
-        target_region: Region | None,
-    ) -> None:
+    def __init__(self, given: _Given, ends: _Ends, comm: CommLike, options: _Options) -> None:
         own = comm_of(comm)
         alone = comm is None
+        array, out = given.array, given.out
         self.refuse = _refuse_on(own)
         with checks(self.refuse):
-            shape = array.shape if alone and isinstance(array, np.ndarray) else None
-            src, dst = layout_pair(src, dst, shape, source_region is None and target_region is None)
-            held = (ranks_taking_part(src, own, alone), ranks_taking_part(dst, own, alone))
-            section = _section_of(src, dst, source_region, target_region)
-            dtype = _dtype_of(array, out, src, dst, own, alone)
-            sources = check_arrays(array, src, held[0], dtype, "array", writable=False)
-            if out is None and target_region is not None and held[1]:
+            layouts = ends.layouts(array.shape if alone and isinstance(array, np.ndarray) else None)
+            held = [ranks_taking_part(layout, own, alone) for layout in layouts]
+            section = ends.section(*layouts)
+            dtype = _dtype_of(given, layouts, own, alone)
+            src, dst = (LocalArrays(layout, ranks, dtype) for layout, ranks in zip(layouts, held, strict=True))
+            sources = check_arrays(array, src, "array", writable=False)
+            if out is None and ends.target_region is not None and dst.ranks:
                 raise ArgumentError("a target region needs out=, the array whose other elements stay")
-            if out is None:
-                targets = new_arrays(dst, held[1], dtype)
-            else:
-                targets = check_arrays(out, dst, held[1], dtype, "out", writable=True)
-            most = memory_of(memory)
-            filled = flag_of(fill_halo, "fill_halo")
+            targets = new_arrays(dst) if out is None else check_arrays(out, dst, "out", writable=True)
+            most, filled = options.checked()
             name = name_of(dtype)
         self.arrays = [*sources, *targets]
         self.result = out if out is not None else as_given(targets, alone)
         self.arguments = (
-            src, parts_of(sources), dst, parts_of(targets), dtype.itemsize, own, most, name, filled, section,
+            src.layout, parts_of(sources), dst.layout, parts_of(targets), dtype.itemsize, own, most, name, filled,
+            section,
         )  # fmt: skip
 
 
@@ -285,13 +343,10 @@ def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
     return plain_array(first, "array").dtype
 
 
-def _dtype_of(
-    array: Arrays | None, out: Arrays | None, src: Layout, dst: Layout, comm: _core.Comm, alone: bool
-) -> np.dtype[Any]:
+def _dtype_of(given: _Given, layouts: tuple[Layout, Layout], comm: _core.Comm, alone: bool) -> np.dtype[Any]:
     """Return the dtype of the elements; a rank that has no array learns it from the source's first one."""
-    own = _first_dtype(array)
-    if own is None:
-        own = _first_dtype(out)
+    src, dst = layouts
+    own = given.dtype()
     if alone or src.size == comm.size:
         if own is None:
             raise ArgumentError("array is missing; pass this rank's local array")
@@ -306,26 +361,3 @@ def _dtype_of(
         raise ArgumentError(f"array is missing on rank {first}; pass its local array")
     learnt: Any = np.lib.format.descr_to_dtype(ast.literal_eval(told))
     return own if own is not None else checked_dtype(np.dtype(learnt))
-
-
-def _section_of(
-    src: Layout, dst: Layout, source_region: Region | None, target_region: Region | None
-) -> _Section | None:
-    """Return the section that two regions are; None for both arrays whole."""
-    if source_region is None and target_region is None:
-        if src.shape != dst.shape:
-            raise ArgumentError(f"a redistribution needs two layouts of one shape, found {src} and {dst}")
-        return None
-    shapes, origins = [], []
-    for region, layout, what in ((source_region, src, "source_region"), (target_region, dst, "target_region")):
-        slices = slices_of(region, layout.shape) or [(0, size, 1, False) for size in layout.shape]
-        if any(step != 1 for _, _, step, _ in slices):
-            raise ArgumentError(f"{what} has a step other than 1; use slices without a step")
-        origins.append(tuple(start for start, _, _, _ in slices))
-        shapes.append(tuple(count for _, count, _, _ in slices))
-    if shapes[0] != shapes[1]:
-        raise ArgumentError(
-            f"the regions differ: source_region has the shape {shape_text(shapes[0])} and target_region "
-            f"{shape_text(shapes[1])} (an integer counts as 1); make them equal"
-        )
-    return shapes[0], origins[0], origins[1]

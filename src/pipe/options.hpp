@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "pipe/schedule.hpp"
+#include "pipe/writer/schedule.hpp"
 
 namespace plait::pipe {
 

@@ -13,26 +13,6 @@ MOST = 5
 KNOWN_PYTHON = {
     "python/plait/notations/mpi.py:from_darray": 7,  # those of MPI_Type_create_darray
 }
-# Still to be grouped; an entry leaves when its function gets no more than others.  The public ones stay.
-LATER_PYTHON = {
-    "python/plait/_arguments/arrays.py:check_arrays": 6,
-    "python/plait/_copy.py:__init__": 6,
-    "python/plait/_copy_windows.py:cut": 6,
-    "python/plait/_copy_windows.py:_longest": 7,
-    "python/plait/_redistribute.py:_dtype_of": 6,
-    "python/plait/_redistribute.py:__init__": 9,
-    "python/plait/draw/png.py:conversion_png": 6,
-    "python/plait/draw/scene.py:_axis": 6,
-    "python/plait/notations/_table.py:_dimension": 7,
-    "python/plait/trace/_convert.py:_from_python": 6,
-    "python/plait/trace/_import.py:_import": 6,
-    "python/plait/trace/analysis/severity.py:conclusion": 6,
-    "bench/plait_bench/columbus/ranks.py:_update": 6,
-    "bench/plait_bench/mpiio.py:__init__": 6,
-    "bench/plait_bench/patterns/table.py:_grid": 6,
-    "bench/plait_bench/primitives.py:__init__": 6,
-    "scripts/figures.py:text": 6,
-}
 # Public, with names that stay.
 KNOWN_HEADERS = {
     "include/plait/layout.hpp:Layout": 6,
@@ -96,7 +76,7 @@ def check(found: Iterator[tuple[str, int]], known: dict[str, int]) -> None:
 
 
 def test_python_functions_have_few_parameters() -> None:
-    check(python_functions(), KNOWN_PYTHON | LATER_PYTHON)
+    check(python_functions(), KNOWN_PYTHON)
 
 
 def test_functions_in_headers_have_few_parameters() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,19 @@ from plait_bench.records import (
     unpack,
     values_of,
 )
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What one round works on, and what it adds up."""
+
+    store: Store
+    directory: Directory
+    changes: Changes
+    counts: dict[str, int] = field(
+        default_factory=lambda: {"requests": 0, "read_bytes": 0, "write_bytes": 0, "from_disk": -_from_disk()}
+    )
+    times: dict[str, float] = field(default_factory=lambda: {"read_seconds": 0.0, "write_seconds": 0.0})
 
 
 class _Columbus(Ranks):
@@ -81,13 +95,13 @@ class _Columbus(Ranks):
             np.save(tasks, np.random.default_rng(number).permutation(self._job.records))
         store.drop()
         self._comm.Barrier()
-        counts = {"requests": 0, "read_bytes": 0, "write_bytes": 0, "from_disk": -_from_disk()}
-        times = {"read_seconds": 0.0, "write_seconds": 0.0}
+        round_ = _Round(store, directory, changes)
+        counts, times = round_.counts, round_.times
         # A shared position distributes the tasks: whoever is ready takes the next one.
         with plait.open(tasks, comm=self._comm) as file, file.stream(mode=1) as queue:
             begin = time.perf_counter()
             while (drawn := queue.read(1)).size:
-                self._update(int(drawn[0]), store, directory, changes, counts, times)
+                self._update(int(drawn[0]), round_)
             self._comm.Barrier()
             seconds = time.perf_counter() - begin
         counts["from_disk"] += _from_disk()
@@ -99,15 +113,8 @@ class _Columbus(Ranks):
         self._comm.Allreduce(numbers, total)
         return dict(zip((*counts, *times), total.tolist(), strict=True)) | {"seconds": seconds}
 
-    def _update(
-        self,
-        record: int,
-        store: Store,
-        directory: Directory,
-        changes: Changes,
-        counts: dict[str, int],
-        times: dict[str, float],
-    ) -> None:
+    def _update(self, record: int, round_: _Round) -> None:
+        store, directory, counts, times = round_.store, round_.directory, round_.counts, round_.times
         version = int(directory.version[record])
         data = memoryview(self._room)[: directory.size[record]]
         begin = time.perf_counter()
@@ -116,7 +123,7 @@ class _Columbus(Ranks):
 
         values = unpack(data, record, version)
         packed = pack(record, version + 1, next_values(values, record, version + 1))
-        offset = changes.offset_of(record, len(packed))
+        offset = round_.changes.offset_of(record, len(packed))
 
         begin = time.perf_counter()
         store.write(offset, packed)

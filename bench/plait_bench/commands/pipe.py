@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
 
+from plait.cli.lists import Several, parse_count
 from plait.cli.support import run_with_bar
 from plait_bench.commands._results import deliver, result_options
 from plait_bench.pipe.driver import PipeSettings, run_pipe
@@ -22,26 +22,17 @@ Examples:
 """
 
 
-class _Sides(click.ParamType):
-    """Ranks of both sides, as `4:4,4:1`."""
-
-    name = "W:R,..."
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[tuple[int, int], ...]:
-        if isinstance(value, tuple):
-            return value
-        parts = [re.fullmatch(r"([1-9]\d{0,3}):([1-9]\d{0,3})", part.strip()) for part in str(value).split(",")]
-        if not all(parts):
-            self.fail(f"{value!r} names no ranks of writer and reader; write such as 4:4,4:1", param, ctx)
-        return tuple((int(part[1]), int(part[2])) for part in parts if part)
+def _parse_sides(text: str) -> tuple[int, int]:
+    """Return the ranks of a writer and of its reader.  errors  ValueError"""
+    writers, readers = (parse_count(count) for count in text.split(":"))
+    return writers, readers
 
 
 @click.command("pipe", epilog=_EXAMPLES)
 @click.option("--size", type=click.IntRange(min=1), default=3000, show_default=True, help="Rows and columns.")
 @click.option("--dtype", type=click.Choice(["f8", "u1"]), default="f8", show_default=True, help="Type of the elements.")
-@click.option("--sides", type=_Sides(), default=",".join(f"{w}:{r}" for w, r in SIDES), show_default=True,
+@click.option("--sides", type=Several("ranks of a writer and a reader such as 4:1", _parse_sides),
+              default=",".join(f"{w}:{r}" for w, r in SIDES), show_default=True, metavar="W:R,...",
               help="Ranks of the writer and of the reader.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each way.")
 @click.option("--steps", type=click.IntRange(min=1), default=8, show_default=True, help="Steps of one measurement.")

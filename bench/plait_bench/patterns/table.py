@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -17,6 +17,15 @@ from plait_bench.text import counted, machine_line, rate, short_bytes, titled_ta
 
 Changes = list[tuple[str, dict[str, Any]]]
 """Names, each with the fields of a cell that it stands for."""
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of a table: each row and column changes some fields of one."""
+
+    base: Cell
+    rows: Changes
+    columns: Changes
 
 
 def patterns_table(results: PatternsResults) -> RenderableType:
@@ -57,32 +66,31 @@ def _tables(results: PatternsResults) -> Iterator[Table]:
         (f"{name}, {mode}", {"pattern": name, "mode": mode}) for name in PATTERNS for mode in settings["modes"]
     ]
     one, many = (Cell("GSA", 0, count, disks, size, BURST, "read") for count in (1, most))
-    yield _grid(results, f"One rank, paged, {counted(disks, 'disk')}", "File, buffer", one, sizes, buffers)
-    yield _grid(results, "One rank, burst", "File", one, sizes, numbers)
+    yield _grid(results, f"One rank, paged, {counted(disks, 'disk')}", "File, buffer", _Cells(one, sizes, buffers))
+    yield _grid(results, "One rank, burst", "File", _Cells(one, sizes, numbers))
     paged = replace(many, buffer=settings["page"])
-    yield _grid(results, f"Modes, paged {page}, {file}", "Mode, pattern, disks", paged, modes, ranks)
-    yield _grid(results, f"Modes, burst, {file}", "Mode, pattern, disks", many, modes, ranks)
+    yield _grid(results, f"Modes, paged {page}, {file}", "Mode, pattern, disks", _Cells(paged, modes, ranks))
+    yield _grid(results, f"Modes, burst, {file}", "Mode, pattern, disks", _Cells(many, modes, ranks))
     columns: Changes = [(way, {"buffer": buffer}) for way, buffer in ways if way in settings["ways"]]
     title = f"All patterns, {counted(most, 'rank')}, {counted(disks, 'disk')}, {file}, paged {page}"
-    yield _grid(results, title, "Pattern, mode", many, patterns, columns)
+    yield _grid(results, title, "Pattern, mode", _Cells(many, patterns, columns))
 
 
-def _grid(results: PatternsResults, title: str, corner: str, base: Cell, rows: Changes, columns: Changes) -> Table:
-    """Return a table of rates; each row and column changes some fields of a cell.
-
-    Rows and kinds in which nothing was measured are left out.
-    """
+def _grid(results: PatternsResults, title: str, corner: str, cells: _Cells) -> Table:
+    """Return a table of rates; rows and kinds in which nothing was measured are left out."""
     table = titled_table(title)
     table.add_column(corner, no_wrap=True)
     across = [
-        (f"{kind}\n{name}", {**fields, "kind": kind}) for kind in results.settings["kinds"] for name, fields in columns
+        (f"{kind}\n{name}", {**fields, "kind": kind})
+        for kind in results.settings["kinds"]
+        for name, fields in cells.columns
     ]
     for name, _ in across:
         table.add_column(name, justify="right", no_wrap=True)
-    for name, row in rows:
-        cells = [replace(base, **row, **column) for _, column in across]
-        if any(cell in results.cells for cell in cells):
-            table.add_row(name, *(_entry(results, cell) for cell in cells))
+    for name, row in cells.rows:
+        line = [replace(cells.base, **row, **column) for _, column in across]
+        if any(cell in results.cells for cell in line):
+            table.add_row(name, *(_entry(results, cell) for cell in line))
     return table
 
 

@@ -20,7 +20,8 @@ class Contiguous:
         readers = comm.size - writers
         mine = size * _SLOTS if comm.rank == 0 else 0
         self._window: Any = MPI.Win.Allocate_shared(mine, 1, comm=comm)
-        memory = np.frombuffer(self._window.Shared_query(0)[0], np.uint8)
+        shared: Any = self._window.Shared_query(0)[0]
+        memory = np.frombuffer(shared, np.uint8)
         self._slots = memory[: size * _SLOTS].reshape(_SLOTS, size)
         cuts = [[size * i // ends for i in range(ends + 1)] for ends in (writers, readers)]
         self._writes = comm.rank < writers

@@ -82,8 +82,8 @@ class _CellRun:
 
     def _through_file(self) -> None:
         if self._writes:
-            kind = {"shape": self.layout.shape, "dtype": self._job.dtype}
-            with plait.open(self._path, "w", comm=self._end, **kind) as file:
+            shape, dtype = self.layout.shape, self._job.dtype
+            with plait.open(self._path, "w", comm=self._end, shape=shape, dtype=dtype) as file:
                 file.write(self._array, self.layout)
         self._world.Barrier()
         if not self._writes:
@@ -135,7 +135,7 @@ class _PipeRanks(Ranks):
     def __init__(self, job: PipeJob) -> None:
         super().__init__()
         self._job = job
-        self._end = self._comm.Split(int(self._comm.rank >= job.writers), self._comm.rank)
+        self._end: Any = self._comm.Split(int(self._comm.rank >= job.writers), self._comm.rank)
 
     def run(self) -> None:
         """Do the whole job."""

@@ -69,8 +69,8 @@ def _notes(results: PipeResults) -> Text:
     lines = [
         "MB/s: bytes of the array for each second, by all ranks together; a rank: by each rank of the larger side.",
         "Over equal: the time over that of the fastest equal layouts between as many ranks.",
-        "Share: the part of the bound's speed; the bound copies the same bytes, contiguous, into memory that both sides "
-        "share and out of it, two slots in turn.",
+        "Share: the part of the bound's speed; the bound copies the same bytes, contiguous, into memory that both "
+        "sides share and out of it, two slots in turn.",
         "File, MPI-IO: how many times as long the same move takes through a file, by Plait and by MPI-IO.",
     ]
     wrong = results.wrong()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,15 @@ Arrays = Array | Sequence[Array]
 Parts = list[tuple[int, tuple[int, ...]]]
 
 
+@dataclass(frozen=True)
+class LocalArrays:
+    """Which local arrays a process holds: those of some ranks of a layout, ascending."""
+
+    layout: Layout
+    ranks: Sequence[int]
+    dtype: np.dtype[Any]
+
+
 def ranks_held(layout: Layout, comm: Comm, alone: bool) -> list[int]:
     """Return the ranks of a layout whose arrays this process holds, ascending: all, its own one, or none."""
     if alone:
@@ -32,10 +42,11 @@ def in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> A
     return memory.reshape([shape[d] for d in order]).transpose(np.argsort(order))
 
 
-def new_arrays(layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any]) -> list[Array]:
+def new_arrays(needed: LocalArrays) -> list[Array]:
     """Make uninitialised local arrays, halos included."""
-    shapes = [layout.padded_shape(rank) for rank in ranks]
-    return [in_order(np.empty(math.prod(shape), dtype), shape, layout.dimension_order) for shape in shapes]
+    shapes = [needed.layout.padded_shape(rank) for rank in needed.ranks]
+    order = needed.layout.dimension_order
+    return [in_order(np.empty(math.prod(shape), needed.dtype), shape, order) for shape in shapes]
 
 
 def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Array:
@@ -62,10 +73,9 @@ def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Ar
     return array
 
 
-def check_arrays(
-    arrays: Arrays | None, layout: Layout, ranks: Sequence[int], dtype: np.dtype[Any], what: str, writable: bool = False
-) -> list[Array]:
+def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable: bool = False) -> list[Array]:
     """Return the arrays of the ranks, as a list, or raise ArgumentError for one that does not fit."""
+    layout, ranks, dtype = needed.layout, needed.ranks, needed.dtype
     if not ranks:
         if arrays is not None and not (isinstance(arrays, (list, tuple)) and not arrays):
             raise ArgumentError(f"{what} is given on a rank that is in no set of {layout}; pass None there")

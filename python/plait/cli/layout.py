@@ -179,4 +179,4 @@ def _show_conversion(conversion: plait.Conversion, view: View, itemsize: int | N
     if png is not None:
         from plait.draw.png import conversion_png
 
-        conversion_png(conversion.source, conversion.target, traffic, itemsize, png, view)
+        conversion_png(conversion, traffic, itemsize, png, view)

@@ -55,8 +55,8 @@ def owner_groups(layout: plait.Layout, points: Sequence[Sequence[int]]) -> Owner
     """
     if any(len(chosen) == 0 for chosen in points):
         return OwnerGroups(np.empty([len(chosen) for chosen in points], dtype=np.int64), ())
-    # Dimensions are distributed independently.  So indices of one dimension that have the same owner while the other indices
-    # stay fixed have the same owner everywhere, and one of them can stand for all.
+    # Dimensions are distributed independently.  So indices of one dimension that have the same owner while the other
+    # indices stay fixed have the same owner everywhere, and one of them can stand for all.
     classes: list[npt.NDArray[np.int64]] = []
     representatives: list[list[int]] = []
     for dimension, chosen in enumerate(points):

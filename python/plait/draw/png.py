@@ -52,15 +52,10 @@ def layout_png(layout: plait.Layout, path: Path, view: View | None = None) -> No
 
 
 def conversion_png(
-    source: plait.Layout,
-    target: plait.Layout,
-    traffic: Traffic,
-    itemsize: int | None,
-    path: Path,
-    view: View | None = None,
+    conversion: plait.Conversion, traffic: Traffic, itemsize: int | None, path: Path, view: View | None = None
 ) -> None:
     """Write a picture of two layouts side by side, with the matrix of what goes from rank to rank."""
-    scenes = [_scene(layout, view or View()) for layout in (source, target)]
+    scenes = [_scene(layout, view or View()) for layout in (conversion.source, conversion.target)]
     legend = _Legend(scenes, 18)
     figure = new_figure(legend.width, 6.8 + legend.height)
     axes = figure.subplots(1, 3)

@@ -101,7 +101,7 @@ def build(layout: plait.Layout, view: View, limits: Limits) -> Scene:
         from_last = layout.ndim - 1 - dimension
         limit = (columns, rows)[from_last] if from_last < 2 else slabs
         unit: Unit = view.unit if from_last < 2 or view.positions else "band"
-        axes.insert(0, _axis(layout, dimension, view, limit, unit, limits.tail))
+        axes.insert(0, _axis(layout, dimension, view, _Room(limit, unit, limits.tail)))
         if from_last >= 2:
             slabs = max(1, slabs // len(axes[0].bands))
     return _fill(layout, view, axes)
@@ -120,11 +120,20 @@ def _position(layout: plait.Layout, local: list[int], rank: int) -> int:
     return position
 
 
-def _axis(layout: plait.Layout, dimension: int, view: View, limit: int, unit: Unit, tail: bool) -> Axis:
+@dataclass(frozen=True)
+class _Room:
+    """What there is room for along one dimension."""
+
+    bands: int
+    unit: Unit
+    tail: bool
+
+
+def _axis(layout: plait.Layout, dimension: int, view: View, room: _Room) -> Axis:
     if view.rank is not None and view.surrounds(layout):
-        return divide_around(layout, dimension, view.rank, limit, unit)
+        return divide_around(layout, dimension, view.rank, room.bands, room.unit)
     focus = first_position(layout, view.rank)[dimension] if view.rank is not None and view.owns(layout) else None
-    return divide(layout, dimension, limit, unit=unit, tail=tail, focus=focus)
+    return divide(layout, dimension, room.bands, unit=room.unit, tail=room.tail, focus=focus)
 
 
 def _fill(layout: plait.Layout, view: View, axes: list[Axis]) -> Scene:

@@ -12,7 +12,7 @@ from .._core import Layout
 from .._errors import ArgumentError
 
 Ranks = npt.NDArray[np.int64]
-#: Distributions of one dimension, the first is applied first, each with the grid axes that it uses, the major one first.
+#: Distributions of one dimension in the order of their use, each with its grid axes, the major one first.
 Levels = Sequence[tuple[str, tuple[int, ...]]]
 
 

@@ -262,7 +262,8 @@ def table_of(layout: Layout) -> Table:
     offset = _entries(_spelling.integers(text.options.get("offset", "")), text)
     reverse = _spelling.integers(text.options.get("reverse", ""))
     dimensions = tuple(
-        _dimension(layout, ranks, d, text.dimensions[d], source[d], bool(offset[d]), d in reverse) for d in range(ndim)
+        _dimension(layout, ranks, d, _Spelled(text.dimensions[d], source[d], bool(offset[d]), d in reverse))
+        for d in range(ndim)
     )
     return Table(layout, dimensions, ranks, positions, order, halo, periodic)
 
@@ -291,15 +292,25 @@ def _entries(values: tuple[int, ...], text: _spelling.Spelling) -> list[int]:
     return [0 if levels[0].name == "*" else next(given) for levels in text.dimensions]
 
 
-def _dimension(
-    layout: Layout, ranks: Ranks, d: int, levels: tuple[_spelling.Level, ...], source: int, shifted: bool, back: bool
-) -> Dimension:
+@dataclass(frozen=True)
+class _Spelled:
+    """What a layout's text says of one dimension."""
+
+    levels: tuple[_spelling.Level, ...]
+    source: int
+    shifted: bool
+    reversed: bool
+
+
+def _dimension(layout: Layout, ranks: Ranks, d: int, spelled: _Spelled) -> Dimension:
     size, coordinates = layout.shape[d], int(ranks.shape[d])
-    name, arguments = levels[0].name, _spelling.integers(levels[0].arguments if levels[0].name != "indirect" else "")
-    turn = (source - np.arange(coordinates) if back else source + np.arange(coordinates)) % coordinates
+    first = spelled.levels[0]
+    name, arguments = first.name, _spelling.integers(first.arguments if first.name != "indirect" else "")
+    along = np.arange(coordinates)
+    turn = (spelled.source - along if spelled.reversed else spelled.source + along) % coordinates
     if coordinates == 1:
         return Dimension(size, 1, max(size, 1), turn)
-    if len(levels) == 1 and not shifted:
+    if len(spelled.levels) == 1 and not spelled.shifted:
         if name in ("block", "cyclic"):
             default = max(-(-size // coordinates), 1) if name == "block" else 1
             return Dimension(size, coordinates, arguments[0] if arguments else default, turn)
@@ -311,8 +322,8 @@ def _dimension(
     # Everything else is asked for index by index; one rank for each coordinate knows.
     if size > MOST_INDICES:
         raise ArgumentError(
-            f"dimension {d} of {shown(layout)} is distributed by a map, an offset or in several steps, which other notations "
-            f"know index by index; of its {size} indices {MOST_INDICES} at most are looked at"
+            f"dimension {d} of {shown(layout)} is distributed by a map, an offset or in several steps, which other "
+            f"notations know index by index; of its {size} indices {MOST_INDICES} at most are looked at"
         )
     line = np.moveaxis(ranks, d, 0).reshape(coordinates, -1)[:, 0]
     sets = [layout.indices(int(rank))[d] for rank in line]

@@ -28,7 +28,7 @@ def from_chunks(
             or the shape of an array
     chunks  the chunk shape, where a shape is given
     grid    ranks along each dimension
-    deal    "cyclic" distributes chunks in turn; "block" gives each rank neighbours, ceil(chunks / ranks) in each dimension
+    deal    "cyclic" distributes chunks in turn; "block" gives each rank neighbours, ceil(chunks / ranks) a dimension
 
     Raises ArgumentError for an array without chunks.
     """

@@ -41,8 +41,8 @@ def from_pencil(
 
     pencil  an mpi4py_fft.pencil.Pencil, or the shape of the whole array
     axis    the dimension with which it is aligned, which is not distributed; may be negative
-    dims    ranks of each grid dimension (of `Subcomm(comm, dims)`), which are distributed left to right unless `axes` says
-            otherwise; an entry less than dimensions: the aligned one has none
+    dims    ranks of each grid dimension (of `Subcomm(comm, dims)`), which are distributed left to right unless `axes`
+            says otherwise; an entry less than dimensions: the aligned one has none
     axes    the grid dimension over which each array dimension is distributed, as after `pencil.pencil(axis)`
     comm    with an object: the communicator that Subcomm was made of; without it MPI.COMM_WORLD
 
@@ -90,8 +90,8 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
 
     axis  the dimension to be aligned with, if several are not distributed; without it the last one of them
 
-    Refuses what is not balanced, distributes every dimension, gives a rank nothing, has replicas, halos or a memory order
-    other than C, and ranks that are not counted in C order of a grid.
+    Refuses what is not balanced, distributes every dimension, gives a rank nothing, has replicas, halos or a memory
+    order other than C, and ranks that are not counted in C order of a grid.
     """
     table = table_of(layout)
     check_parts(_NAME, table, replicas="a pencil gives each to one", halo="a pencil knows none")

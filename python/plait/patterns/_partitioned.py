@@ -43,9 +43,9 @@ class GSP(_Partitioned):
 
     Thesis 2.4, 3: "distributes the file into contiguous blocks, one for each processor". 3.2.3 obtains it by mode 1.
     Open in the thesis: parts that do not come out even. Here a part has ceil(elements / ranks) elements, the last ones
-    fewer or none, as `block` distributes them. By mode 1 a rank's part is contiguous only where one request has all of it,
-    and arrival decides who gets which; modes 2 and 3 give them out in the order of ranks. With smaller requests only
-    mode 0 leads to this pattern (by mode 1 it becomes :class:`GSSA`).
+    fewer or none, as `block` distributes them. By mode 1 a rank's part is contiguous only where one request has all of
+    it, and arrival decides who gets which; modes 2 and 3 give them out in the order of ranks. With smaller requests
+    only mode 0 leads to this pattern (by mode 1 it becomes :class:`GSSA`).
     """
 
     thesis_mode = 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from plait import _trace
@@ -101,7 +102,7 @@ def convert(
         raise ArgumentError(f"traces in the format {written.name} are read, not written")
     found = wanted_format(here, from_format)
     if found is not None and written is None:
-        return _from_python(found, here, there, to_format, how, progress)
+        return _from_python(found, here, _Target(there, to_format, how), progress)
     if found is not None and found is written:
         raise ArgumentError(f"{here} is in the format {found.name} already")
     trace = open_trace(
@@ -139,9 +140,16 @@ def _check_options(target: str, to_format: str, given: Iterable[str]) -> None:
             )
 
 
-def _from_python(
-    format: Format, source: str, target: str, to_format: str | None, how: dict[str, Any], progress: Progress | None
-) -> Conversion:
+@dataclass(frozen=True)
+class _Target:
+    """Where a trace goes, and how it is written there."""
+
+    path: str
+    format: str | None
+    options: dict[str, Any]
+
+
+def _from_python(format: Format, source: str, target: _Target, progress: Progress | None) -> Conversion:
     """From what is read in Python to what the library writes."""
     with files_of([source]) as files:
         found = format.read(files, lambda text: None)
@@ -149,7 +157,7 @@ def _from_python(
             found.spool.finish()
             known = found._replace(zero=max(found.zero + found.spool.earliest, 0))
             events = 0
-            with create(target, to_format, **how) as out:
+            with create(target.path, target.format, **target.options) as out:
                 tell(out, found.processes, found.files)
                 for batch in found.spool.in_order():
                     out.write(batch)

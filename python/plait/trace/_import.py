@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from plait._arguments.buffers import trace_name
@@ -64,17 +65,25 @@ def import_trace(
         raise ArgumentError(f"'{format}' is no format to import; there are {', '.join(known)}")
     with files_of(paths) as files:
         options = {"columns": columns, "separator": separator, "tick": tick, "block": block}
-        return _import(files, target, format, target_format, options, progress)
+        return _import(_Source(files, format, options), target, target_format, progress)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The trace of another tool, and what the caller knows of it."""
+
+    paths: list[str]
+    format: str | None
+    options: dict[str, Any]
 
 
 def _import(
-    paths: list[str],
+    source: _Source,
     target: str | os.PathLike[str],
-    format: str | None,
     target_format: str | None,
-    options: dict[str, Any],
     progress: Callable[[str, float], None] | None,
 ) -> Summary:
+    paths, format = source.paths, source.format
     for path in paths:
         check_readable(path)
 
@@ -108,7 +117,7 @@ def _import(
                 return transfer(trace, target, target_format, share, files.join)
         finally:
             files.close()
-    with Trace(paths[0], format, **options) as trace:
+    with Trace(paths[0], format, **source.options) as trace:
         return transfer(trace, target, target_format, share)
 
 

@@ -6,8 +6,8 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "pipe/options.hpp"
-#include "pipe/reader.hpp"
-#include "pipe/writer.hpp"
+#include "pipe/reader/reader.hpp"
+#include "pipe/writer/writer.hpp"
 #include "plait/error.hpp"
 
 namespace plait::driver::pipe {

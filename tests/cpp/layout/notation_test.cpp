@@ -78,7 +78,7 @@ TEST(Notation, SaysWhereItStumbles) {
          "position 1: found \"99999999999999999999\", expected a number below 2^63");
   refuse("8 (cyclic(9223372036854775808)) onto (2)", "expected a number below 2^63");
   refuse("(block) onto (2)", "no shape; put it in front");
-  refuse("8 (block)", "names no grid; add one");
+  refuse("8 (block)", "has no grid; add one");
   refuse("-8 (block) onto (2)", "negative size -8");
   refuse("8 (block, block) onto (2, 2)", "the shape 8 has 1 dimensions, but 2 distributions");
   expect_refused([] { (void)Layout::parse("8x12 (*, *)", {8, 11}); }, "is of an array 8x12, but the array is 8x11");

@@ -53,7 +53,8 @@ def test_what_has_no_picture_is_refused(tmp_path, text, reason):
 def test_a_conversion_is_drawn(tmp_path):
     source = plait.Layout((300, 200), "(*, block) onto (4)")
     target = plait.Layout((300, 200), "(cyclic, *) onto (5)")
-    conversion_png(source, target, measure(plait.compose(source, target)), 8, tmp_path / "conversion.png")
+    conversion = plait.compose(source, target)
+    conversion_png(conversion, measure(conversion), 8, tmp_path / "conversion.png")
     assert size_of(tmp_path / "conversion.png")[0] > 1000
 
 
@@ -80,7 +81,8 @@ def test_one_rank_alone_is_drawn_in_its_colour_only(tmp_path):
 def test_a_conversion_between_different_ranks_is_drawn(tmp_path):
     source = plait.Layout.parse("12x4x4 (block, *, *) onto (4) ranks=(4:7, 0) halo=(1, 0, 0)")
     target = plait.Layout.parse("12x4x4 (cyclic, *, *) onto (3, 2) ranks=(3:9) replicate=(1)")
-    conversion_png(source, target, measure(plait.compose(source, target)), None, tmp_path / "x.png", View(4))
+    conversion = plait.compose(source, target)
+    conversion_png(conversion, measure(conversion), None, tmp_path / "x.png", View(4))
     assert size_of(tmp_path / "x.png")[0] > 1000
 
 

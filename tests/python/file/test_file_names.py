@@ -95,7 +95,7 @@ SCHEMES = {
 def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
     text = refused(name, mode)
-    assert "which is no kind of store; there are raw:, stripe:, distant: and memory:" in text
+    assert "which is no kind of store; there are raw:, stripe:, distant:, memory: and pipe:" in text
     assert SCHEMES[name] in text
     plain = f"./{name}" if name.endswith(".npy") else f"raw:{name}"
     assert f"A file of that very name is {plain}" in text

@@ -131,7 +131,7 @@ def test_the_block_is_that_of_the_conversion(a, b):
 
 
 def distributed_bits(sizes):
-    """Draw which bits of an array's indices are distributed, by axis, as distributions of single bits and of several."""
+    """Draw which bits of an array's indices are distributed, by axis: single ones, or several at once."""
 
     @st.composite
     def draw_spec(draw):

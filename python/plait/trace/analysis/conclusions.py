@@ -13,12 +13,10 @@ from plait.trace.analysis.severity import (
     MUCH_SECONDS,
     TRIFLING_BYTES,
     TRIFLING_SECONDS,
+    Conclusion,
     by_cost,
-    conclusion,
-    cost,
     if_timed,
     process_seconds,
-    trifling,
 )
 
 Document = dict[str, Any]
@@ -67,25 +65,21 @@ _INSTEAD = {
 
 def conclusions(report: Document, totals: Document) -> list[Document]:
     """Return the conclusions of a report."""
-    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals) if not trifling(one))]
+    found = [*_coverage(report), *(one for rule in _RULES for one in rule(report, totals) if not one.trifling)]
     found += filter(None, [hidden(report)])
     if report["counters"] is not None:
         found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
     # What is missing goes before all else of its severity.
-    found.sort(key=lambda one: (_RANK[one["severity"]], one["evidence"] != "trace", -(one["seconds"] or 0.0)))
-    whole = process_seconds(report)
-    for one in found:
-        if one["seconds"] is not None and one["evidence"] not in ("overlap", "counters"):
-            one["text"] += f" {cost(one['seconds'], whole)}"
-    return found
+    found.sort(key=lambda one: (_RANK[one.severity], one.evidence != "trace", -(one.seconds or 0.0)))
+    return [one.document(process_seconds(report)) for one in found]
 
 
-def _coverage(report: Document) -> Iterator[Document]:
+def _coverage(report: Document) -> Iterator[Conclusion]:
     trace = report["trace"]
     share = trace["coverage"]["share"]
     if share == 1.0 or not (trace["events"] or report["counters"]):
         return
-    yield conclusion(
+    yield Conclusion(
         "high" if share is None or share < PARTIAL else "medium" if share < FOOTNOTE else "low",
         "The trace does not hold everything",
         trace["coverage"]["text"] + " What follows is about the part that it holds.",
@@ -94,7 +88,7 @@ def _coverage(report: Document) -> Iterator[Document]:
     )
 
 
-def _small(report: Document, totals: Document) -> Iterator[Document]:
+def _small(report: Document, totals: Document) -> Iterator[Conclusion]:
     requests, small = report["table1"]["ios"], totals["small"]
     if not requests:
         return
@@ -107,7 +101,7 @@ def _small(report: Document, totals: Document) -> Iterator[Document]:
         mean = _amounts.size(report["table1"]["mean_io_bytes"])
         weighs = share >= 0.5 and time >= 0.5 and report["table1"]["mean_io_bytes"] <= SMALL_MEAN
         severity = by_cost(report, totals, totals["small_seconds"], "high" if weighs else "medium")
-        yield conclusion(
+        yield Conclusion(
             severity if weighs or severity == "low" else "medium",
             "Small requests",
             f"{text} The mean is {mean}.",
@@ -116,7 +110,7 @@ def _small(report: Document, totals: Document) -> Iterator[Document]:
             if_timed(totals["small_seconds"], totals),
         )
     elif 1 - share >= LARGE_SHARE:
-        yield conclusion(
+        yield Conclusion(
             "good",
             "Large requests",
             f"{_amounts.share(1 - share)} of the {_amounts.count(requests, 'request')} are of 1 MiB or more.",
@@ -125,7 +119,7 @@ def _small(report: Document, totals: Document) -> Iterator[Document]:
         )
 
 
-def _random(report: Document, totals: Document) -> Iterator[Document]:
+def _random(report: Document, totals: Document) -> Iterator[Conclusion]:
     for kind, verb in (("read", "Reads"), ("write", "Writes")):
         order = report["order"][kind]
         if not order["count"]:
@@ -133,11 +127,11 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
         count = round(order["random"] * order["count"])
         if order["random"] >= RANDOM_SHARE and count >= RANDOM_COUNT:
             spent = totals["random_seconds"][kind]
-            yield conclusion(
+            yield Conclusion(
                 by_cost(report, totals, spent, "high" if order["random"] >= 0.5 else "medium"),
                 f"{verb} go back in the file",
-                f"{_amounts.share(order['random'])} of the {order['count']:,} {kind}s begin before the offset where the "
-                f"access before them ended; {_amounts.share(order['consecutive'])} begin there.",
+                f"{_amounts.share(order['random'])} of the {order['count']:,} {kind}s begin before the offset where "
+                f"the access before them ended; {_amounts.share(order['consecutive'])} begin there.",
                 "order",
                 "Sort the accesses by their offsets, or read larger parts and choose in memory."
                 if kind == "read"
@@ -145,7 +139,7 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
                 if_timed(spent, totals),
             )
         elif order["consecutive"] >= LARGE_SHARE:
-            yield conclusion(
+            yield Conclusion(
                 "good",
                 f"{verb} are in order",
                 f"{_amounts.share(order['consecutive'])} of the {order['count']:,} {kind}s begin where the access "
@@ -155,7 +149,7 @@ def _random(report: Document, totals: Document) -> Iterator[Document]:
             )
 
 
-def _calls(report: Document, totals: Document) -> Iterator[Document]:
+def _calls(report: Document, totals: Document) -> Iterator[Conclusion]:
     calls = [one for one in report["calls"] if one["kind"] not in ("start", "fork", "exec", "exit", "phase")]
     data = [one for one in calls if one["kind"] in ("read", "write")]
     other = [one for one in calls if one["kind"] not in ("read", "write")]
@@ -167,7 +161,7 @@ def _calls(report: Document, totals: Document) -> Iterator[Document]:
         first = max(other, key=lambda one: (one["seconds"], one["count"]))
         text = f"{rest:,} calls move no data, beside {moves:,} reads and writes"
         text += f", and take {_amounts.share(idle / spent)} of the time in calls" if spent else ""
-        yield conclusion(
+        yield Conclusion(
             by_cost(report, totals, idle, "medium"),
             "Many calls that move no data",
             f"{text}; most of it {first['kind']} ({first['count']:,} calls).",
@@ -178,7 +172,7 @@ def _calls(report: Document, totals: Document) -> Iterator[Document]:
     failed, count = sum(one["failed"] for one in calls), sum(one["count"] for one in calls)
     if failed >= FAILED_COUNT and failed >= FAILED_SHARE * count:
         worst = max(calls, key=lambda one: one["failed"])
-        yield conclusion(
+        yield Conclusion(
             "low",
             "Many calls fail",
             f"{failed:,} of {count:,} calls ({_amounts.share(failed / count)}) failed, most of them {worst['kind']} "
@@ -189,12 +183,12 @@ def _calls(report: Document, totals: Document) -> Iterator[Document]:
         )
 
 
-def _durable(report: Document, totals: Document, calls: list[Document]) -> Iterator[Document]:
+def _durable(report: Document, totals: Document, calls: list[Document]) -> Iterator[Conclusion]:
     """What waiting costs until data are on the disk."""
     count, spent = (sum(one[name] for one in calls) for name in ("count", "seconds"))
     if spent < TRIFLING_SECONDS or spent < SYNC * process_seconds(report):
         return
-    yield conclusion(
+    yield Conclusion(
         by_cost(report, totals, spent, "low"),
         "Calls wait until data are on the disk",
         f"{_amounts.count(count, 'call')} of fsync and its like take {_amounts.seconds(spent / count)} each.",
@@ -204,12 +198,12 @@ def _durable(report: Document, totals: Document, calls: list[Document]) -> Itera
     )
 
 
-def _unaligned(report: Document, totals: Document) -> Iterator[Document]:
+def _unaligned(report: Document, totals: Document) -> Iterator[Conclusion]:
     known = report["alignment"]
     count = sum(known[kind]["count"] for kind in ("read", "write"))
     unaligned = sum(known[kind]["unaligned"] for kind in ("read", "write"))
     if unaligned >= UNALIGNED_COUNT and unaligned >= UNALIGNED_SHARE * count:
-        yield conclusion(
+        yield Conclusion(
             "low",
             "Requests begin inside blocks",
             f"{unaligned:,} of {count:,} requests ({_amounts.share(unaligned / count)}) begin at an offset that is no "
@@ -220,11 +214,11 @@ def _unaligned(report: Document, totals: Document) -> Iterator[Document]:
         )
 
 
-def _classes(report: Document, totals: Document) -> Iterator[Document]:
+def _classes(report: Document, totals: Document) -> Iterator[Conclusion]:
     swapping, checkpoint = report["classes"]["swapping"], report["classes"]["checkpoint"]
     swapped = swapping["share"] >= SWAPPING
     if swapped and swapping["bytes"] >= TRIFLING_BYTES:
-        yield conclusion(
+        yield Conclusion(
             by_cost(report, totals, swapping["seconds"], "high" if swapping["bytes"] >= MUCH_BYTES else "low"),
             "Data are swapped through files",
             f"{_amounts.share(swapping['share'])} of the bytes ({_amounts.size(swapping['bytes'])}) go to and from "
@@ -234,7 +228,7 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
             if_timed(swapping["seconds"], totals),
         )
     if checkpoint["bytes"] >= TRIFLING_BYTES:
-        yield conclusion(
+        yield Conclusion(
             by_cost(report, totals, checkpoint["seconds"], "low"),
             "Checkpoints are written",
             f"{_amounts.share(checkpoint['share'])} of the bytes ({_amounts.size(checkpoint['bytes'])}) are "
@@ -251,7 +245,7 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
     if heavy and again >= max(0.1 * read, TRIFLING_BYTES):
         first = max(heavy, key=lambda one: one["read_bytes"] - one["extent"])
         spent = sum(one["read_seconds"] * (1 - one["extent"] / one["read_bytes"]) for one in heavy)
-        yield conclusion(
+        yield Conclusion(
             by_cost(report, totals, spent, "medium" if again >= MUCH_BYTES else "low"),
             "The same data are read again",
             f"{_amounts.count(len(heavy), 'file')} {'is' if len(heavy) == 1 else 'are'} read more than {REREAD:.0f} "
@@ -265,7 +259,7 @@ def _classes(report: Document, totals: Document) -> Iterator[Document]:
         )
 
 
-def _processes(report: Document, totals: Document) -> Iterator[Document]:
+def _processes(report: Document, totals: Document) -> Iterator[Conclusion]:
     known = report["stragglers"]
     movers, moved = known["processes"], report["table1"]["io_bytes"]
     if movers < 2 or moved < TRIFLING_BYTES:
@@ -275,7 +269,7 @@ def _processes(report: Document, totals: Document) -> Iterator[Document]:
     name = f"Rank {heaviest['rank']}" if heaviest["rank"] >= 0 else f"Process {heaviest['process']}"
     if share >= ONE_PROCESS and share * movers >= 2:
         spent = next((one["io_seconds"] for one in report["processes"] if one["number"] == heaviest["process"]), 0.0)
-        yield conclusion(
+        yield Conclusion(
             by_cost(report, totals, spent, "medium"),
             f"{name} moves most of the data",
             f"{name} moves {_amounts.share(share)} of the bytes; {_amounts.count(movers, 'process')} move any.",
@@ -287,7 +281,7 @@ def _processes(report: Document, totals: Document) -> Iterator[Document]:
     if known["slow"] and known["imbalance"] >= IMBALANCE and movers >= 3 and longest >= MUCH_SECONDS:
         # The others wait for the slowest wherever they meet it.
         spent = (longest - known["median_seconds"]) * movers
-        yield conclusion(
+        yield Conclusion(
             by_cost(report, totals, spent, "medium"),
             "Some processes spend much longer in I/O",
             f"{known['text']} The median is {_amounts.seconds(known['median_seconds'])}; "
@@ -298,7 +292,7 @@ def _processes(report: Document, totals: Document) -> Iterator[Document]:
         )
 
 
-def _waiting(report: Document, _: Document) -> Iterator[Document]:
+def _waiting(report: Document, _: Document) -> Iterator[Conclusion]:
     overlap = report["overlap"]
     whole = overlap["io_seconds"] + overlap["compute_seconds"]
     if not whole or not report["table1"]["ios"]:
@@ -311,7 +305,7 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
     if share >= WAITING and waiting >= TRIFLING_SECONDS:
         longest = max(report["calls"], key=lambda one: one["seconds"])["kind"] if report["calls"] else "read"
         overlapped = "Start reads before the data are needed, and writes while the next step is computed."
-        yield conclusion(
+        yield Conclusion(
             "low" if waiting < MUCH_SECONDS else "high" if share >= 0.5 else "medium",
             "The program waits for I/O",
             f"In {_amounts.seconds(waiting)}, {_amounts.share(share)} of the processes' time, a synchronous call ran; "
@@ -321,7 +315,7 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
             waiting,
         )
     elif overlap["asynchronous_share"] >= 0.5 and overlap["hidden_seconds"]:
-        yield conclusion(
+        yield Conclusion(
             "good",
             "I/O runs beside the computation",
             f"{_amounts.share(overlap['asynchronous_share'])} of the bytes are asked for asynchronously, and "
@@ -331,7 +325,7 @@ def _waiting(report: Document, _: Document) -> Iterator[Document]:
         )
 
 
-def _cycles(report: Document, totals: Document) -> Iterator[Document]:
+def _cycles(report: Document, totals: Document) -> Iterator[Conclusion]:
     every = [one for one in report["cycles"] if one["what"] == "all"]
     found = every or [one for one in report["cycles"] if one["what"] in ("reads", "writes")]
     if not found:
@@ -349,7 +343,7 @@ def _cycles(report: Document, totals: Document) -> Iterator[Document]:
     others = [_amounts.seconds(one["period_seconds"]) for one in found[1:3]]
     if others:
         text += f" Further periods: {', '.join(others)}."
-    yield conclusion(
+    yield Conclusion(
         "low",
         "I/O comes in cycles",
         text,
@@ -359,11 +353,11 @@ def _cycles(report: Document, totals: Document) -> Iterator[Document]:
     )
 
 
-def _amplification(report: Document, _: Document) -> Iterator[Document]:
+def _amplification(report: Document, _: Document) -> Iterator[Conclusion]:
     known = report["amplification"]
     if known is None or known["ratio"] is None or known["ratio"] < AMPLIFIED:
         return
-    yield conclusion(
+    yield Conclusion(
         "medium",
         "More reaches the devices than was asked for",
         f"{_amounts.size(known['physical_bytes'])} moved for {_amounts.size(known['logical_bytes'])} asked for: "

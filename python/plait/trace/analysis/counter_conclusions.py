@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from plait import _amounts
+from plait.trace.analysis.severity import Conclusion
 
 Document = dict[str, Any]
 
@@ -26,7 +27,6 @@ SLOWEST = 1.5  # the slowest rank's time, by the mean
 REREAD = 2.0  # bytes read of a file, by its extent
 MUCH_BYTES = 64 << 20
 MUCH_SECONDS = 1.0  # of a process
-_EVIDENCE = "counters"
 _INSTEAD = {
     "opens": "Open files once and keep them open.",
     "seeks": "Use calls that name the offset instead of seeking, or access the file in order.",
@@ -37,7 +37,7 @@ _INSTEAD = {
 _NAMES = {"posix": "POSIX", "mpi-io": "MPI-IO", "stdio": "stdio"}
 
 
-def counter_conclusions(counters: Document, events: bool) -> list[Document]:
+def counter_conclusions(counters: Document, events: bool) -> list[Conclusion]:
     """Return the conclusions that counters allow, those of one level.
 
     events: whether the trace holds events beside them.
@@ -55,10 +55,8 @@ def counter_conclusions(counters: Document, events: bool) -> list[Document]:
 
 def _conclusion(
     severity: str, title: str, text: str, advice: str | None = None, seconds: float | None = None
-) -> Document:
-    text = text[:1].upper() + text[1:]
-    known = {"severity": severity, "title": title, "text": text, "evidence": _EVIDENCE, "advice": advice}
-    return {**known, "seconds": seconds}
+) -> Conclusion:
+    return Conclusion(severity, title, text, "counters", advice, seconds)
 
 
 def _name(module: Document) -> str:
@@ -124,7 +122,7 @@ def _told(calls: Document) -> str:
     return ", ".join(_amounts.count(count, name.removesuffix("s")) for name, count in calls.items() if count)
 
 
-def _what_is_known(counters: Document, events: bool) -> Iterator[Document]:
+def _what_is_known(counters: Document, events: bool) -> Iterator[Conclusion]:
     counted = [one for one in counters["modules"] if _requests(one)]
     if not counted:
         return
@@ -143,7 +141,7 @@ def _what_is_known(counters: Document, events: bool) -> Iterator[Document]:
     )
 
 
-def _time(counters: Document) -> Iterator[Document]:
+def _time(counters: Document) -> Iterator[Conclusion]:
     totals, whole = counters["totals"], _whole(counters)
     spent = _seconds(totals)
     if not whole or not spent:
@@ -170,7 +168,7 @@ def _time(counters: Document) -> Iterator[Document]:
         )
 
 
-def _again(counters: Document) -> Iterator[Document]:
+def _again(counters: Document) -> Iterator[Conclusion]:
     level = counters["totals"]["level"]
     heavy = [
         one
@@ -197,7 +195,7 @@ def _again(counters: Document) -> Iterator[Document]:
     )
 
 
-def _metadata(counters: Document, module: Document) -> Iterator[Document]:
+def _metadata(counters: Document, module: Document) -> Iterator[Conclusion]:
     meta, spent = module["meta_seconds"], _seconds(module)
     # Where reads and writes were traced their time is not in the counters.
     if not meta or meta / (counters["processes"] or 1) < 0.01 * MUCH_SECONDS:
@@ -244,7 +242,7 @@ def _instead(counters: Document, module: Document, spent: float) -> str | None:
     return _INSTEAD[max(calls, key=lambda name: int(calls[name]))] if calls else None
 
 
-def _small(counters: Document, module: Document) -> Iterator[Document]:
+def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
     small = module["small"]
     if small is None:
         return
@@ -277,7 +275,7 @@ def _small(counters: Document, module: Document) -> Iterator[Document]:
         )
 
 
-def _order(counters: Document, module: Document) -> Iterator[Document]:
+def _order(counters: Document, module: Document) -> Iterator[Conclusion]:
     for kind, order in (module["order"] or {}).items():
         count, back = order["count"], order["back"]
         if not count:
@@ -303,7 +301,7 @@ def _order(counters: Document, module: Document) -> Iterator[Document]:
             )
 
 
-def _other_calls(counters: Document, module: Document) -> Iterator[Document]:
+def _other_calls(counters: Document, module: Document) -> Iterator[Conclusion]:
     calls = {name: module["calls"].get(name, 0) for name in ("opens", "seeks", "stats", "syncs")}
     rest, requests = sum(calls.values()), _requests(module)
     if module["reads"] is None or rest < COUNT or rest <= OTHER_CALLS * requests:
@@ -318,7 +316,7 @@ def _other_calls(counters: Document, module: Document) -> Iterator[Document]:
     )
 
 
-def _alone(counters: Document, module: Document) -> Iterator[Document]:
+def _alone(counters: Document, module: Document) -> Iterator[Conclusion]:
     how = module["how"]
     if how is None or (counters["processes"] or 1) < 2:
         return
@@ -334,7 +332,7 @@ def _alone(counters: Document, module: Document) -> Iterator[Document]:
         )
 
 
-def _unaligned(counters: Document, module: Document) -> Iterator[Document]:
+def _unaligned(counters: Document, module: Document) -> Iterator[Conclusion]:
     known = module["alignment"]
     if known is None or known["unaligned"] < COUNT or known["unaligned"] < UNALIGNED * known["count"]:
         return
@@ -348,7 +346,7 @@ def _unaligned(counters: Document, module: Document) -> Iterator[Document]:
     )
 
 
-def _slowest(counters: Document, module: Document) -> Iterator[Document]:
+def _slowest(counters: Document, module: Document) -> Iterator[Conclusion]:
     known = module["slowest"]
     if known is None or known["seconds"] < MUCH_SECONDS or known["seconds"] < SLOWEST * known["mean_seconds"]:
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from plait import _amounts
+from plait.trace.analysis.severity import Conclusion
 
 Document = dict[str, Any]
 # What is left out by names that data may have as well, and from how much on that is said.
@@ -67,7 +68,7 @@ def without_left_out(known: Document, rows: list[Document]) -> Document:
     return {**known, "missed": missed}
 
 
-def hidden(report: Document) -> Document | None:
+def hidden(report: Document) -> Conclusion | None:
     """The conclusion where much is written to files that reports leave out by their names; None elsewhere."""
     rows = [one for one in report["left_out"]["kinds"] if one["what"] in _BY_NAME and one["write_bytes"]]
     there = sum(one["write_bytes"] for one in rows)
@@ -75,15 +76,14 @@ def hidden(report: Document) -> Document | None:
     if there < _MUCH or there < _HIDDEN * every:
         return None
     kinds = ", ".join(f"{one['what']}: {_amounts.size(one['write_bytes'])}" for one in rows)
-    return {
-        "severity": "medium",
-        "title": "Much is written to files that are left out",
-        "text": f"{_amounts.share(there / every)} of what is written ({kinds}) goes to files that reports leave out by "
+    return Conclusion(
+        "medium",
+        "Much is written to files that are left out",
+        f"{_amounts.share(there / every)} of what is written ({kinds}) goes to files that reports leave out by "
         "their names.",
-        "evidence": "trace",
-        "advice": "Count them with --all, or those that are data with --include.",
-        "seconds": None,
-    }
+        "trace",
+        "Count them with --all, or those that are data with --include.",
+    )
 
 
 def left_out(rows: list[Document]) -> Document:

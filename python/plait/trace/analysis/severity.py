@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from plait import _amounts
@@ -18,18 +19,30 @@ TRIFLING_BYTES = 1 << 20
 TRIFLING_SECONDS = 0.01
 
 
-def conclusion(
-    severity: str, title: str, text: str, evidence: str, advice: str | None = None, seconds: float | None = None
-) -> Document:
-    """A conclusion as reports hold it."""
-    text = text[:1].upper() + text[1:]
-    known = {"severity": severity, "title": title, "text": text, "evidence": evidence, "advice": advice}
-    return {**known, "seconds": seconds}
+@dataclass(frozen=True)
+class Conclusion:
+    """What one rule found."""
 
+    severity: str
+    title: str
+    text: str
+    evidence: str
+    """The part of the report that it follows from."""
+    advice: str | None = None
+    seconds: float | None = None
+    """What it costs; None where nobody knows."""
 
-def trifling(one: Document) -> bool:
-    """Whether what it is about takes so little that it is not worth saying."""
-    return one["seconds"] is not None and one["seconds"] < TRIFLING_SECONDS
+    @property
+    def trifling(self) -> bool:
+        """Whether what it is about takes so little that it is not worth saying."""
+        return self.seconds is not None and self.seconds < TRIFLING_SECONDS
+
+    def document(self, whole: float) -> Document:
+        """The conclusion as reports hold it, with its cost in words. `whole` is the time of all processes."""
+        text = self.text[:1].upper() + self.text[1:]
+        if self.seconds is not None and self.evidence not in ("overlap", "counters"):
+            text += f" {cost(self.seconds, whole)}"
+        return asdict(replace(self, text=text))
 
 
 def process_seconds(report: Document) -> float:

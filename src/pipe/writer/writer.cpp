@@ -1,4 +1,4 @@
-#include "pipe/writer.hpp"
+#include "pipe/writer/writer.hpp"
 
 #include <cerrno>
 #include <utility>
@@ -29,11 +29,11 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
     steps_ = std::make_shared<StepStore>(options.queue, alone ? -1 : transport.rank());
     if (first_) control_ = std::make_shared<WriterControl>(shown, type, who, transport.size(), options);
     service_ = std::make_shared<WriterService>(steps_, control_);
-    Server::Options place;
-    place.network = options.network;
-    place.first_port = static_cast<std::uint16_t>(options.first_port);
-    place.last_port = static_cast<std::uint16_t>(options.last_port);
-    server_ = Server::start(Key::parse(secret), service_, place);
+    Server::Options wanted;
+    wanted.network = options.network;
+    wanted.first_port = static_cast<std::uint16_t>(options.first_port);
+    wanted.last_port = static_cast<std::uint16_t>(options.last_port);
+    server_ = Server::start(Key::parse(secret), service_, wanted);
   });
   const auto reached = [this] { return server_->endpoints().text(); };
   std::vector<std::string> group = collective::gather(transport, reached, {1, kGroup});

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "pipe/step_store.hpp"
-#include "pipe/writer_control.hpp"
+#include "pipe/writer/control.hpp"
+#include "pipe/writer/step_store.hpp"
 #include "transport/native/server.hpp"
 
 namespace plait::pipe {

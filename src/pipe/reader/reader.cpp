@@ -1,4 +1,4 @@
-#include "pipe/reader.hpp"
+#include "pipe/reader/reader.hpp"
 
 #include <algorithm>
 #include <cerrno>

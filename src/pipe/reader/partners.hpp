@@ -11,7 +11,7 @@
 #include "copy/local_array.hpp"
 #include "pipe/description.hpp"
 #include "pipe/slot_memory.hpp"
-#include "pipe/step_store.hpp"
+#include "pipe/writer/step_store.hpp"
 #include "transport/native/link.hpp"
 
 namespace plait::pipe {

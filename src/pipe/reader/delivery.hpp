@@ -11,7 +11,7 @@
 #include "collective/stopwatch.hpp"
 #include "copy/local_array.hpp"
 #include "pipe/description.hpp"
-#include "pipe/partners.hpp"
+#include "pipe/reader/partners.hpp"
 #include "plait/region.hpp"
 #include "plan/access/section_products.hpp"
 #include "redistribution/gather.hpp"

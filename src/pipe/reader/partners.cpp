@@ -1,4 +1,4 @@
-#include "pipe/partners.hpp"
+#include "pipe/reader/partners.hpp"
 
 #include <cerrno>
 #include <utility>

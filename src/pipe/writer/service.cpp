@@ -1,4 +1,4 @@
-#include "pipe/writer_service.hpp"
+#include "pipe/writer/service.hpp"
 
 #include <cerrno>
 #include <utility>

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "core/file/channel.hpp"
-#include "pipe/delivery.hpp"
 #include "pipe/meeting.hpp"
 #include "pipe/options.hpp"
-#include "pipe/partners.hpp"
+#include "pipe/reader/delivery.hpp"
+#include "pipe/reader/partners.hpp"
 #include "plait/error.hpp"
 #include "transport/native/link.hpp"
 

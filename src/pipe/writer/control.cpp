@@ -1,4 +1,4 @@
-#include "pipe/writer_control.hpp"
+#include "pipe/writer/control.hpp"
 
 #include <algorithm>
 #include <cerrno>

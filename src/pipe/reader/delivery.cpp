@@ -1,4 +1,4 @@
-#include "pipe/delivery.hpp"
+#include "pipe/reader/delivery.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "pipe/schedule.hpp"
+#include "pipe/writer/schedule.hpp"
 
 #include <algorithm>
 

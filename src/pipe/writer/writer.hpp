@@ -9,9 +9,9 @@
 #include "core/file/source.hpp"
 #include "pipe/meeting.hpp"
 #include "pipe/options.hpp"
-#include "pipe/step_store.hpp"
-#include "pipe/writer_control.hpp"
-#include "pipe/writer_service.hpp"
+#include "pipe/writer/control.hpp"
+#include "pipe/writer/service.hpp"
+#include "pipe/writer/step_store.hpp"
 #include "transport/native/server.hpp"
 
 namespace plait::pipe {

@@ -13,7 +13,7 @@
 #include "pipe/description.hpp"
 #include "pipe/fields.hpp"
 #include "pipe/options.hpp"
-#include "pipe/schedule.hpp"
+#include "pipe/writer/schedule.hpp"
 #include "transport/native/server.hpp"
 
 namespace plait::pipe {

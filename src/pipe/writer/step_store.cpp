@@ -1,4 +1,4 @@
-#include "pipe/step_store.hpp"
+#include "pipe/writer/step_store.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,0 +1,31 @@
+"""`plait bench pipe`: an array from writers to readers, beside a plain copy and beside files."""
+
+import json
+
+import pytest
+from launching import needs_mpi, run
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+from plait_bench.pipe.job import CELLS
+
+
+@needs_mpi
+def test_each_pair_of_layouts_and_sides_is_measured(tmp_path):
+    samples, chart = tmp_path / "samples.json", tmp_path / "chart.png"
+    result = run("bench", "pipe", "--size", "60", "--sides", "1:1,3:2", "--rounds", "2", "--steps", "3",
+                 "--json", str(samples), "--chart", str(chart))  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "WRONG" not in result.output
+    found = json.loads(samples.read_text())
+    for cell in CELLS:
+        assert cell.name in result.output
+    text = json.dumps(found)
+    assert all(way in text for way in ("pipe", "bound", "file", "mpi"))
+    assert chart.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("sides", ["4", "0:1", "4:x", "1:2:3"])
+def test_sides_that_are_none(sides):
+    result = run("bench", "pipe", "--sides", sides)
+    assert result.exit_code == 2
+    assert f"'{sides}' is not ranks of a writer and a reader such as 4:1" in result.output
