@@ -1,5 +1,6 @@
 #include "pipe/description.hpp"
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/checked.hpp"
@@ -28,6 +29,8 @@ ArrayType take_type(FieldReader& fields) {
   type.shape = fields.numbers();
   type.dtype = fields.text();
   type.element_bytes = fields.number();
+  if (type.element_bytes < 1)
+    throw Error(ErrorKind::kSystem, base::text("elements of ", type.element_bytes, " bytes cannot be"), EPROTO);
   type.order = fields.number() == 0 ? Order::kC : Order::kFortran;
   return type;
 }

@@ -145,7 +145,7 @@ std::string File::Impl::explain(const AccessRequest& request) const {
     for (const std::int64_t rank : request.layout.rank_numbers())
       if (comm_.alone() || rank == comm_.rank()) arrays.push_back({rank, nullptr, {}});
     collective::Times spent;
-    return channel()->explain(transfer_of(request, arrays, spent));
+    return channel()->explain(transfer_of(request, array_.type, arrays, spent));
   }
   std::string text = core::make_plan(array_, request, workers_for(request.layout)).explain(path_);
   if (const std::string store = store_->description(); !store.empty()) text += "store      " + store + '\n';

@@ -40,10 +40,19 @@ void File::Impl::give_step(collective::Collective& call) {
                 ECANCELED);
 }
 
-bool File::Impl::begin_step(const Attributes& attributes) {
+void File::Impl::step_together(const std::function<void(transport::Transport&)>& body) {
   check_open();
+  try {
+    with_transport(body);
+  } catch (const Error& error) {
+    after_failure(error, false);
+    throw;
+  }
+}
+
+bool File::Impl::begin_step(const Attributes& attributes) {
   bool more = false;
-  with_transport([&](transport::Transport& transport) {
+  step_together([&](transport::Transport& transport) {
     collective::Collective call(
         transport, [this] { return "begin_step() of " + name(); },
         [this] {
@@ -58,8 +67,7 @@ bool File::Impl::begin_step(const Attributes& attributes) {
 }
 
 void File::Impl::end_step() {
-  check_open();
-  with_transport([&](transport::Transport& transport) {
+  step_together([&](transport::Transport& transport) {
     collective::Collective call(
         transport, [this] { return "end_step() of " + name(); },
         [this] {
@@ -96,15 +104,17 @@ void File::Impl::select_variable(const std::string& name, const std::optional<Ar
     if (!type && name != steps_.variable) refuse("is new: say its shape and the type of its elements");
     if (type) {
       if (type->element_bytes < 1) refuse("has elements of ", type->element_bytes, " bytes, which cannot be");
+      const Order order = array_.type.order;
       array_.type = *type;
+      array_.type.order = order;
     }
   }
   steps_.variable = name;
 }
 
-core::Transfer File::Impl::transfer_of(const AccessRequest& request, std::span<const copy::LocalArray> arrays,
-                                       collective::Times& spent) const {
-  return {steps_.variable, array_.type,   request.layout, request.region, request.action == Action::kFill,
+core::Transfer File::Impl::transfer_of(const AccessRequest& request, const ArrayType& type,
+                                       std::span<const copy::LocalArray> arrays, collective::Times& spent) const {
+  return {steps_.variable, type,          request.layout, request.region, request.action == Action::kFill,
           arrays,          comm_.alone(), spent};
 }
 
@@ -113,7 +123,12 @@ void File::Impl::transfer(const AccessRequest& request) {
   const auto moved = [&](transport::Transport& transport) {
     std::vector<copy::LocalArray> arrays;
     collective::Collective call(
-        transport, [&] { return call_text(request); },
+        transport,
+        [&] {
+          // Ranks that mean different arrays of a step would hand over one for the other.
+          return base::text(call_text(request), ", array ", steps_.variable, ' ', shape_to_string(array_.type.shape),
+                            ' ', array_.type.dtype, " of ", array_.type.element_bytes, " bytes");
+        },
         [&] {
           check_mode(request.writes());
           if (request.writes() && request.layout.shape() != array_.type.shape && request.region.empty())
@@ -125,11 +140,12 @@ void File::Impl::transfer(const AccessRequest& request) {
             core::check_filled(request.layout, arrays, request.action == Action::kFill, array_.type.element_bytes);
         });
     const bool whole = !steps_.inside;
+    const ArrayType made_for = array_.type;  // a step that begins now may have it as something else
     if (whole && !take_step(call, {}))
       throw Error(ErrorKind::kSystem, base::text(path_, ": no more steps will come; the writer has closed the pipe"),
                   ENODATA);
     const std::exception_ptr failed =
-        collective::caught([&] { channel()->move(call, transfer_of(request, arrays, spent)); });
+        collective::caught([&] { channel()->move(call, transfer_of(request, made_for, arrays, spent)); });
     steps_.spoiled = request.writes() && (failed || steps_.spoiled);
     if (whole) {
       const std::exception_ptr given = collective::caught([&] { give_step(call); });
