@@ -91,8 +91,7 @@ class MpiTransport : public Transport, public Meeting {
                      FirstOfNodes{apart ? topology.leaders : std::vector<int>(), topology.leader_index});
     if (apart) {
       mailbox_ = std::make_unique<Mailbox>();
-      watch.look = [this] { notices_->look(); };
-      watch.losses = losses_.get();
+      watch.watch_nodes([this] { notices_->look(); }, losses_.get());
       if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
     }
     const std::scoped_lock lock(transports().mutex);

@@ -200,9 +200,9 @@ void ServerLoop::attend(OpenPeer& peer) {
   const bool open = peer.state() == OpenPeer::State::kOpen;
   if (const char* why = peer.attend()) return end(peer.number(), why);
   if (open && peer.state() != OpenPeer::State::kOpen) closing_.push_back(peer.number());
-  if (peer.waits_for_room() == peer.watched_for_room) return;
-  peer.watched_for_room = peer.waits_for_room();
-  const std::uint32_t events = peer.watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (peer.waits_for_room() == peer.watched_for_room()) return;
+  peer.set_watched_for_room(peer.waits_for_room());
+  const std::uint32_t events = peer.watched_for_room() ? EPOLLIN | EPOLLOUT : EPOLLIN;
   watch(EPOLL_CTL_MOD, peer.socket(), kPeer | peer.number(), events);
 }
 
