@@ -210,10 +210,10 @@ void ServerLoop::attend(OpenPeer& peer) {
   const bool open = peer.state() == OpenPeer::State::kOpen;
   if (const char* why = peer.attend()) return end(peer.number(), why);
   if (open && peer.state() != OpenPeer::State::kOpen) closing_.push_back(peer.number());
-  if (peer.waits_for_room() == peer.watched_for_room) return;
-  peer.watched_for_room = peer.waits_for_room();
-  if (!peer.near()) filling_ += peer.watched_for_room ? 1 : -1;
-  const std::uint32_t events = peer.watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (peer.waits_for_room() == peer.watched_for_room()) return;
+  peer.set_watched_for_room(peer.waits_for_room());
+  if (!peer.near()) filling_ += peer.watched_for_room() ? 1 : -1;
+  const std::uint32_t events = peer.watched_for_room() ? EPOLLIN | EPOLLOUT : EPOLLIN;
   watch(EPOLL_CTL_MOD, peer.socket(), kPeer | peer.number(), events);
 }
 
@@ -223,7 +223,7 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
   const std::shared_ptr<OpenPeer> peer = std::move(found->second);
   peers_.erase(found);
   std::erase(closing_, number);
-  if (peer->watched_for_room && !peer->near()) --filling_;
+  if (peer->watched_for_room() && !peer->near()) --filling_;
   peer->end();
   try {
     service_->closed(peer, why);
@@ -235,7 +235,7 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
 void ServerLoop::look_for_silence(Clock::time_point now) {
   silence_ = now;
   for (const auto& [number, peer] : peers_)
-    if (peer->watched_for_room && !peer->near()) attending_.push_back(peer);
+    if (peer->watched_for_room() && !peer->near()) attending_.push_back(peer);
   for (const auto& peer : attending_)
     if (host::is_silent(peer->socket())) end(peer->number(), "its host does not answer");
   attending_.clear();
