@@ -81,6 +81,7 @@ StepDescription take_step(FieldReader& fields) {
 }
 
 std::string words(const ArrayType& type) {
+  if (type.element_bytes == 0) return "arrays of which each step says what they are";
   return base::text(shape_to_string(type.shape), ' ',
                     type.dtype.empty() ? base::text("elements of ", type.element_bytes, " bytes") : type.dtype);
 }
