@@ -29,8 +29,6 @@ ArrayType take_type(FieldReader& fields) {
   type.shape = fields.numbers();
   type.dtype = fields.text();
   type.element_bytes = fields.number();
-  if (type.element_bytes < 1)
-    throw Error(ErrorKind::kSystem, base::text("elements of ", type.element_bytes, " bytes cannot be"), EPROTO);
   type.order = fields.number() == 0 ? Order::kC : Order::kFortran;
   return type;
 }
@@ -79,11 +77,14 @@ StepDescription take_step(FieldReader& fields) {
     one.name = fields.text();
     one.layout = fields.text();
     one.type = take_type(fields);
+    if (one.type.element_bytes < 1)
+      throw Error(ErrorKind::kSystem, base::text("elements of ", one.type.element_bytes, " bytes cannot be"), EPROTO);
   }
   return step;
 }
 
 std::string words(const ArrayType& type) {
+  if (type.element_bytes == 0) return "arrays of which each step says what they are";
   return base::text(shape_to_string(type.shape), ' ',
                     type.dtype.empty() ? base::text("elements of ", type.element_bytes, " bytes") : type.dtype);
 }

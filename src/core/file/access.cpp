@@ -26,10 +26,13 @@ Workers File::Impl::workers_for(const Layout& layout) const {
 }
 
 std::string File::Impl::call_text(const AccessRequest& request) const {
-  const std::string array = array_.several
-                                ? base::text(", elements of ", array_.type.element_bytes, " bytes at offset ",
-                                             array_.data_offset, ", memory ", array_.options.memory_bytes)
-                                : "";
+  std::string array;
+  if (channel() != nullptr)
+    array = base::text(", array \"", steps_.variable, "\" of elements of ", array_.type.element_bytes, " bytes ",
+                       array_.type.dtype);
+  else if (array_.several)
+    array = base::text(", elements of ", array_.type.element_bytes, " bytes at offset ", array_.data_offset,
+                       ", memory ", array_.options.memory_bytes);
   return base::text(request.action == Action::kWrite  ? "write"
                     : request.action == Action::kFill ? "read with halos"
                                                       : "read",
@@ -145,7 +148,7 @@ std::string File::Impl::explain(const AccessRequest& request) const {
     for (const std::int64_t rank : request.layout.rank_numbers())
       if (comm_.alone() || rank == comm_.rank()) arrays.push_back({rank, nullptr, {}});
     collective::Times spent;
-    return channel()->explain(transfer_of(request, array_.type, arrays, spent));
+    return channel()->explain(transfer_of(request, arrays, spent));
   }
   std::string text = core::make_plan(array_, request, workers_for(request.layout)).explain(path_);
   if (const std::string store = store_->description(); !store.empty()) text += "store      " + store + '\n';

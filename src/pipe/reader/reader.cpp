@@ -157,10 +157,6 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
     if (found == step_->variables.end())
       throw Error(ErrorKind::kArgument, text(shown_, ": step ", step_->number, " has no array ", transfer.variable,
                                              "; it has ", step_->variables.empty() ? "none" : "others"));
-    if (found->type.element_bytes != transfer.type.element_bytes || found->type.dtype != transfer.type.dtype)
-      throw Error(ErrorKind::kArgument, text(shown_, ": step ", step_->number, " has ", transfer.variable, " as ",
-                                             words(found->type), ", but it is read as ", words(transfer.type),
-                                             "; begin the step before its arrays are made, by begin_step()"));
     DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
     for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
     try {
