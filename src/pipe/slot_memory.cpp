@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -59,6 +60,16 @@ void SlotMemory::grow(std::int64_t bytes) {
   map_again(longer, true);
   head().bytes = longer;
 }
+
+std::int64_t SlotMemory::step() const {
+#if !defined(__SANITIZE_THREAD__)  // which knows no fences
+  // What the caller has read so far is read before this.
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+  return std::atomic_ref(head().step).load(std::memory_order_acquire);
+}
+
+void SlotMemory::set_step(std::int64_t step) { std::atomic_ref(head().step).exchange(step, std::memory_order_seq_cst); }
 
 void SlotMemory::map(base::Descriptor descriptor) {
   descriptor_ = std::move(descriptor);

@@ -62,9 +62,15 @@ const std::byte* Partner::slot(int number, std::int64_t step) {
     memory.map(link_->descriptor());
   }
   if (memory.head().bytes > memory.bytes()) memory.map_more();
-  if (memory.head().step != step)
-    throw Error(ErrorKind::kSystem, text("step ", step, " is not there any more"), ESTALE);
+  check(number, step);
   return memory.data();
+}
+
+void Partner::check(int number, std::int64_t step) {
+  if (slots_[number].step() != step)
+    throw Error(ErrorKind::kSystem,
+                text("step ", step, " is not there any more: the writer has given this reader up, and gone on"),
+                ESTALE);
 }
 
 void Partner::ask(const Wanted& wanted) {
