@@ -1,5 +1,6 @@
 #include "pipe/description.hpp"
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/checked.hpp"
@@ -76,6 +77,8 @@ StepDescription take_step(FieldReader& fields) {
     one.name = fields.text();
     one.layout = fields.text();
     one.type = take_type(fields);
+    if (one.type.element_bytes < 1)
+      throw Error(ErrorKind::kSystem, base::text("elements of ", one.type.element_bytes, " bytes cannot be"), EPROTO);
   }
   return step;
 }

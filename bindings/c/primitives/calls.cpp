@@ -80,12 +80,10 @@ void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& 
   state.grid = std::move(grid);
 }
 
-std::int64_t map_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
-                       const Extents& block_size, const Extents& proc_info, std::int64_t element_bytes) {
+std::int64_t map_array(const std::string& name, const MapLists& lists, std::int64_t element_bytes) {
   Runtime& state = runtime();
   MappedArray array;
-  const auto mine = collective::caught(
-      [&] { array = make_array(name, size_info, distr_info, block_size, proc_info, state.comm.size()); });
+  const auto mine = collective::caught([&] { array = make_array(name, lists, state.comm.size()); });
   // What was made of the lists: behind their ends there may be anything.
   agree(state,
         base::text("array_map('", name, "', ", base::tuple_text(array.size), ", ", base::tuple_text(array.codes), ", ",
@@ -113,8 +111,8 @@ void set_array_type(std::int64_t descriptor, const std::string& name) {
   array.element_bytes = bytes;
 }
 
-void access_array(bool write, void* array, std::int64_t size1, std::int64_t size2, std::int64_t descriptor,
-                  std::int64_t unit, std::int64_t io_size) {
+void access_array(bool write, const DeclaredArray& local, std::int64_t descriptor, std::int64_t unit,
+                  std::int64_t io_size) {
   Runtime& state = runtime();
   Unit* target = nullptr;
   const Layout* layout = nullptr;
@@ -125,7 +123,7 @@ void access_array(bool write, void* array, std::int64_t size1, std::int64_t size
     target = &state.units.at(unit);
     MappedArray& mapped = array_of(state, descriptor);
     layout = &layout_of(mapped, grid_of(state), descriptor);
-    steps = local_steps(layout->local_shape(state.comm.rank()), mapped.largest, size1, size2, mapped.element_bytes,
+    steps = local_steps(layout->local_shape(state.comm.rank()), mapped.largest, local, mapped.element_bytes,
                         base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
     // Who reads has perhaps not said more of its type than the bytes.
     const std::string dtype = write && target->is_pipe() ? spelled(mapped.type) : "";
@@ -134,7 +132,7 @@ void access_array(bool write, void* array, std::int64_t size1, std::int64_t size
     bytes = base::checked_multiply(layout->elements(), mapped.element_bytes, "bytes of the array");
   });
   if (mine) refuse_together(state, mine);
-  auto* const data = static_cast<std::byte*>(array);
+  auto* const data = static_cast<std::byte*>(local.data);
   if (write) {
     const ConstPart part{data, std::move(steps)};
     target->file.write(*layout, {&part, 1});

@@ -109,29 +109,28 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
 
 }  // namespace
 
-std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t access, std::int64_t form,
-                       std::int64_t status, std::int64_t disks, std::int64_t processors) {
+std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCodes& codes) {
   Runtime& state = runtime();
   Location location;
   const auto mine = collective::caught([&] {
-    check_codes(access, form, status);
-    check_numbers(disks, processors, state.comm.size());
+    check_codes(codes.access, codes.form, codes.status);
+    check_numbers(codes.disks, codes.processors, state.comm.size());
     if (unit < 0) refuse(base::text("unit ", unit, " is negative; use 0 or more"));
     if (path.empty()) refuse("the name of the file is empty");
     if (const auto known = state.units.find(unit); known != state.units.end())
       refuse(base::text("unit ", unit, " is open on ", known->second.path, "; call pclose first, or use another unit"));
-    if (status == 1) check_not_made(state, path);
-    if (state.comm.rank() == 0) location = status == 1 ? new_location(path, disks) : old_location(path);
+    if (codes.status == 1) check_not_made(state, path);
+    if (state.comm.rank() == 0) location = codes.status == 1 ? new_location(path, codes.disks) : old_location(path);
   });
   agree(state,
-        base::text("popen(", unit, ", '", path, "', ", access, ", ", form, ", ", status, ", ", disks, ", ", processors,
-                   ')'),
+        base::text("popen(", unit, ", '", path, "', ", codes.access, ", ", codes.form, ", ", codes.status, ", ",
+                   codes.disks, ", ", codes.processors, ')'),
         mine);
   location.name = from_rank_0(state, location.name);
   location.disks = std::stoll(from_rank_0(state, std::to_string(location.disks)));
-  File file = open_file(state, location.name, status, processors);
-  state.units.emplace(unit, Unit{unit, path, access, form, status, location.disks,
-                                 processors == kNone ? state.comm.size() : processors, std::move(file), 0});
+  File file = open_file(state, location.name, codes.status, codes.processors);
+  state.units.emplace(unit, Unit{unit, path, codes.access, codes.form, codes.status, location.disks,
+                                 codes.processors == kNone ? state.comm.size() : codes.processors, std::move(file), 0});
   return location.disks;
 }
 

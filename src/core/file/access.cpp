@@ -66,7 +66,7 @@ void File::Impl::access(const AccessRequest& request, const base::RecordedCall& 
     }
     return asked.kept() ? extent().bytes : 0;
   };
-  core::keep(asked, request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | together_flags(),
+  core::keep(asked, {request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | together_flags()},
              extent, carry_out);
 }
 

@@ -88,7 +88,7 @@ class File::Impl {
   const std::string& variable() const { return steps_.variable; }
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
   void close();
-  void abandon();
+  void abandon(const std::string& why);
   void refuse(const std::string& message, int system_code);
   /// Draws the consequences of a failed collective for later ones.
   void after_failure(const Error& error, bool write);
@@ -121,6 +121,7 @@ class File::Impl {
   void transfer(const core::AccessRequest& request);
   core::Transfer transfer_of(const core::AccessRequest& request, std::span<const copy::LocalArray> arrays,
                              collective::Times& spent) const;
+  void step_together(const std::function<void(transport::Transport&)>& body);
   bool take_step(collective::Collective& call, const Attributes& attributes);
   void give_step(collective::Collective& call);
   core::Channel* channel() const { return source_ ? source_->channel() : nullptr; }

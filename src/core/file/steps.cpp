@@ -45,10 +45,19 @@ void File::Impl::give_step(collective::Collective& call) {
                 ECANCELED);
 }
 
-bool File::Impl::begin_step(const Attributes& attributes) {
+void File::Impl::step_together(const std::function<void(transport::Transport&)>& body) {
   check_open();
+  try {
+    with_transport(body);
+  } catch (const Error& error) {
+    after_failure(error, false);
+    throw;
+  }
+}
+
+bool File::Impl::begin_step(const Attributes& attributes) {
   bool more = false;
-  with_transport([&](transport::Transport& transport) {
+  step_together([&](transport::Transport& transport) {
     collective::Collective call(
         transport, [this] { return "begin_step() of " + name(); },
         [this] {
@@ -63,8 +72,7 @@ bool File::Impl::begin_step(const Attributes& attributes) {
 }
 
 void File::Impl::end_step() {
-  check_open();
-  with_transport([&](transport::Transport& transport) {
+  step_together([&](transport::Transport& transport) {
     collective::Collective call(
         transport, [this] { return "end_step() of " + name(); },
         [this] {
@@ -101,7 +109,9 @@ void File::Impl::select_variable(const std::string& name, const std::optional<Ar
     if (type && type->element_bytes < 1) refuse("has elements of ", type->element_bytes, " bytes, which cannot be");
     const auto known = steps_.types.find(name);
     if (!type && known == steps_.types.end()) refuse("is new: say its shape and the type of its elements");
+    const Order order = array_.type.order;  // of the file
     array_.type = type ? *type : known->second;
+    array_.type.order = order;
     steps_.types.insert_or_assign(name, array_.type);
   }
   steps_.variable = name;
