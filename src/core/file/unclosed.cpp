@@ -84,10 +84,9 @@ void NewFileWatch::end() noexcept {
 }
 
 void NewFileWatch::tell() const noexcept {
-  std::fprintf(stderr,
-               "plait: %s was opened in mode w and never closed: nothing was written under that name; close it (in "
-               "Python a with block does)\n",
-               name_.c_str());
+  std::fprintf(stderr, "plait: %s was opened in mode w and never closed: %s; close it (in Python a with block does)\n",
+               name_.c_str(),
+               name_.starts_with("pipe:") ? "its readers get an error" : "nothing was written under that name");
 }
 
 }  // namespace plait::core
