@@ -22,6 +22,7 @@ using transport::native::Link;
 namespace {
 
 constexpr std::chrono::seconds kAnswering{15};
+constexpr std::chrono::milliseconds kLastWords{200};
 
 void send(Link& link, Frame kind, std::span<const std::byte> body, Clock::time_point until) {
   const std::span<const std::byte> parts[] = {body};
@@ -134,8 +135,23 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
   return step_->shown();
 }
 
-void Reader::rethrow_lost(const Error& error) const {
-  if (error.system_code() != ECONNRESET && error.system_code() != EPIPE) throw error;
+std::string Reader::last_words() {
+  std::string words;
+  if (!control_) return words;
+  collective::caught([&] {
+    std::string body;
+    const auto head = receive_frame(*control_, body, Clock::now() + kLastWords);
+    if (head.kind == static_cast<std::uint32_t>(Frame::kAborted)) words = body;
+  });
+  return words;
+}
+
+void Reader::rethrow_lost(const Error& error) {
+  const int code = error.system_code();
+  if (code != ECONNRESET && code != EPIPE && code != ECONNREFUSED && code != ESTALE) throw error;
+  // It may have said why, on the other connection.
+  if (const std::string words = last_words(); !words.empty()) throw Error(ErrorKind::kSystem, words, ECANCELED);
+  if (code == ESTALE) throw error;
   throw Error(ErrorKind::kSystem, text(shown_, ": the writer, ", writer_, ", is lost: ", error.what()), EPIPE);
 }
 

@@ -51,7 +51,9 @@ class Reader : public core::Channel {
   void attach(transport::native::Clock::time_point until, const Expected& expected, std::int64_t processes);
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
   /// Throws it, saying who is lost where it is a connection that has ended.
-  [[noreturn]] void rethrow_lost(const Error& error) const;
+  [[noreturn]] void rethrow_lost(const Error& error);
+  /// Why the writer has failed, where it has said so; the connection cannot be used afterwards.
+  std::string last_words();
   void tell(std::uint32_t kind, const std::string& body) noexcept;
 
   const std::string shown_;
