@@ -180,8 +180,8 @@ class File {
   ///         before; the error of a part of a new file that a stream of any rank could not write: the file is discarded.
   void close();
   /// Closes the file and discards it if it is new.  Collective calls of other ranks on this File, current and later
-  /// ones, fail with an error that says so.
-  void abandon();
+  /// ones, fail with an error that says so.  The other end of a pipe hears why.
+  void abandon(const std::string& why = {});
   bool is_open() const;
 
   class Impl;

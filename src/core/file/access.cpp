@@ -26,10 +26,13 @@ Workers File::Impl::workers_for(const Layout& layout) const {
 }
 
 std::string File::Impl::call_text(const AccessRequest& request) const {
-  const std::string array = array_.several
-                                ? base::text(", elements of ", array_.type.element_bytes, " bytes at offset ",
-                                             array_.data_offset, ", memory ", array_.options.memory_bytes)
-                                : "";
+  std::string array;
+  if (channel() != nullptr)
+    array = base::text(", array \"", steps_.variable, "\" of elements of ", array_.type.element_bytes, " bytes ",
+                       array_.type.dtype);
+  else if (array_.several)
+    array = base::text(", elements of ", array_.type.element_bytes, " bytes at offset ", array_.data_offset,
+                       ", memory ", array_.options.memory_bytes);
   return base::text(request.action == Action::kWrite  ? "write"
                     : request.action == Action::kFill ? "read with halos"
                                                       : "read",

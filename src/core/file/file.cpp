@@ -136,11 +136,11 @@ void File::close() {
   if (failure) std::rethrow_exception(failure);
 }
 
-void File::abandon() {
+void File::abandon(const std::string& why) {
   if (!impl_->owner().here()) return;
   impl_->streams().settle();
   impl_->worker().settle();
-  impl_->abandon();
+  impl_->abandon(why);
   if (!impl_->is_open()) impl_->streams().release();
 }
 

@@ -45,7 +45,7 @@ void StepStore::begin(std::int64_t step, int slot) {
   begun_ = slot;
   Slot& here = slots_[static_cast<std::size_t>(slot)];
   here.memory.grow(Placement::kHead);
-  here.memory.head().step = -1;
+  here.memory.set_step(-1);
   here.step = step;
   here.arrays.clear();
   here.placement.emplace(process_);
@@ -75,7 +75,7 @@ void StepStore::publish() {
   const std::scoped_lock lock(mutex_);
   Slot& slot = slots_[static_cast<std::size_t>(begun_)];
   // Readers hear of the step by a message that is sent after this.
-  slot.memory.head().step = slot.step;
+  slot.memory.set_step(slot.step);
   begun_ = -1;
 }
 
@@ -114,7 +114,8 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
   const std::scoped_lock lock(mutex_);
   const bool there = wanted.slot >= 0 && static_cast<std::size_t>(wanted.slot) < slots_.size();
   Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
-  if (slot == nullptr || slot->step != wanted.step || slot->memory.head().step != wanted.step)
+  if (slot == nullptr || slot->memory.data() == nullptr || slot->step != wanted.step ||
+      slot->memory.step() != wanted.step)
     throw Error(ErrorKind::kSystem, base::text("step ", wanted.step, " is not there any more"), ESTALE);
   if (wanted.variable < 0 || static_cast<std::size_t>(wanted.variable) >= slot->arrays.size())
     throw Error(ErrorKind::kArgument, base::text("step ", wanted.step, " has no such array"));
@@ -124,6 +125,8 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
     throw Error(ErrorKind::kArgument, base::text("rank ", wanted.sender, " is not held here"));
   Message message;
   message.packed_ = plan(layout, wanted, element_bytes);
+  message.mapping_ = slot->memory.mapping();
+  message.step_ = wanted.step;
   message.element_bytes_ = element_bytes;
   message.from_ = dense_array(layout, wanted.sender,
                               slot->memory.data() + slot->placement->offset(variable, wanted.sender), element_bytes);
@@ -132,7 +135,15 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
 
 std::int64_t StepStore::Message::bytes() const { return packed_->elements() * element_bytes_; }
 
-void StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) const {
+bool StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) const {
+  if (mapping_->step() != step_) return false;
+  pack_elements(offset, into);
+  // The slot of a reader that has gone is written again meanwhile.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return mapping_->step() == step_;
+}
+
+void StepStore::Message::pack_elements(std::int64_t offset, std::span<std::byte> into) const {
   const auto bytes = static_cast<std::int64_t>(into.size());
   if (offset % element_bytes_ == 0 && bytes % element_bytes_ == 0) {
     packed_->pack(offset / element_bytes_, (offset + bytes) / element_bytes_, from_, into.data());

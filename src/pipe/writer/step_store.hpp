@@ -58,12 +58,16 @@ class StepStore {
   class Message {
    public:
     std::int64_t bytes() const;
-    void pack(std::int64_t offset, std::span<std::byte> into) const;
+    /// Returns false where the step is not there any more: its reader has gone.
+    bool pack(std::int64_t offset, std::span<std::byte> into) const;
 
    private:
     friend class StepStore;
+    void pack_elements(std::int64_t offset, std::span<std::byte> into) const;
     std::shared_ptr<const redistribution::PackedMessage> packed_;
-    copy::LocalArray from_;
+    std::shared_ptr<const Mapping> mapping_;
+    std::int64_t step_ = -1;
+    copy::LocalArray from_;  // in the mapping
     std::int64_t element_bytes_ = 1;
   };
   /// errors  kArgument, kSystem: no such step or array.

@@ -9,9 +9,9 @@
 #include <csignal>
 #include <utility>
 
-#include "base/patiently.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/wait/patiently.hpp"
 #include "transport/ending.hpp"
 #include "transport/mpi/active/mpi_active.hpp"
 #include "transport/mpi/check.hpp"
