@@ -1,6 +1,6 @@
 # Shared Files under the names of Global Arrays: a library for each kind of default integer of Fortran, which differ in
 # the Fortran procedures alone.
-file(GLOB shared_files_sources CONFIGURE_DEPENDS bindings/ga/*.cpp)
+file(GLOB shared_files_sources CONFIGURE_DEPENDS bindings/historical/shared_files1998/*.cpp)
 foreach(kind "" _i8)
   set(library plait_sf${kind})
   add_library(${library} SHARED ${shared_files_sources})

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL
 from plait_bench.results import CaseResult, CellResult, IoResults
-from plait_bench.text import NOTHING, factor, machine_line, milliseconds, titled_table, version_line
+from plait_bench.text import NOTHING, factor, machine_line, milliseconds, notes, titled_table, version_line
 
 _COLUMNS = (
     (OPTIMAL, "Optimal"),
@@ -106,13 +106,10 @@ def _notes(results: IoResults) -> Text:
         lines.append("Fortran: as Total, by pread or pwrite, the external procedures that Fortran programs call.")
     if results.settings["mpiio"]:
         lines.append("MPI-IO: darray file type, collective call, without Set_view.  Speed-up: MPI-IO over Total.")
-    bad = list(results.wrong())
-    if not bad:
-        lines.append("Every byte of every access was checked.")
-    lines += [f"WRONG DATA: {case.title}, {cell.name}, {access}." for case, cell, access in bad]
     for result in results.cases:
         for cell in result.cells:
             lines += [
                 f"Failed: {result.case.title}, {cell.name}, {access}: {text}" for access, text in cell.failed.items()
             ]
-    return Text("\n".join(lines), style="dim" if not bad else "")
+    wrong = [f"{case.title}, {cell.name}, {access}" for case, cell, access in results.wrong()]
+    return notes(lines, wrong, "Every byte of every access was checked.")

@@ -57,6 +57,12 @@ def version_line(machine: dict[str, str]) -> str:
     return f"Plait {machine['plait']}, Python {machine['python']}"
 
 
+def notes(lines: list[str], wrong: list[str], checked: str) -> Text:
+    """Return what explains a table, and which data was wrong; where none was, what was checked."""
+    ending = [f"WRONG DATA: {where}." for where in wrong] or [checked]
+    return Text("\n".join(lines + ending), style="" if wrong else "dim")
+
+
 def ranks_header(machine: dict[str, str], ranks: int, where: str = "") -> Text:
     """Return the lines above the results of MPI ranks; `where` says more of what they had."""
     mpi = machine.get("MPI", "MPI")

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "base/checked.hpp"
+#include "core/comm/local_arrays.hpp"
 #include "handle.hpp"
 
 namespace plait::c {
@@ -89,13 +90,8 @@ std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std:
 }  // namespace
 
 std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
-  if (comm.alone()) return layout.rank_numbers();
-  if (layout.ranks_end() > comm.size())
-    refuse(base::text("the layout ", to_string(layout), " is for ranks up to ", layout.ranks_end() - 1,
-                      ", but the communicator has the ranks 0 to ", comm.size() - 1, "; use a grid of at most ",
-                      comm.size(), " ranks"));
-  if (layout.has_rank(comm.rank())) return {comm.rank()};
-  return {};
+  core::check_ranks(layout, comm);
+  return core::ranks_held(layout, comm);
 }
 
 std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& ranks, std::int64_t element_bytes) {

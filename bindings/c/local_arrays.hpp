@@ -12,6 +12,7 @@
 namespace plait::c {
 
 /// The ranks of a layout whose arrays this process holds, ascending.
+/// errors  kArgument: the layout has ranks beyond the communicator.
 std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm);
 
 /// The bytes of their dense arrays together, halos included.

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "objects.hpp"
-#include "primitives/runtime.hpp"
+#include "primitives1993/runtime.hpp"
 #include "transport/mpi/finalize.hpp"
 
 using plait::fortran::find;

@@ -23,9 +23,9 @@ class Comm {
   bool alone() const { return state_ == nullptr; }
   int rank() const;
   int size() const;
-  /// Internal.
+  /// Internal.  Processes that are alone have one of one rank for all such Comms; only calls that take turns use it.
   transport::Transport* transport() const;
-  /// Internal: what carries out nonblocking calls; none where the process is alone.
+  /// Internal: what carries out nonblocking calls.
   std::shared_ptr<core::Worker> worker() const;
 
  private:

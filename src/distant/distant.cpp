@@ -34,7 +34,7 @@ DistantFile::~DistantFile() {
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
-    transport::Transport& transport = distant::transport_of(comm);
+    transport::Transport& transport = *comm.transport();
     const std::int64_t number = transport.next_number();  // before anything that may fail on this rank alone
     impl = std::make_unique<Impl>(comm, distant::start_service(transport), options.mode);
     impl->open_together(number, options, text("open distant files in mode ", name_of(options.mode)));
@@ -46,7 +46,7 @@ DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
 void DistantFile::refuse_open(const std::string& message, const Comm& comm, int system_code) {
   const Error error = core::refusal(message, system_code);
   distant::in_turn(comm, [&] {
-    transport::Transport& transport = distant::transport_of(comm);
+    transport::Transport& transport = *comm.transport();
     distant::start_service(transport);
     transport.next_number();
     collective::agree(transport, "open distant files", std::make_exception_ptr(error));
@@ -55,7 +55,7 @@ void DistantFile::refuse_open(const std::string& message, const Comm& comm, int 
 }
 
 DistantFile DistantFile::offer(const std::string& name, const DistantOptions& options, const Comm& comm) {
-  transport::Transport& transport = distant::transport_of(comm);
+  transport::Transport& transport = *comm.transport();
   auto service = distant::running_service(transport);
   if (options.path.empty()) throw Error(ErrorKind::kArgument, text("\"", name, "\" was offered without a path"));
   auto impl = std::make_unique<Impl>(comm, service, options.mode);
@@ -68,7 +68,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
 }
 
 DistantFile DistantFile::find(const std::string& name, const Comm& comm) {
-  transport::Transport& transport = distant::transport_of(comm);
+  transport::Transport& transport = *comm.transport();
   auto impl = std::make_unique<Impl>(comm, distant::running_service(transport), DistantMode::kReadWrite);
   impl->find_by(name);
   return DistantFile(std::move(impl));

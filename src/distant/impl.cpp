@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/checked.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/giving_up.hpp"
 #include "distant/request.hpp"
 #include "distant/service.hpp"
+#include "distant/stretch.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -41,7 +41,7 @@ static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
 DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode)
     : comm_(comm),
-      transport_(&distant::transport_of(comm)),
+      transport_(comm.transport()),
       service_(std::move(service)),
       mode_(mode),
       rank_(transport_->rank()),
@@ -193,10 +193,7 @@ void DistantFile::Impl::check(int rank, std::int64_t offset, std::int64_t bytes,
       refuse(text("the file \"", name_, "\" is at home on rank ", home_, ", but rank ", rank, " was named"));
     refuse(text("rank ", rank, " was named, but the communicator has the ranks 0 to ", ranks_ - 1));
   }
-  if (offset < 0) refuse(text("offset ", offset, " was given; offsets begin with 0"));
-  if (bytes < 0) refuse(text(bytes, " bytes were asked for; pass 0 or more"));
-  if (bytes > 0 && buffer == nullptr) refuse(text("no buffer was given for ", bytes, " bytes"));
-  base::checked_add(offset, bytes, "the end of a distant access");
+  distant::check_stretch(offset, bytes, buffer);
 }
 
 void DistantFile::Impl::check_writable() const {

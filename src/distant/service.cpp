@@ -7,7 +7,6 @@
 #include "core/comm/guard.hpp"
 #include "core/comm/worker.hpp"
 #include "plait/error.hpp"
-#include "transport/thread/team.hpp"
 
 namespace plait::distant {
 
@@ -17,17 +16,6 @@ namespace {
 std::mutex& keeping() {
   static base::PerProcess<std::mutex> mutex;
   return mutex.get();
-}
-
-/// What files of a process that is alone share.  It never ends, for they may live as long as the program.
-struct Alone {
-  transport::Transport* transport = transport::thread::make_alone().release();
-  core::Worker worker;
-};
-
-Alone& what_is_alone() {
-  static base::PerProcess<Alone> kept;
-  return kept.get();
 }
 
 std::shared_ptr<Service> kept_service(transport::Transport& transport) {
@@ -47,16 +35,8 @@ void Service::end_use() noexcept {
   if (--uses_ == 0) active_->rest();
 }
 
-transport::Transport& transport_of(const Comm& comm) {
-  return comm.alone() ? *what_is_alone().transport : *comm.transport();
-}
-
 void in_turn(const Comm& comm, base::FunctionRef<void()> call) {
-  core::guarded(comm, [&] {
-    (comm.alone() ? what_is_alone().worker : *comm.worker()).run([&] {
-      collective::together(transport_of(comm), call);
-    });
-  });
+  core::guarded(comm, [&] { comm.worker()->run([&] { collective::together(*comm.transport(), call); }); });
 }
 
 std::shared_ptr<Service> start_service(transport::Transport& transport) {

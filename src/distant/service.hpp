@@ -45,10 +45,8 @@ class Service {
   int uses_ = 0;
 };
 
-/// The transport of a communicator, also of a process that is alone.
-transport::Transport& transport_of(const Comm& comm);
 /// Carries out a collective call when its turn among those of the communicator has come, of files of all kinds: nothing
-/// else uses the transport meanwhile.  Calls of a process that is alone take turns as well, for they share a transport.
+/// else uses the transport meanwhile.
 /// errors  Those of the call, which agrees on its Errors; what else it throws all ranks get as the same Error.
 void in_turn(const Comm& comm, base::FunctionRef<void()> call);
 /// The service of a transport, made at first use.  Collective, in turn.

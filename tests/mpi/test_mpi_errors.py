@@ -2,12 +2,12 @@
 
 import errno
 import os
-import resource
 import shutil
 import subprocess
 
 import numpy as np
 import pytest
+from limits import no_file_beyond
 from mpi4py import MPI
 from same import error_everywhere, told
 
@@ -287,18 +287,14 @@ def test_one_rank_leaves_a_new_file_while_the_others_write(comm, shared, path):
 
 @pytest.mark.several_ranks
 def test_a_failed_write_that_one_rank_has_not_waited_for(comm, path):
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
     mine = np.zeros(rows(comm).local_shape(comm.rank))
     file = opened(path, comm, "r+")
     comm.Barrier()
-    resource.setrlimit(resource.RLIMIT_FSIZE, (400, old[1]))
-    try:
+    with no_file_beyond(400):
         request = file.iwrite(mine, rows(comm))
         if comm.rank:
             assert told(request.wait)[0] == "StoreError"
         text = error_everywhere(comm, file.close, plait.StoreError, "at offset 400")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
     assert text.endswith("(on rank 0)")
     file.write(np.arange(120.0).reshape(SHAPE)[comm.rank :: comm.size], rows(comm))
     file.close()

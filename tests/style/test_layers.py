@@ -34,6 +34,11 @@ LAYERS = (
 STRANGERS = ({"store", "transport"},)
 TRACING_USES = {"base", "trace"}
 NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
+HISTORICAL = ("primitives1993/", "shared_files1998/", "trace/workloads1992/", "trace/formats/text1992/")
+USES_HISTORICAL = {
+    "bindings/fortran/handles.cpp",  # plait_world is what the primitives work on
+    "src/trace/formats/registry.cpp",
+}
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
 MPI_FOLDERS = (
@@ -124,6 +129,17 @@ def test_quoted_includes_name_their_layer(path: Path) -> None:
 def test_public_headers_stand_on_public_headers(path: Path) -> None:
     inner = [name for name, quoted in includes(path) if quoted and not name.startswith("plait/") and name != "plait.h"]
     assert not inner, f"{path} includes {inner}, which are not installed"
+
+
+def test_nothing_stands_on_what_is_historical() -> None:
+    strays = [
+        f'{path}: "{name}"'
+        for path in files_with(CPP, "src", "bindings")
+        if not any(folder in str(path) for folder in HISTORICAL) and str(path) not in USES_HISTORICAL
+        for name, quoted in includes(path)
+        if quoted and name.startswith(HISTORICAL)
+    ]
+    assert not strays, f"what serves programs of 1992 to 1998 is included by {strays}"
 
 
 def test_mpi_stays_in_its_folders() -> None:

@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import plait
-from plait.launch import Event, LaunchError, RankProgram, StalledError, require_mpi
+from plait.launch import Event, LaunchError, RankProgram, require_mpi
 from plait_bench.cells import CELLS
 from plait_bench.job import DIRECT, FORTRAN, MPI_IO, OPTIMAL, REDISTRIBUTION, TOTAL, Case, Job, Operation
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.primitives import fortran_library
 from plait_bench.results import CaseResult, CellResult, IoResults
-from plait_bench.steps import LATE, PATIENCE, Progress, Steps
+from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.trials import Trials
 
 _MODULE = "plait_bench.io.ranks"
 
@@ -98,7 +99,7 @@ class _CaseRun:
     def run(self) -> CaseResult:
         """Return the result; the file is gone afterwards."""
         try:
-            self._try_all()
+            self._trials().run(len(self._cells) * len(self._risky), self._steps)
             self._measure()
         finally:
             self._data.unlink(missing_ok=True)
@@ -110,47 +111,23 @@ class _CaseRun:
         job.save(path)
         return RankProgram(self._settings.ranks, _MODULE, [str(path)])
 
-    def _try_all(self) -> None:
-        """Find what takes longer than the cut.  Ranks stuck in it are ended, and new ones try the rest."""
-        tried: list[tuple[str, str]] = []
-        everything = len(self._cells) * len(self._risky)
-        while len(tried) < everything:
-            before = len(tried)
-            limit = PATIENCE + everything * (self._settings.cut + 1)
-            with self._start(True, self._risky, tried, limit) as ranks:
-                self._try_until_stuck(ranks, tried)
-            if len(tried) == before:
-                raise LaunchError("the ranks ended without trying anything")
+    def _trials(self) -> Trials[tuple[str, str]]:
+        limit = PATIENCE + len(self._cells) * len(self._risky) * (self._settings.cut + 1)
+        return Trials(
+            start=lambda tried: self._start(True, self._risky, tried, limit),
+            named=lambda event: (event["cell"], event["access"]),
+            words=", ".join,
+            note=self._note_trial,
+            cut=self._settings.cut,
+        )
 
-    def _try_until_stuck(self, ranks: RankProgram, tried: list[tuple[str, str]]) -> None:
-        current: tuple[str, str] | None = None
-        while True:
-            try:
-                event = ranks.next_event(self._settings.cut + LATE if current else PATIENCE)
-            except StalledError:
-                if current is None:
-                    raise
-                self._cells[current[0]].over[current[1]] = self._settings.cut
-                tried.append(current)
-                self._steps.done(f"{current[0]}, {current[1]} given up")
-                return
-            if event is None:
-                return
-            if event["event"] == "start":
-                current = (event["cell"], event["access"])
-                self._steps.doing(f"trying {current[0]}, {current[1]}")
-            elif event["event"] in ("done", "failed"):
-                self._note_trial(event)
-                tried.append((event["cell"], event["access"]))
-                current = None
-                self._steps.done(f"tried {event['cell']}, {event['access']}")
-
-    def _note_trial(self, event: Event) -> None:
-        cell = self._cells[event["cell"]]
-        if event["event"] == "failed":
-            cell.failed[event["access"]] = event["text"]
-        elif event["seconds"] > self._settings.cut:
-            cell.over[event["access"]] = self._settings.cut
+    def _note_trial(self, event: Event | None, tried: tuple[str, str]) -> None:
+        name, access = tried
+        cell = self._cells[name]
+        if event is None or (event["event"] == "done" and event["seconds"] > self._settings.cut):
+            cell.over[access] = self._settings.cut
+        elif event["event"] == "failed":
+            cell.failed[access] = event["text"]
 
     def _measure(self) -> None:
         skip = [(cell.name, access) for cell in self._cells.values() for access in (*cell.over, *cell.failed)]

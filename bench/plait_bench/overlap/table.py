@@ -10,7 +10,7 @@ from rich.text import Text
 from plait.draw.figure import new_figure, save
 from plait_bench.overlap.driver import OverlapResults
 from plait_bench.overlap.job import BOTH, COMPUTE, IO
-from plait_bench.text import milliseconds, ranks_header, titled_table
+from plait_bench.text import milliseconds, notes, ranks_header, titled_table
 
 
 def overlap_table(results: OverlapResults) -> RenderableType:
@@ -41,11 +41,7 @@ def _notes(results: OverlapResults) -> Text:
         "Overlap: the part of the shorter of the two, access and computation, that the other one hides.",
         "Independent: each rank by itself, through a stream of mode 0.",
     ]
-    wrong = results.wrong()
-    if not wrong:
-        lines.append("Every byte that was read was checked.")
-    lines += [f"WRONG DATA: {name}." for name in wrong]
-    return Text("\n".join(lines), style="dim" if not wrong else "")
+    return notes(lines, results.wrong(), "Every byte that was read was checked.")
 
 
 def draw_overlap_chart(results: OverlapResults, path: Path) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from plait.patterns import PATTERNS
 from plait_bench.patterns.driver import PatternsResults
 from plait_bench.patterns.job import BURST, MODE_PATTERNS, Cell
-from plait_bench.text import counted, machine_line, rate, short_bytes, titled_table, version_line
+from plait_bench.text import counted, machine_line, notes, rate, short_bytes, titled_table, version_line
 
 Changes = list[tuple[str, dict[str, Any]]]
 """Names, each with the fields of a cell that it stands for."""
@@ -109,8 +109,4 @@ def _notes(results: PatternsResults) -> Text:
         "GSA, modes 0 and 4: every rank moves the whole file.  GSSA, mode 1; GSI, modes 2 and 3: its share.",
         "–: the mode does not lead to the pattern; mode 3 writes only shares that come out even.",
     ]
-    wrong = results.wrong()
-    if not wrong:
-        lines.append("Every byte of every cell was checked once.")
-    lines += [f"WRONG DATA: {cell}" for cell in wrong]
-    return Text("\n".join(lines), style="dim" if not wrong else "")
+    return notes(lines, [str(cell) for cell in results.wrong()], "Every byte of every cell was checked once.")

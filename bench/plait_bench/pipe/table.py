@@ -10,7 +10,16 @@ from rich.text import Text
 from plait.draw.figure import new_figure, open_axis, save
 from plait_bench.pipe.driver import PipeCell, PipeResults
 from plait_bench.pipe.job import BOUND, CELLS, FILE, MPI_IO, PIPE
-from plait_bench.text import NOTHING, factor, machine_line, milliseconds, three_digits, titled_table, version_line
+from plait_bench.text import (
+    NOTHING,
+    factor,
+    machine_line,
+    milliseconds,
+    notes,
+    three_digits,
+    titled_table,
+    version_line,
+)
 
 
 def pipe_table(results: PipeResults) -> RenderableType:
@@ -73,11 +82,9 @@ def _notes(results: PipeResults) -> Text:
         "sides share and out of it, two slots in turn.",
         "File, MPI-IO: how many times as long the same move takes through a file, by Plait and by MPI-IO.",
     ]
-    wrong = results.wrong()
-    if not wrong:
-        lines.append("Every byte of the first round was checked.")
-    lines += [f"WRONG DATA: {name}, {way}." for name, way in wrong]
-    return Text("\n".join(lines), style="dim" if not wrong else "")
+    return notes(
+        lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."
+    )
 
 
 def draw_pipe_chart(results: PipeResults, path: Path) -> None:

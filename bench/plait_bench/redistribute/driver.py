@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import plait
-from plait.launch import LaunchError, RankProgram, StalledError, require_mpi
+from plait.launch import Event, RankProgram, require_mpi
 from plait_bench.machine import describe_machine, shorten_library
 from plait_bench.redistribute.job import ALLTOALLW, CELLS, PAST, PLAIN, PRIVATE, SHARED, RedistributeJob
-from plait_bench.steps import LATE, PATIENCE, Progress, Steps
+from plait_bench.steps import PATIENCE, Progress, Steps
+from plait_bench.trials import Trials
 
 _MODULE = "plait_bench.redistribute.ranks"
 
@@ -135,13 +136,13 @@ class _Run:
 
     def run(self) -> None:
         """Fill the results."""
-        tried: list[str] = []
-        while len(tried) < len(self._cells):
-            before = len(tried)
-            with self._start(True, tried) as ranks:
-                self._try_until_stuck(ranks, tried)
-            if len(tried) == before:
-                raise LaunchError("the ranks ended without trying anything")
+        Trials(
+            start=lambda tried: self._start(True, tried),
+            named=lambda event: str(event["cell"]),
+            words=lambda name: f"MPI_Alltoallw, {name}",
+            note=self._note_trial,
+            cut=self._settings.cut,
+        ).run(len(self._cells), self._steps)
         self._measure()
 
     def _start(self, trial: bool, skip: list[str]) -> RankProgram:
@@ -151,30 +152,9 @@ class _Run:
         job.save(path)
         return RankProgram(self._settings.ranks, _MODULE, [str(path)])
 
-    def _try_until_stuck(self, ranks: RankProgram, tried: list[str]) -> None:
-        current: str | None = None
-        while True:
-            try:
-                event = ranks.next_event(self._settings.cut + LATE if current else PATIENCE)
-            except StalledError:
-                if current is None:
-                    raise
-                self._cells[current].over = self._settings.cut
-                tried.append(current)
-                self._steps.done(f"{current}: MPI_Alltoallw given up")
-                return
-            if event is None:
-                return
-            if event["event"] == "start":
-                current = str(event["cell"])
-                self._steps.doing(f"trying MPI_Alltoallw, {current}")
-            elif event["event"] == "done":
-                cell = self._cells[event["cell"]]
-                if event["seconds"] > self._settings.cut:
-                    cell.over = self._settings.cut
-                tried.append(event["cell"])
-                current = None
-                self._steps.done(f"tried MPI_Alltoallw, {event['cell']}")
+    def _note_trial(self, event: Event | None, name: str) -> None:
+        if event is None or event["seconds"] > self._settings.cut:
+            self._cells[name].over = self._settings.cut
 
     def _measure(self) -> None:
         skip = [cell.name for cell in self._cells.values() if cell.over is not None]

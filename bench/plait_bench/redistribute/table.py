@@ -11,7 +11,7 @@ from rich.text import Text
 from plait.draw.figure import new_figure, open_axis, save
 from plait_bench.redistribute.driver import RedistributeCell, RedistributeResults
 from plait_bench.redistribute.job import ALLTOALLW, PRIVATE, SHARED
-from plait_bench.text import NOTHING, factor, machine_line, milliseconds, titled_table, version_line
+from plait_bench.text import NOTHING, factor, machine_line, milliseconds, notes, titled_table, version_line
 
 
 def redistribute_table(results: RedistributeResults) -> RenderableType:
@@ -76,11 +76,9 @@ def _notes(results: RedistributeResults) -> Text:
         "Share: the part of the bound's speed that Plait reaches on shared arrays.",
         "Alltoallw: MPI_Alltoallw with nested indexed types, as of darray, built beforehand.",
     ]
-    wrong = results.wrong()
-    if not wrong:
-        lines.append("Every byte of the first round was checked.")
-    lines += [f"WRONG DATA: {name}, {way}." for name, way in wrong]
-    return Text("\n".join(lines), style="dim" if not wrong else "")
+    return notes(
+        lines, [f"{name}, {way}" for name, way in results.wrong()], "Every byte of the first round was checked."
+    )
 
 
 def draw_redistribute_chart(results: RedistributeResults, path: Path) -> None:

@@ -8,7 +8,7 @@
 namespace plait::core {
 
 void give_up(const Comm& comm, std::int64_t number, const Error& error) {
-  if (comm.alone() || comm.size() == 1) return;
+  if (comm.size() == 1) return;
   // The transport outlives the worker's tasks; a Comm that a task held might end on the worker's own thread.
   comm.worker()->tell([transport = comm.transport(), number, error] {
     // Once only: the others may be waiting in another call.  Where several ranks give up different files at once, one

@@ -26,6 +26,12 @@ void check_ranks(const Layout& layout, const Comm& comm) {
                          "; use a grid of at most ", comm.size(), " ranks"));
 }
 
+std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm) {
+  if (comm.alone()) return layout.rank_numbers();
+  if (layout.has_rank(comm.rank())) return {comm.rank()};
+  return {};
+}
+
 int useful_threads(std::int64_t elements, std::int64_t element_bytes) {
   constexpr std::int64_t kBytesAThread = std::int64_t{1} << 20;
   const std::int64_t worth = elements / std::max<std::int64_t>(kBytesAThread / element_bytes, 1);
@@ -37,12 +43,7 @@ std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const
                                            std::int64_t element_bytes, const Comm& comm) {
   const auto refuse = [](const std::string& message) { throw Error(ErrorKind::kArgument, message); };
   check_ranks(layout, comm);
-  std::vector<std::int64_t> ranks;
-  if (comm.alone()) {
-    ranks = layout.rank_numbers();
-  } else if (layout.has_rank(comm.rank())) {
-    ranks.push_back(comm.rank());
-  }
+  const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
   if (parts.size() != ranks.size())
     refuse(base::text(parts.size(), " local arrays were given for ", ranks.size(),
                       comm.alone() ? " ranks of " : " ranks of this process in ", to_string(layout)));

@@ -14,11 +14,13 @@ namespace plait::core {
 /// errors  kArgument: the layout has ranks beyond the Comm.
 void check_ranks(const Layout& layout, const Comm& comm);
 
+/// The ranks of a layout whose arrays this process holds, ascending: all where it is alone, else its own if it has one.
+std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm);
+
 /// Threads that a process which is alone moves so many elements with.
 int useful_threads(std::int64_t elements, std::int64_t element_bytes);
 
-/// Checks the ranks, and that the parts are as many as this process holds (all ranks of the layout, ascending, where it
-/// is alone; else its own, which may be none) and turns them into arrays with steps for every dimension.
+/// Checks the ranks, and that the parts are as many as this process holds, and turns them into arrays with steps for every dimension.
 std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                            std::int64_t element_bytes, const Comm& comm);
 

@@ -145,8 +145,7 @@ std::string File::Impl::explain(const AccessRequest& request) const {
   check_open();
   if (channel() != nullptr) {
     std::vector<copy::LocalArray> arrays;
-    for (const std::int64_t rank : request.layout.rank_numbers())
-      if (comm_.alone() || rank == comm_.rank()) arrays.push_back({rank, nullptr, {}});
+    for (const std::int64_t rank : core::ranks_held(request.layout, comm_)) arrays.push_back({rank, nullptr, {}});
     collective::Times spent;
     return channel()->explain(transfer_of(request, arrays, spent));
   }

@@ -30,8 +30,7 @@ File::~File() {
 }
 
 void File::refuse_open(const std::string& message, const Comm& comm, int system_code) {
-  if (!comm.alone()) comm.worker()->run([&] { core::refuse(comm, message, system_code); });
-  core::refuse(comm, message, system_code);
+  core::refuse_in_turn(comm, message, system_code);
 }
 
 void File::select(const ArrayType& type, std::int64_t offset, std::int64_t memory) {

@@ -36,7 +36,7 @@ void File::Impl::watch_new() noexcept {
   });
 }
 
-bool File::Impl::given_up() const { return !comm_.alone() && comm_.transport()->given_up().contains(number_); }
+bool File::Impl::given_up() const { return comm_.size() > 1 && comm_.transport()->given_up().contains(number_); }
 
 bool File::Impl::is_lost(const Error& error) const { return error.system_code() == EOWNERDEAD || given_up(); }
 

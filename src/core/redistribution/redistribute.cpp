@@ -65,31 +65,66 @@ struct Sides {
   std::vector<copy::LocalArray> to;
 };
 
-Sides sides_of(const plan::Pairs& pairs, std::span<const ConstPart> source_parts,
-               std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm) {
-  Sides sides{core::local_arrays(pairs.source(), core::as_mutable(source_parts), element_bytes, comm),
-              core::local_arrays(pairs.target(), target_parts, element_bytes, comm)};
-  core::check_moved(pairs, sides.from, sides.to, element_bytes);
-  return sides;
-}
-
 /// The array of this process where it has elements; nullptr otherwise.
 const copy::LocalArray* held(const std::vector<copy::LocalArray>& arrays, const Layout& layout) {
   return arrays.empty() || layout.local_elements(arrays[0].rank) == 0 ? nullptr : arrays.data();
 }
 
-/// Agrees on a call and carries it out.  `exchange` is there unless `checked` says why not.
-void run_together(transport::Transport& transport, redistribution::Exchange* exchange, const Sides& sides,
-                  const std::string& call, const std::exception_ptr& checked) {
-  std::exception_ptr mine = checked;
-  if (!mine)
-    mine = collective::caught([&] {
-      exchange->announce(held(sides.from, exchange->pairs().source()), held(sides.to, exchange->pairs().target()));
-    });
-  collective::Collective together(transport, call, mine);
-  together.step([&] {
-    if (exchange->pairs().elements() > 0) exchange->run();
-  });
+/// A redistribution that has been checked and planned.  A process that is alone moves the arrays of all ranks itself.
+class Planned {
+ public:
+  /// errors  kArgument: what does not fit together, too little memory.
+  Planned(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
+          const RedistributionOptions& options)
+      : element_bytes_(element_bytes), comm_(comm) {
+    check_sizes(source, target, element_bytes, comm, options.memory);
+    pairs_.emplace(pairs_of(source, target, options));
+    if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_of(options), *comm.transport());
+  }
+
+  Sides sides_of(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) const {
+    Sides sides{core::local_arrays(pairs_->source(), core::as_mutable(source_parts), element_bytes_, comm_),
+                core::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_)};
+    core::check_moved(*pairs_, sides.from, sides.to, element_bytes_);
+    return sides;
+  }
+
+  void announce(const Sides& sides) {
+    if (exchange_) exchange_->announce(held(sides.from, pairs_->source()), held(sides.to, pairs_->target()));
+  }
+  void run(const Sides& sides) {
+    if (!exchange_) {
+      redistribution::gather_all(*pairs_, sides.from, sides.to, element_bytes_,
+                                 useful_threads(*pairs_, element_bytes_));
+    } else if (pairs_->elements() > 0) {
+      exchange_->run();
+    }
+  }
+
+  std::string explain() const {
+    if (exchange_) return exchange_->explain();
+    return base::text("from     ", to_string(pairs_->source()), "\nto       ", to_string(pairs_->target()),
+                      "\ninside   one process, one copy by ", useful_threads(*pairs_, element_bytes_), " threads\n");
+  }
+
+ private:
+  std::int64_t element_bytes_;
+  Comm comm_;
+  std::optional<plan::Pairs> pairs_;
+  std::optional<redistribution::Exchange> exchange_;
+};
+
+/// Agrees on a call with the others, and carries it out.  `planned` is there unless `checked` says why not.
+void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std::string& call,
+               std::exception_ptr checked) {
+  if (comm.alone()) {
+    if (checked) std::rethrow_exception(checked);
+    planned->run(sides);
+    return;
+  }
+  if (!checked) checked = collective::caught([&] { planned->announce(sides); });
+  collective::Collective together(*comm.transport(), call, checked);
+  together.step([&] { planned->run(sides); });
 }
 
 /// An array as the caller has it: this process's parts of a layout.
@@ -102,31 +137,14 @@ struct Held {
 void redistribute_now(const Held<ConstPart>& source, const Held<MutablePart>& target, std::int64_t element_bytes,
                       const Comm& comm, const RedistributionOptions& options) {
   Sides sides;
-  std::optional<plan::Pairs> pairs;
-  std::optional<redistribution::Exchange> exchange;
+  std::optional<Planned> planned;
   std::string call;
   const auto checked = collective::caught([&] {
-    if (!comm.alone()) call = call_text(source.layout, target.layout, element_bytes, options);
-    check_sizes(source.layout, target.layout, element_bytes, comm, options.memory);
-    pairs.emplace(pairs_of(source.layout, target.layout, options));
-    sides = sides_of(*pairs, source.parts, target.parts, element_bytes, comm);
-    if (!comm.alone()) exchange.emplace(*pairs, element_bytes, memory_of(options), *comm.transport());
+    if (comm.size() > 1) call = call_text(source.layout, target.layout, element_bytes, options);
+    planned.emplace(source.layout, target.layout, element_bytes, comm, options);
+    sides = planned->sides_of(source.parts, target.parts);
   });
-  if (comm.alone()) {
-    if (checked) std::rethrow_exception(checked);
-    redistribution::gather_all(*pairs, sides.from, sides.to, element_bytes, useful_threads(*pairs, element_bytes));
-    return;
-  }
-  run_together(*comm.transport(), exchange ? &*exchange : nullptr, sides, call, checked);
-}
-
-/// What a process that is alone starts its redistributions on; outlives what is under way when the program ends.
-std::shared_ptr<core::Worker> worker_of_one_process() {
-  struct Kept {
-    std::shared_ptr<core::Worker> worker = base::make_owned<core::Worker>();
-  };
-  static base::PerProcess<Kept> kept;
-  return kept.get().worker;
+  carry_out(comm, planned ? &*planned : nullptr, sides, call, checked);
 }
 
 }  // namespace
@@ -145,32 +163,24 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
                            const RedistributionOptions& options) {
   return core::guarded(comm, [&] {
     auto task = [=] { redistribute_now({source, source_parts}, {target, target_parts}, element_bytes, comm, options); };
-    return Request((comm.alone() ? worker_of_one_process() : comm.worker())->start(std::move(task)));
+    return Request(comm.worker()->start(std::move(task)));
   });
 }
 
 void refuse_redistribute(const std::string& message, const Comm& comm, int system_code) {
-  // In its turn behind what was started before.
-  if (!comm.alone()) comm.worker()->run([&] { core::refuse(comm, message, system_code); });
-  core::refuse(comm, message, system_code);
+  core::refuse_in_turn(comm, message, system_code);
 }
 
 class Redistribution::Impl {
  public:
   Impl(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
        const RedistributionOptions& options)
-      : element_bytes_(element_bytes), comm_(comm) {
-    const auto plan = [&] {
-      check_sizes(source, target, element_bytes, comm, options.memory);
-      pairs_.emplace(pairs_of(source, target, options));
-      if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_of(options), *comm.transport());
-    };
+      : comm_(comm), worker_(comm.worker()) {
+    const auto plan = [&] { planned_.emplace(source, target, element_bytes, comm, options); };
     if (comm.alone()) {
       plan();
-      worker_ = worker_of_one_process();
       return;
     }
-    worker_ = comm.worker();
     worker_->run([&] {
       const auto planned = collective::caught(plan);
       const collective::Collective planning(
@@ -187,14 +197,9 @@ class Redistribution::Impl {
     std::string call;
     const auto checked = collective::caught([&] {
       call = base::text("run() of redistribution number ", number_);
-      sides = sides_of(*pairs_, source_parts, target_parts, element_bytes_, comm_);
+      sides = planned_->sides_of(source_parts, target_parts);
     });
-    if (!comm_.alone()) {
-      run_together(*comm_.transport(), &*exchange_, sides, call, checked);
-      return;
-    }
-    if (checked) std::rethrow_exception(checked);
-    redistribution::gather_all(*pairs_, sides.from, sides.to, element_bytes_, useful_threads(*pairs_, element_bytes_));
+    carry_out(comm_, &*planned_, sides, call, checked);
   }
 
   ~Impl() {
@@ -218,21 +223,15 @@ class Redistribution::Impl {
   }
   const Comm& comm() const { return comm_; }
 
-  std::string explain() const {
-    if (exchange_) return exchange_->explain();
-    return base::text("from     ", to_string(pairs_->source()), "\nto       ", to_string(pairs_->target()),
-                      "\ninside   one process, one copy by ", useful_threads(*pairs_, element_bytes_), " threads\n");
-  }
+  std::string explain() const { return planned_->explain(); }
 
  private:
   void check_owner() const { owner_.check("the redistribution", "plan it anew in this process"); }
 
   const base::Owner owner_;
-  std::int64_t element_bytes_;
   Comm comm_;
-  std::optional<plan::Pairs> pairs_;
-  std::optional<redistribution::Exchange> exchange_;
   std::shared_ptr<core::Worker> worker_;
+  std::optional<Planned> planned_;
   std::int64_t number_ = 0;  // on its Comm, the same on every rank
   std::vector<std::shared_ptr<Request::Impl>> started_;
 };
@@ -259,9 +258,7 @@ Request Redistribution::start(std::vector<ConstPart> source_parts, std::vector<M
 }
 
 void Redistribution::refuse(const std::string& message, int system_code) {
-  core::Worker& turn = impl_->worker();
-  if (impl_->comm().alone()) throw core::refusal(message, system_code);
-  turn.run([&] { core::refuse(impl_->comm(), message, system_code); });
+  impl_->worker().run([&] { core::refuse(impl_->comm(), message, system_code); });
   throw core::refusal(message, system_code);
 }
 

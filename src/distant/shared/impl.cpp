@@ -7,11 +7,11 @@
 #include <span>
 #include <utility>
 
-#include "base/checked.hpp"
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "core/comm/giving_up.hpp"
 #include "core/comm/guard.hpp"
+#include "distant/stretch.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -29,7 +29,7 @@ namespace {
 SharedFile::Impl::Impl(const SharedFileOptions& options, const Comm& comm, std::int64_t number)
     : options_(options),
       comm_(comm),
-      transport_(&distant::transport_of(comm)),
+      transport_(comm.transport()),
       service_(distant::start_service(*transport_)),
       rank_(transport_->rank()),
       number_(number) {}
@@ -58,14 +58,6 @@ void SharedFile::Impl::check_given_up() const {
                 ECANCELED);
 }
 
-void SharedFile::Impl::check(std::int64_t offset, std::int64_t bytes, const void* buffer) const {
-  check_open();
-  if (offset < 0) reject(text("offset ", offset, " was given; offsets begin with 0"));
-  if (bytes < 0) reject(text(bytes, " bytes were asked for; pass 0 or more"));
-  if (bytes > 0 && buffer == nullptr) reject(text("no buffer was given for ", bytes, " bytes"));
-  base::checked_add(offset, bytes, "the end of an access to a shared file");
-}
-
 void SharedFile::Impl::check_writable(std::int64_t end) const {
   if (options_.mode == SharedFileMode::kRead || read_only_)
     reject(text("the shared file ", options_.path, " is open only to read",
@@ -76,7 +68,8 @@ void SharedFile::Impl::check_writable(std::int64_t end) const {
 }
 
 std::shared_ptr<Transfer> SharedFile::Impl::transfer(const Extent& extent, bool writes) {
-  check(extent.offset, extent.bytes, writes ? extent.from : extent.into);
+  check_open();
+  distant::check_stretch(extent.offset, extent.bytes, writes ? extent.from : extent.into);
   if (writes) check_writable(extent.offset + extent.bytes);
   if (extent.bytes == 0) return nullptr;
   return std::make_shared<Transfer>(parts_, known_, options_.path, extent);

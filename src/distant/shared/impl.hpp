@@ -77,7 +77,6 @@ class SharedFile::Impl {
   void commit_one();
   void commit_striped();
 
-  void check(std::int64_t offset, std::int64_t bytes, const void* buffer) const;
   /// What carries out a read or a write that was asked for; none where there is nothing to move.
   std::shared_ptr<distant::shared::Transfer> transfer(const distant::shared::Extent& extent, bool writes);
   void check_open() const;

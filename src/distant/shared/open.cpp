@@ -94,7 +94,7 @@ void SharedFile::Impl::open() {
 }
 
 void SharedFile::Impl::refuse_open(const std::string& message, const Comm& comm, int system_code) {
-  const Impl impl({}, comm, distant::transport_of(comm).next_number());  // makes the calls that an open begins with
+  const Impl impl({}, comm, comm.transport()->next_number());  // makes the calls that an open begins with
   const Error error = core::refusal(message, system_code);
   collective::agree(*impl.transport_, "open a shared file", std::make_exception_ptr(error));
   throw error;

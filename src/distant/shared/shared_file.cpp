@@ -23,7 +23,7 @@ SharedFile::~SharedFile() {
 SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
-    const std::int64_t number = distant::transport_of(comm).next_number();  // before what may fail on this rank alone
+    const std::int64_t number = comm.transport()->next_number();  // before what may fail on this rank alone
     impl = std::make_unique<Impl>(options, comm, number);
     impl->open();
   });

@@ -66,7 +66,7 @@ class DistantDriver : public CollectiveDriver {
 
 std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
   // Shared files need one, also where a process is alone.
-  transport::Transport& transport = plait::distant::transport_of(opening.comm());
+  transport::Transport& transport = *opening.comm().transport();
   Name name;
   std::string path;
   collective::agree(transport, collective::caught([&] {

@@ -5,8 +5,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, distributions, numbered, random_model, random_region, random_shape
-from nodes import FEWEST_STAGED, SEVERAL_HOSTS
+from brute_force import LayoutModel, distributions, numbered, random_model
+from nodes import SEVERAL_HOSTS
+from rewriting import random_options, random_rewrite
 from same import error_everywhere
 
 import plait
@@ -56,22 +57,11 @@ def test_random_accesses(comm, disk, shared, place):
     random = np.random.default_rng(11)
     folder = shared if place == "one" else disk
     for _ in range(12):
-        shape = random_shape(random)
-        dtype = str(random.choice(["f8", "u1", ">c16", "i2", "S3", "V1000"]))
-        whole = numbered(shape, dtype)
-        region = random_region(random, shape)
-        new = whole[region].copy()
-        new[...] = new.ravel()[::-1].reshape(new.shape)
-        expected = whole.copy()
-        expected[region] = new
+        whole, region, new, expected = random_rewrite(random, "f8", "u1", ">c16", "i2", "S3", "V1000")
+        shape = whole.shape
         first, reader = random_model(random, shape, comm.size), random_model(random, shape, comm.size)
         writer = random_model(random, new.shape, comm.size)
-        options = {
-            "comm": comm,
-            "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
-            "memory": int(random.choice([0, FEWEST_STAGED + 1, 9])) * whole.itemsize,
-            "readers": int(random.integers(0, comm.size + 1)),
-        }
+        options = {"comm": comm, **random_options(random, comm.size, whole.itemsize)}
         name = url(folder, place, int(random.choice([1, 5, 64, 1000, 4096])))
         new_one = {"shape": shape, "dtype": whole.dtype, "order": str(random.choice(["C", "F"]))}
         with plait.open(name, "w", **options, **new_one) as file:

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, distributions, numbered, random_model, random_region, random_shape
-from nodes import FEWEST_STAGED
+from brute_force import LayoutModel, distributions, numbered, random_model
+from rewriting import random_options, random_rewrite
 
 import plait
 
@@ -55,23 +55,14 @@ def test_every_pair_of_distributions(comm, shared, strategy, file_order, order):
 def test_random_accesses(comm, shared, part):
     random = np.random.default_rng(part)
     for i in range(25):
-        shape = random_shape(random)
-        dtype = str(random.choice(["f8", "u1", "c16", "i2", "S3", "V1000"]))
-        whole = numbered(shape, dtype)
-        region = random_region(random, shape)
-        new = whole[region].copy()
-        new[...] = new.ravel()[::-1].reshape(new.shape)
-        expected = whole.copy()
-        expected[region] = new
-        reader, writer = random_model(random, shape, comm.size), random_model(random, new.shape, comm.size)
+        whole, region, new, expected = random_rewrite(random, "f8", "u1", "c16", "i2", "S3", "V1000")
+        reader, writer = random_model(random, whole.shape, comm.size), random_model(random, new.shape, comm.size)
         order = str(random.choice(["C", "F"]))
         options = {
-            "shape": shape,
+            "shape": whole.shape,
             "dtype": whole.dtype,
             "order": order,
-            "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
-            "memory": int(random.choice([0, FEWEST_STAGED + 1, 9])) * whole.itemsize,
-            "readers": int(random.integers(0, comm.size + 1)),
+            **random_options(random, comm.size, whole.itemsize),
         }
         path = shared / f"{i}.bin"
         if comm.rank == 0:

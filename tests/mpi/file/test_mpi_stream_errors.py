@@ -2,10 +2,10 @@
 
 import os
 import resource
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from limits import no_file_beyond
 from same import error_everywhere
 
 import plait
@@ -49,17 +49,6 @@ def test_errors_of_one_rank_reach_all(apart, path, mode):
                 "rank 0 calls open a stream in mode 0",
             )
         assert file.stream(mode).read(1).size == 1
-
-
-@contextmanager
-def no_file_beyond(size):
-    """Lets writes behind this many bytes of a file fail on this rank."""
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 @pytest.mark.parametrize("mode", range(5))

@@ -6,8 +6,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, distributions, numbered, random_model, random_region, random_shape
-from nodes import FEWEST_STAGED
+from brute_force import LayoutModel, distributions, numbered, random_model
+from rewriting import random_options, random_rewrite
 from same import error_everywhere
 
 import plait
@@ -63,14 +63,8 @@ def test_every_distribution(comm, shared, disks, strategy, unit, order):
 def test_random_accesses(comm, shared, disks):
     random = np.random.default_rng(11)
     for _ in range(20):
-        shape = random_shape(random)
-        dtype = str(random.choice(["f8", "u1", "c16", "i2", "S3", "V1000"]))
-        whole = numbered(shape, dtype)
-        region = random_region(random, shape)
-        new = whole[region].copy()
-        new[...] = new.ravel()[::-1].reshape(new.shape)
-        expected = whole.copy()
-        expected[region] = new
+        whole, region, new, expected = random_rewrite(random, "f8", "u1", "c16", "i2", "S3", "V1000")
+        shape = whole.shape
         first, reader = random_model(random, shape, comm.size), random_model(random, shape, comm.size)
         writer = random_model(random, new.shape, comm.size)
         options = {
@@ -78,9 +72,7 @@ def test_random_accesses(comm, shared, disks):
             "shape": shape,
             "dtype": whole.dtype,
             "order": str(random.choice(["C", "F"])),
-            "strategy": str(random.choice(["automatic", "direct", "two-phase"])),
-            "memory": int(random.choice([0, FEWEST_STAGED + 1, 9])) * whole.itemsize,
-            "readers": int(random.integers(0, comm.size + 1)),
+            **random_options(random, comm.size, whole.itemsize),
         }
         name = url(shared / "a", disks[: int(random.integers(1, 4))], int(random.choice([1, 5, 64, 1000, 4096])))
         with plait.open(name, "w", **options) as file:

@@ -4,7 +4,6 @@ import errno
 import os
 import pickle
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from brute_force import numbered
+from limits import no_file_beyond
 
 import plait
 import plait.distant
@@ -363,12 +363,8 @@ def test_a_write_in_position_that_the_disk_has_no_room_for(tmp_path, strategy):
 def test_files_that_may_not_be_so_large(tmp_path):
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, old[1]))
-    try:
+    with no_file_beyond(1 << 20):
         store_error(lambda: plait.open(path, "w", shape=(1 << 20,), dtype="f8"), errno.EFBIG)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -377,13 +373,9 @@ def test_a_failed_write_discards_the_new_file(tmp_path):
     # The limit comes down after the room was reserved.
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
     file = plait.open(path, "w", shape=(1 << 18,), dtype="f8")
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, old[1]))
-    try:
+    with no_file_beyond(1 << 20):
         text = store_error(lambda: file.write(np.ones(1 << 18)), errno.EFBIG)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
     assert "at offset 1048576" in text
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(plait.ArgumentError, match="failed for good"):

@@ -1,12 +1,11 @@
 """Nonblocking reads and writes."""
 
 import gc
-import resource
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from limits import no_file_beyond
 
 import plait
 
@@ -119,17 +118,6 @@ def test_the_file_may_be_forgotten_before_its_request(tmp_path):
     request = plait.open(path, shape=(64, 32), dtype="f8").iread()
     gc.collect()
     np.testing.assert_array_equal(request.wait().ravel(), np.arange(2048.0))
-
-
-@contextmanager
-def no_file_beyond(size):
-    """Lets writes behind this many bytes of a file fail."""
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
 
 @pytest.mark.parametrize("mode", ["r+", "w"])

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import resource
 import subprocess
 import sys
 import threading
@@ -10,6 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from limits import no_file_beyond
 
 import plait
 
@@ -211,9 +211,7 @@ def test_writing_to_a_file_that_is_open_for_reading(path, mode):
 def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started, told):
     file = plait.open(tmp_path / "a.bin", "w", shape=(512,), dtype="f8")
     stream = file.stream(mode)
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, old[1]))
-    try:
+    with no_file_beyond(1024):
         request = stream.iwrite(np.ones(300)) if started else None
         if told:
             with pytest.raises(plait.StoreError, match="at offset 1024"):
@@ -225,8 +223,6 @@ def test_a_new_file_with_a_failed_write_does_not_appear(tmp_path, mode, started,
         if independent or (started and not told):
             with pytest.raises(plait.StoreError, match="at offset 1024"):
                 file.close()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
     file.close()
     assert not list(tmp_path.iterdir())
 
@@ -236,15 +232,11 @@ def test_a_failed_write_in_position_is_told_when_the_file_is_closed(tmp_path, mo
     path.write_bytes(bytes(4096))
     file = plait.open(path, "r+", shape=(512,), dtype="f8")
     stream = file.stream(mode)
-    old = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, old[1]))
-    try:
+    with no_file_beyond(1024):
         stream.iwrite(np.ones(300))
         stream.close()
         with pytest.raises(plait.StoreError, match="at offset 1024"):
             file.close()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, old)
     file.close()
     assert file.closed
     assert (np.fromfile(path)[:128] == 1).all()

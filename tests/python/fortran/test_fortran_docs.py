@@ -41,7 +41,7 @@ def test_every_primitive_is_told_of():
 def test_every_fortran_name_is_told_of():
     text = (ROOT / "docs/reference/fortran.md").read_text(encoding="utf-8")
     names = set()
-    for source in (ROOT / "bindings/fortran").glob("plait_*.f90"):
+    for source in (ROOT / "bindings").rglob("plait_*.f90"):
         for line in re.findall(r"^  public :: (.*?)[ &]*$", source.read_text(encoding="utf-8"), re.MULTILINE):
             names |= set(re.split(r",\s*", line.strip()))
     # Between the parts of the module.

@@ -7,7 +7,7 @@
 
 #include "plait/file.hpp"
 #include "plait/layout.hpp"
-#include "primitives/grid.hpp"
+#include "primitives1993/grid.hpp"
 
 namespace plait::primitives {
 

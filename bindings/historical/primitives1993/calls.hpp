@@ -6,7 +6,7 @@
 #include <string>
 
 #include "plait/distribution.hpp"
-#include "primitives/runtime.hpp"
+#include "primitives1993/runtime.hpp"
 
 namespace plait::primitives {
 

@@ -67,15 +67,6 @@ SharedFileOptions options_of(const Wanted& wanted, std::int64_t slot) {
   return options;
 }
 
-/// Goes on where all ranks make the same call without an error.
-template <typename MakeText>
-void agree(const Comm& comm, MakeText&& call, const std::exception_ptr& mine) {
-  if (!comm.alone())
-    collective::agree(*comm.transport(), call, mine);
-  else if (mine)
-    std::rethrow_exception(mine);
-}
-
 /// Files that nobody has destroyed: a rank that waits in SF_Destroy gets an error.
 void let_go() {
   std::map<std::int64_t, std::shared_ptr<SharedEntry>> left;
@@ -102,7 +93,9 @@ int create(const Wanted& wanted) {
     entry->path = options.path;
     entry->comm = comm;
   });
-  agree(comm, [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); }, wrong);
+  collective::agree(
+      *comm.transport(), [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); },
+      wrong);
   entry->file = SharedFile::open(options, comm);
   {
     const std::lock_guard lock(table().mutex);
@@ -116,7 +109,8 @@ int create(const Wanted& wanted) {
 void destroy(std::int64_t handle) {
   const std::shared_ptr<SharedEntry> entry = find(handle);
   const std::exception_ptr wrong = collective::caught([&] { file_of(handle); });
-  agree(entry ? entry->comm : world(), [&] { return text("SF_Destroy of handle ", handle); }, wrong);
+  const Comm comm = entry ? entry->comm : world();
+  collective::agree(*comm.transport(), [&] { return text("SF_Destroy of handle ", handle); }, wrong);
   {
     const std::lock_guard lock(table().mutex);
     table().entries.erase(handle - kFirstHandle);

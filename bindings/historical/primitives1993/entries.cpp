@@ -7,8 +7,8 @@
 #include "base/text.hpp"
 #include "handle.hpp"
 #include "plait/error.hpp"
-#include "primitives/calls.hpp"
-#include "primitives/lists.hpp"
+#include "primitives1993/calls.hpp"
+#include "primitives1993/lists.hpp"
 
 namespace {
 

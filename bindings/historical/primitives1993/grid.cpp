@@ -1,4 +1,4 @@
-#include "primitives/grid.hpp"
+#include "primitives1993/grid.hpp"
 
 #include <iomanip>
 #include <sstream>
@@ -6,7 +6,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "primitives/lists.hpp"
+#include "primitives1993/lists.hpp"
 
 namespace plait::primitives {
 

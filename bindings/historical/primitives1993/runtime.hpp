@@ -15,8 +15,8 @@
 #include "base/process.hpp"
 #include "plait/comm.hpp"
 #include "plait/file.hpp"
-#include "primitives/array.hpp"
-#include "primitives/grid.hpp"
+#include "primitives1993/array.hpp"
+#include "primitives1993/grid.hpp"
 
 namespace plait::primitives {
 

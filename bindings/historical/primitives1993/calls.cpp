@@ -1,6 +1,6 @@
 // proc_map, array_map, pread and pwrite.
 
-#include "primitives/calls.hpp"
+#include "primitives1993/calls.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "collective/agree.hpp"
 #include "plait/error.hpp"
-#include "primitives/lists.hpp"
+#include "primitives1993/lists.hpp"
 
 namespace plait::primitives {
 

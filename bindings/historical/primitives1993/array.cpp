@@ -1,4 +1,4 @@
-#include "primitives/array.hpp"
+#include "primitives1993/array.hpp"
 
 #include <algorithm>
 #include <iomanip>
@@ -7,7 +7,7 @@
 #include "base/checked.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "primitives/lists.hpp"
+#include "primitives1993/lists.hpp"
 
 namespace plait::primitives {
 

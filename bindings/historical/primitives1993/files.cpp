@@ -11,8 +11,8 @@
 #include "core/file/unclosed.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"
-#include "primitives/calls.hpp"
-#include "primitives/lists.hpp"
+#include "primitives1993/calls.hpp"
+#include "primitives1993/lists.hpp"
 #include "store/stripe/description.hpp"
 #include "store/url.hpp"
 

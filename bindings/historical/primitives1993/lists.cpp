@@ -1,4 +1,4 @@
-#include "primitives/lists.hpp"
+#include "primitives1993/lists.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "primitives/runtime.hpp"
+#include "primitives1993/runtime.hpp"
 
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,0 +1,71 @@
+"""Trying what may take very long, before it is measured in every round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from plait.launch import Event, LaunchError, StalledError
+from plait_bench.steps import LATE, PATIENCE, Steps
+
+Tried = TypeVar("Tried")
+
+
+class Ranks(Protocol):
+    """Ranks that try one thing after another, and say before what it is."""
+
+    def next_event(self, timeout: float) -> Event | None:
+        """Return what they tell next, None at their end."""
+
+
+@dataclass(frozen=True)
+class Trials(Generic[Tried]):
+    """One trial of everything: ranks that are stuck in one are ended, and new ones try the rest."""
+
+    start: Callable[[list[Tried]], AbstractContextManager[Ranks]]
+    """Starts ranks that leave out what has been tried."""
+    named: Callable[[Event], Tried]
+    """What an event is about."""
+    words: Callable[[Tried], str]
+    note: Callable[[Event | None, Tried], None]
+    """Takes the result; None where the trial was given up."""
+    cut: float
+    """Seconds after which a trial is given up."""
+
+    def run(self, count: int, steps: Steps) -> None:
+        """Try so many things.
+
+        errors  plait.Error: ranks that end, or say nothing, before they try anything
+        """
+        tried: list[Tried] = []
+        while len(tried) < count:
+            before = len(tried)
+            with self.start(tried) as ranks:
+                self._until_stuck(ranks, tried, steps)
+            if len(tried) == before:
+                raise LaunchError("the ranks ended without trying anything")
+
+    def _until_stuck(self, ranks: Ranks, tried: list[Tried], steps: Steps) -> None:
+        current: Tried | None = None
+        while True:
+            try:
+                event = ranks.next_event(self.cut + LATE if current is not None else PATIENCE)
+            except StalledError:
+                if current is None:
+                    raise
+                self.note(None, current)
+                tried.append(current)
+                steps.done(f"{self.words(current)}: given up")
+                return
+            if event is None:
+                return
+            if event["event"] == "start":
+                current = self.named(event)
+                steps.doing(f"trying {self.words(current)}")
+            elif event["event"] in ("done", "failed"):
+                self.note(event, self.named(event))
+                tried.append(self.named(event))
+                current = None
+                steps.done(f"tried {self.words(tried[-1])}")

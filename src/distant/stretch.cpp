@@ -1,0 +1,19 @@
+#include "distant/stretch.hpp"
+
+#include <string>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::distant {
+
+void check_stretch(std::int64_t offset, std::int64_t bytes, const void* buffer) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kArgument, what); };
+  if (offset < 0) refuse(base::text("offset ", offset, " was given; offsets begin with 0"));
+  if (bytes < 0) refuse(base::text(bytes, " bytes were asked for; pass 0 or more"));
+  if (bytes > 0 && buffer == nullptr) refuse(base::text("no buffer was given for ", bytes, " bytes"));
+  base::checked_add(offset, bytes, "the end of an access to a file");
+}
+
+}  // namespace plait::distant

@@ -1,0 +1,68 @@
+"""What may take very long is tried once, by ranks that are ended where they are stuck."""
+
+import pytest
+
+from plait.launch import LaunchError, StalledError
+from plait_bench.steps import Steps
+from plait_bench.trials import Trials
+
+
+class Ranks:
+    """Ranks that try what is left, are stuck in "slow", and fail in "broken"."""
+
+    def __init__(self, left):
+        self.events = [event for name in left for event in self.events_of(name)]
+
+    def events_of(self, name):
+        yield {"event": "start", "cell": name}
+        if name == "broken":
+            yield {"event": "failed", "cell": name, "text": "no"}
+        else:
+            yield None if name == "slow" else {"event": "done", "cell": name, "seconds": 0.1}
+
+    def next_event(self, timeout):
+        if not self.events:
+            return None
+        event = self.events.pop(0)
+        if event is None:
+            raise StalledError("nothing came")
+        return event
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+def run(start, count):
+    results, told = {}, []
+    trials = Trials(
+        start=start,
+        named=lambda event: event["cell"],
+        words=str,
+        note=lambda event, name: results.setdefault(name, event and event["event"]),
+        cut=1.0,
+    )
+    trials.run(count, Steps(lambda text, share: told.append(text), count))
+    return results, told
+
+
+def test_new_ranks_try_the_rest_where_ranks_are_stuck():
+    names = ["one", "slow", "broken", "two"]
+    starts = []
+
+    def start(tried):
+        starts.append(list(tried))
+        return Ranks([name for name in names if name not in tried])
+
+    results, told = run(start, len(names))
+    assert starts == [[], ["one", "slow"]]
+    assert results == {"one": "done", "slow": None, "broken": "failed", "two": "done"}
+    assert "slow: given up" in told
+    assert "tried two" in told
+
+
+def test_ranks_that_try_nothing_are_an_error():
+    with pytest.raises(LaunchError, match="without trying anything"):
+        run(lambda tried: Ranks([]), 1)

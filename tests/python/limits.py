@@ -1,0 +1,15 @@
+"""Limits of this process that tests lower for a while."""
+
+import resource
+from contextlib import contextmanager
+
+
+@contextmanager
+def no_file_beyond(size):
+    """Lets writes behind this many bytes of a file fail."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
