@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -45,23 +46,22 @@ void allot(int file, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
-Mapping::~Mapping() { ::munmap(data_, static_cast<std::size_t>(bytes_)); }
+SlotMemory::~SlotMemory() {
+  if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
+}
 
 void SlotMemory::map_again(std::int64_t bytes, bool writable) {
   void* mapped = ::mmap(nullptr, static_cast<std::size_t>(bytes), writable ? PROT_READ | PROT_WRITE : PROT_READ,
                         MAP_SHARED, descriptor_.number(), 0);
   if (mapped == MAP_FAILED) fail_memory("map", bytes);
-  ::madvise(mapped, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
-  try {
-    mapping_ = std::make_shared<Mapping>(static_cast<std::byte*>(mapped), bytes);
-  } catch (...) {
-    ::munmap(mapped, static_cast<std::size_t>(bytes));
-    throw;
-  }
+  if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
+  data_ = static_cast<std::byte*>(mapped);
+  bytes_ = bytes;
+  ::madvise(data_, static_cast<std::size_t>(bytes_), MADV_HUGEPAGE);
 }
 
 void SlotMemory::grow(std::int64_t bytes) {
-  if (bytes <= this->bytes()) return;
+  if (bytes <= bytes_) return;
   if (descriptor_.number() < 0) {
     descriptor_ = base::Descriptor(::memfd_create("plait-pipe", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (descriptor_.number() < 0) fail_memory("make", bytes);
@@ -69,20 +69,22 @@ void SlotMemory::grow(std::int64_t bytes) {
     ::fcntl(descriptor_.number(), F_ADD_SEALS, F_SEAL_SHRINK);
   }
   const std::int64_t longer = bytes < kPage ? (bytes + 4095) / 4096 * 4096 : (bytes + kPage - 1) / kPage * kPage;
-  allot(descriptor_.number(), this->bytes(), longer);
+  allot(descriptor_.number(), bytes_, longer);
   map_again(longer, true);
-  std::atomic_ref(reinterpret_cast<SlotHead*>(data())->bytes).store(longer, std::memory_order_release);
+  std::atomic_ref(head().bytes).store(longer, std::memory_order_release);
 }
 
-void SlotMemory::set_step(std::int64_t step) {
-  std::atomic_ref(reinterpret_cast<SlotHead*>(data())->step).store(step, std::memory_order_release);
-  // What is written after -1 is not to be seen before it.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+std::int64_t SlotMemory::whole() const { return std::atomic_ref(head().bytes).load(std::memory_order_acquire); }
+
+std::int64_t SlotMemory::step() const {
+#if !defined(__SANITIZE_THREAD__)  // which knows no fences
+  // What the caller has read so far is read before this.
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+  return std::atomic_ref(head().step).load(std::memory_order_acquire);
 }
 
-std::int64_t SlotMemory::whole() const {
-  return std::atomic_ref(reinterpret_cast<SlotHead*>(data())->bytes).load(std::memory_order_acquire);
-}
+void SlotMemory::set_step(std::int64_t step) { std::atomic_ref(head().step).exchange(step, std::memory_order_seq_cst); }
 
 void SlotMemory::map(base::Descriptor descriptor) {
   descriptor_ = std::move(descriptor);

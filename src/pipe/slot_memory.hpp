@@ -1,39 +1,17 @@
 /// Memory of a writer's process that readers on the same host map.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "base/descriptor.hpp"
 
 namespace plait::pipe {
 
-/// What a slot begins with.  The step is there once the step number is, and does not change until nobody reads it.
+/// What a slot begins with.
 struct SlotHead {
   std::int64_t bytes;  ///< of the whole slot: more than a reader has mapped where it has grown
-  std::int64_t step;
-};
-
-/// Part of a process's addresses, until nobody uses it any more.
-class Mapping {
- public:
-  Mapping(std::byte* data, std::int64_t bytes) : data_(data), bytes_(bytes) {}
-  ~Mapping();
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  std::byte* data() const { return data_; }
-  std::int64_t bytes() const { return bytes_; }
-  /// The number of the step that is there now; -1: none, or one that is being written.
-  std::int64_t step() const {
-    return std::atomic_ref(reinterpret_cast<SlotHead*>(data_)->step).load(std::memory_order_acquire);
-  }
-
- private:
-  std::byte* data_;
-  std::int64_t bytes_;
+  std::int64_t step;   ///< see SlotMemory::step()
 };
 
 /// A file in memory, without a name: nothing stays of it when the last process has gone.  It only grows.
@@ -41,14 +19,12 @@ class Mapping {
 class SlotMemory {
  public:
   SlotMemory() = default;
+  ~SlotMemory();
   SlotMemory(const SlotMemory&) = delete;
   SlotMemory& operator=(const SlotMemory&) = delete;
 
-  /// Of a writer: makes it at least so long; data() may be another one afterwards, and stays valid for who holds the
-  /// mapping.  errors  kSystem: no memory.
+  /// Of a writer: makes it at least so long; data() may be another one afterwards.  errors  kSystem: no memory.
   void grow(std::int64_t bytes);
-  /// Of a writer, where there is memory: says which step is there.
-  void set_step(std::int64_t step);
   /// Of a reader: maps what it has received, as long as it is now.
   /// errors  kSystem: EPROTO where it is no memory of a writer, which could become shorter.
   void map(base::Descriptor descriptor);
@@ -56,19 +32,24 @@ class SlotMemory {
   void map_more();
 
   /// nullptr: nothing has been made or mapped.
-  std::byte* data() const { return mapping_ ? mapping_->data() : nullptr; }
-  std::int64_t bytes() const { return mapping_ ? mapping_->bytes() : 0; }
-  /// The bytes that the writer has, and the step; there is memory.
+  std::byte* data() const { return data_; }
+  /// The bytes that the writer has, where there is memory.
   std::int64_t whole() const;
-  std::int64_t step() const { return mapping_->step(); }
-  std::shared_ptr<const Mapping> mapping() const { return mapping_; }
+  SlotHead& head() const { return *reinterpret_cast<SlotHead*>(data_); }
+  /// Which step is in it, whole; -1 from before the first byte of the next one is written.  A reader that the writer has
+  /// given up, and that does not know yet, asks again once it has read: what it has is that step only if it still is.
+  std::int64_t step() const;
+  /// Of a writer: of all that it writes before, and of nothing that it writes after, who sees this sees it.
+  void set_step(std::int64_t step);
+  std::int64_t bytes() const { return bytes_; }
   int descriptor() const { return descriptor_.number(); }
 
  private:
   void map_again(std::int64_t bytes, bool writable);
 
   base::Descriptor descriptor_;
-  std::shared_ptr<Mapping> mapping_;
+  std::byte* data_ = nullptr;
+  std::int64_t bytes_ = 0;
 };
 
 }  // namespace plait::pipe

@@ -92,6 +92,8 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
   if (!stage_ || stage_->bytes() < target.gather->stage_bytes()) stage_.emplace(target.gather->stage_bytes());
   const redistribution::Gather* const gathers[] = {&*target.gather};
   redistribution::gather(gathers, sources, {&array, 1}, stage_->data(), {});
+  for (const std::size_t i : target.mapped)
+    partners.of(partners.process_of(target.sources[i].rank)).check(step.slot, step.number);
 }
 
 void Delivery::run(const StepDescription& step, std::size_t variable, Partners& partners,

@@ -75,9 +75,16 @@ const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes
     memory.map(std::move(descriptor));
   }
   if (memory.whole() > memory.bytes()) memory.map_more();
-  if (memory.step() != step) throw Error(ErrorKind::kSystem, text("step ", step, " is not there any more"), ESTALE);
+  check(number, step);
   if (bytes > memory.bytes()) fail_frame();
   return memory.data();
+}
+
+void Partner::check(int number, std::int64_t step) {
+  if (slots_[number].step() != step)
+    throw Error(ErrorKind::kSystem,
+                text("step ", step, " is not there any more: the writer has given this reader up, and gone on"),
+                ESTALE);
 }
 
 void Partner::ask(const Wanted& wanted) {

@@ -25,6 +25,8 @@ class Partner {
   bool near() const { return link_->near(); }
   /// The memory of a slot, with a step in it that has so many bytes.  errors  kSystem: it is not there.
   const std::byte* slot(int number, std::int64_t step, std::int64_t bytes);
+  /// Whether the step was there until now, once it has been read.  errors  kSystem, ESTALE: it was not.
+  void check(int number, std::int64_t step);
   /// Asks for elements.
   void ask(const Wanted& wanted);
   /// Takes elements that were asked for, in the order in which they were.  `body` gets each piece as it comes: where it

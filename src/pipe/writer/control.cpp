@@ -82,12 +82,12 @@ void WriterControl::wait_for_readers() {
   const auto wanted = static_cast<std::size_t>(options_.readers);
   while (true) {
     check_trouble();
-    if (readers_.size() >= wanted) return;
+    // One that has left again has come, too.
+    if (come_ >= wanted) return;
     if (!wait_some(lock, until))
       throw Error(
           ErrorKind::kSystem,
-          text(shown_, ": ",
-               readers_.empty() ? "no reader has" : text("only ", readers_.size(), " of ", wanted, " readers have"),
+          text(shown_, ": ", come_ == 0 ? "no reader has" : text("only ", come_, " of ", wanted, " readers have"),
                " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ", words(type_),
                " and meets its readers in ", meeting_folder(),
                ". Start them, give them more time by timeout=, or do not wait for them by readers=0"),
@@ -182,6 +182,9 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
   const std::string dtype = fields.text();
   const bool has_shape = fields.number() != 0;
   const Extents shape = fields.numbers();
+  // Each connection is one reader's.
+  if (readers_.contains(peer->number()))
+    throw Error(ErrorKind::kSystem, "a reader of a pipe that comes twice by one connection", EPROTO);
   std::string why = mismatch(dtype, has_shape, shape, who);
   int code = EINVAL;
   if (schedule_.over()) {
@@ -191,8 +194,7 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
   } else if (!aborted_.empty()) {
     why = aborted_;
     code = ECONNREFUSED;
-  } else if (!why.empty() && options_.when_full == WhenFull::kWait &&
-             std::cmp_less(readers_.size(), options_.readers)) {
+  } else if (!why.empty() && options_.when_full == WhenFull::kWait && std::cmp_less(come_, options_.readers)) {
     // It was to be one of those that the writer waits for; anybody else who is mistaken stops nobody.
     trouble_ = why;
   }
@@ -203,6 +205,7 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
     peer->close();
   } else {
     readers_[peer->number()] = {schedule_.attach(), who, processes, peer};
+    ++come_;
     put(answer, type_);
     answer.put(std::int64_t{processes_}).put(who_);
     send(*peer, Frame::kWelcome, answer.bytes());

@@ -49,9 +49,9 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
       const auto bytes = static_cast<std::uint64_t>(message->bytes());
       return peer->stream(
           {static_cast<std::uint32_t>(Frame::kData), 0, head.tag, 0}, bytes,
-          [message](std::uint64_t offset, std::span<std::byte> into) {
+          [message, steps = steps_](std::uint64_t offset, std::span<std::byte> into) {
             try {
-              return message->pack(static_cast<std::int64_t>(offset), into);
+              return steps->pack(*message, static_cast<std::int64_t>(offset), into);
             } catch (...) {
               return false;
             }

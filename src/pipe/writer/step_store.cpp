@@ -124,9 +124,9 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
   if (!layout.has_rank(wanted.sender) || (process_ >= 0 && wanted.sender != process_))
     throw Error(ErrorKind::kArgument, base::text("rank ", wanted.sender, " is not held here"));
   Message message;
-  message.packed_ = plan(layout, wanted, element_bytes);
-  message.mapping_ = slot->memory.mapping();
   message.step_ = wanted.step;
+  message.slot_ = wanted.slot;
+  message.packed_ = plan(layout, wanted, element_bytes);
   message.element_bytes_ = element_bytes;
   message.from_ = dense_array(layout, wanted.sender,
                               slot->memory.data() + slot->placement->offset(variable, wanted.sender), element_bytes);
@@ -135,15 +135,15 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
 
 std::int64_t StepStore::Message::bytes() const { return packed_->elements() * element_bytes_; }
 
-bool StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) const {
-  if (mapping_->step() != step_) return false;
-  pack_elements(offset, into);
-  // The slot of a reader that has gone is written again meanwhile.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return mapping_->step() == step_;
+bool StepStore::pack(const Message& message, std::int64_t offset, std::span<std::byte> into) {
+  // Under the lock nobody takes the slot for the next step, whose memory may be another one.
+  const std::scoped_lock lock(mutex_);
+  if (slots_[static_cast<std::size_t>(message.slot_)].memory.step() != message.step_) return false;
+  message.pack(offset, into);
+  return true;
 }
 
-void StepStore::Message::pack_elements(std::int64_t offset, std::span<std::byte> into) const {
+void StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) const {
   const auto bytes = static_cast<std::int64_t>(into.size());
   if (offset % element_bytes_ == 0 && bytes % element_bytes_ == 0) {
     packed_->pack(offset / element_bytes_, (offset + bytes) / element_bytes_, from_, into.data());

@@ -38,7 +38,8 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   const auto reached = [this] { return server_->endpoints().text(); };
   std::vector<std::string> group = collective::gather(transport, reached, {1, kGroup});
   std::vector<std::string> groups = collective::gather(transport, reached, {kGroup});
-  service_->set_directory(std::move(group), std::move(groups));
+  // All know it before the first reader comes, who asks any of them.
+  call.step([&] { service_->set_directory(std::move(group), std::move(groups)); });
   call.step([&] {
     if (first_)
       meeting_ = std::make_unique<MeetingFile>(options.name, Invitation{server_->endpoints(), Key::parse(secret), who});

@@ -142,6 +142,16 @@ def test_each_of_several_readers_gets_every_step():
             np.testing.assert_array_equal(np.concatenate(arrays), whole((6,), step))
 
 
+def test_a_reader_that_has_left_again_has_come():
+    """A writer waits for so many, however long each of them stays."""
+    layout = Layout((6,), "(*) onto ()")
+    writer = Beside(write_steps, "pipe:flow?readers=2&timeout=10", layout, 3)
+    with plait.open("pipe:flow"):
+        pass
+    assert len(read_steps("pipe:flow", layout)) == 3
+    writer.result()
+
+
 def test_a_monitor_gets_the_newest_and_delays_nobody():
     with plait.open("pipe:flow?drop=oldest&readers=0", "w", shape=(3,), dtype="f8") as file:
         for step in range(5):
