@@ -1,4 +1,4 @@
-"""One program writes to every kind of store: only the name that it is given changes (examples/fortran/simulation.f90)."""
+"""One program writes to every kind of store, and only the name that it is given changes: simulation.f90."""
 
 import os
 import subprocess

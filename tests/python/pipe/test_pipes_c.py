@@ -1,0 +1,100 @@
+"""Pipes in C between programs of their own: with C, and with Python, at the other end."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import WELCOME, needs_mpi
+from pipe_ends import parts_of
+
+import plait
+from plait.launch import find_mpiexec
+
+pytestmark = needs_mpi
+
+ROOT = Path(__file__).parents[3]
+LIBRARIES = Path(plait.__file__).parent
+SHAPE, STEPS = (9, 6), 4
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    compiler = shutil.which("mpicc", path=str(Path(find_mpiexec()).parent)) or shutil.which("mpicc")
+    if compiler is None or not (LIBRARIES / "libplait_mpi.so").exists():
+        pytest.skip("no MPI compiler wrapper, or Plait was built without MPI")
+    result = tmp_path_factory.mktemp("programs") / "pipe_ends"
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}"]
+    libraries = [f"-L{LIBRARIES}", "-lplait_mpi", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
+    command = [compiler, *flags, ROOT / "tests/c/pipe_ends.c", "-o", result, *libraries]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return result
+
+
+def start(ranks, program, *arguments):
+    return subprocess.Popen(
+        [find_mpiexec(), "-n", str(ranks), program, *arguments],
+        env={**os.environ, **WELCOME},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def expect_well(*jobs):
+    printed = [job.communicate(timeout=60)[0] for job in jobs]
+    assert ([job.returncode for job in jobs], printed) == ([0] * len(jobs), [""] * len(jobs)), "".join(printed)
+
+
+ENDS = {
+    "one": (1, "(*, *)"),
+    "three": (3, "(cyclic, *) onto (3)"),
+    "four": (4, "(block, cyclic(2)) onto (2, 2)"),
+    "alone": (1, "(*, block) onto (4)", "alone"),
+}
+
+
+@pytest.mark.parametrize(
+    ("writer", "reader"), [("one", "one"), ("three", "four"), ("four", "one"), ("alone", "three"), ("one", "alone")]
+)
+def test_between_two_programs(program, writer, reader):
+    ends = (("write", *ENDS[writer]), ("read", *ENDS[reader]))
+    expect_well(*[start(ranks, program, role, "pipe:flow", *layout) for role, ranks, *layout in ends])
+
+
+def field_of(step):
+    return 1000.0 * step + np.arange(54.0).reshape(SHAPE)
+
+
+@pytest.mark.parametrize("writer", ["one", "four"])
+def test_from_c_to_python(program, writer):
+    ranks, *layout = ENDS[writer]
+    job = start(ranks, program, "write", "pipe:flow", *layout)
+    mine = plait.Layout(SHAPE, "(*, cyclic) onto (2)")
+    with plait.open("pipe:flow", shape=SHAPE, dtype="f8") as file:
+        for count, step in enumerate(file):
+            assert step.attributes == {"n": count, "time": 0.25 * count, "name": "flow"}
+            assert step.variables == ("data", "count")
+            for found, expected in zip(file.read(mine), parts_of(field_of(count), mine), strict=True):
+                np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(file.read(variable="count"), np.array([count, -count, 7], "i4"))
+        assert count == STEPS - 1
+    expect_well(job)
+
+
+@pytest.mark.parametrize("reader", ["three", "alone"])
+def test_from_python_to_c(program, reader):
+    ranks, *layout = ENDS[reader]
+    job = start(ranks, program, "read", "pipe:flow", *layout)
+    mine = plait.Layout(SHAPE, "(cyclic(2), block) onto (2, 3)")
+    with plait.open("pipe:flow", "w", shape=SHAPE, dtype="f8") as file:
+        for count in range(STEPS):
+            file.begin_step({"n": count, "time": 0.25 * count, "name": "flow"})
+            file.write(parts_of(field_of(count), mine), mine)
+            file.write(np.array([count, -count, 7], "i4"), variable="count")
+            file.end_step()
+    expect_well(job)
