@@ -11,13 +11,14 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 import traceback
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pipe_plan import FATAL, Fault, Program, Round, Variable, round_of
+from pipe_plan import FATAL, KILLS, Fault, Program, Round, Variable, round_of
 
 import plait
 
@@ -45,6 +46,7 @@ class End:
             assert self.comm.size == self.mine.ranks
             self.rank = self.comm.rank
         self.struck = False
+        self.shot: threading.Timer | None = None
         self.checked = self.steps = 0
         self.errors: list[dict[str, Any]] = []
 
@@ -75,19 +77,27 @@ class End:
             if self.comm is not None:
                 self.comm.Barrier()
 
-    def strike(self, now: Round, step: int) -> None:
-        """The fault, where this process is the one that has it now."""
+    def strike(self, now: Round, step: int, before: bool) -> None:
+        """The fault, where this process has it now: before the first access of the step, or after it."""
         fault = self.fault
+        if self.shot is not None:
+            self.shot.join()
+            time.sleep(60)
+        if before != (fault.kind == "shoot"):
+            return
         here = (fault.program, fault.rank, fault.number) == (self.number, self.rank, now.number)
         if not here or self.struck or step < fault.step or fault.kind == "none":
             return
         self.struck = True
-        (self.folder / "striking").write_text(str(time.time()))
-        (self.folder / "striking").rename(self.folder / "struck")
+        if fault.kind == "shoot":
+            self.shot = threading.Timer(float(np.random.default_rng().exponential(0.003)), self.kill)
+            self.shot.start()
+            return
+        self.note()
         if fault.kind == "raise":
             raise ZeroDivisionError("the model blew up")
         if fault.kind == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
+            self.kill()
         if fault.kind == "stop":
             helper = subprocess.Popen(["sh", "-c", f"sleep {STOPS_SECONDS['stop']}; kill -CONT {os.getpid()}"])
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -98,6 +108,15 @@ class End:
             if fault.kind == "flap":
                 time.sleep(STOPS_SECONDS["flap"])
                 subprocess.run([*link, "up"], check=True)
+
+    def note(self) -> None:
+        """Says when it was."""
+        (self.folder / "striking").write_text(str(time.time()))
+        (self.folder / "striking").rename(self.folder / "struck")
+
+    def kill(self) -> None:
+        self.note()
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def sleep(self, now: Round) -> None:
         most = now.habits[self.number].sleeps
@@ -126,9 +145,12 @@ class End:
                 for index, variable in enumerate(now.variables):
                     value = variable.value(now.tag(step, index))
                     layout = variable.layout(0, step).layout()
-                    file.write(self.parts(variable, step, value), layout, variable=variable.name)
+                    parts = self.parts(variable, step, value)
                     if index == 0:
-                        self.strike(now, step)
+                        self.strike(now, step, before=True)
+                    file.write(parts, layout, variable=variable.name)
+                    if index == 0:
+                        self.strike(now, step, before=False)
                 file.end_step()
                 self.steps += 1
 
@@ -166,9 +188,11 @@ class End:
                 continue
             layout = variable.layout(self.number, step).layout()
             region = variable.regions[self.number]
+            if index == 0:
+                self.strike(now, step, before=True)
             found = file.read(layout, region=region, variable=variable.name)
             if index == 0:
-                self.strike(now, step)
+                self.strike(now, step, before=False)
             value = variable.value(now.tag(step, index))
             expected = self.parts(variable, step, value if region is None else value[region])
             assert file.shape == variable.shape, f"{file.shape} instead of {variable.shape}"
@@ -242,7 +266,7 @@ def main() -> None:
     said = {"checked": end.checked, "steps": end.steps, "errors": end.errors}
     (end.folder / f"writing-{name}").write_text(json.dumps(said))
     (end.folder / f"writing-{name}").rename(end.folder / f"done-{name}")
-    if end.fault.kind in ("kill", "cut"):
+    if end.fault.kind in (*KILLS, "cut"):
         time.sleep(arguments.patience)  # a launcher would end the others with the first one that ends
 
 

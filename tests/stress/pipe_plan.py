@@ -13,8 +13,11 @@ sys.path.append(str(Path(__file__).parents[1] / "python"))
 from brute_force import LayoutModel, random_model
 from plan import bytes_of
 
+import plait
+
 DTYPES = ("u1", "<i2", "<f4", "<f8", "<c16", "S3", "V7")
-FATAL = ("raise", "kill", "cut")
+KILLS = ("kill", "shoot")  # between two calls, and at any moment of one
+FATAL = ("raise", *KILLS, "cut")
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,32 @@ class Program:
         return Program(int(ranks.rstrip("a")), ranks.endswith("a"), int(host), int(count))
 
 
+@dataclass(frozen=True)
+class Copies:
+    """A model whose parts several ranks hold: those of the second of two equal groups have what the first have."""
+
+    model: LayoutModel
+    count: int
+
+    @property
+    def size(self) -> int:
+        return self.model.size * self.count
+
+    def layout(self) -> plait.Layout:
+        model = self.model
+        grid = (self.count, *model.grid)
+        return plait.Layout(model.shape, model.dist, grid=grid, ranks="C", order=model.order, replicate=[0])
+
+    def local(self, array: np.ndarray, rank: int) -> np.ndarray:
+        return self.model.local(array, rank % self.model.size)
+
+    def locals(self, array: np.ndarray) -> list[np.ndarray]:
+        return [self.local(array, rank) for rank in range(self.size)]
+
+
+Held = LayoutModel | Copies
+
+
 @dataclass
 class Variable:
     """One array of each step, and how the programs hold it: two layouts each, in turn."""
@@ -47,7 +76,7 @@ class Variable:
     name: str
     shape: tuple[int, ...]
     dtype: str
-    layouts: list[list[LayoutModel]] = field(default_factory=list)
+    layouts: list[list[Held]] = field(default_factory=list)
     regions: list[tuple[slice, ...] | None] = field(default_factory=list)  # of each program; the writer has none
 
     def value(self, tag: int) -> np.ndarray:
@@ -56,7 +85,7 @@ class Variable:
         count = math.prod(self.shape) * dtype.itemsize
         return np.frombuffer(bytes_of(tag, 0, count).tobytes(), dtype).reshape(self.shape)
 
-    def layout(self, program: int, step: int) -> LayoutModel:
+    def layout(self, program: int, step: int) -> Held:
         return self.layouts[program][step % 2]
 
 
@@ -128,9 +157,15 @@ def region_of(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slic
     return tuple(slice(begin, end) for begin, end in ends)
 
 
-def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[LayoutModel]:
+def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[Held]:
     """Two layouts on at most so many ranks; the same one twice as a rule."""
-    made = [random_model(random, shape, ranks if random.random() < 0.8 else int(random.integers(1, ranks + 1)))]
+    if ranks > 1 and max(shape) <= 10_000 and random.random() < 0.15:
+        count = int(random.choice([n for n in range(2, ranks + 1) if ranks % n == 0]))
+        one = random_model(random, shape, ranks // count)
+        return [Copies(LayoutModel(one.shape, one.dist, one.grid, "C", one.order), count)] * 2
+    made: list[Held] = [
+        random_model(random, shape, ranks if random.random() < 0.8 else int(random.integers(1, ranks + 1)))
+    ]
     # The model looks at each index of a dimension: long ones it has in blocks only.
     if max(shape) > 10_000:
         made = [LayoutModel(shape, (str(random.choice(["block", "balanced", "cyclic(3)"])),), (ranks,))]

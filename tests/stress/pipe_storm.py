@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipe_plan import FATAL, Fault, Program, round_of
+from pipe_plan import FATAL, KILLS, Fault, Program, round_of
 
 sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 from several_hosts.launch import find_launcher
@@ -32,7 +32,7 @@ HOSTS = HERE.parents[1] / "scripts/hosts.py"
 # Ranks that have been killed would have their launcher end those that still work.
 OUTLIVE = ["sh", "-c", '"$@"; sleep 100', "sh"]
 # Errors come within so many seconds, on a machine that has much else to do.
-LIMITS = {"raise": 8.0, "kill": 8.0, "cut": 30.0}
+LIMITS = {"raise": 8.0, "kill": 8.0, "shoot": 8.0, "cut": 30.0}
 
 
 @dataclass
@@ -54,7 +54,7 @@ def chosen(seed: int, hosts: int, kind: str) -> Run:
     draw = random.Random(seed)
     count = draw.choice([1, 1, 2, 2, 3, 3])
     count = hosts or count
-    kinds = ["none"] * 5 + ["raise", "raise", "kill", "kill", "stop"] + (["cut", "flap"] if count > 1 else [])
+    kinds = ["none"] * 5 + ["raise", "raise", "kill", "shoot", "shoot", "stop"] + (["cut", "flap"] if count > 1 else [])
     fault = draw.choice(kinds)
     if kind:
         fault = kind
@@ -66,7 +66,7 @@ def chosen(seed: int, hosts: int, kind: str) -> Run:
             host = 0 if number == 0 else draw.randrange(1, count)
         spread = 1 if alone or fault == "cut" else draw.randint(1, min(count, ranks))
         programs.append(Program(ranks, alone, host, spread))
-    together = count == 1 and fault != "kill" and draw.random() < 0.2 and not any(one.alone for one in programs)
+    together = count == 1 and fault not in KILLS and draw.random() < 0.2 and not any(one.alone for one in programs)
     victim = draw.randrange(len(programs))
     if fault == "cut":
         victim = draw.choice([0, draw.randrange(len(programs))])
@@ -102,7 +102,7 @@ def launched(run: Run, number: int, folder: Path) -> list[str]:
         each = -(-one.ranks // one.hosts)
         launcher += ["-launcher", "ssh", "-launcher-exec", agent, "-localhost", HEAD_ADDRESS]
         launcher += ["-hosts", ",".join(f"{name}:{each}" for name in names)]
-    outlive = OUTLIVE if run.fault.kind == "kill" and run.outlive and number == run.fault.program else []
+    outlive = OUTLIVE if run.fault.kind in KILLS and run.outlive and number == run.fault.program else []
     return [*launcher, "-n", str(one.ranks), *outlive, *command]
 
 
@@ -123,7 +123,7 @@ def expected(run: Run) -> set[str]:
             victim = number == run.fault.program and (
                 rank == run.fault.rank or not run.outlive  # their launcher ends them with it
             )
-            if run.fault.kind != "kill" or not victim:
+            if run.fault.kind not in KILLS or not victim:
                 names.add(f"done-{number}-{rank}")
     return names
 
@@ -191,7 +191,7 @@ def carry_out(run: Run, seconds: float) -> tuple[bool, str, dict[str, Any]]:
                 break
             time.sleep(0.02)
         late = time.monotonic() >= limit
-        ended = time.monotonic() + (0.5 if run.fault.kind in ("kill", "cut") else 10)
+        ended = time.monotonic() + (0.5 if run.fault.kind in (*KILLS, "cut") else 10)
         while time.monotonic() < ended and any(job.poll() is None for job in jobs) and not late:
             time.sleep(0.02)
         left = [job for job in jobs if job.poll() is None]
@@ -211,7 +211,7 @@ def carry_out(run: Run, seconds: float) -> tuple[bool, str, dict[str, Any]]:
     if set(said) != wanted:
         troubles.append(f"done: {sorted(said)}, expected {sorted(wanted)}; failed: {failed}")
     troubles += wrong(run, said)
-    if run.fault.kind not in ("kill", "cut"):
+    if run.fault.kind not in (*KILLS, "cut"):
         troubles += [f"left behind: {path.name}" for path in meet.iterdir()]
         troubles += [f"a launcher ended with {job.returncode}" for job in jobs if job.returncode]
     shutil.rmtree(folder, ignore_errors=True)
