@@ -1,6 +1,7 @@
 // The extension module plait._core: layouts, conversions, files, streams, distant files and redistribution, without
 // MPI.
 
+#include "base/wait/interruption.hpp"
 #include "bind.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
@@ -9,11 +10,18 @@ namespace nb = nanobind;
 
 namespace {
 
+/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.
+bool interrupted() {
+  const nb::gil_scoped_acquire locked;
+  return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
+}
+
 /// Throws plait.ArgumentError or plait.StoreError in Python.
 void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const plait::Error& known) {
+    if (PyErr_Occurred() != nullptr) return;  // what has ended a wait, such as KeyboardInterrupt
     const nb::object errors = nb::module_::import_("plait._errors");
     const nb::object text = plait::python::text_of(known.what());
     const nb::object value = known.kind() == plait::ErrorKind::kArgument
@@ -28,6 +36,7 @@ void translate(const std::exception_ptr& error, void*) {
 NB_MODULE(_core, module) {
   module.doc() = "Compiled core of Plait; use the package plait.";
   nb::register_exception_translator(translate);
+  plait::base::set_interruption_check(interrupted);
   // A program that a signal ends leaves objects to the system; that is not for its user to read about.
   nb::set_leak_warnings(false);
   nb::class_<plait::Comm>(module, "Comm", "The processes that take part in collective calls.")

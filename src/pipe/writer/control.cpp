@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
+#include "collective/agree.hpp"
 #include "pipe/meeting.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
@@ -41,18 +43,28 @@ void WriterControl::check_trouble() {
   throw Error(ErrorKind::kSystem, trouble, EPIPE);
 }
 
+bool WriterControl::wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
+  const Clock::time_point now = Clock::now();
+  if (now >= until) return false;
+  changed_.wait_until(lock, std::min(until, now + base::kBetweenInterruptions));
+  lock.unlock();
+  const std::exception_ptr interrupted = collective::caught(base::check_interruption);
+  lock.lock();
+  if (interrupted) std::rethrow_exception(interrupted);
+  return true;
+}
+
 template <typename Ready>
 void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
-  Clock::time_point lonely = Clock::now();  // since when there has been no reader
   const auto limit = std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  Clock::time_point lonely = Clock::now();  // since when there has been no reader
   while (true) {
     check_trouble();
     if (ready()) return;
     if (!readers_.empty()) {
-      changed_.wait(lock);
+      wait_some(lock, Clock::time_point::max());
       lonely = Clock::now();
-    } else if (changed_.wait_until(lock, lonely + limit) == std::cv_status::timeout && readers_.empty()) {
-      check_trouble();
+    } else if (!wait_some(lock, lonely + limit)) {
       throw Error(ErrorKind::kSystem,
                   text(shown_, ": no reader has come within ", seconds_text(options_.timeout), "; this is ", who_,
                        ", which writes ", words(type_), " and meets its readers in ", meeting_folder(),
@@ -72,8 +84,7 @@ void WriterControl::wait_for_readers() {
     check_trouble();
     // One that has left again has come, too.
     if (come_ >= wanted) return;
-    if (changed_.wait_until(lock, until) == std::cv_status::timeout && come_ < wanted) {
-      check_trouble();
+    if (!wait_some(lock, until))
       throw Error(
           ErrorKind::kSystem,
           text(shown_, ": ", come_ == 0 ? "no reader has" : text("only ", come_, " of ", wanted, " readers have"),
@@ -81,7 +92,6 @@ void WriterControl::wait_for_readers() {
                " and meets its readers in ", meeting_folder(),
                ". Start them, give them more time by timeout=, or do not wait for them by readers=0"),
           ETIMEDOUT);
-    }
   }
 }
 
@@ -95,12 +105,16 @@ Schedule::Begun WriterControl::begin() {
   return *begun;
 }
 
-void WriterControl::publish(const StepDescription& step) {
+std::string WriterControl::frame_of(const StepDescription& step) {
   FieldWriter fields;
   put(fields, step);
+  return fields.text();
+}
+
+void WriterControl::publish(const StepDescription& step, std::string frame) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(steps_, [this](const auto& one) { return !schedule_.holds(one.first); });
-  steps_[step.number] = fields.text();
+  steps_[step.number] = std::move(frame);
   schedule_.publish();
   for (const Variable& one : step.variables) {
     std::int64_t bytes = one.type.element_bytes;
@@ -122,7 +136,7 @@ void WriterControl::finish() {
   if (options_.when_full == WhenFull::kDropOldest) {
     // Who watches does not keep the program for ever, and nobody is waited for.
     const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
-    while (!readers_.empty() && !schedule_.drained() && changed_.wait_until(lock, until) != std::cv_status::timeout) {
+    while (!readers_.empty() && !schedule_.drained() && wait_some(lock, until)) {
     }
   } else {
     wait(lock, [&] { return schedule_.drained(); });
@@ -134,7 +148,7 @@ void WriterControl::finish() {
   }
   // They have what is in line for them once they are gone, or do not want it.
   const Clock::time_point gone = Clock::now() + kParting;
-  while (!readers_.empty() && changed_.wait_until(lock, gone) != std::cv_status::timeout) {
+  while (!readers_.empty() && wait_some(lock, gone)) {
   }
 }
 
@@ -153,6 +167,7 @@ void WriterControl::abort(const std::string& why) noexcept {
 
 std::string WriterControl::mismatch(const std::string& dtype, bool has_shape, const Extents& shape,
                                     const std::string& who) const {
+  if (type_.element_bytes == 0) return "";  // each step says what it has
   if ((dtype.empty() || type_.dtype.empty() || dtype == type_.dtype) && (!has_shape || shape == type_.shape)) return "";
   return text(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ", who, " reads ",
               has_shape ? shape_to_string(shape) : shape_to_string(type_.shape), ' ',
@@ -160,6 +175,8 @@ std::string WriterControl::mismatch(const std::string& dtype, bool has_shape, co
 }
 
 void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& fields) {
+  if (readers_.contains(peer->number()))
+    throw Error(ErrorKind::kSystem, "a reader comes twice by one connection", EPROTO);
   const std::string who = fields.text();
   const std::int64_t processes = fields.number();
   const std::string dtype = fields.text();
@@ -177,7 +194,8 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
   } else if (!aborted_.empty()) {
     why = aborted_;
     code = ECONNREFUSED;
-  } else if (!why.empty()) {
+  } else if (!why.empty() && options_.when_full == WhenFull::kWait && std::cmp_less(come_, options_.readers)) {
+    // It was to be one of those that the writer waits for; anybody else who is mistaken stops nobody.
     trouble_ = why;
   }
   FieldWriter answer;
@@ -213,14 +231,15 @@ void WriterControl::serve_all() {
   for (auto& [number, reader] : readers_) serve(reader);
 }
 
-void WriterControl::drop(std::uint64_t peer, const std::string& trouble) {
+void WriterControl::drop(std::uint64_t peer, Going how, const std::string& trouble) {
   const auto found = readers_.find(peer);
   if (found == readers_.end()) return;
   // Who only watches may go as it likes.
-  if (!trouble.empty() && options_.when_full == WhenFull::kWait && !found->second.ended)
+  if (how == Going::kFailed && options_.when_full == WhenFull::kWait && !found->second.ended)
     trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
-  schedule_.leave(found->second.id);
+  schedule_.leave(found->second.id, how == Going::kContent);
   readers_.erase(found);
+  serve_all();  // a slot may be free for another one
   changed_.notify_all();
 }
 
@@ -241,17 +260,18 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
       break;
     case Frame::kDone:
       schedule_.done(found->second.id);
+      serve_all();
       changed_.notify_all();
       break;
-    case Frame::kLeave: drop(peer->number(), ""); break;
-    case Frame::kAbort: drop(peer->number(), text("has failed: ", fields.text())); break;
+    case Frame::kLeave: drop(peer->number(), Going::kContent, ""); break;
+    case Frame::kAbort: drop(peer->number(), Going::kFailed, text("has failed: ", fields.text())); break;
     default: throw Error(ErrorKind::kSystem, "a frame that no writer of a pipe knows", EPROTO);
   }
 }
 
 void WriterControl::closed(const std::shared_ptr<Peer>& peer, const std::string& why) {
   const std::scoped_lock lock(mutex_);
-  drop(peer->number(), text("is lost: ", why));
+  drop(peer->number(), Going::kFailed, text("is lost: ", why));
 }
 
 std::string WriterControl::status() const {

@@ -33,7 +33,10 @@ class WriterControl {
   /// Waits until there is room for the next step.
   /// errors  kSystem: a reader has failed or been lost; ETIMEDOUT: there is no reader.
   Schedule::Begun begin();
-  void publish(const StepDescription& step);
+  /// A step's frame, which publish() takes.
+  static std::string frame_of(const StepDescription& step);
+  /// Hands the step that has begun to the readers.
+  void publish(const StepDescription& step, std::string frame);
   void cancel();
   /// Tells the readers that no more steps come, and waits until they have read all.  errors  As begin().
   void finish();
@@ -62,10 +65,14 @@ class WriterControl {
   /// Sends a reader that waits what there is for it.
   void serve(Reader& reader);
   void serve_all();
-  void drop(std::uint64_t peer, const std::string& trouble);
+  enum class Going : std::uint8_t { kContent, kFailed };
+  void drop(std::uint64_t peer, Going how, const std::string& trouble);
   std::string status() const;
   /// errors  What went wrong with a reader since it was asked last.
   void check_trouble();
+  /// Waits until something has changed, or not much longer.  false: it is late.
+  /// errors  kSystem, EINTR: the program is to get out of it.
+  bool wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until);
   /// Waits for `ready`; where there is no reader, for as long as the options say.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);

@@ -114,7 +114,8 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
   const std::scoped_lock lock(mutex_);
   const bool there = wanted.slot >= 0 && static_cast<std::size_t>(wanted.slot) < slots_.size();
   Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
-  if (slot == nullptr || slot->step != wanted.step || slot->memory.step() != wanted.step)
+  if (slot == nullptr || slot->memory.data() == nullptr || slot->step != wanted.step ||
+      slot->memory.step() != wanted.step)
     throw Error(ErrorKind::kSystem, base::text("step ", wanted.step, " is not there any more"), ESTALE);
   if (wanted.variable < 0 || static_cast<std::size_t>(wanted.variable) >= slot->arrays.size())
     throw Error(ErrorKind::kArgument, base::text("step ", wanted.step, " has no such array"));

@@ -125,6 +125,7 @@ class Link::Impl {
     if (found != EAGAIN && found != EWOULDBLOCK) fail(ECONNRESET, std::strerror(found));
     const int code = wait_for(socket_.number(), events, until);
     if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
+    if (code == EINTR) fail(EINTR, "this program has been interrupted");
     if (code != 0) fail(ECONNRESET, std::strerror(code));
   }
 
