@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,10 @@ def carry_out(run: Run, seconds: float) -> tuple[bool, str, dict[str, Any]]:
                 break
             time.sleep(0.02)
         late = time.monotonic() >= limit
+        if run.fault.kind == "stop":  # what has led a process to its host stops with it
+            for job in jobs:
+                with suppress(ProcessLookupError):
+                    os.killpg(job.pid, signal.SIGCONT)
         ended = time.monotonic() + (0.5 if run.fault.kind in (*KILLS, "cut") else 10)
         while time.monotonic() < ended and any(job.poll() is None for job in jobs) and not late:
             time.sleep(0.02)
