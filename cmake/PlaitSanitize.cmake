@@ -21,12 +21,12 @@ if(PLAIT_SANITIZE)
   add_link_options(${sanitize_flags})
 endif()
 
-# Fuzzing follows the places that are reached: in the layer that is fuzzed, and in that alone.
+# Fuzzing follows the places that are reached: in the layers that are fuzzed, and in those alone.
 if(PLAIT_FUZZ)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     add_compile_options(-fsanitize=fuzzer-no-link)
   else()
-    file(GLOB_RECURSE fuzzed_sources CONFIGURE_DEPENDS src/trace/*.cpp)
+    file(GLOB_RECURSE fuzzed_sources CONFIGURE_DEPENDS src/trace/*.cpp src/pipe/*.cpp src/transport/native/*.cpp)
     set_source_files_properties(${fuzzed_sources} PROPERTIES COMPILE_OPTIONS -fsanitize-coverage=trace-pc)
   endif()
 endif()

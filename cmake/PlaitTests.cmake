@@ -55,11 +55,11 @@ if(c_mpi_test_sources AND plait_has_mpi)
   plait_c_test_program(plait_c_mpi_tests plait_mpi ${c_mpi_test_sources})
 endif()
 
-# Readers of traces on changed inputs: under libFuzzer where the compiler is Clang and PLAIT_FUZZ is set, else by a driver.
+# Readers of traces, and ends of pipes, on changed inputs: under libFuzzer where the compiler is Clang and PLAIT_FUZZ is set, else by a driver.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
 if(fuzz_sources)
   if(PLAIT_FUZZ AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    list(FILTER fuzz_sources INCLUDE REGEX "/target\\.cpp$")
+    list(FILTER fuzz_sources INCLUDE REGEX "/(pipe_)?target\\.cpp$")
     plait_test_program(plait_fuzz plait_trace ${fuzz_sources})
     target_link_options(plait_fuzz PRIVATE -fsanitize=fuzzer)
   else()

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs the readers of traces on changed inputs, guided by the branches that they reach.
+# Runs the readers of traces, and ends of pipes, on changed inputs, guided by the branches that they reach.
 #
-# usage: scripts/fuzz.sh [--fast] [SECONDS] [FORMAT...]     SECONDS (60) are of each format; without one, all that are read
-#        scripts/fuzz.sh [--fast] FORMAT FILE               one input alone
+# usage: scripts/fuzz.sh [--fast] [SECONDS] [NAME...]     SECONDS (60) are of each: a format, or pipe-hello, pipe-frames and
+#                                                         pipe-answers; without one, all
+#        scripts/fuzz.sh [--fast] NAME FILE               one input alone
 # Under AddressSanitizer and UndefinedBehaviorSanitizer; with --fast, undefined behaviour alone is caught, some times
-# faster.  An input that fails is left in the current folder as fuzz-failure-FORMAT.  It needs what scripts/setup.sh makes.
+# faster.  An input that fails is left in the current folder as fuzz-failure-NAME.  It needs what scripts/setup.sh makes.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
 

@@ -188,7 +188,7 @@ FUZZ_EXECUTIONS = 2000  # of each reader; scripts/fuzz.sh runs longer
 
 
 def fuzz(log: Path) -> Outcome:
-    """Every reader of traces on changed inputs, under AddressSanitizer and UndefinedBehaviorSanitizer."""
+    """Readers of traces and ends of pipes on changed inputs, under AddressSanitizer and UndefinedBehaviorSanitizer."""
     status = build_sanitized("address", log, ["plait_fuzz"])
     if status:
         return check("the build", status)
@@ -205,7 +205,7 @@ def fuzz(log: Path) -> Outcome:
             "--corpus",
             ROOT / "tests/fuzz/corpus",
         ]
-        outcome.add(check(f"fuzzing the format {name}", run([program, *arguments, name], log, 120, limits)))
+        outcome.add(check(f"fuzzing {name}", run([program, *arguments, name], log, 120, limits)))
     return outcome
 
 

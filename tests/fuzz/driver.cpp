@@ -1,7 +1,7 @@
 // Runs the target on changed inputs, for compilers without libFuzzer.  Where the library is compiled with
 // -fsanitize-coverage=trace-pc, inputs that reach new branches are kept and changed further.
 //
-// usage: plait_fuzz [--seconds S] [--executions N] [--seed N] [--corpus FOLDER] FORMAT...     or a file: runs it alone
+// usage: plait_fuzz [--seconds S] [--executions N] [--seed N] [--corpus FOLDER] NAME...     or a file: runs it alone
 #include <malloc.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "mutate.hpp"
+#include "pipe_target.hpp"
 #include "target.hpp"
 #include "trace/formats/registry.hpp"
 #include "trace_random.hpp"
@@ -94,6 +95,12 @@ void first_inputs(const std::string& name, const Settings& settings, plait::fuzz
     std::sort(paths.begin(), paths.end());
     for (const auto& path : paths) corpus.add(content(path));
   }
+  corpus.add("");
+  for (const plait::fuzz::Received& one : plait::fuzz::received()) {
+    if (one.name != name) continue;
+    for (std::string& input : one.right()) corpus.add(std::move(input));
+    return;
+  }
   const Format& format = find_format(name);
   for (std::uint64_t seed = 0; format.create != nullptr && seed < 12; ++seed) {
     Whole whole = seed < 4 ? sequential_trace(4 + 8 * seed, 4096) : random_trace(seed, 3 * seed);
@@ -111,7 +118,6 @@ void first_inputs(const std::string& name, const Settings& settings, plait::fuzz
     writer->finish(whole.description);
     corpus.add(std::move(text));
   }
-  corpus.add("");
 }
 
 void execute(const std::string& input) {
@@ -199,17 +205,14 @@ int main(int count, char** arguments) {
     std::printf("fuzz: nothing failed\n");
     return 0;
   }
-  if (names.empty())
-    for (const auto& format : plait::trace::formats())
-      if (format.open != nullptr) names.emplace_back(format.name);
+  if (names.empty()) names = plait::fuzz::names();
   if (names.size() == 1 && names[0] == "list") {
-    for (const auto& format : plait::trace::formats())
-      if (format.open != nullptr) std::printf("%s\n", std::string(format.name).c_str());
+    for (const std::string& name : plait::fuzz::names()) std::printf("%s\n", name.c_str());
     return 0;
   }
   for (const std::string& name : names) {
     if (!plait::fuzz::choose(name)) {
-      std::fprintf(stderr, "fuzz: there is no reader of the format '%s'\n", name.c_str());
+      std::fprintf(stderr, "fuzz: there is no reader of '%s'\n", name.c_str());
       return 2;
     }
     fuzz(name, settings);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "pipe_target.hpp"
 #include "plait/error.hpp"
 #include "plait/trace.hpp"
 #include "trace/formats/registry.hpp"
@@ -21,6 +22,7 @@ namespace {
 using namespace plait::trace;
 
 const Format* chosen = nullptr;
+const Received* chosen_received = nullptr;
 
 /// What reading came to.
 struct Reading {
@@ -102,7 +104,20 @@ void round_trip(const Reading& whole) {
 
 }  // namespace
 
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Format& format : formats())
+    if (format.open != nullptr) all.emplace_back(format.name);
+  for (const Received& one : received()) all.emplace_back(one.name);
+  return all;
+}
+
 bool choose(std::string_view name) {
+  chosen = nullptr;
+  chosen_received = nullptr;
+  for (const Received& one : received())
+    if (one.name == name) chosen_received = &one;
+  if (chosen_received != nullptr) return true;
   for (const Format& format : formats())
     if (format.name == name && format.open != nullptr) {
       chosen = &format;
@@ -115,8 +130,12 @@ bool choose(std::string_view name) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace plait::fuzz;
-  demand(chosen != nullptr, "no format was chosen");
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (chosen_received != nullptr) {
+    chosen_received->run(text);
+    return 0;
+  }
+  demand(chosen != nullptr, "no format was chosen");
   for (const Format& format : formats())
     if (format.recognise != nullptr) (void)format.recognise(text);
   const Reading first = read_all(*chosen, text, 256);

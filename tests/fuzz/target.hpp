@@ -1,18 +1,22 @@
-/// What is run on each input: one reader of traces, and what must hold whatever the bytes are.
+/// What is run on each input: a reader of traces, or an end of a pipe, and what must hold whatever the bytes are.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace plait::fuzz {
 
-/// Chooses the format whose reader is run.  false: no such format, or it is not read.
-bool choose(std::string_view format);
+/// All that can be chosen: formats that are read, and what comes from other ends of pipes.
+std::vector<std::string> names();
+/// Chooses what is run.  false: there is no such reader.
+bool choose(std::string_view name);
 
 }  // namespace plait::fuzz
 
 /// The entry that libFuzzer and Plait's own driver call.  Ends the program where something does not hold.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-/// For libFuzzer: takes -format=NAME from the arguments.
+/// For libFuzzer: takes what is run, -format=NAME, from the arguments.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments);

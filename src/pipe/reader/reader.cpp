@@ -61,6 +61,15 @@ Reader::Reader(collective::Collective& call, const std::string& shown, const Opt
 
 Reader::~Reader() { abort("it has ended without closing the pipe"); }
 
+std::unique_ptr<Link> Reader::call_on(const Invitation& writer, Clock::time_point until) const {
+  try {
+    return Link::connect(writer.endpoints, writer.key, until);
+  } catch (const Error& error) {
+    throw Error(error.kind(), text(shown_, ": cannot reach the writer, ", writer.who, ": ", error.what()),
+                error.system_code());
+  }
+}
+
 void Reader::attach(Clock::time_point until, const Expected& expected, std::int64_t processes) {
   std::string last;  // why it did not come to a meeting so far
   for (auto pause = std::chrono::milliseconds(1);; pause = std::min(2 * pause, std::chrono::milliseconds(20))) {
@@ -68,7 +77,7 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
       if (const auto found = find_invitation(options_.name)) {
         invitation_ = *found;
         const auto answered = Clock::now() + kAnswering;  // not less for who does not want to wait for a writer
-        control_ = Link::connect(found->endpoints, found->key, answered);
+        control_ = call_on(*found, answered);
         FieldWriter fields;
         fields.put(this_program()).put(processes).put(expected.dtype);
         fields.put(std::int64_t{expected.shape ? 1 : 0}).put(expected.shape.value_or(Extents()));
@@ -167,8 +176,31 @@ Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& requ
   return deliveries_.emplace_front(Layout::parse(variable.layout), variable.type.element_bytes, request);
 }
 
+std::string Reader::last_words() {
+  try {
+    std::string body;
+    const auto head = receive_frame(*control_, body, Clock::now() + std::chrono::seconds(1));
+    if (head.kind == static_cast<std::uint32_t>(Frame::kAborted)) return body;
+  } catch (...) {  // it has said nothing
+  }
+  return "";
+}
+
+template <typename Body>
+void Reader::step_of(collective::Collective& call, Body&& body) {
+  try {
+    call.step(body);
+  } catch (const Error& error) {
+    // All ranks have it.  One of them has found a connection closed; why, rank 0 has been told.
+    if (error.system_code() != EPIPE) throw;
+    const std::string why = collective::broadcast_text(call.transport(), control_ ? last_words() : "");
+    if (why.empty()) throw;
+    throw Error(ErrorKind::kSystem, why, ECANCELED);
+  }
+}
+
 void Reader::move(collective::Collective& call, const core::Transfer& transfer) {
-  call.step([&] {
+  step_of(call, [&] {
     const auto found = std::ranges::find(step_->variables, transfer.variable, &Variable::name);
     if (found == step_->variables.end())
       throw Error(ErrorKind::kArgument, text(shown_, ": step ", step_->number, " has no array ", transfer.variable,
@@ -188,7 +220,7 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
 void Reader::end_step(collective::Collective& call, bool /*keep*/) {
   // Once all ranks have come here, nobody reads it any more.
   call.step([&] { step_.reset(); });
-  call.step([&] {
+  step_of(call, [&] {
     if (!first_) return;
     try {
       send(*control_, Frame::kDone, {}, no_limit());

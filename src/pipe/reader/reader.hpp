@@ -48,8 +48,16 @@ class Reader : public core::Channel {
 
  private:
   static constexpr std::size_t kKept = 8;
+  /// errors  kSystem, as Link::connect(); names the writer.
+  std::unique_ptr<transport::native::Link> call_on(const Invitation& writer,
+                                                   transport::native::Clock::time_point until) const;
   void attach(transport::native::Clock::time_point until, const Expected& expected, std::int64_t processes);
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
+  /// A step of a call, whose error where the writer is lost is what that has said last.
+  template <typename Body>
+  void step_of(collective::Collective& call, Body&& body);
+  /// Of rank 0: why the writer has given up, where it has said so; waits a moment for that.
+  std::string last_words();
   /// Throws it, saying who is lost where it is a connection that has ended.
   [[noreturn]] void rethrow_lost(const Error& error);
   /// Why the writer has failed, where it has said so; the connection cannot be used afterwards.

@@ -1,0 +1,238 @@
+#include "pipe_target.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "pipe/description.hpp"
+#include "pipe/fields.hpp"
+#include "pipe/protocol.hpp"
+#include "pipe/reader/delivery.hpp"
+#include "pipe/writer/control.hpp"
+#include "pipe/writer/service.hpp"
+#include "pipe/writer/step_store.hpp"
+#include "plait/error.hpp"
+#include "plait/layout.hpp"
+#include "transport/native/endpoints.hpp"
+#include "transport/native/hello.hpp"
+#include "transport/native/serving/frame_reader.hpp"
+
+namespace plait::fuzz {
+
+namespace {
+
+using namespace plait::pipe;
+using namespace plait::transport::native;
+
+void demand_of_pipe(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "fuzz: pipe: %s\n", what);
+  std::abort();
+}
+
+// ---------------------------------------------------------------------------------------------------- hello
+
+void run_hello(std::string_view bytes) {
+  static const Key kKey;
+  Greeting greeting(kKey);
+  std::size_t step = 1;
+  for (auto rest = std::as_bytes(std::span(bytes)); !rest.empty(); step = step % 97 + 1) {
+    const auto room = greeting.room();
+    demand_of_pipe(!room.empty() && room.size() <= sizeof(Hello), "a stranger is given more room than a hello");
+    const std::size_t count = std::min({step, room.size(), rest.size()});
+    std::memcpy(room.data(), rest.data(), count);
+    rest = rest.subspan(count);
+    const Greeting::Step outcome = greeting.took(count);
+    demand_of_pipe(outcome != Greeting::Step::kProved, "a stranger proved what it cannot know");
+    if (outcome == Greeting::Step::kRefuse || outcome == Greeting::Step::kTell) return;
+  }
+}
+
+std::vector<std::string> right_hellos() {
+  const Hello hello;
+  const std::string text(reinterpret_cast<const char*>(&hello), sizeof hello);
+  return {text, text + std::string(sizeof(Proof), 'p')};
+}
+
+// ---------------------------------------------------------------------------------------------------- frames
+
+/// Takes what is sent to it, and keeps nothing.
+class Sink : public Peer {
+ public:
+  std::uint64_t number() const override { return 1; }
+  bool near() const override { return true; }
+  void send(FrameHead head, std::span<const std::byte> body, int /*descriptor*/) override {
+    demand_of_pipe(head.bytes == body.size(), "a frame whose head is wrong");
+  }
+  void stream(FrameHead /*head*/, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) override {
+    static std::vector<std::byte> piece(kMostStreamed);
+    bool whole = true;
+    for (std::uint64_t done = 0; done < bytes && whole; done += kMostStreamed)
+      whole = produce(done, std::span(piece).first(std::min(kMostStreamed, bytes - done)));
+    if (ended) ended(whole);
+  }
+  void close() override { closed = true; }
+
+  bool closed = false;
+};
+
+constexpr const char* kMatrix = "13x11 (block, cyclic(2)) onto (2, 2)";
+constexpr const char* kVector = "100 (cyclic(3)) onto (4)";
+
+StepDescription described_step() {
+  StepDescription step;
+  step.attributes = {{"count", std::int64_t{3}}, {"time", 0.5}, {"name", std::string("x")}};
+  step.variables = {{"data", {{13, 11}, "<f8", 8, Order::kC}, kMatrix}, {"u", {{100}, "|V3", 3, Order::kC}, kVector}};
+  return step;
+}
+
+/// One step of a process that holds all ranks.
+std::shared_ptr<StepStore> held_steps() {
+  auto steps = std::make_shared<StepStore>(2, -1);
+  steps->begin(0, 0);
+  for (const Variable& one : described_step().variables) {
+    const Layout layout = Layout::parse(one.layout);
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<copy::LocalArray> arrays;
+    for (const std::int64_t rank : layout.rank_numbers()) {
+      const std::int64_t bytes = layout.local_elements(rank) * one.type.element_bytes;
+      memory.emplace_back(static_cast<std::size_t>(bytes), std::byte{1});
+      arrays.push_back(dense_array(layout, rank, memory.back().data(), one.type.element_bytes));
+    }
+    steps->add(layout, one.type.element_bytes, arrays);
+  }
+  steps->publish();
+  return steps;
+}
+
+void run_frames(std::string_view bytes) {
+  static const std::shared_ptr<StepStore> kSteps = held_steps();
+  Options options;
+  options.name = "fuzz";
+  options.when_full = WhenFull::kDropOldest;
+  options.timeout = std::chrono::duration<double>(0);
+  const StepDescription step = described_step();
+  const auto control = std::make_shared<WriterControl>("pipe:fuzz", step.variables[0].type, "fuzz", 1, options);
+  (void)control->begin();
+  control->publish(step, WriterControl::frame_of(step));
+  WriterService service(kSteps, control);
+  service.set_directory({"? host local:x"}, {"? host local:x"});
+  const auto peer = std::make_shared<Sink>();
+  FrameReader reader;
+  std::array<std::byte, 1000> common;
+  auto rest = std::as_bytes(std::span(bytes));
+  while (!rest.empty() && !peer->closed) {
+    const auto room = reader.room(common);
+    demand_of_pipe(!room.empty(), "a frame that is awaited has no room");
+    const std::size_t count = std::min(room.size(), rest.size());
+    std::memcpy(room.data(), rest.data(), count);
+    rest = rest.subspan(count);
+    const auto outcome = reader.took(room.first(count), [&](const FrameHead& head, std::span<const std::byte> body) {
+      service.received(peer, head, body);
+      return !peer->closed;
+    });
+    if (outcome != FrameReader::Outcome::kMore) break;
+  }
+  service.closed(peer, "its bytes end");
+  try {
+    control->finish();
+  } catch (const Error& error) {  // what it did to the writer is told
+    demand_of_pipe(error.what()[0] != '\0', "an error says nothing");
+  }
+}
+
+std::string frame_text(Frame kind, const FieldWriter& fields) {
+  const FrameHead head{static_cast<std::uint32_t>(kind), 0, 0, fields.bytes().size()};
+  return std::string(reinterpret_cast<const char*>(&head), sizeof head) + fields.text();
+}
+
+std::string attaching() {
+  FieldWriter fields;
+  fields.put("a reader").put(std::int64_t{2}).put("<f8").put(std::int64_t{1}).put(Extents{13, 11});
+  return frame_text(Frame::kAttach, fields);
+}
+
+std::vector<std::string> right_frames() {
+  const FieldWriter nothing;
+  std::vector<std::string> all;
+  all.push_back(attaching() + frame_text(Frame::kNext, nothing) + frame_text(Frame::kDone, nothing) +
+                frame_text(Frame::kNext, nothing) + frame_text(Frame::kLeave, FieldWriter().put("")));
+  all.push_back(attaching() + frame_text(Frame::kAbort, FieldWriter().put("it failed")) +
+                frame_text(Frame::kStatus, nothing));
+  all.push_back(frame_text(Frame::kWhere, FieldWriter().put(std::int64_t{1})) +
+                frame_text(Frame::kMap, FieldWriter().put(std::int64_t{0})));
+  for (const std::int64_t variable : {0, 1})
+    for (const bool region : {false, true}) {
+      Wanted wanted;
+      wanted.variable = variable;
+      wanted.sender = 1;
+      wanted.receiver = 2;
+      wanted.fill_halo = region;
+      if (region) {
+        wanted.layout = variable == 0 ? "7x8 (block, *) onto (3) halo=(1, 1)" : "90 (block) onto (3) halo=((1, 2))";
+        wanted.shape = variable == 0 ? Extents{7, 8} : Extents{90};
+        wanted.origin = variable == 0 ? Extents{2, 3} : Extents{4};
+      } else {
+        wanted.layout = variable == 0 ? "13x11 (cyclic, balanced) onto (2, 2)" : "100 (cyclic(7)) onto (3)";
+      }
+      FieldWriter fields;
+      wanted.put(fields);
+      all.push_back(frame_text(Frame::kGet, fields));
+    }
+  return all;
+}
+
+// ---------------------------------------------------------------------------------------------------- answers
+
+void run_answers(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const std::string_view rest = bytes.substr(1);
+  try {
+    FieldReader fields(rest);
+    switch (bytes.front() % 3) {
+      case 0: (void)Endpoints::parse(rest); break;
+      case 1: (void)take_type(fields); break;
+      default: {
+        const StepDescription step = take_step(fields);
+        demand_of_pipe(step.variables.size() <= rest.size() && step.attributes.size() <= rest.size(),
+                       "more of a step than the bytes can hold");
+        for (const Variable& one : step.variables) {
+          const Layout source = Layout::parse(one.layout);
+          const Layout target(source.shape(), std::vector(source.shape().size(), Distribution::collapsed()), {});
+          const Region region;
+          const Delivery delivery(source, one.type.element_bytes, {target, region, false, {0}});
+          (void)delivery.traffic();
+        }
+      }
+    }
+  } catch (const Error& error) {
+    demand_of_pipe(error.what()[0] != '\0', "an error says nothing");
+  }
+}
+
+std::vector<std::string> right_answers() {
+  FieldWriter type;
+  put(type, described_step().variables[1].type);
+  FieldWriter step;
+  put(step, described_step());
+  return {std::string(1, '\0') + "boot/4711 node7 local:plait-1 tcp:10.0.0.1:4711 tcp:[2001:db8::1]:4711",
+          '\1' + type.text(), '\2' + step.text()};
+}
+
+}  // namespace
+
+const std::vector<Received>& received() {
+  static const std::vector<Received> kAll{{"pipe-hello", run_hello, right_hellos},
+                                          {"pipe-frames", run_frames, right_frames},
+                                          {"pipe-answers", run_answers, right_answers}};
+  return kAll;
+}
+
+}  // namespace plait::fuzz

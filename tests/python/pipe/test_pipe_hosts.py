@@ -1,0 +1,105 @@
+"""Pipes between hosts that scripts/hosts.py makes: what goes over the network, and what comes of its failures."""
+
+import random
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from launching import needs_mpi
+from several_hosts_here import needs_hosts, needs_hosts_and_mpi, on_hosts
+
+STORM = Path(__file__).parents[2] / "stress/pipe_storm.py"
+
+
+@needs_hosts_and_mpi
+@needs_mpi
+@pytest.mark.parametrize("fault", ["none", "flap", "cut"])
+def test_programs_of_several_hosts(fault):
+    """Every byte arrives; a link that comes back is waited for; of a lost host all are told within half a minute."""
+    seed = random.randrange(1 << 20)
+    options = ["--seed", seed, "--hosts", 3, "--fault", fault, "--here"]
+    done = on_hosts("exec", "--hosts", 3, "--", sys.executable, STORM, *options, seconds=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+WRITES = """
+import sys
+import numpy as np
+import plait
+
+with plait.open(sys.argv[1], "w", shape=(1000, 300), dtype="i4") as file:
+    for step in range(3):
+        file.write(np.arange(300_000, dtype="i4").reshape(1000, 300) + step)
+print("written")
+"""
+READS = """
+import sys
+import numpy as np
+import plait
+
+layout = plait.Layout((1000, 300), "(cyclic(7), *) onto (2)")
+try:
+    with plait.open(sys.argv[1]) as file:
+        for step in file:
+            for rank, mine in enumerate(file.read(layout)):
+                right = np.arange(300_000, dtype="i4").reshape(1000, 300)[np.ix_(*layout.indices(rank))] + step.number
+                np.testing.assert_array_equal(mine, right)
+    print("read")
+except plait.StoreError as error:
+    print(f"told: {error}")
+"""
+
+
+def between_two(folder, url, before="true"):
+    """What both programs say; `before` is run on the writer's host, and then on the reader's with `two` set."""
+    (folder / "w.py").write_text(WRITES)
+    (folder / "r.py").write_text(READS)
+    writer, reader = (shlex.join([sys.executable, str(folder / name), url]) for name in ("w.py", "r.py"))
+    before = before.strip()
+    script = f"""
+        on-host host1 {shlex.quote("two=1; " + before)}
+        on-host host0 {shlex.quote(f"two=; {before}; exec {writer}")} &
+        on-host host1 {shlex.quote(f"exec {reader}")}
+        wait
+    """
+    done = on_hosts("exec", "--hosts", 2, "--", "sh", "-uc", script)
+    return done.stdout + done.stderr
+
+
+@needs_hosts
+@pytest.mark.parametrize("network", ["", "&network=eth0", "&network=10.77.0.0/24", "&network=eth0&ports=4700-4710"])
+def test_the_network_is_chosen(tmp_path, network):
+    said = between_two(tmp_path, f"pipe:flow?timeout=20{network}")
+    assert "written" in said, said
+    assert "read" in said, said
+
+
+# The harness turns version 6 off, and gives addresses of version 4.
+VERSION_6 = """
+for name in all default eth0; do echo 0 >/proc/sys/net/ipv6/conf/$name/disable_ipv6; done
+ip -6 addr add fd77::${two:-0}1/64 dev eth0 nodad || echo no version 6
+"""
+
+
+@needs_hosts
+def test_addresses_of_version_6(tmp_path):
+    said = between_two(tmp_path, "pipe:flow?timeout=20&network=fd77::/16", VERSION_6)
+    if "no version 6" in said or "Directory nonexistent" in said:
+        pytest.skip("no IPv6 here")
+    assert "written" in said, said
+    assert "read" in said, said
+
+
+@needs_hosts
+def test_an_address_that_others_do_not_reach_is_named(tmp_path):
+    """Where there is another one, that is taken."""
+    own = '[ -n "$two" ] || ip addr add 192.168.77.1/24 dev eth0'
+    said = between_two(tmp_path, "pipe:flow?timeout=3&network=192.168.77.1", own)
+    assert "told: pipe:flow?timeout=3&network=192.168.77.1: cannot reach the writer, python (process " in said, said
+    assert "tcp:192.168.77.1:" in said, said
+    assert "Network is unreachable" in said, said
+    assert "no reader has come within 3 s" in said, said
+    said = between_two(tmp_path, "pipe:flow?timeout=20", own)
+    assert "written" in said, said
+    assert "read" in said, said

@@ -1,0 +1,82 @@
+"""Pipes between programs that are MPI jobs of their own, and what becomes of them when a rank fails.
+
+tests/stress/pipe_storm.py starts the programs; they check every byte, and every error is checked here.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+from launching import needs_mpi
+
+sys.path.append(str(Path(__file__).parents[2] / "stress"))
+from pipe_plan import Fault, Program, round_of
+from pipe_storm import Run, carry_out
+
+pytestmark = needs_mpi
+WITHOUT_MPI = Program(3, alone=True)
+
+
+def carried_out(programs, rounds, seed=1, **options):
+    """What the processes said, whose run ended as it should."""
+    run = Run(seed, programs=[one if isinstance(one, Program) else Program(one) for one in programs], rounds=rounds)
+    for name, value in options.items():
+        setattr(run, name, value)
+    good, words, said = carry_out(run, 60)
+    assert good, f"{run}\n{words}"
+    return said
+
+
+def errors_of(said):
+    return {name.removeprefix("done-"): told["errors"][0] for name, told in said.items() if told["errors"]}
+
+
+@pytest.mark.parametrize(
+    "programs",
+    [(1, 4), (4, 3), (WITHOUT_MPI, 2), (2, 3, 1, WITHOUT_MPI)],
+    ids=["1 to 4", "4 to 3", "3 without MPI to 2", "2 to 3, 1, and 3 without MPI"],
+)
+def test_any_numbers_of_ranks_and_readers(programs):
+    said = carried_out(programs, 4, seed=len(programs))
+    assert sum(told["checked"] for told in said.values()) > 0
+
+
+def test_programs_of_one_job():
+    carried_out((2, 1), 3, together=True)
+
+
+def test_readers_that_come_late_and_leave_early():
+    programs = [Program(1), Program(1), Program(2), Program(1)]
+    seed = next(
+        seed
+        for seed in range(1000)
+        if (habits := round_of(seed, 0, programs, Fault()).habits) and habits[2].late and habits[3].leaves >= 0
+    )
+    carried_out(programs, 1, seed=seed)
+
+
+@pytest.mark.parametrize(("program", "rank"), [(0, 1), (1, 0)])
+def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank):
+    """And the same programs open pipes afterwards."""
+    errors = errors_of(carried_out((2, 2), 2, fault=Fault("raise", program, rank, 0, 0)))
+    assert errors.pop(f"{program}-{rank}")["text"] == "the model blew up"
+    other = {error["text"] for name, error in errors.items() if not name.startswith(str(program))}
+    assert len(errors) == 3
+    assert len(other) == 1
+    assert ("has given up" if program == 0 else "the reader python") in other.pop()
+
+
+@pytest.mark.parametrize(
+    ("program", "rank", "outlive"), [(0, 0, True), (0, 1, False), (1, 0, False), (1, 1, True), (0, 1, True)]
+)
+def test_a_killed_rank_is_told_of(program, rank, outlive):
+    said = carried_out((2, 2), 1, fault=Fault("kill", program, rank, 0, 0), outlive=outlive)
+    errors = errors_of(said)
+    assert {name for name in errors if not name.startswith(str(program))} == {f"{1 - program}-0", f"{1 - program}-1"}
+    for name, error in errors.items():
+        assert error["after"] < 3, (name, error)  # some hundredths of a second on a machine that rests
+        assert any(words in error["text"] for words in ("is lost", "has ended", "has failed")), error
+
+
+def test_a_rank_that_stands_still_is_waited_for():
+    carried_out((2, 2), 1, fault=Fault("stop", 0, 1, 0, 0))

@@ -1,0 +1,90 @@
+"""Who connects to a writer without knowing its key, while readers read."""
+
+import os
+import random
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pipe_ends import Beside, read_steps
+
+import plait
+from plait import Layout
+
+ROUNDS, AT_ONCE = 6, 100
+MAGIC = b"\x93PLAIT\r\n"
+
+
+def sent(random_bytes):
+    """What they say: nothing, rubbish, half a hello, and a whole one with a proof that is none."""
+    hello = MAGIC + bytes([1, 0, 0, 0]) + (0x01020304).to_bytes(4, "little") + (24).to_bytes(4, "little") + bytes(4)
+    hello += (1 << 20).to_bytes(8, "little") + random_bytes(32)
+    return [
+        b"",
+        random_bytes(200),
+        MAGIC + random_bytes(12),
+        hello[:63],
+        hello + random_bytes(32),
+        hello + hello * 1000,
+    ]
+
+
+def addresses(folder):
+    """Of the writer, as sockets take them."""
+    words = next(folder.glob("*.pipe")).read_text().splitlines()[2].split()[2:]
+    local = next(word.removeprefix("local:") for word in words if word.startswith("local:"))
+    host, _, port = next(word for word in words if word.startswith("tcp:127.")).removeprefix("tcp:").rpartition(":")
+    return [(socket.AF_UNIX, "\0" + local), (socket.AF_INET, (host, int(port)))]
+
+
+def resident():
+    """Bytes of memory of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_strangers_delay_no_reader_and_take_no_memory(meeting_folder):
+    draw = random.Random(5)
+    layout = Layout((5000,), "(cyclic(3)) onto (2)")
+    with plait.open("pipe:flow?network=lo&readers=0&queue=1", "w", shape=(5000,), dtype="f8") as file:
+        reader = Beside(read_steps, "pipe:flow", layout)
+        before = after = 0
+        for number in range(ROUNDS):
+            strangers = []
+            for which in range(AT_ONCE):
+                family, address = addresses(meeting_folder)[which % 2]
+                # What waits in the kernel is no business of the writer's.
+                stranger = socket.socket(family, socket.SOCK_STREAM)
+                stranger.setblocking(False)
+                with suppress(BlockingIOError):
+                    stranger.connect(address)
+                with suppress(OSError):
+                    stranger.send(sent(draw.randbytes)[which % 6])
+                strangers.append(stranger)
+            file.write(np.full(5000, float(number)))
+            # The first ones may make buffers that stay.
+            before, after = (resident(), 0) if number == 1 else (before, resident())
+            for stranger in strangers:
+                stranger.close()
+    found = reader.result()
+    assert [float(arrays[1][0]) for arrays in found] == list(range(ROUNDS))
+    assert after - before < 20 << 20
+
+
+@pytest.mark.parametrize("family", [socket.AF_UNIX, socket.AF_INET])
+def test_a_stranger_hears_nothing_that_it_could_use(meeting_folder, family):
+    with plait.open("pipe:flow?network=lo&readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
+        address = dict(addresses(meeting_folder))[family]
+        for words in sent(random.Random(7).randbytes)[1:]:
+            with socket.socket(family, socket.SOCK_STREAM) as stranger:
+                stranger.settimeout(5)
+                stranger.connect(address)
+                heard = b""
+                with suppress(OSError):
+                    stranger.sendall(words)
+                    stranger.shutdown(socket.SHUT_WR)  # or it would wait for a moment longer
+                    while more := stranger.recv(4096):
+                        heard += more
+            # A hello and a proof for it, to whom has said hello, as far as the system hands it on.
+            assert len(heard) in ((0, 96) if len(words) >= 64 and words.startswith(MAGIC) else (0,))

@@ -1,0 +1,274 @@
+"""One of the programs of a random stress of pipes; pipe_storm.py starts them all.
+
+Each of its processes says in a file how it ended: done-PROGRAM-RANK, or failed-PROGRAM-RANK with what was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pipe_plan import FATAL, KILLS, Fault, Program, Round, Variable, round_of
+
+import plait
+
+STOPS_SECONDS = {"stop": 2, "flap": 4}
+
+
+class End:
+    """One process of one program."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.number: int = arguments.program
+        self.seed: int = arguments.seed
+        self.more: str = arguments.more
+        self.folder = Path(arguments.folder)
+        self.programs = [Program.parse(text) for text in arguments.programs]
+        self.fault = Fault.parse(arguments.fault)
+        self.mine = self.programs[self.number]
+        self.comm: Any = None
+        self.rank = 0
+        if not self.mine.alone:
+            from mpi4py import MPI
+
+            # Programs that were started together are one MPI job.
+            self.comm = MPI.COMM_WORLD.Split(self.number)
+            assert self.comm.size == self.mine.ranks
+            self.rank = self.comm.rank
+        self.struck = False
+        self.shot: threading.Timer | None = None
+        self.checked = self.steps = 0
+        self.errors: list[dict[str, Any]] = []
+
+    def run(self, rounds: int) -> None:
+        for number in range(rounds):
+            now = round_of(self.seed, number, self.programs, self.fault)
+            self.random = np.random.default_rng([self.seed, number, self.number])  # the same on all ranks
+            struck = self.fault.kind in FATAL and self.fault.number == number
+            try:
+                self.write(now) if self.number == 0 else self.read(now)
+            except (plait.Error, ZeroDivisionError) as error:
+                if not struck:
+                    raise
+                since = self.folder / "struck"
+                after = time.time() - float(since.read_text()) if since.exists() else -1.0
+                self.errors.append(
+                    {
+                        "round": number,
+                        "steps": self.steps,
+                        "kind": type(error).__name__,
+                        "after": after,
+                        "text": str(error),
+                    }
+                )
+            if struck and self.fault.kind != "raise":
+                return
+            # What failed, or was left, leaves nothing behind that the next pipe would notice.
+            if self.comm is not None:
+                self.comm.Barrier()
+
+    def strike(self, now: Round, step: int, before: bool) -> None:
+        """The fault, where this process has it now: before the first access of the step, or after it."""
+        fault = self.fault
+        if self.shot is not None:
+            self.shot.join()
+            time.sleep(60)
+        if before != (fault.kind == "shoot"):
+            return
+        here = (fault.program, fault.rank, fault.number) == (self.number, self.rank, now.number)
+        if not here or self.struck or step < fault.step or fault.kind == "none":
+            return
+        self.struck = True
+        if fault.kind == "shoot":
+            self.shot = threading.Timer(float(np.random.default_rng().exponential(0.003)), self.kill)
+            self.shot.start()
+            return
+        self.note()
+        if fault.kind == "raise":
+            raise ZeroDivisionError("the model blew up")
+        if fault.kind == "kill":
+            self.kill()
+        if fault.kind == "stop":
+            helper = subprocess.Popen(["sh", "-c", f"sleep {STOPS_SECONDS['stop']}; kill -CONT {os.getpid()}"])
+            os.kill(os.getpid(), signal.SIGSTOP)
+            helper.wait()
+        if fault.kind in ("cut", "flap"):
+            link = ["ip", "link", "set", "eth0"]
+            subprocess.run([*link, "down"], check=True)
+            if fault.kind == "flap":
+                time.sleep(STOPS_SECONDS["flap"])
+                subprocess.run([*link, "up"], check=True)
+
+    def note(self) -> None:
+        """Says when it was."""
+        (self.folder / "striking").write_text(str(time.time()))
+        (self.folder / "striking").rename(self.folder / "struck")
+
+    def kill(self) -> None:
+        self.note()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def sleep(self, now: Round) -> None:
+        most = now.habits[self.number].sleeps
+        if most:
+            time.sleep(float(self.random.uniform(0, most)))
+
+    def parts(self, variable: Variable, step: int, value: np.ndarray) -> Any:
+        """What this process holds of an array."""
+        model = variable.layout(self.number, step)
+        if self.mine.alone:
+            parts = model.locals(value)
+            return parts[0] if len(parts) == 1 else parts
+        return model.local(value, self.rank) if self.rank < model.size else None
+
+    def write(self, now: Round) -> None:
+        first = now.variables[0]
+        options = {"shape": first.shape, "dtype": first.dtype, "comm": self.comm}
+        with plait.open(now.url(now.early(), self.more), "w", **options) as file:
+            for variable in now.variables[1:]:
+                file.define(variable.name, variable.shape, variable.dtype)
+            for step in range(now.steps):
+                self.sleep(now)
+                begun = file.begin_step({"number": step, "time": 0.5 * step, "name": f"step {step}"})
+                assert begun is not None
+                assert begun.number == step, f"step {begun.number} instead of {step}"
+                for index, variable in enumerate(now.variables):
+                    value = variable.value(now.tag(step, index))
+                    layout = variable.layout(0, step).layout()
+                    parts = self.parts(variable, step, value)
+                    if index == 0:
+                        self.strike(now, step, before=True)
+                    file.write(parts, layout, variable=variable.name)
+                    if index == 0:
+                        self.strike(now, step, before=False)
+                file.end_step()
+                self.steps += 1
+
+    def read(self, now: Round) -> None:
+        habits = now.habits[self.number]
+        held, here = self.folder / f"held-{now.number}", self.folder / f"here-{now.number}-{self.number}"
+        if habits.late:
+            wait_for(held)
+        seen: list[int] = []
+        waited = False
+        with plait.open(now.url(1, self.more), comm=self.comm) as file:
+            if habits.late and self.rank == 0:
+                here.touch()
+            while len(seen) != habits.leaves and (step := file.begin_step()) is not None:
+                seen.append(step.number)
+                expected = {"number": step.number, "time": 0.5 * step.number, "name": f"step {step.number}"}
+                assert step.attributes == expected, step.attributes
+                assert step.variables == tuple(variable.name for variable in now.variables)
+                if self.number == 1 and 0 <= now.hold <= step.number and not waited:
+                    waited = True
+                    held.touch()
+                    for other in range(2, len(self.programs)):
+                        if now.habits[other].late:
+                            wait_for(self.folder / f"here-{now.number}-{other}")
+                self.look(now, file, step.number)
+                self.sleep(now)
+                file.end_step()
+                self.steps += 1
+        self.check_steps(now, seen)
+
+    def look(self, now: Round, file: plait.File, step: int) -> None:
+        """Reads the arrays of a step, and compares each byte."""
+        for index, variable in enumerate(now.variables):
+            if self.random.random() < now.habits[self.number].skips:
+                continue
+            layout = variable.layout(self.number, step).layout()
+            region = variable.regions[self.number]
+            if index == 0:
+                self.strike(now, step, before=True)
+            found = file.read(layout, region=region, variable=variable.name)
+            if index == 0:
+                self.strike(now, step, before=False)
+            value = variable.value(now.tag(step, index))
+            expected = self.parts(variable, step, value if region is None else value[region])
+            assert file.shape == variable.shape, f"{file.shape} instead of {variable.shape}"
+            for mine, right in zip(listed(found), listed(expected), strict=True):
+                same(mine, right, f"round {now.number}, step {step}, {variable.name}, {layout}, region {region}")
+                self.checked += right.nbytes
+
+    def check_steps(self, now: Round, seen: list[int]) -> None:
+        habits = now.habits[self.number]
+        assert seen == sorted(set(seen)), f"round {now.number}: steps {seen}"
+        if not now.drop and seen:
+            assert seen == list(range(seen[0], seen[-1] + 1)), f"round {now.number}: steps are missing: {seen}"
+        if len(seen) == habits.leaves:
+            return
+        assert seen, f"round {now.number}: no steps"
+        assert seen[-1] == now.steps - 1, f"round {now.number}: {seen} of {now.steps}"
+        if not now.drop:
+            assert habits.late or seen[0] == 0, f"round {now.number}: the first ones are missing: {seen}"
+            assert seen[0] <= max(now.hold, 0), f"round {now.number}: began with {seen[0]}, not {now.hold}"
+
+
+def listed(parts: Any) -> list[np.ndarray]:
+    return [] if parts is None else parts if isinstance(parts, list) else [parts]
+
+
+def same(found: np.ndarray, right: np.ndarray, what: str) -> None:
+    assert found.dtype == right.dtype, f"{what}: {found.dtype} instead of {right.dtype}"
+    assert found.shape == right.shape, f"{what}: {found.shape} instead of {right.shape}"
+    if found.tobytes() != right.tobytes():
+        one, other = (np.frombuffer(array.tobytes(), "u1") for array in (found, right))
+        wrong = np.flatnonzero(one != other)
+        raise AssertionError(f"{what}: {wrong.size} of {one.size} bytes are wrong, the first at {wrong[0]}")
+
+
+def wait_for(path: Path, seconds: float = 30) -> None:
+    limit = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < limit, f"{path.name} does not come"
+        time.sleep(0.005)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--program", type=int, required=True, help="which of them this is: 0 writes")
+    parser.add_argument("--programs", nargs="+", required=True, help="ranks@host+hosts of each; 3a: without MPI")
+    parser.add_argument("--rounds", type=int, required=True)
+    parser.add_argument("--fault", default=Fault().text())
+    parser.add_argument("--folder", required=True, help="which all see")
+    parser.add_argument("--more", default="", help="options of the pipes")
+    parser.add_argument("--patience", type=int, default=60, help="seconds after which a process that hangs says where")
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = parsed()
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(arguments.patience, exit=True)
+    end = End(arguments)
+    name = f"{end.number}-{end.rank}"
+    try:
+        end.run(arguments.rounds)
+    except BaseException as error:
+        words = f"program {end.number}, rank {end.rank}: {type(error).__name__}: {error}"
+        print(f"failed: {words}", flush=True)
+        traceback.print_exc()
+        (end.folder / f"failed-{name}").write_text(words)
+        if end.comm is not None:
+            end.comm.Abort(3)
+        raise
+    said = {"checked": end.checked, "steps": end.steps, "errors": end.errors}
+    (end.folder / f"writing-{name}").write_text(json.dumps(said))
+    (end.folder / f"writing-{name}").rename(end.folder / f"done-{name}")
+    if end.fault.kind in (*KILLS, "cut"):
+        time.sleep(arguments.patience)  # a launcher would end the others with the first one that ends
+
+
+if __name__ == "__main__":
+    main()

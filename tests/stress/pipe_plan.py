@@ -1,0 +1,208 @@
+"""What the programs of a random stress of pipes do: the same in all of them, from the seed alone."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1] / "python"))
+from brute_force import LayoutModel, random_model
+from plan import bytes_of
+
+import plait
+
+DTYPES = ("u1", "<i2", "<f4", "<f8", "<c16", "S3", "V7")
+KILLS = ("kill", "shoot")  # between two calls, and at any moment of one
+FATAL = ("raise", *KILLS, "cut")
+
+
+@dataclass(frozen=True)
+class Program:
+    """One of the programs: the writer, or a reader."""
+
+    ranks: int
+    alone: bool = False  # one process without MPI, which holds all ranks
+    host: int = 0  # its first one
+    hosts: int = 1
+
+    @property
+    def processes(self) -> int:
+        return 1 if self.alone else self.ranks
+
+    def text(self) -> str:
+        return f"{self.ranks}{'a' if self.alone else ''}@{self.host}+{self.hosts}"
+
+    @staticmethod
+    def parse(text: str) -> Program:
+        ranks, _, hosts = text.partition("@")
+        host, _, count = hosts.partition("+")
+        return Program(int(ranks.rstrip("a")), ranks.endswith("a"), int(host), int(count))
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A model whose parts several ranks hold: those of the second of two equal groups have what the first have."""
+
+    model: LayoutModel
+    count: int
+
+    @property
+    def size(self) -> int:
+        return self.model.size * self.count
+
+    def layout(self) -> plait.Layout:
+        model = self.model
+        grid = (self.count, *model.grid)
+        return plait.Layout(model.shape, model.dist, grid=grid, ranks="C", order=model.order, replicate=[0])
+
+    def local(self, array: np.ndarray, rank: int) -> np.ndarray:
+        return self.model.local(array, rank % self.model.size)
+
+    def locals(self, array: np.ndarray) -> list[np.ndarray]:
+        return [self.local(array, rank) for rank in range(self.size)]
+
+
+Held = LayoutModel | Copies
+
+
+@dataclass
+class Variable:
+    """One array of each step, and how the programs hold it: two layouts each, in turn."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    layouts: list[list[Held]] = field(default_factory=list)
+    regions: list[tuple[slice, ...] | None] = field(default_factory=list)  # of each program; the writer has none
+
+    def value(self, tag: int) -> np.ndarray:
+        """The array of a step: moved elements, and those of other steps, differ."""
+        dtype = np.dtype(self.dtype)
+        count = math.prod(self.shape) * dtype.itemsize
+        return np.frombuffer(bytes_of(tag, 0, count).tobytes(), dtype).reshape(self.shape)
+
+    def layout(self, program: int, step: int) -> Held:
+        return self.layouts[program][step % 2]
+
+
+@dataclass
+class Habits:
+    """How a reader reads."""
+
+    late: bool = False  # comes when the first one reads the step `hold`
+    leaves: int = -1  # behind so many steps; -1: never
+    skips: float = 0.0  # the part of arrays that it leaves out
+    sleeps: float = 0.0  # at most so many seconds in a step
+
+
+@dataclass
+class Round:
+    """One pipe, from its beginning to its end."""
+
+    number: int
+    steps: int
+    queue: int
+    drop: bool
+    hold: int
+    variables: list[Variable]
+    habits: list[Habits]  # of each program; the writer's say only how it sleeps
+
+    def url(self, readers: int, more: str = "") -> str:
+        text = f"pipe:stress-{self.number}?queue={self.queue}&readers={readers}&timeout=60{more}"
+        return text + ("&drop=oldest" if self.drop else "")
+
+    def tag(self, step: int, variable: int) -> int:
+        return (self.number * 1000 + step) * 10 + variable
+
+    def early(self) -> int:
+        """How many readers the writer waits for."""
+        return sum(not one.late for one in self.habits[1:])
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What one rank of one program does in the middle of one step of one pipe."""
+
+    kind: str = "none"
+    program: int = 0
+    rank: int = 0
+    number: int = 0  # of the pipe
+    step: int = 0
+
+    def text(self) -> str:
+        return f"{self.kind}:{self.program}:{self.rank}:{self.number}:{self.step}"
+
+    @staticmethod
+    def parse(text: str) -> Fault:
+        kind, *numbers = text.split(":")
+        return Fault(kind, *map(int, numbers))
+
+
+def shape_of(random: np.random.Generator) -> tuple[int, ...]:
+    """Mostly small, and sometimes of several frames."""
+    kind = random.random()
+    if kind < 0.15:
+        return (int(random.integers(1000, 300_000)),)
+    if kind < 0.4:
+        return tuple(int(n) for n in random.integers(30, 400, 2))
+    return tuple(int(n) for n in random.integers(0, 14, random.integers(1, 4)))
+
+
+def region_of(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slice, ...]:
+    ends = [sorted(int(n) for n in random.integers(0, size + 1, 2)) for size in shape]
+    return tuple(slice(begin, end) for begin, end in ends)
+
+
+def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[Held]:
+    """Two layouts on at most so many ranks; the same one twice as a rule."""
+    if ranks > 1 and max(shape) <= 10_000 and random.random() < 0.15:
+        count = int(random.choice([n for n in range(2, ranks + 1) if ranks % n == 0]))
+        one = random_model(random, shape, ranks // count)
+        return [Copies(LayoutModel(one.shape, one.dist, one.grid, "C", one.order), count)] * 2
+    made: list[Held] = [
+        random_model(random, shape, ranks if random.random() < 0.8 else int(random.integers(1, ranks + 1)))
+    ]
+    # The model looks at each index of a dimension: long ones it has in blocks only.
+    if max(shape) > 10_000:
+        made = [LayoutModel(shape, (str(random.choice(["block", "balanced", "cyclic(3)"])),), (ranks,))]
+    made.append(random_model(random, shape, ranks) if random.random() < 0.3 and max(shape) <= 10_000 else made[0])
+    return made
+
+
+def round_of(seed: int, number: int, programs: list[Program], fault: Fault) -> Round:
+    made = any_round(seed, number, programs)
+    if fault.number == number and fault.kind in FATAL:
+        # All are there when it strikes, and it does.
+        made.hold = -1
+        for one in made.habits:
+            one.late, one.leaves, one.skips = False, -1, 0.0
+    return made
+
+
+def any_round(seed: int, number: int, programs: list[Program]) -> Round:
+    random = np.random.default_rng([seed, number])
+    drop = random.random() < 0.2
+    names = ["data", "pressure", "u"][: int(random.choice([1, 1, 2, 3]))]
+    variables = []
+    for name in names:
+        one = Variable(name, shape_of(random), str(random.choice(DTYPES)))
+        for index, program in enumerate(programs):
+            region = region_of(random, one.shape) if index > 0 and random.random() < 0.3 else None
+            shape = one.shape if region is None else tuple(part.stop - part.start for part in region)
+            one.regions.append(region)
+            one.layouts.append(models(random, shape, program.ranks))
+        variables.append(one)
+    steps = int(random.integers(1, 9))
+    habits = [Habits(sleeps=float(random.choice([0, 0, 0.02])))]
+    for index in range(1, len(programs)):
+        # The first reader stays: somebody has to read all steps.
+        late = index > 1 and random.random() < 0.5
+        leaves = int(random.integers(0, steps + 1)) if index > 1 and random.random() < 0.3 else -1
+        sleeps = float(random.choice([0, 0, 0.01, 0.1]))
+        habits.append(Habits(late, leaves, float(random.choice([0, 0.3])), sleeps))
+    hold = int(random.integers(steps)) if any(one.late for one in habits) else -1
+    return Round(number, steps, int(random.integers(1, 4)), drop, hold, variables, habits)
