@@ -22,7 +22,6 @@ using transport::native::Link;
 namespace {
 
 constexpr std::chrono::seconds kAnswering{15};
-constexpr std::chrono::milliseconds kLastWords{200};
 
 void send(Link& link, Frame kind, std::span<const std::byte> body, Clock::time_point until) {
   const std::span<const std::byte> parts[] = {body};
@@ -144,23 +143,9 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
   return step_->shown();
 }
 
-std::string Reader::last_words() {
-  std::string words;
-  if (!control_) return words;
-  collective::caught([&] {
-    std::string body;
-    const auto head = receive_frame(*control_, body, Clock::now() + kLastWords);
-    if (head.kind == static_cast<std::uint32_t>(Frame::kAborted)) words = body;
-  });
-  return words;
-}
-
-void Reader::rethrow_lost(const Error& error) {
+void Reader::rethrow_lost(const Error& error) const {
   const int code = error.system_code();
-  if (code != ECONNRESET && code != EPIPE && code != ECONNREFUSED && code != ESTALE) throw error;
-  // It may have said why, on the other connection.
-  if (const std::string words = last_words(); !words.empty()) throw Error(ErrorKind::kSystem, words, ECANCELED);
-  if (code == ESTALE) throw error;
+  if (code != ECONNRESET && code != EPIPE && code != ECONNREFUSED) throw error;
   throw Error(ErrorKind::kSystem, text(shown_, ": the writer, ", writer_, ", is lost: ", error.what()), EPIPE);
 }
 
@@ -192,7 +177,7 @@ void Reader::step_of(collective::Collective& call, Body&& body) {
     call.step(body);
   } catch (const Error& error) {
     // All ranks have it.  One of them has found a connection closed; why, rank 0 has been told.
-    if (error.system_code() != EPIPE) throw;
+    if (error.system_code() != EPIPE && error.system_code() != ESTALE) throw;
     const std::string why = collective::broadcast_text(call.transport(), control_ ? last_words() : "");
     if (why.empty()) throw;
     throw Error(ErrorKind::kSystem, why, ECANCELED);

@@ -59,9 +59,7 @@ class Reader : public core::Channel {
   /// Of rank 0: why the writer has given up, where it has said so; waits a moment for that.
   std::string last_words();
   /// Throws it, saying who is lost where it is a connection that has ended.
-  [[noreturn]] void rethrow_lost(const Error& error);
-  /// Why the writer has failed, where it has said so; the connection cannot be used afterwards.
-  std::string last_words();
+  [[noreturn]] void rethrow_lost(const Error& error) const;
   void tell(std::uint32_t kind, const std::string& body) noexcept;
 
   const std::string shown_;
