@@ -135,7 +135,16 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
 }
 
 void Reader::rethrow_lost(const Error& error) const {
-  if (error.system_code() != ECONNRESET && error.system_code() != EPIPE) throw error;
+  const int code = error.system_code();
+  if (code != ECONNRESET && code != EPIPE && code != ECONNREFUSED) throw error;
+  // One that has given up has said why before its connections ended.
+  std::string why;
+  auto kind = Frame::kEnd;
+  (void)collective::caught([&] {
+    if (first_ && control_)
+      kind = static_cast<Frame>(receive_frame(*control_, why, Clock::now() + std::chrono::seconds(1)).kind);
+  });
+  if (kind == Frame::kAborted) throw Error(ErrorKind::kSystem, why, ECANCELED);
   throw Error(ErrorKind::kSystem, text(shown_, ": the writer, ", writer_, ", is lost: ", error.what()), EPIPE);
 }
 
