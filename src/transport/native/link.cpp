@@ -39,7 +39,7 @@ class Link::Impl {
     while (rest.fill(message)) {
       const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
       // What the other end has said before it went can still be received.
-      if (put < 0 && errno == EPIPE) tell(ECONNRESET, "it has closed the connection, or ended");
+      if (put < 0 && (errno == EPIPE || errno == ECONNRESET)) tell(ECONNRESET, "it has closed the connection, or ended");
       went(put, POLLOUT, until);
       if (put > 0) rest.done(static_cast<std::size_t>(put));
     }
