@@ -188,6 +188,13 @@ class File:
         """Say what an array of a pipe's steps is, before it is written: on all ranks, also on those without a part."""
         with checks(self._core.refuse):
             self._types[_variable_name(variable)] = (extents_of(shape), *descr_of(dtype))
+        if variable == self._variable:
+            self._variable = ""  # it is another array from now on
+
+    def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and type of an array: of those of a pipe's step, once it has begun. Collective."""
+        self._select(variable)
+        return self.shape, self.dtype
 
     def explain(
         self,

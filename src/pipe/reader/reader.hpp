@@ -50,6 +50,8 @@ class Reader : public core::Channel {
   static constexpr std::size_t kKept = 8;
   void attach(transport::native::Clock::time_point until, const Expected& expected, std::int64_t processes);
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
+  /// errors  kSystem: it has left the pipe.
+  void check_joined() const;
   /// Throws it, saying who is lost where it is a connection that has ended.
   [[noreturn]] void rethrow_lost(const Error& error) const;
   void tell(std::uint32_t kind, const std::string& body) noexcept;

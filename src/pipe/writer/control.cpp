@@ -8,6 +8,7 @@
 #include "pipe/meeting.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
+#include "transport/native/interruption.hpp"
 
 namespace plait::pipe {
 
@@ -41,6 +42,15 @@ void WriterControl::check_trouble() {
   throw Error(ErrorKind::kSystem, trouble, EPIPE);
 }
 
+bool WriterControl::pause(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
+  const Clock::time_point next = Clock::now() + transport::native::kInterval;
+  if (changed_.wait_until(lock, std::min(until, next)) != std::cv_status::timeout) return false;
+  lock.unlock();  // what is asked may take its time
+  transport::native::check_interrupted(shown_);
+  lock.lock();
+  return Clock::now() >= until;
+}
+
 template <typename Ready>
 void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   Clock::time_point lonely = Clock::now();  // since when there has been no reader
@@ -49,9 +59,9 @@ void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
     check_trouble();
     if (ready()) return;
     if (!readers_.empty()) {
-      changed_.wait(lock);
+      pause(lock, Clock::time_point::max());
       lonely = Clock::now();
-    } else if (changed_.wait_until(lock, lonely + limit) == std::cv_status::timeout && readers_.empty()) {
+    } else if (pause(lock, lonely + limit) && readers_.empty()) {
       check_trouble();
       throw Error(ErrorKind::kSystem,
                   text(shown_, ": no reader has come within ", seconds_text(options_.timeout), "; this is ", who_,
@@ -71,7 +81,7 @@ void WriterControl::wait_for_readers() {
   while (true) {
     check_trouble();
     if (readers_.size() >= wanted) return;
-    if (changed_.wait_until(lock, until) == std::cv_status::timeout && readers_.size() < wanted) {
+    if (pause(lock, until) && readers_.size() < wanted) {
       check_trouble();
       throw Error(
           ErrorKind::kSystem,
@@ -100,7 +110,7 @@ void WriterControl::publish(const StepDescription& step) {
   put(fields, step);
   const std::scoped_lock lock(mutex_);
   std::erase_if(steps_, [this](const auto& one) { return !schedule_.holds(one.first); });
-  steps_[step.number] = fields.text();
+  steps_[step.number] = newest_ = fields.text();
   schedule_.publish();
   for (const Variable& one : step.variables) {
     std::int64_t bytes = one.type.element_bytes;
@@ -258,6 +268,7 @@ std::string WriterControl::status() const {
   out.put(schedule_.dropped()).put(bytes_).put(static_cast<std::int64_t>(readers_.size()));
   for (const auto& [number, reader] : readers_)
     out.put(reader.who).put(reader.processes).put(schedule_.position(reader.id) + 1);
+  out.put(newest_);
   return out.text();
 }
 

@@ -66,6 +66,9 @@ class WriterControl {
   std::string status() const;
   /// errors  What went wrong with a reader since it was asked last.
   void check_trouble();
+  /// Waits until something has changed, or a moment.  Returns whether the time is up.
+  /// errors  kSystem, EINTR: a signal ends the wait.
+  bool pause(std::unique_lock<std::mutex>& lock, Clock::time_point until);
   /// Waits for `ready`; where there is no reader, for as long as the options say.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
@@ -80,6 +83,7 @@ class WriterControl {
   Schedule schedule_;
   std::map<std::uint64_t, Reader> readers_;    // by the number of their connection
   std::map<std::int64_t, std::string> steps_;  // those that are held, as they are sent
+  std::string newest_;                         // the last one, as it was sent; empty: there has been none
   std::int64_t bytes_ = 0;                     // of all steps so far
   std::string trouble_;
   std::string aborted_;

@@ -125,6 +125,9 @@ class Link::Impl {
     if (found != EAGAIN && found != EWOULDBLOCK) fail(ECONNRESET, std::strerror(found));
     const int code = wait_for(socket_.number(), events, until);
     if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
+    // A frame that has been sent in part cannot be followed by others; one that is awaited does not keep those from going.
+    if (code == EINTR && events == POLLIN) tell(EINTR, "a signal has ended the wait");
+    if (code == EINTR) fail(EINTR, "a signal has ended the wait");
     if (code != 0) fail(ECONNRESET, std::strerror(code));
   }
 

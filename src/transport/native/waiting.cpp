@@ -8,22 +8,22 @@
 #include <chrono>
 #include <ctime>
 
+#include "transport/native/interruption.hpp"
+
 namespace plait::transport::native {
 
 int wait_for(int socket, short events, Clock::time_point until) {
   pollfd one{socket, events, 0};
   while (true) {
+    const auto now = Clock::now();
+    const Clock::duration rest = std::clamp<Clock::duration>(until - now, Clock::duration::zero(), kInterval);
     timespec left{};
-    if (until != Clock::time_point::max()) {
-      const auto rest = std::max(until - Clock::now(), Clock::duration::zero());
-      const auto seconds = std::chrono::floor<std::chrono::seconds>(rest);
-      left.tv_sec = static_cast<time_t>(seconds.count());
-      left.tv_nsec = static_cast<long>(std::chrono::nanoseconds(rest - seconds).count());
-    }
-    const int found = ::ppoll(&one, 1, until == Clock::time_point::max() ? nullptr : &left, nullptr);
+    left.tv_nsec = static_cast<long>(std::chrono::nanoseconds(rest).count());
+    const int found = ::ppoll(&one, 1, &left, nullptr);
     if (found > 0) return 0;
-    if (found == 0) return ETIMEDOUT;
-    if (errno != EINTR) return errno;
+    if (found < 0 && errno != EINTR) return errno;
+    if (found == 0 && until <= now + rest) return ETIMEDOUT;
+    if (interrupted()) return EINTR;
   }
 }
 
