@@ -29,7 +29,7 @@ PipeProgram program_of(const std::string& who, std::int64_t processes) {
 }
 
 /// What pipes a user may have meant.
-std::string others() {
+std::string other_pipes() {
   const std::vector<std::string> names = pipe::meeting_names();
   if (names.empty()) return "nobody writes to any pipe there";
   std::string all;
@@ -37,7 +37,7 @@ std::string others() {
   return base::text("there are: ", all);
 }
 
-std::string ask(const pipe::Invitation& writer, const std::string& url, Clock::time_point until) {
+std::string ask_writer(const pipe::Invitation& writer, const std::string& url, Clock::time_point until) {
   const std::unique_ptr<Link> link = Link::connect(writer.endpoints, writer.key, until);
   link->send({static_cast<std::uint32_t>(pipe::Frame::kStatus), 0, 0, 0}, {}, until);
   std::string answer;
@@ -46,7 +46,7 @@ std::string ask(const pipe::Invitation& writer, const std::string& url, Clock::t
   return answer;
 }
 
-PipeStatus parse(const std::string& answer) {
+PipeStatus parse_status(const std::string& answer) {
   pipe::FieldReader fields(answer);
   PipeStatus status;
   const std::string who = fields.text();
@@ -82,7 +82,7 @@ PipeStatus pipe_status(const std::string& url) {
   const std::string folder = pipe::meeting_folder();
   const auto absent = [&] {
     return Error(ErrorKind::kSystem,
-                 base::text(url, ": nobody writes to it; programs meet in ", folder, ", and ", others(),
+                 base::text(url, ": nobody writes to it; programs meet in ", folder, ", and ", other_pipes(),
                             ". Start a program that opens ", url,
                             " with mode \"w\", or name the folder where it meets its readers by PLAIT_MEET"),
                  ENOENT);
@@ -91,7 +91,7 @@ PipeStatus pipe_status(const std::string& url) {
   if (!invitation) throw absent();
   PipeStatus status;
   try {
-    status = parse(ask(*invitation, url, until));
+    status = parse_status(ask_writer(*invitation, url, until));
   } catch (const Error& error) {
     if (!pipe::find_invitation(options.name)) throw absent();  // it has ended meanwhile
     throw Error(error.kind(),
