@@ -35,17 +35,23 @@ struct Wanted {
   bool fill_halo = false;
 };
 
+/// What every access is given beside its arrays.
+struct Given {
+  plait_file* file;
+  const plait_layout* layout;
+  const plait_access* access;
+};
+
 /// Finds the arguments; one rank's mistake becomes the error of all.
 template <typename Part, typename CheckOutput, typename Find>
-Wanted<Part> wanted(plait_file* file, const plait_layout* layout, const plait_access* access,
-                    CheckOutput&& check_output, Find&& parts) {
-  File& own = file_of(file);
+Wanted<Part> wanted(const Given& call, CheckOutput&& check_output, Find&& parts) {
+  File& own = file_of(call.file);
   const auto tell = [&](const std::string& message, int code) { own.refuse(message, code); };
   return checked(tell, [&] {
     check_output();
-    const Layout& layout_given = layout_of(layout);
-    const plait_access given = options_of(access, "plait_access");
-    return Wanted<Part>{layout_given, parts(layout_given, file->comm, own.type().element_bytes), region_of(given),
+    const Layout& layout_given = layout_of(call.layout);
+    const plait_access given = options_of(call.access, "plait_access");
+    return Wanted<Part>{layout_given, parts(layout_given, call.file->comm, own.type().element_bytes), region_of(given),
                         given.fill_halo != 0};
   });
 }
@@ -54,55 +60,54 @@ void nothing_to_check() {}
 
 /// Starts an access with a handle that is there before it.
 template <typename Part, typename Find, typename Start>
-plait_status start(plait_file* file, const plait_layout* layout, const plait_access* access, plait_request** request,
-                   Find&& parts, Start&& begin) {
+plait_status start(const Given& given, plait_request** request, Find&& parts, Start&& begin) {
   if (request != nullptr) *request = nullptr;
-  return guarded(file, [&] {
+  return guarded(given.file, [&] {
     std::unique_ptr<plait_request> handle;
     auto call = wanted<Part>(
-        file, layout, access,
+        given,
         [&] {
           output(request, "request");
           handle = std::make_unique<plait_request>();
         },
         parts);
-    put(*handle, begin(file_of(file), call));
+    put(*handle, begin(file_of(given.file), call));
     *request = handle.release();
   });
 }
 
 auto dense_at(void* data, int64_t bytes) {
   return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
-    return dense_parts(layout, comm, data, bytes, element_bytes, "data");
+    return dense_parts(layout, comm, element_bytes, Dense<void>{data, bytes, "data"});
   };
 }
 
 auto dense_at(const void* data, int64_t bytes) {
   return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
-    return dense_parts(layout, comm, data, bytes, element_bytes, "data");
+    return dense_parts(layout, comm, element_bytes, Dense<const void>{data, bytes, "data"});
   };
 }
 
 template <typename Part>
 auto listed_at(const Part* parts, int64_t count) {
   return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
-    return listed_parts(layout, comm, parts, count, element_bytes, "parts");
+    return listed_parts(layout, comm, element_bytes, Listed<Part>{parts, count, "parts"});
   };
 }
 
 template <typename Find>
-plait_status read(plait_file* file, const plait_layout* layout, const plait_access* access, Find&& parts) {
-  return guarded(file, [&] {
-    const auto call = wanted<MutablePart>(file, layout, access, nothing_to_check, parts);
-    file_of(file).read(call.layout, call.parts, call.region, call.fill_halo);
+plait_status read(const Given& given, Find&& parts) {
+  return guarded(given.file, [&] {
+    const auto call = wanted<MutablePart>(given, nothing_to_check, parts);
+    file_of(given.file).read(call.layout, call.parts, call.region, call.fill_halo);
   });
 }
 
 template <typename Find>
-plait_status write(plait_file* file, const plait_layout* layout, const plait_access* access, Find&& parts) {
-  return guarded(file, [&] {
-    const auto call = wanted<ConstPart>(file, layout, access, nothing_to_check, parts);
-    file_of(file).write(call.layout, call.parts, call.region);
+plait_status write(const Given& given, Find&& parts) {
+  return guarded(given.file, [&] {
+    const auto call = wanted<ConstPart>(given, nothing_to_check, parts);
+    file_of(given.file).write(call.layout, call.parts, call.region);
   });
 }
 
@@ -117,41 +122,41 @@ plait::Request begin_write(File& file, Wanted<ConstPart>& call) {
 }  // namespace
 
 plait_status plait_read(plait_file* file, const plait_layout* layout, void* data, int64_t bytes) {
-  return read(file, layout, nullptr, dense_at(data, bytes));
+  return read({file, layout, nullptr}, dense_at(data, bytes));
 }
 
 plait_status plait_read_parts(plait_file* file, const plait_layout* layout, const plait_part* parts, int64_t count,
                               const plait_access* access) {
-  return read(file, layout, access, listed_at(parts, count));
+  return read({file, layout, access}, listed_at(parts, count));
 }
 
 plait_status plait_write(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes) {
-  return write(file, layout, nullptr, dense_at(data, bytes));
+  return write({file, layout, nullptr}, dense_at(data, bytes));
 }
 
 plait_status plait_write_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
                                int64_t count, const plait_access* access) {
-  return write(file, layout, access, listed_at(parts, count));
+  return write({file, layout, access}, listed_at(parts, count));
 }
 
 plait_status plait_start_read(plait_file* file, const plait_layout* layout, void* data, int64_t bytes,
                               plait_request** request) {
-  return start<MutablePart>(file, layout, nullptr, request, dense_at(data, bytes), begin_read);
+  return start<MutablePart>({file, layout, nullptr}, request, dense_at(data, bytes), begin_read);
 }
 
 plait_status plait_start_read_parts(plait_file* file, const plait_layout* layout, const plait_part* parts,
                                     int64_t count, const plait_access* access, plait_request** request) {
-  return start<MutablePart>(file, layout, access, request, listed_at(parts, count), begin_read);
+  return start<MutablePart>({file, layout, access}, request, listed_at(parts, count), begin_read);
 }
 
 plait_status plait_start_write(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes,
                                plait_request** request) {
-  return start<ConstPart>(file, layout, nullptr, request, dense_at(data, bytes), begin_write);
+  return start<ConstPart>({file, layout, nullptr}, request, dense_at(data, bytes), begin_write);
 }
 
 plait_status plait_start_write_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
                                      int64_t count, const plait_access* access, plait_request** request) {
-  return start<ConstPart>(file, layout, access, request, listed_at(parts, count), begin_write);
+  return start<ConstPart>({file, layout, access}, request, listed_at(parts, count), begin_write);
 }
 
 plait_status plait_explain(const plait_file* file, const plait_layout* layout, const plait_access* access, int write,

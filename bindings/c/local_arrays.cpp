@@ -43,16 +43,16 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks, const Layout& lay
 }
 
 template <typename Byte, typename Void>
-std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, Void* data, std::int64_t bytes,
-                                   std::int64_t element_bytes, const char* name) {
+std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                   const Dense<Void>& given) {
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
   const std::int64_t needed = bytes_held(layout, ranks, element_bytes);
-  if (data == nullptr && needed > 0)
-    refuse(base::text(name, " is NULL, but ", ranks_text(ranks, layout), " need", ranks.size() == 1 ? "s " : " ",
+  if (given.data == nullptr && needed > 0)
+    refuse(base::text(given.name, " is NULL, but ", ranks_text(ranks, layout), " need", ranks.size() == 1 ? "s " : " ",
                       needed, " bytes; pass the local array"));
-  check_room(bytes, needed, base::text(name, ", for ", ranks_text(ranks, layout), ','));
+  check_room(given.bytes, needed, base::text(given.name, ", for ", ranks_text(ranks, layout), ','));
   std::vector<ArrayPart<Byte>> parts;
-  auto* at = static_cast<Byte*>(data);
+  auto* at = static_cast<Byte*>(given.data);
   for (const std::int64_t rank : ranks) {
     parts.push_back({at, {}});
     if (at != nullptr) at += dense_bytes(layout, rank, element_bytes);
@@ -61,26 +61,26 @@ std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, Void*
 }
 
 template <typename Byte, typename Part>
-std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, const Part* parts, std::int64_t count,
-                                    std::int64_t element_bytes, const char* name) {
+std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                    const Listed<Part>& given) {
   check_element_bytes(element_bytes);
-  if (count < 0 || (count > 0 && parts == nullptr))
-    refuse(base::text(name, parts == nullptr ? " is NULL" : " are listed", ", but there are to be ", count,
-                      "; pass as many as this process has"));
+  if (given.count < 0 || (given.count > 0 && given.parts == nullptr))
+    refuse(base::text(given.name, given.parts == nullptr ? " is NULL" : " are listed", ", but there are to be ",
+                      given.count, "; pass as many as this process has"));
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
-  if (static_cast<std::size_t>(count) != ranks.size())
-    refuse(base::text(name, ": ", count, " local arrays were given, but this process holds ", ranks.size(),
+  if (static_cast<std::size_t>(given.count) != ranks.size())
+    refuse(base::text(given.name, ": ", given.count, " local arrays were given, but this process holds ", ranks.size(),
                       " of the layout ", to_string(layout)));
   std::vector<ArrayPart<Byte>> result;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const Part& part = parts[i];
+    const Part& part = given.parts[i];
     Extents steps;
     if (part.steps != nullptr) steps.assign(part.steps, part.steps + layout.dimensions());
     const std::int64_t needed = part.steps == nullptr ? dense_bytes(layout, ranks[i], element_bytes)
                                                       : spread_bytes(layout, ranks[i], steps, element_bytes);
     if (part.data == nullptr && needed > 0)
-      refuse(base::text(name, ": the local array of rank ", ranks[i], " is NULL, but has ", needed, " bytes"));
-    check_room(part.bytes, needed, base::text(name, ": the local array of rank ", ranks[i]));
+      refuse(base::text(given.name, ": the local array of rank ", ranks[i], " is NULL, but has ", needed, " bytes"));
+    check_room(part.bytes, needed, base::text(given.name, ": the local array of rank ", ranks[i]));
     result.push_back({static_cast<Byte*>(part.data), std::move(steps)});
   }
   return result;
@@ -106,24 +106,24 @@ std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& r
   return bytes;
 }
 
-std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, void* data, std::int64_t bytes,
-                                     std::int64_t element_bytes, const char* name) {
-  return dense<std::byte>(layout, comm, data, bytes, element_bytes, name);
+std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                     const Dense<void>& given) {
+  return dense<std::byte>(layout, comm, element_bytes, given);
 }
 
-std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, const void* data, std::int64_t bytes,
-                                   std::int64_t element_bytes, const char* name) {
-  return dense<const std::byte>(layout, comm, data, bytes, element_bytes, name);
+std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                   const Dense<const void>& given) {
+  return dense<const std::byte>(layout, comm, element_bytes, given);
 }
 
-std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, const plait_part* parts,
-                                      std::int64_t count, std::int64_t element_bytes, const char* name) {
-  return listed<std::byte>(layout, comm, parts, count, element_bytes, name);
+std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                      const Listed<plait_part>& given) {
+  return listed<std::byte>(layout, comm, element_bytes, given);
 }
 
-std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, const plait_const_part* parts,
-                                    std::int64_t count, std::int64_t element_bytes, const char* name) {
-  return listed<const std::byte>(layout, comm, parts, count, element_bytes, name);
+std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                    const Listed<plait_const_part>& given) {
+  return listed<const std::byte>(layout, comm, element_bytes, given);
 }
 
 }  // namespace plait::c

@@ -17,16 +17,32 @@ std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm);
 /// The bytes of their dense arrays together, halos included.
 std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& ranks, std::int64_t element_bytes);
 
-/// Dense arrays one behind the other at `data`.  errors  kArgument: `bytes` are too few, `data` is missing.
-std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, void* data, std::int64_t bytes,
-                                     std::int64_t element_bytes, const char* name);
-std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, const void* data, std::int64_t bytes,
-                                   std::int64_t element_bytes, const char* name);
+/// An argument with dense arrays one behind the other, `void` or `const void`.
+template <typename Void>
+struct Dense {
+  Void* data;
+  std::int64_t bytes;
+  const char* name;  ///< of the argument, for errors
+};
 
-/// The caller's own list.  errors  kArgument: no list, a size that its array does not fit.
-std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, const plait_part* parts,
-                                      std::int64_t count, std::int64_t element_bytes, const char* name);
-std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, const plait_const_part* parts,
-                                    std::int64_t count, std::int64_t element_bytes, const char* name);
+/// An argument that is the caller's own list.
+template <typename Part>
+struct Listed {
+  const Part* parts;
+  std::int64_t count;
+  const char* name;
+};
+
+/// errors  kArgument: `bytes` are too few, `data` is missing.
+std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                     const Dense<void>& given);
+std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                   const Dense<const void>& given);
+
+/// errors  kArgument: no list, a size that its array does not fit.
+std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                      const Listed<plait_part>& given);
+std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
+                                    const Listed<plait_const_part>& given);
 
 }  // namespace plait::c

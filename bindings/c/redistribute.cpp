@@ -37,21 +37,27 @@ struct Parts {
 /// How the caller passes its arrays: a function from both layouts to parts.
 auto dense_arrays(const void* from, int64_t from_bytes, void* to, int64_t to_bytes) {
   return [=](const Layout& source, const Layout& target, const Comm& comm, std::int64_t element_bytes) {
-    return Parts{dense_parts(source, comm, from, from_bytes, element_bytes, "from"),
-                 dense_parts(target, comm, to, to_bytes, element_bytes, "to")};
+    return Parts{dense_parts(source, comm, element_bytes, Dense<const void>{from, from_bytes, "from"}),
+                 dense_parts(target, comm, element_bytes, Dense<void>{to, to_bytes, "to"})};
   };
 }
 
 auto listed_arrays(const plait_const_part* from, int64_t from_count, const plait_part* to, int64_t to_count) {
   return [=](const Layout& source, const Layout& target, const Comm& comm, std::int64_t element_bytes) {
-    return Parts{listed_parts(source, comm, from, from_count, element_bytes, "from"),
-                 listed_parts(target, comm, to, to_count, element_bytes, "to")};
+    return Parts{listed_parts(source, comm, element_bytes, Listed<plait_const_part>{from, from_count, "from"}),
+                 listed_parts(target, comm, element_bytes, Listed<plait_part>{to, to_count, "to"})};
   };
 }
 
+/// From where to where.
+struct Ends {
+  const plait_layout* source;
+  const plait_layout* target;
+};
+
 template <typename Find>
-plait_status redistribute(const plait_comm* comm, const plait_layout* source, const plait_layout* target,
-                          int64_t element_bytes, const plait_redistribute_options* options, Find&& find) {
+plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t element_bytes,
+                          const plait_redistribute_options* options, Find&& find) {
   return guarded(comm, [&] {
     const Comm& everyone = comm_of(comm);
     struct Wanted {
@@ -64,8 +70,8 @@ plait_status redistribute(const plait_comm* comm, const plait_layout* source, co
       plait::refuse_redistribute(message, everyone, code);
     };
     const Wanted call = checked(tell, [&] {
-      const Layout& source_given = layout_of(source, "source");
-      const Layout& target_given = layout_of(target, "target");
+      const Layout& source_given = layout_of(ends.source, "source");
+      const Layout& target_given = layout_of(ends.target, "target");
       return Wanted{source_given, target_given, find(source_given, target_given, everyone, element_bytes),
                     redistribution_options(options)};
     });
@@ -116,14 +122,14 @@ plait_status start(plait_redistribution* plan, plait_request** request, Find&& f
 plait_status plait_redistribute(const plait_comm* comm, const plait_layout* source, const void* from,
                                 int64_t from_bytes, const plait_layout* target, void* to, int64_t to_bytes,
                                 int64_t element_bytes, const plait_redistribute_options* options) {
-  return redistribute(comm, source, target, element_bytes, options, dense_arrays(from, from_bytes, to, to_bytes));
+  return redistribute(comm, {source, target}, element_bytes, options, dense_arrays(from, from_bytes, to, to_bytes));
 }
 
 plait_status plait_redistribute_parts(const plait_comm* comm, const plait_layout* source, const plait_const_part* from,
                                       int64_t from_count, const plait_layout* target, const plait_part* to,
                                       int64_t to_count, int64_t element_bytes,
                                       const plait_redistribute_options* options) {
-  return redistribute(comm, source, target, element_bytes, options, listed_arrays(from, from_count, to, to_count));
+  return redistribute(comm, {source, target}, element_bytes, options, listed_arrays(from, from_count, to, to_count));
 }
 
 plait_status plait_redistribution_create(const plait_comm* comm, const plait_layout* source, const plait_layout* target,

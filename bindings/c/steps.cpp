@@ -15,7 +15,9 @@ namespace {
 template <typename Value>
 plait_status put(plait_file* file, const char* name, Value&& value) {
   return guarded(file, [&] {
-    static_cast<void>(file_of(file));
+    const plait::File& own = file_of(file);
+    if (own.mode() == plait::Mode::kRead)
+      refuse(text(own.path(), " is open for reading; attributes are given by the writer of a step"));
     file->next[text_of(name, "name")] = value();
   });
 }
@@ -109,11 +111,12 @@ plait_status plait_select_variable(plait_file* file, const char* name) {
 plait_status plait_define_variable(plait_file* file, const char* name, int dimensions, const int64_t* shape,
                                    const char* dtype, int64_t element_bytes) {
   return guarded(file, [&] {
+    plait::File& own = file_of(file);
     plait::FileOptions said;
     said.shape = extents_of(shape, dimensions, "shape");
     if (dtype != nullptr) said.dtype = dtype;
     said.element_bytes = element_bytes;
-    plait::File& own = file_of(file);
+    said.order = own.type().order;
     own.select_variable(text_of(name, "name"), plait::container::described_type(said, own.path(), true));
   });
 }

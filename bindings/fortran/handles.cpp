@@ -20,12 +20,16 @@ using plait::transport::mpi::mpi_runs;
 
 namespace {
 
+/// What becomes of a file that nobody closes.
+const char* loss(const plait::File& file) {
+  if (file.mode() != plait::Mode::kWrite) return "what was written is perhaps not durable";
+  return file.path().starts_with("pipe:") ? "its readers get an error" : "the new file is discarded";
+}
+
 void give_up(plait_file* handle) noexcept {
   const plait::File& file = *handle->file;
   if (file.is_open() && file.mode() != plait::Mode::kRead && handle->comm.rank() == 0)
-    std::fprintf(
-        stderr, "plait: %s was not closed, so %s; call plait_close\n", file.path().c_str(),
-        file.mode() == plait::Mode::kWrite ? "the new file is discarded" : "what was written is perhaps not durable");
+    std::fprintf(stderr, "plait: %s was not closed, so %s; call plait_close\n", file.path().c_str(), loss(file));
   plait_abandon(&handle);
 }
 

@@ -2,6 +2,7 @@
 module plait_files
   use, intrinsic :: iso_c_binding
   use plait_core
+  use plait_c, only: c_text_free
   implicit none
   private
   public :: found_file, found_request
@@ -14,6 +15,8 @@ module plait_files
     integer :: rank = 0
     logical :: alone = .true.
   contains
+    procedure :: shape => file_shape
+    procedure :: dtype => file_dtype
     procedure, private :: teller
   end type
 
@@ -66,6 +69,22 @@ module plait_files
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: request
       integer(c_int64_t), intent(inout) :: elements
+    end function
+    integer(c_int) function c_file_dimensions(file, dimensions) bind(c, name='plait_file_dimensions')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: file
+      integer(c_int), intent(inout) :: dimensions
+    end function
+    integer(c_int) function c_file_shape(file, room, shape) bind(c, name='plait_file_shape')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: file
+      integer(c_int), value :: room
+      integer(c_int64_t), intent(inout) :: shape(*)
+    end function
+    integer(c_int) function c_file_dtype(file, dtype) bind(c, name='plait_file_dtype')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: file
+      type(c_ptr), intent(inout) :: dtype
     end function
     integer(c_int) function c_wait(request) bind(c, name='plait_fortran_wait')
       import :: c_int, c_ptr
@@ -141,6 +160,36 @@ contains
     length = len_trim(url)
     if (index(mode, 'w') == 1 .or. length < 4) return
     if (url(length - 3:length) == '.npy') order = ''
+  end function
+
+  !> The shape of the array in the file, of a pipe that of the step; empty after an error.
+  function file_shape(self, stat, errmsg) result(shape)
+    class(plait_file), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t), allocatable :: shape(:)
+    integer(c_int64_t) :: extents(32)
+    integer(c_int) :: dimensions, status
+    dimensions = 0
+    status = c_file_dimensions(found_file(self%handle), dimensions)
+    if (status == 0) status = c_file_shape(found_file(self%handle), size(extents, kind=c_int), extents)
+    if (status /= 0) dimensions = 0
+    shape = extents(1:dimensions)
+    call report(status, stat, errmsg)
+  end function
+
+  !> The type of its elements, as .npy files spell it; '' where only their size is known, and after an error.
+  function file_dtype(self, stat, errmsg) result(dtype)
+    class(plait_file), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: dtype
+    type(c_ptr) :: raw
+    integer(c_int) :: ignored
+    raw = c_null_ptr
+    call report(c_file_dtype(found_file(self%handle), raw), stat, errmsg)
+    dtype = plait_text_of(raw)
+    ignored = c_text_free(raw)
   end function
 
   !> Makes a new file appear, durably.  After an error the file is to be abandoned.  Collective.

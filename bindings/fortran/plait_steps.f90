@@ -3,11 +3,12 @@ module plait_steps
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use plait_core
+  use plait_c, only: c_refuse, c_text_free
   use plait_files
   implicit none
   private
   public :: plait_begin_step, plait_end_step, plait_step_number, plait_put, plait_get
-  public :: plait_select_variable, plait_define_variable
+  public :: plait_select_variable, plait_define_variable, plait_variables, plait_variable_name
 
   !> Gives the step that begins next an attribute: an integer, a real or a text, by its name.
   interface plait_put
@@ -68,10 +69,6 @@ module plait_steps
       character(kind=c_char), intent(in) :: name(*)
       type(c_ptr), intent(inout) :: value
     end function
-    integer(c_int) function c_text_free(text) bind(c, name='plait_text_free')
-      import :: c_int, c_ptr
-      type(c_ptr), intent(inout) :: text
-    end function
     integer(c_int) function c_select(file, name) bind(c, name='plait_select_variable')
       import :: c_int, c_ptr, c_char
       type(c_ptr), value :: file
@@ -85,6 +82,17 @@ module plait_steps
       integer(c_int), value :: dimensions
       integer(c_int64_t), intent(in) :: shape(*)
       integer(c_int64_t), value :: element_bytes
+    end function
+    integer(c_int) function c_variables(file, count) bind(c, name='plait_variables')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: file
+      integer(c_int), intent(inout) :: count
+    end function
+    integer(c_int) function c_variable_name(file, number, name) bind(c, name='plait_variable_name')
+      import :: c_int, c_ptr
+      type(c_ptr), value :: file
+      integer(c_int), value :: number
+      type(c_ptr), intent(inout) :: name
     end function
   end interface
 
@@ -146,6 +154,32 @@ contains
       extents, c_text(dtype), 0_c_int64_t), stat, errmsg)
   end subroutine
 
+  !> How many arrays the step has.
+  integer function plait_variables(file, stat, errmsg)
+    type(plait_file), intent(in) :: file
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: count
+    count = 0
+    call report(c_variables(found_file(file%handle), count), stat, errmsg)
+    plait_variables = count
+  end function
+
+  !> The name of one of them; they count from 1, in the order in which they were written.
+  function plait_variable_name(file, number, stat, errmsg) result(name)
+    type(plait_file), intent(in) :: file
+    integer, intent(in) :: number
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: name
+    type(c_ptr) :: raw
+    integer(c_int) :: ignored
+    raw = c_null_ptr
+    call report(c_variable_name(found_file(file%handle), int(number - 1, c_int), raw), stat, errmsg)
+    name = plait_text_of(raw)
+    ignored = c_text_free(raw)
+  end function
+
   subroutine put_int32(file, name, value, stat, errmsg)
     type(plait_file), intent(in) :: file
     character(*), intent(in) :: name
@@ -199,7 +233,12 @@ contains
     integer(int64) :: wide
     wide = value
     call get_int64(file, name, wide, stat, errmsg)
-    value = int(wide, int32)
+    if (wide > huge(value) .or. wide < -int(huge(value), int64) - 1) then
+      call report(c_refuse(c_text('the attribute "' // trim(name) // '" has more than 32 bits; get it as integer(int64)')), &
+        stat, errmsg)
+    else
+      value = int(wide, int32)
+    end if
   end subroutine
 
   subroutine get_int64(file, name, value, stat, errmsg)

@@ -116,8 +116,8 @@ void popen_(const Integer* unit, const char* file, const void* access, const voi
       codes[1] = words.next(form, {"UNFORMATTED", "FORMATTED"}, "form");
       codes[2] = words.next(status, {"OLD", "NEW"}, "status");
     });
-    hand_back(no_of_disks, primitives::open_unit(*unit, text_of(file, file_length), codes[0], codes[1], codes[2],
-                                                 *no_of_disks, *no_of_processors));
+    hand_back(no_of_disks, primitives::open_unit(*unit, text_of(file, file_length),
+                                                 {codes[0], codes[1], codes[2], *no_of_disks, *no_of_processors}));
   });
 }
 
@@ -129,10 +129,10 @@ Integer array_map_(const char* array_name, const Integer* size_info, const Integ
                    const Integer* block_size, const Integer* proc_info, Length name_length) {
   std::int64_t descriptor = 0;
   call("array_map", [&] {
-    descriptor =
-        primitives::map_array(text_of(array_name, std::min<Length>(name_length, 63)), primitives::seven(size_info),
-                              primitives::all_seven(distr_info), primitives::all_seven(block_size),
-                              primitives::all_seven(proc_info), sizeof(Integer));
+    descriptor = primitives::map_array(text_of(array_name, std::min<Length>(name_length, 63)),
+                                       {primitives::seven(size_info), primitives::all_seven(distr_info),
+                                        primitives::all_seven(block_size), primitives::all_seven(proc_info)},
+                                       sizeof(Integer));
   });
   return static_cast<Integer>(last_status == 0 ? descriptor : -last_status);
 }
@@ -152,13 +152,13 @@ void proc_map_(const Integer* proc_info, const Integer* map_mode, const Integer*
 void pread_(void* array_name, const Integer* size1, const Integer* size2, const Integer* array_descriptor,
             const Integer* unit, void* /*io_buffer*/, const Integer* io_size) {
   call("pread",
-       [&] { primitives::access_array(false, array_name, *size1, *size2, *array_descriptor, *unit, *io_size); });
+       [&] { primitives::access_array(false, {array_name, *size1, *size2}, *array_descriptor, *unit, *io_size); });
 }
 
 void pwrite_(void* array_name, const Integer* size1, const Integer* size2, const Integer* array_descriptor,
              const Integer* unit, void* /*io_buffer*/, const Integer* io_size) {
   call("pwrite",
-       [&] { primitives::access_array(true, array_name, *size1, *size2, *array_descriptor, *unit, *io_size); });
+       [&] { primitives::access_array(true, {array_name, *size1, *size2}, *array_descriptor, *unit, *io_size); });
 }
 
 /// The status of the last primitive: 0 where all was well.

@@ -27,18 +27,27 @@ std::int64_t elements_of(const CFI_cdesc_t& array, std::int64_t element_bytes, s
   return plait::fortran::elements_without_gaps(array, wrong);
 }
 
-plait_status move(plait_stream* stream, const CFI_cdesc_t& array, std::int64_t element_bytes, bool write,
-                  std::int64_t* done, plait_request** request) {
+/// What goes through a stream.
+struct Transfer {
+  const CFI_cdesc_t& array;
+  std::int64_t element_bytes;
+  bool write;
+  std::int64_t* done;  ///< elements
+};
+
+/// With `request` it is started.
+plait_status move(plait_stream* stream, const Transfer& what, plait_request** request) {
   std::string wrong;
-  const std::int64_t elements = elements_of(array, element_bytes, wrong);
+  const std::int64_t elements = elements_of(what.array, what.element_bytes, wrong);
   if (elements < 0) return plait_stream_refuse(stream, wrong.c_str());
-  if (write) {
-    *done = elements;
-    return request == nullptr ? plait_stream_write(stream, array.base_addr, elements)
-                              : plait_stream_start_write(stream, array.base_addr, elements, request);
+  void* const data = what.array.base_addr;
+  if (what.write) {
+    *what.done = elements;
+    return request == nullptr ? plait_stream_write(stream, data, elements)
+                              : plait_stream_start_write(stream, data, elements, request);
   }
-  return request == nullptr ? plait_stream_read(stream, array.base_addr, elements, done)
-                            : plait_stream_start_read(stream, array.base_addr, elements, request);
+  return request == nullptr ? plait_stream_read(stream, data, elements, what.done)
+                            : plait_stream_start_read(stream, data, elements, request);
 }
 
 }  // namespace
@@ -64,12 +73,12 @@ plait_status plait_fortran_stream(Ticket stream_ticket, const CFI_cdesc_t* array
   plait_stream* const stream = find<plait_stream>(stream_ticket);
   if (request != nullptr && find<plait_request>(*request) != nullptr)
     return plait_stream_refuse(stream, "the request is in use; call plait_wait first, or use another variable");
+  const Transfer what{*array, element_bytes, write != 0, done};
   try {
-    if (request == nullptr) return move(stream, *array, element_bytes, write != 0, done, nullptr);
+    if (request == nullptr) return move(stream, what, nullptr);
     Table<plait_request>::instance().reserve();
-    return plait::fortran::keep<plait_request>(request, [&](plait_request** started) {
-      return move(stream, *array, element_bytes, write != 0, done, started);
-    });
+    return plait::fortran::keep<plait_request>(request,
+                                               [&](plait_request** started) { return move(stream, what, started); });
   } catch (const std::exception& error) {
     return plait_stream_refuse(stream, error.what());
   }

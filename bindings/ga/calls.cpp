@@ -20,16 +20,23 @@ using base::text;
 
 [[noreturn]] void refuse(const std::string& message, int code = 0) { throw Error(ErrorKind::kArgument, message, code); }
 
+/// A stretch of a file, as programs give it, and the memory for it.
+struct Stretch {
+  std::int64_t handle;
+  double offset;
+  double bytes;
+  const void* buffer;
+};
+
 /// What begins is noted under `id`; what it is of has been checked.
 template <typename Begin>
-int start(Code otherwise, std::int64_t handle, double offset, double bytes, const void* buffer, int& id,
-          Begin&& begin) noexcept {
+int start(Code otherwise, const Stretch& of, int& id, Begin&& begin) noexcept {
   id = kNoId;
   return guarded(otherwise, [&] {
-    const std::int64_t at = whole(offset, "offset");
-    const std::int64_t size = whole(bytes, "bytes");
-    if (buffer == nullptr && size > 0) refuse(text("no buffer was given for ", size, " bytes"));
-    id = keep({begin(*open_file_of(handle), at, size), otherwise == kNoWrite});
+    const std::int64_t at = whole(of.offset, "offset");
+    const std::int64_t size = whole(of.bytes, "bytes");
+    if (of.buffer == nullptr && size > 0) refuse(text("no buffer was given for ", size, " bytes"));
+    id = keep({begin(*open_file_of(of.handle), at, size), otherwise == kNoWrite});
   });
 }
 
@@ -64,7 +71,7 @@ int sync_file(std::int64_t handle) noexcept {
 }
 
 int start_write(std::int64_t handle, double offset, double bytes, const void* buffer, int& id) noexcept {
-  return start(kNoWrite, handle, offset, bytes, buffer, id,
+  return start(kNoWrite, {handle, offset, bytes, buffer}, id,
                [&](SharedEntry& entry, std::int64_t at, std::int64_t size) {
                  if (!entry.writable)
                    refuse(text(entry.path, " is open to read only; call SF_Open to write again"), EROFS);
@@ -73,9 +80,9 @@ int start_write(std::int64_t handle, double offset, double bytes, const void* bu
 }
 
 int start_read(std::int64_t handle, double offset, double bytes, void* buffer, int& id) noexcept {
-  return start(kNoRead, handle, offset, bytes, buffer, id, [&](SharedEntry& entry, std::int64_t at, std::int64_t size) {
-    return entry.file->start_read(at, buffer, size);
-  });
+  return start(
+      kNoRead, {handle, offset, bytes, buffer}, id,
+      [&](SharedEntry& entry, std::int64_t at, std::int64_t size) { return entry.file->start_read(at, buffer, size); });
 }
 
 int wait(std::int64_t id) noexcept {

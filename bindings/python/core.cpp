@@ -1,10 +1,8 @@
 // The extension module plait._core: layouts, conversions, files, streams, distant files and redistribution, without
 // MPI.
 
-#include <cerrno>
-
+#include "base/wait/interruption.hpp"
 #include "bind.hpp"
-#include "interruption.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
 
@@ -12,12 +10,18 @@ namespace nb = nanobind;
 
 namespace {
 
+/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.
+bool interrupted() {
+  const nb::gil_scoped_acquire locked;
+  return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
+}
+
 /// Throws plait.ArgumentError or plait.StoreError in Python.
 void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const plait::Error& known) {
-    if (known.system_code() == EINTR && plait::python::raise_interruption()) return;
+    if (PyErr_Occurred() != nullptr) return;  // what has ended a wait, such as KeyboardInterrupt
     const nb::object errors = nb::module_::import_("plait._errors");
     const nb::object text = plait::python::text_of(known.what());
     const nb::object value = known.kind() == plait::ErrorKind::kArgument
@@ -32,9 +36,9 @@ void translate(const std::exception_ptr& error, void*) {
 NB_MODULE(_core, module) {
   module.doc() = "Compiled core of Plait; use the package plait.";
   nb::register_exception_translator(translate);
+  plait::base::set_interruption_check(interrupted);
   // A program that a signal ends leaves objects to the system; that is not for its user to read about.
   nb::set_leak_warnings(false);
-  plait::python::heed_signals();
   nb::class_<plait::Comm>(module, "Comm", "The processes that take part in collective calls.")
       .def(nb::init<>(), "One process alone.")
       .def_prop_ro("rank", &plait::Comm::rank)

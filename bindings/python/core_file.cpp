@@ -167,7 +167,7 @@ void bind_file(nb::module_& module) {
              return std::tuple(times.io, times.copy, times.wait, times.total);
            })
       .def("close", &File::close, nb::call_guard<Unlocked>())
-      .def("abandon", &File::abandon, nb::call_guard<Unlocked>());
+      .def("abandon", &File::abandon, "why"_a = "", nb::call_guard<Unlocked>());
 
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "shape"_a.none(), "dtype"_a.none(), "element_bytes"_a,
              "order"_a.none(), "offset"_a, "memory"_a, "strategy"_a, "readers"_a);

@@ -43,7 +43,7 @@ struct FileOptions {
   std::optional<Order> order;  ///< of the array in the file; default C; a .npy file states its own
   std::int64_t offset = 0;     ///< raw files: where the array begins, in bytes
   /// The raw file holds several arrays, one after the other; File::select() chooses one of them at a time.  The file
-  /// may be longer than this array, and writing extends it.
+  /// may be longer than this array, and writing extends it.  Of a pipe each step may then be another array.
   bool several = false;
   /// Staging memory of a rank in bytes; 0: PLAIT_MEMORY from the environment of rank 0, or 32 MiB.
   std::int64_t memory = 0;
@@ -139,8 +139,8 @@ class File {
   Request start_write(const Layout& layout, std::vector<ConstPart> parts, const Region& region = {});
 
   /// Makes the following accesses refer to the array `type` at byte `offset` of a raw file that was opened with
-  /// `several`, with at most `memory` bytes of staging memory a rank (0: as when the file was opened).  The ranks
-  /// compare what they selected in the next access.
+  /// `several`, with at most `memory` bytes of staging memory a rank (0: as when the file was opened).  Of a pipe only
+  /// the type counts.  The ranks compare what they selected in the next access.
   /// cost    No communication; the plans of the last few arrays are cached.
   /// errors  kArgument, on this rank alone: the file was not opened with `several`, or the array is invalid.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
@@ -159,7 +159,7 @@ class File {
   /// The step that has begun last.
   const Step& step() const;
   /// Lets the accesses that follow mean another array of the step, by its name; the first one is called `data`.  A
-  /// writer says what it is, a reader hears it from type().
+  /// writer says what it is, the first time at least; a reader hears it from type().
   /// errors  kArgument, on this rank alone: the step that is read has none of that name; a file with one array; a writer
   ///         that does not say what it is.
   void select_variable(const std::string& name, const std::optional<ArrayType>& type = std::nullopt);
@@ -180,8 +180,8 @@ class File {
   ///         before; the error of a part of a new file that a stream of any rank could not write: the file is discarded.
   void close();
   /// Closes the file and discards it if it is new.  Collective calls of other ranks on this File, current and later
-  /// ones, fail with an error that says so.
-  void abandon();
+  /// ones, fail with an error that says so.  The other end of a pipe hears why.
+  void abandon(const std::string& why = {});
   bool is_open() const;
 
   class Impl;

@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/** Gives the step that begins next an attribute: a number or a text, by its name.  Not collective; the readers get those
- *  of rank 0. */
+/** Gives the step that the next plait_begin_step begins an attribute: a number or a text, by its name.  Not collective;
+ *  the readers get those of rank 0. */
 plait_status plait_put_integer(plait_file* file, const char* name, int64_t value);
 plait_status plait_put_real(plait_file* file, const char* name, double value);
 plait_status plait_put_text(plait_file* file, const char* name, const char* value);
@@ -33,9 +33,10 @@ plait_status plait_get_real(const plait_file* file, const char* name, double* va
 plait_status plait_get_text(const plait_file* file, const char* name, char** value);
 
 /** Lets the accesses that follow mean another array of the step; the first one is called "data".  A reader finds it
- *  among those of the step. */
+ *  among those of the step, and hears its shape and type from plait_file_shape and the like; a writer has defined it. */
 plait_status plait_select_variable(plait_file* file, const char* name);
-/** The same for a writer, which says what it is; dtype as in plait_open_options, or NULL and element_bytes. */
+/** The same for a writer, which says what it is, once on all ranks; dtype as in plait_open_options, or NULL and
+ *  element_bytes. */
 plait_status plait_define_variable(plait_file* file, const char* name, int dimensions, const int64_t* shape,
                                    const char* dtype, int64_t element_bytes);
 /** How many arrays the step has, and the name of one of them. */

@@ -5,17 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from typing import Protocol
+from collections.abc import Callable
 
 PATIENCE = 3.0  # seconds
 
 
-class _Handle(Protocol):
-    def abandon(self) -> None: ...
-
-
-def abandon(handle: _Handle, what: object, error: BaseException | None) -> None:
-    """Abandon a handle, which waits for what this rank has started with the others.
+def abandon(give_up: Callable[[], None], what: object, error: BaseException | None) -> None:
+    """Abandon a handle by `give_up`, which waits for what this rank has started with the others.
 
     Without threads in MPI, between nodes, it also waits for their next collective call.  They may wait for this rank in
     a call that is not Plait's, and all of them for ever: then at least the error is to be seen, which would be printed
@@ -25,7 +21,7 @@ def abandon(handle: _Handle, what: object, error: BaseException | None) -> None:
     timer.daemon = True
     timer.start()
     try:
-        handle.abandon()
+        give_up()
     finally:
         timer.cancel()
 

@@ -76,7 +76,7 @@ class ByteFile(Generic[Core]):
         if kind is None:
             self.close()
         else:
-            abandon(self._core, self, error)
+            abandon(self._core.abandon, self, error)
 
     def _read(self, offset: int, out: Any, *where: int) -> Any:
         array, result = to_fill(out)

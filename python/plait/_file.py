@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -27,6 +28,7 @@ from ._steps import Attribute, Step, Steps, attributes_of
 from ._stream import Stream, open_stream
 
 _LAYOUTS_KEPT = 16
+_LONGEST_REASON = 2000
 VARIABLE = "data"
 """The array of a file, and the first one of a pipe's step."""
 
@@ -188,8 +190,8 @@ class File:
         """Say what an array of a pipe's steps is, before it is written: on all ranks, also on those without a part."""
         with checks(self._core.refuse):
             self._types[_variable_name(variable)] = (extents_of(shape), *descr_of(dtype))
-        if variable == self._variable:
-            self._variable = ""  # it is another array from now on
+            if variable == self._variable:
+                self._variable = ""  # so that the next access takes what has been said
 
     def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Return shape and type of an array: of those of a pipe's step, once it has begun. Collective."""
@@ -246,12 +248,12 @@ class File:
     ) -> None:
         """Close the file; a block that ends with an exception discards a new file instead."""
         if kind is not None:
-            abandon(self._core, self, error)
+            abandon(partial(self._core.abandon, _reason(error)), self, error)
             return
         try:
             self.close()
         except BaseException as failure:
-            abandon(self._core, self, failure)
+            abandon(partial(self._core.abandon, _reason(failure)), self, failure)
             raise
 
     def __del__(self) -> None:
@@ -347,6 +349,11 @@ class File:
         if not arrays and not self._alone:
             return None
         return arrays[0] if len(arrays) == 1 else arrays
+
+
+def _reason(error: BaseException | None) -> str:
+    """Return what the other end of a pipe hears of an exception."""
+    return "" if error is None else "".join(traceback.format_exception_only(error)).strip()[:_LONGEST_REASON]
 
 
 def _variable_name(name: str) -> str:

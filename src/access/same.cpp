@@ -62,11 +62,11 @@ class Same {
 
 }  // namespace
 
-void read_same(transport::Transport& transport, store::Store& store, std::int64_t offset, std::byte* data,
-               std::int64_t bytes, std::int64_t memory_bytes) {
-  if (bytes == 0) return;
-  if (transport.size() == 1) return store.read({{offset, data, bytes}});
-  Same(transport, bytes, memory_bytes).run(store, offset, data);
+void read_same(transport::Transport& transport, store::Store& store, const store::ReadSegment& segment,
+               std::int64_t memory_bytes) {
+  if (segment.bytes == 0) return;
+  if (transport.size() == 1) return store.read({segment});
+  Same(transport, segment.bytes, memory_bytes).run(store, segment.offset, segment.data);
 }
 
 }  // namespace plait::access

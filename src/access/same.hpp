@@ -9,7 +9,7 @@
 
 namespace plait::access {
 
-/// Worker 0 reads `bytes` bytes at `offset` of the store; `data` is filled with them on every worker.
+/// Worker 0 reads the segment of the store; its `data` is filled on every worker.
 ///
 /// Worker 0 fills two windows by turns and the workers of its node take what is in them; one worker of each other node
 /// gets them in a broadcast and shows them to the workers beside it in the same way.
@@ -18,7 +18,7 @@ namespace plait::access {
 /// cost    At most `memory_bytes` bytes of windows (at least two of one byte each); one message a window and node.
 /// errors  Of worker 0: what the store throws, once the others have got all windows.  Agree on it before anything is
 ///         done with the data.
-void read_same(transport::Transport& transport, store::Store& store, std::int64_t offset, std::byte* data,
-               std::int64_t bytes, std::int64_t memory_bytes);
+void read_same(transport::Transport& transport, store::Store& store, const store::ReadSegment& segment,
+               std::int64_t memory_bytes);
 
 }  // namespace plait::access

@@ -52,20 +52,15 @@ void begin(int rank) {
   }
 }
 
-/// Keeps what has gone on since `start`.
-void keep(std::int64_t start, std::uint64_t operation, plait_event_interface interface, plait_event_kind kind,
-          std::uint32_t file, std::int64_t offset, std::int64_t length, std::int64_t result, unsigned flags) {
-  plait_event event{};
-  event.start = start;
-  event.duration = plait_events_now() - start;
-  event.offset = offset;
-  event.length = length;
-  event.result = result;
-  event.operation = operation;
-  event.file = file;
+/// Keeps an event that has its start and its operation, and ends now.
+void keep(plait_event event, plait_event_interface interface, plait_event_kind kind, const RecordedAccess& access) {
+  event.duration = plait_events_now() - event.start;
+  event.offset = access.offset;
+  event.length = access.length;
+  event.result = access.result;
+  event.file = access.file;
   event.kind = static_cast<std::uint8_t>(kind);
   event.interface = static_cast<std::uint8_t>(interface);
-  event.flags = static_cast<std::uint16_t>(flags);
   plait_events_put(&event);
 }
 
@@ -85,10 +80,13 @@ void RecordedCall::begin() {
   operation_ = plait_events_operation();
 }
 
-void RecordedCall::end(plait_event_kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length,
-                       std::int64_t result, unsigned flags) const {
+void RecordedCall::end(plait_event_kind kind, const RecordedAccess& access, unsigned flags) const {
   if (!kept()) return;
-  keep(start_, operation_, PLAIT_INTERFACE_PLAIT, kind, file, offset, length, result, flags | PLAIT_EVENT_LOGICAL);
+  plait_event event{};
+  event.start = start_;
+  event.operation = operation_;
+  event.flags = static_cast<std::uint16_t>(flags | PLAIT_EVENT_LOGICAL);
+  keep(event, PLAIT_INTERFACE_PLAIT, kind, access);
 }
 
 void RecordedRequest::begin() noexcept {
@@ -100,11 +98,13 @@ void RecordedRequest::resume() const noexcept {
   if (plait_events_pause != nullptr) plait_events_pause(0);
 }
 
-void RecordedRequest::end(std::uint32_t file, std::int64_t offset, std::int64_t length,
-                          std::int64_t result) const noexcept {
+void RecordedRequest::end(const RecordedAccess& access) const noexcept {
   if (start_ == 0) return;
   const int kept = errno;
-  keep(start_, OperationScope::operation(), PLAIT_INTERFACE_POSIX, kind_, file, offset, length, result, 0);
+  plait_event event{};
+  event.start = start_;
+  event.operation = OperationScope::operation();
+  keep(event, PLAIT_INTERFACE_POSIX, kind_, access);
   errno = kept;
 }
 

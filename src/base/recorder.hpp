@@ -19,6 +19,14 @@ inline bool recording() noexcept { return plait_events_active() != 0; }
 /// The number of a file in the trace; 0 without one.
 std::uint32_t recorded_name(const std::string& name);
 
+/// Where in a file something was done, and what came of it.
+struct RecordedAccess {
+  std::uint32_t file = 0;
+  std::int64_t offset = 0;
+  std::int64_t length = 0;
+  std::int64_t result = 0;  ///< bytes, or -errno
+};
+
 /// A request of the program, from when it was made.
 class RecordedCall {
  public:
@@ -28,9 +36,8 @@ class RecordedCall {
   }
   bool kept() const noexcept { return operation_ != 0; }
   std::uint64_t operation() const noexcept { return operation_; }
-  /// Is complete.  result: bytes, or -errno.
-  void end(plait_event_kind kind, std::uint32_t file, std::int64_t offset, std::int64_t length, std::int64_t result,
-           unsigned flags) const;
+  /// Is complete.
+  void end(plait_event_kind kind, const RecordedAccess& access, unsigned flags) const;
 
  private:
   void begin();
@@ -67,8 +74,8 @@ class RecordedRequest {
   RecordedRequest& operator=(const RecordedRequest&) = delete;
 
   bool kept() const noexcept { return start_ != 0; }
-  /// The call has returned.  result: bytes, or -errno.  Leaves errno alone.
-  void end(std::uint32_t file, std::int64_t offset, std::int64_t length, std::int64_t result) const noexcept;
+  /// The call has returned.  Leaves errno alone.
+  void end(const RecordedAccess& access) const noexcept;
 
  private:
   void begin() noexcept;

@@ -25,14 +25,16 @@ struct Wire {
   std::int32_t length = 0;
   std::array<char, 4000> text{};
 
-  void put(std::string_view words) {
-    length = static_cast<std::int32_t>(std::min(words.size(), text.size()));
-    std::copy_n(words.begin(), length, text.begin());
-  }
   std::string_view view() const { return {text.data(), static_cast<std::size_t>(length)}; }
   std::string get() const { return std::string(view()); }
 };
 static_assert(sizeof(Wire) <= transport::Transport::kMostBroadcast);
+
+/// As many of the words as there is room for.
+void put(Wire& wire, std::string_view words) {
+  wire.length = static_cast<std::int32_t>(std::min(words.size(), wire.text.size()));
+  std::copy_n(words.begin(), wire.length, wire.text.begin());
+}
 
 Wire broadcast(transport::Transport& transport, Wire wire, int root) {
   std::array<std::byte, sizeof(Wire)> bytes;
@@ -49,14 +51,14 @@ Wire describe(const std::exception_ptr& error) {
   } catch (const Error& known) {
     wire.kind = static_cast<std::int32_t>(known.kind());
     wire.code = known.system_code();
-    wire.put(known.what());
+    put(wire, known.what());
   } catch (const std::bad_alloc&) {
     wire.kind = static_cast<std::int32_t>(ErrorKind::kSystem);
     wire.code = ENOMEM;
-    wire.put("out of memory");
+    put(wire, "out of memory");
   } catch (const std::exception& other) {
     wire.kind = static_cast<std::int32_t>(ErrorKind::kSystem);
-    wire.put(other.what());
+    put(wire, other.what());
   }
   return wire;
 }
@@ -109,7 +111,7 @@ template <typename Make>
 
 [[noreturn]] void throw_difference(transport::Transport& transport, const std::string& call) {
   Wire wire;
-  wire.put(call);
+  put(wire, call);
   const Wire first = broadcast(transport, wire, 0);
   std::array<std::int64_t, 1> different{first.view() == wire.view() ? kNone : transport.rank()};
   transport.reduce_min(different);

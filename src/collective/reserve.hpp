@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "base/patiently.hpp"
+#include "base/wait/patiently.hpp"
 #include "collective/first_error.hpp"
 
 namespace plait::collective {

@@ -89,12 +89,12 @@ void DistantFile::Impl::make_temporary(const DistantOptions& options) {
 
 void DistantFile::Impl::publish(std::int64_t number) {
   number_ = number;
-  if (own_) service_->home->add(number_, own_);
+  if (own_) service_->home().add(number_, own_);
 }
 
 void DistantFile::Impl::withdraw() {
   open_ = false;
-  if (own_) service_->home->remove(number_);
+  if (own_) service_->home().remove(number_);
 }
 
 void DistantFile::Impl::close_part() {
@@ -215,7 +215,7 @@ void DistantFile::Impl::check_registered(int rank) const {
 }
 
 void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Done done) {
-  service_->home->disks().run([work = std::move(work), done = std::move(done)] {
+  service_->home().disks().run([work = std::move(work), done = std::move(done)] {
     const std::exception_ptr error = collective::caught(work);
     if (!error) return done(nullptr);
     const transport::CallFailure failure = distant::failure_of(error);
@@ -232,7 +232,7 @@ void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::
   call.payload = payload;
   call.room = room;
   call.done = std::move(done);
-  service_->active->call(std::move(call));
+  service_->active()->call(std::move(call));
 }
 
 DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
@@ -246,7 +246,7 @@ DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
 
 DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, std::byte* into,
                                            const std::byte* from) {
-  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active);
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
   const std::int64_t bytes = into != nullptr || from != nullptr ? head.bytes : 0;
   request->start(bytes, distant::kPieceBytes, kAhead,
                  [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
@@ -339,7 +339,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));
-  distant::Server& home = *service_->home;
+  distant::Server& home = service_->home();
   if (keeper == rank_) {
     if (kind == RequestKind::kRegister) return home.register_name(name, entry);
     if (kind == RequestKind::kFind) return home.find_name(name);
@@ -347,7 +347,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
     return {};
   }
   distant::Entry found;
-  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active);
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
   request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
     transport::Call call;
     call.to = keeper;
@@ -355,7 +355,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
     call.payload = std::as_bytes(std::span(name));
     if (kind != RequestKind::kForget) call.room = std::as_writable_bytes(std::span(&found, 1));
     call.done = std::move(done);
-    service_->active->call(std::move(call));
+    service_->active()->call(std::move(call));
   });
   request->wait();
   return found;
@@ -389,7 +389,7 @@ void DistantFile::Impl::find_by(const std::string& name) {
   number_ = found.file;
   if (home_ != rank_) return;
   // One's own is found like another's, but lies here.
-  direct_[rank_] = service_->home->find_file(number_);
+  direct_[rank_] = service_->home().find_file(number_);
 }
 
 void DistantFile::Impl::forget_name() {

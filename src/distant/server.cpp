@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "base/patiently.hpp"
 #include "base/text.hpp"
+#include "base/wait/patiently.hpp"
 #include "collective/agree.hpp"
 #include "plait/error.hpp"
 

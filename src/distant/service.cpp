@@ -39,12 +39,12 @@ std::shared_ptr<Service> kept_service(transport::Transport& transport) {
 
 void Service::begin_use() {
   const std::scoped_lock lock(using_);
-  if (uses_++ == 0) active->wake();
+  if (uses_++ == 0) active_->wake();
 }
 
 void Service::end_use() noexcept {
   const std::scoped_lock lock(using_);
-  if (--uses_ == 0) active->rest();
+  if (--uses_ == 0) active_->rest();
 }
 
 transport::Transport& transport_of(const Comm& comm) {

@@ -17,10 +17,10 @@ namespace plait::distant {
 class Service {
  public:
   explicit Service(transport::Transport& transport)
-      : home(std::make_shared<Server>(transport.rank(), transport.size())), active(transport.active(home)) {}
+      : home_(std::make_shared<Server>(transport.rank(), transport.size())), active_(transport.active(home_)) {}
   ~Service() {
-    active->stop();
-    home->finish();
+    active_->stop();
+    home_->finish();
   }
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -32,10 +32,14 @@ class Service {
   /// A number for what one rank registers alone: below zero, where those of collective calls are not.
   std::int64_t own_number() { return -++own_numbers_; }
 
-  std::shared_ptr<Server> home;
-  std::shared_ptr<transport::Active> active;
+  /// What this rank serves.
+  Server& home() const { return *home_; }
+  /// What it asks the others by.
+  const std::shared_ptr<transport::Active>& active() const { return active_; }
 
  private:
+  std::shared_ptr<Server> home_;
+  std::shared_ptr<transport::Active> active_;
   std::atomic<std::int64_t> own_numbers_{0};
   std::mutex using_;
   int uses_ = 0;

@@ -93,7 +93,7 @@ File File::open(const std::string& path, Mode mode, const FileOptions& options, 
                                                                             : 0U);
     const auto open = [&] {
       core::keep(
-          asked, PLAIT_EVENT_OPEN, impl->recorded(), flags, [] { return core::Extent{-1, 0}; },
+          asked, {PLAIT_EVENT_OPEN, impl->recorded(), flags}, [] { return core::Extent{-1, 0}; },
           [&] {
             impl->with_transport([&](transport::Transport& transport) { open_source(*impl, options, transport); });
             return 0;

@@ -26,7 +26,7 @@ class FileOpening : public driver::Opening {
   std::string told() const override;
   void adopt(const std::string& told, const core::Source& source) override;
   const FileOptions& options() const override { return options_; }
-  void adopt(const ArrayType& type) override { file_.set_type(type); }
+  void adopt(const ArrayType& type) override { file_.set_type(type, options_.several); }
 
  private:
   const container::Container& container_of_new() const;

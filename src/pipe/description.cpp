@@ -1,5 +1,6 @@
 #include "pipe/description.hpp"
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/checked.hpp"
@@ -76,11 +77,14 @@ StepDescription take_step(FieldReader& fields) {
     one.name = fields.text();
     one.layout = fields.text();
     one.type = take_type(fields);
+    if (one.type.element_bytes < 1)
+      throw Error(ErrorKind::kSystem, base::text("elements of ", one.type.element_bytes, " bytes cannot be"), EPROTO);
   }
   return step;
 }
 
 std::string words(const ArrayType& type) {
+  if (type.element_bytes == 0) return "arrays of which each step says what they are";
   return base::text(shape_to_string(type.shape), ' ',
                     type.dtype.empty() ? base::text("elements of ", type.element_bytes, " bytes") : type.dtype);
 }

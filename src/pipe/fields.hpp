@@ -44,6 +44,8 @@ class FieldReader {
   explicit FieldReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
   explicit FieldReader(std::string_view text) : FieldReader(std::as_bytes(std::span(text))) {}
 
+  /// A number of things that follow, each of 8 bytes at least.
+  std::size_t count() { return count(sizeof(std::int64_t)); }
   std::int64_t number() {
     std::int64_t value = 0;
     std::memcpy(&value, take(sizeof value).data(), sizeof value);

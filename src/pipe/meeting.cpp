@@ -28,7 +28,7 @@ namespace {
 constexpr std::string_view kSuffix = ".pipe";
 constexpr std::string_view kFirstLine = "plait-pipe 1";
 
-[[noreturn]] void fail(const std::string& what, int code, const std::string& advice = "") {
+[[noreturn]] void fail_meeting(const std::string& what, int code, const std::string& advice = "") {
   throw Error(ErrorKind::kSystem, text(what, ": ", std::strerror(code), advice), code);
 }
 
@@ -82,7 +82,7 @@ void write_all(int file, const std::string& all, const std::string& path) {
   for (std::size_t done = 0; done < all.size();) {
     const ssize_t now = ::pwrite(file, all.data() + done, all.size() - done, static_cast<off_t>(done));
     if (now < 0 && errno == EINTR) continue;
-    if (now <= 0) fail(text("cannot write ", path), now == 0 ? ENOSPC : errno);
+    if (now <= 0) fail_meeting(text("cannot write ", path), now == 0 ? ENOSPC : errno);
     done += static_cast<std::size_t>(now);
   }
 }
@@ -100,19 +100,20 @@ std::string meeting_folder() {
     return text("; ", what, ", or name another folder that both programs see by PLAIT_MEET");
   };
   if (own && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    fail(text("cannot make the folder ", folder, " in which programs meet"), errno, advice("make it"));
+    fail_meeting(text("cannot make the folder ", folder, " in which programs meet"), errno, advice("make it"));
   struct stat found{};
   if (::stat(folder.c_str(), &found) != 0)
-    fail(text("the folder ", folder, " in which programs are to meet"), errno, advice("make it"));
+    fail_meeting(text("the folder ", folder, " in which programs are to meet"), errno, advice("make it"));
   if (!S_ISDIR(found.st_mode))
-    fail(text("the folder ", folder, " in which programs are to meet"), ENOTDIR, advice("make it"));
+    fail_meeting(text("the folder ", folder, " in which programs are to meet"), ENOTDIR, advice("make it"));
   if (found.st_uid != ::getuid())
-    fail(text("the folder ", folder, " in which programs meet belongs to another user"), EPERM, advice("use your own"));
+    fail_meeting(text("the folder ", folder, " in which programs meet belongs to another user"), EPERM,
+                 advice("use your own"));
   if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    fail(text("the folder ", folder, " in which programs meet can be seen by other users"), EPERM,
-         advice(text("say chmod 700 ", folder).c_str()));
+    fail_meeting(text("the folder ", folder, " in which programs meet can be seen by other users"), EPERM,
+                 advice(text("say chmod 700 ", folder).c_str()));
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    fail(text("cannot write to the folder ", folder, " in which programs meet"), errno, advice("permit it"));
+    fail_meeting(text("cannot write to the folder ", folder, " in which programs meet"), errno, advice("permit it"));
   return folder;
 }
 
@@ -134,10 +135,11 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
   constexpr int kAttempts = 1000;  // each time another process has come first, or has just gone
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (file_.number() < 0) fail(text("cannot make ", path_), errno);
+    if (file_.number() < 0) fail_meeting(text("cannot make ", path_), errno);
     if (!take_lock(file_.number())) {
       if (errno != EAGAIN && errno != EACCES)
-        fail(text("cannot lock ", path_), errno, "; name a folder on a file system that has locks by PLAIT_MEET");
+        fail_meeting(text("cannot lock ", path_), errno,
+                     "; name a folder on a file system that has locks by PLAIT_MEET");
       const std::optional<Invitation> other = parse(contents(file_.number()));
       if (!leads_to(path_, file_.number())) continue;
       throw Error(ErrorKind::kSystem,
@@ -147,11 +149,11 @@ MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) 
     }
     // One that ends takes its file away while this process waits for the lock.
     if (!leads_to(path_, file_.number())) continue;
-    if (::ftruncate(file_.number(), 0) != 0) fail(text("cannot write ", path_), errno);
+    if (::ftruncate(file_.number(), 0) != 0) fail_meeting(text("cannot write ", path_), errno);
     write_all(file_.number(), all, path_);
     return;
   }
-  fail(text("cannot make ", path_), EAGAIN, "; other programs make and remove it all the time");
+  fail_meeting(text("cannot make ", path_), EAGAIN, "; other programs make and remove it all the time");
 }
 
 MeetingFile::~MeetingFile() {
@@ -163,7 +165,7 @@ std::optional<Invitation> find_invitation(const std::string& name) {
   const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.number() < 0) {
     if (errno == ENOENT) return std::nullopt;
-    fail(text("cannot open ", path), errno);
+    fail_meeting(text("cannot open ", path), errno);
   }
   if (!is_locked(file.number())) return std::nullopt;
   const std::string all = contents(file.number());
@@ -181,7 +183,7 @@ std::vector<std::string> meeting_names() {
   const std::string folder = meeting_folder();
   std::vector<std::string> names;
   DIR* all = ::opendir(folder.c_str());
-  if (all == nullptr) fail(text("cannot list ", folder), errno);
+  if (all == nullptr) fail_meeting(text("cannot list ", folder), errno);
   while (const dirent* one = ::readdir(all)) {
     const std::string_view name = one->d_name;
     if (!name.ends_with(kSuffix)) continue;

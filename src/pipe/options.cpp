@@ -69,6 +69,9 @@ Options parse_options(const std::string& url) {
                                                    "and ports=, separated by &"));
     }
   }
+  if (options.when_full == WhenFull::kDropOldest && options.queue < 2)
+    throw Error(ErrorKind::kArgument,
+                base::text(url, ": drop=oldest needs queue=2 or more: a step that is read, and the next one"));
   return options;
 }
 

@@ -17,7 +17,7 @@ enum class Frame : std::uint32_t {
   kAbort,       ///< the reader has failed: why
   kStatus,      ///< who is there, for people
   // To a process that knows where its group of processes may be reached.
-  kWhere,  ///< the number of a process
+  kWhere,  ///< which of them: kLeaders or kOwnGroup
   // To any process of the writer.
   kMap,  ///< the memory of a slot is to be mapped
   kGet,  ///< elements of a step are wanted
@@ -28,12 +28,17 @@ enum class Frame : std::uint32_t {
   kEnd,
   kAborted,  ///< why the writer has failed
   kStatusText,
-  kThere,  ///< where a process may be reached
+  kThere,  ///< where they may be reached
   kSlot,   ///< with the descriptor of a slot's memory
   kData,
 };
 
 /// A process of each so many knows where the others of them may be reached.
 inline constexpr int kGroup = 64;
+
+/// What kWhere asks for: the first process of each group, of rank 0; or all processes of the group of the one asked, of
+/// the first one of a group.
+inline constexpr std::int64_t kLeaders = 0;
+inline constexpr std::int64_t kOwnGroup = 1;
 
 }  // namespace plait::pipe

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -18,12 +20,28 @@ namespace {
 
 constexpr std::int64_t kPage = std::int64_t{2} << 20;  // a large page, where the system gives those
 
-[[noreturn]] void fail(const char* what, std::int64_t bytes) {
+[[noreturn]] void fail_memory(const char* what, std::int64_t bytes) {
   const int code = errno;
   throw Error(ErrorKind::kSystem,
               base::text("cannot ", what, ' ', base::bytes_text(bytes), " of memory for a step of a pipe: ",
                          std::strerror(code), "; make its queue shorter, or its steps smaller"),
               code);
+}
+
+/// Here, and not where it is written: then there would be a signal instead of an error.  In pieces, as a signal starts the
+/// one that is being allotted anew.
+void allot(int file, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kPiece = std::int64_t{64} << 20;
+  while (begin < end) {
+    const std::int64_t piece = std::min(kPiece, end - begin);
+    const int code = ::posix_fallocate(file, begin, piece);
+    if (code == EINTR) continue;
+    if (code != 0) {
+      errno = code;
+      fail_memory("get", end);
+    }
+    begin += piece;
+  }
 }
 
 }  // namespace
@@ -35,7 +53,7 @@ SlotMemory::~SlotMemory() {
 void SlotMemory::map_again(std::int64_t bytes, bool writable) {
   void* mapped = ::mmap(nullptr, static_cast<std::size_t>(bytes), writable ? PROT_READ | PROT_WRITE : PROT_READ,
                         MAP_SHARED, descriptor_.number(), 0);
-  if (mapped == MAP_FAILED) fail("map", bytes);
+  if (mapped == MAP_FAILED) fail_memory("map", bytes);
   if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
   data_ = static_cast<std::byte*>(mapped);
   bytes_ = bytes;
@@ -46,19 +64,27 @@ void SlotMemory::grow(std::int64_t bytes) {
   if (bytes <= bytes_) return;
   if (descriptor_.number() < 0) {
     descriptor_ = base::Descriptor(::memfd_create("plait-pipe", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (descriptor_.number() < 0) fail("make", bytes);
+    if (descriptor_.number() < 0) fail_memory("make", bytes);
     // A reader may rely on what it has mapped.
     ::fcntl(descriptor_.number(), F_ADD_SEALS, F_SEAL_SHRINK);
   }
   const std::int64_t longer = bytes < kPage ? (bytes + 4095) / 4096 * 4096 : (bytes + kPage - 1) / kPage * kPage;
-  // Allotted here, and not where it is written: then there would be a signal instead of an error.
-  if (const int code = ::posix_fallocate(descriptor_.number(), 0, longer); code != 0) {
-    errno = code;
-    fail("get", longer);
-  }
+  allot(descriptor_.number(), bytes_, longer);
   map_again(longer, true);
-  head().bytes = longer;
+  std::atomic_ref(head().bytes).store(longer, std::memory_order_release);
 }
+
+std::int64_t SlotMemory::whole() const { return std::atomic_ref(head().bytes).load(std::memory_order_acquire); }
+
+std::int64_t SlotMemory::step() const {
+#if !defined(__SANITIZE_THREAD__)  // which knows no fences
+  // What the caller has read so far is read before this.
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+  return std::atomic_ref(head().step).load(std::memory_order_acquire);
+}
+
+void SlotMemory::set_step(std::int64_t step) { std::atomic_ref(head().step).exchange(step, std::memory_order_seq_cst); }
 
 void SlotMemory::map(base::Descriptor descriptor) {
   descriptor_ = std::move(descriptor);
@@ -67,10 +93,12 @@ void SlotMemory::map(base::Descriptor descriptor) {
 
 void SlotMemory::map_more() {
   struct stat found{};
-  if (::fstat(descriptor_.number(), &found) != 0 || found.st_size < static_cast<off_t>(sizeof(SlotHead))) {
-    if (errno == 0) errno = EPROTO;
-    fail("look at", 0);
-  }
+  if (::fstat(descriptor_.number(), &found) != 0) fail_memory("look at", 0);
+  // Beyond the end of a file that has become shorter there would be a signal.
+  const int seals = ::fcntl(descriptor_.number(), F_GET_SEALS);
+  if (found.st_size < static_cast<off_t>(sizeof(SlotHead)) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+    throw Error(ErrorKind::kSystem,
+                "what the writer of a pipe has sent is no memory of a step; use the same Plait at both ends", EPROTO);
   map_again(found.st_size, false);
 }
 

@@ -46,6 +46,8 @@ int main(int argc, char** argv) {
       {"mpi_abandoned", mpi_abandoned},
       {"mpi_stream_modes", mpi_stream_modes},
       {"mpi_stream_mistakes", mpi_stream_mistakes},
+      {"mpi_steps_between_ranks", mpi_steps_between_ranks},
+      {"mpi_steps_mistakes", mpi_steps_mistakes},
       {"mpi_distant_everywhere", mpi_distant_everywhere},
       {"mpi_distant_names", mpi_distant_names},
       {"mpi_distant_mistakes", mpi_distant_mistakes},

@@ -30,6 +30,12 @@ int main(int argc, char** argv) {
       {"shared_memory", shared_memory},
       {"stream_modes_alone", stream_modes_alone},
       {"stream_errors", stream_errors},
+      {"steps_with_attributes_and_variables", steps_with_attributes_and_variables},
+      {"steps_without_begin_step", steps_without_begin_step},
+      {"steps_of_another_type", steps_of_another_type},
+      {"steps_errors", steps_errors},
+      {"steps_given_up", steps_given_up},
+      {"steps_of_a_file", steps_of_a_file},
       {"forked_child", forked_child},
       {"unclosed_at_exit", unclosed_at_exit},
   };

@@ -76,8 +76,8 @@ bool is_folded(const Extents& shape, std::int64_t size1, std::int64_t size2) {
 
 }  // namespace
 
-MappedArray make_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
-                       const Extents& block_size, const Extents& proc_info, std::int64_t ranks) {
+MappedArray make_array(const std::string& name, const MapLists& lists, std::int64_t ranks) {
+  const auto& [size_info, distr_info, block_size, proc_info] = lists;
   MappedArray array;
   array.name = name;
   array.size = entries_of(size_info, "size_info");
@@ -122,8 +122,10 @@ const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descr
   return *array.layout;
 }
 
-Extents local_steps(const Extents& shape, const Extents& largest, std::int64_t size1, std::int64_t size2,
+Extents local_steps(const Extents& shape, const Extents& largest, const DeclaredArray& local,
                     std::int64_t element_bytes, const std::string& array) {
+  const std::int64_t size1 = local.size1;
+  const std::int64_t size2 = local.size2;
   const std::int64_t elements = base::checked_product(shape, "number of local elements");
   if (size1 < 0 || size2 < 0)
     refuse(base::text("a local array of ", size1, " x ", size2, " elements cannot be; give its declared sizes"));

@@ -28,15 +28,29 @@ struct MappedArray {
   Extents largest;  ///< share of the layout, dimension by dimension
 };
 
+/// The lists that array_map takes, of seven entries each.
+struct MapLists {
+  Extents size_info;
+  Extents distr_info;
+  Extents block_size;
+  Extents proc_info;
+};
+
 /// errors  kArgument: lists that do not fit each other or the number of ranks.
-MappedArray make_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
-                       const Extents& block_size, const Extents& proc_info, std::int64_t ranks);
+MappedArray make_array(const std::string& name, const MapLists& lists, std::int64_t ranks);
+
+/// A local array as the program declares it, of size1 * size2 elements.
+struct DeclaredArray {
+  void* data;
+  std::int64_t size1;
+  std::int64_t size2;
+};
 
 /// The array's layout on the grid in force, kept until that changes.
 /// errors  kArgument: the grid is not the one that the array was mapped to.
 const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor);
 
-/// Steps in bytes of a rank's share in a local array of size1 * size2 elements; empty for a dense one.
+/// Steps in bytes of a rank's share in a local array; empty for a dense one.
 ///
 /// The position is chosen from the largest share, so that ranks whose sizes are equal all mean the same: element (i, j,
 /// k) lies in (i, j, k) of an array that is declared for the largest share, with its sizes but perhaps a larger first
@@ -44,7 +58,7 @@ const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descr
 /// largest share are the rank's own, and the same goes for its own share.  In a vector (size2 is 1) the share lies
 /// densely, as it does where it has at most two dimensions and does not fit the matrix.
 /// errors  kArgument: no room for the share, sizes that can be meant in several ways.
-Extents local_steps(const Extents& shape, const Extents& largest, std::int64_t size1, std::int64_t size2,
+Extents local_steps(const Extents& shape, const Extents& largest, const DeclaredArray& local,
                     std::int64_t element_bytes, const std::string& array);
 
 /// The four rows and seven columns of the thesis's table 13, row by row.

@@ -3,6 +3,7 @@
 #include "primitives/calls.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <iterator>
@@ -27,6 +28,23 @@ std::int64_t memory_of(std::int64_t io_size, std::int64_t element_bytes) {
   if (io_size < 1)
     refuse(base::text("io_size is ", io_size, "; give the elements of io_buffer, or -1 for the default"));
   return base::checked_multiply(std::max(io_size, kLeastWindow), element_bytes, "bytes of io_buffer");
+}
+
+/// A type as .npy files spell it, for whoever reads a pipe; empty where they have no word for it.
+std::string spelled(const std::string& type) {
+  const char own = std::endian::native == std::endian::little ? '<' : '>';
+  if (type == "DOUBLEPRECISION") return base::text(own, "f8");
+  const std::size_t star = type.find('*');
+  const std::string_view kind = std::string_view(type).substr(0, star);
+  const std::string_view bytes = std::string_view(type).substr(star + 1);
+  if (kind == "CHARACTER") return base::text("|S", bytes);
+  if (kind == "LOGICAL" && bytes == "1") return "|b1";
+  const bool whole = kind == "INTEGER" || kind == "LOGICAL";
+  if (whole && bytes == "1") return "|i1";
+  if (whole && (bytes == "2" || bytes == "4" || bytes == "8")) return base::text(own, 'i', bytes);
+  if (kind == "REAL" && (bytes == "2" || bytes == "4" || bytes == "8")) return base::text(own, 'f', bytes);
+  if (kind == "COMPLEX" && (bytes == "8" || bytes == "16")) return base::text(own, 'c', bytes);
+  return "";
 }
 
 /// Bytes of a type, whose name is given in capitals without blanks.
@@ -62,12 +80,10 @@ void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& 
   state.grid = std::move(grid);
 }
 
-std::int64_t map_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
-                       const Extents& block_size, const Extents& proc_info, std::int64_t element_bytes) {
+std::int64_t map_array(const std::string& name, const MapLists& lists, std::int64_t element_bytes) {
   Runtime& state = runtime();
   MappedArray array;
-  const auto mine = collective::caught(
-      [&] { array = make_array(name, size_info, distr_info, block_size, proc_info, state.comm.size()); });
+  const auto mine = collective::caught([&] { array = make_array(name, lists, state.comm.size()); });
   // What was made of the lists: behind their ends there may be anything.
   agree(state,
         base::text("array_map('", name, "', ", base::tuple_text(array.size), ", ", base::tuple_text(array.codes), ", ",
@@ -95,8 +111,8 @@ void set_array_type(std::int64_t descriptor, const std::string& name) {
   array.element_bytes = bytes;
 }
 
-void access_array(bool write, void* array, std::int64_t size1, std::int64_t size2, std::int64_t descriptor,
-                  std::int64_t unit, std::int64_t io_size) {
+void access_array(bool write, const DeclaredArray& local, std::int64_t descriptor, std::int64_t unit,
+                  std::int64_t io_size) {
   Runtime& state = runtime();
   Unit* target = nullptr;
   const Layout* layout = nullptr;
@@ -107,14 +123,16 @@ void access_array(bool write, void* array, std::int64_t size1, std::int64_t size
     target = &state.units.at(unit);
     MappedArray& mapped = array_of(state, descriptor);
     layout = &layout_of(mapped, grid_of(state), descriptor);
-    steps = local_steps(layout->local_shape(state.comm.rank()), mapped.largest, size1, size2, mapped.element_bytes,
+    steps = local_steps(layout->local_shape(state.comm.rank()), mapped.largest, local, mapped.element_bytes,
                         base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
-    target->file.select({mapped.size, {}, mapped.element_bytes, Order::kFortran}, target->position,
+    // Who reads has perhaps not said more of its type than the bytes.
+    const std::string dtype = write && target->is_pipe() ? spelled(mapped.type) : "";
+    target->file.select({mapped.size, dtype, mapped.element_bytes, Order::kFortran}, target->position,
                         memory_of(io_size, mapped.element_bytes));
     bytes = base::checked_multiply(layout->elements(), mapped.element_bytes, "bytes of the array");
   });
   if (mine) refuse_together(state, mine);
-  auto* const data = static_cast<std::byte*>(array);
+  auto* const data = static_cast<std::byte*>(local.data);
   if (write) {
     const ConstPart part{data, std::move(steps)};
     target->file.write(*layout, {&part, 1});

@@ -10,23 +10,29 @@
 
 namespace plait::primitives {
 
+/// How popen is to open a file, in the thesis's codes; -1 for all disks or processors.
+struct OpenCodes {
+  std::int64_t access;
+  std::int64_t form;
+  std::int64_t status;
+  std::int64_t disks;
+  std::int64_t processors;
+};
+
 /// Opens a file for a unit; returns the number of disks that it lies on.
-std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t access, std::int64_t form,
-                       std::int64_t status, std::int64_t disks, std::int64_t processors);
+std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCodes& codes);
 void close_unit(std::int64_t unit);
 
 /// `proc_info` has seven entries; `user_map` those of all ranks, in mode -1.
 void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& user_map);
-/// Lists of seven entries each; the elements are integers of so many bytes at first.  Returns the descriptor, 1 or
-/// more.
-std::int64_t map_array(const std::string& name, const Extents& size_info, const Extents& distr_info,
-                       const Extents& block_size, const Extents& proc_info, std::int64_t element_bytes);
+/// The elements are integers of so many bytes at first.  Returns the descriptor, 1 or more.
+std::int64_t map_array(const std::string& name, const MapLists& lists, std::int64_t element_bytes);
 /// The type of a descriptor's elements by its name in Fortran, as `real*8` or `DOUBLE PRECISION`.
 void set_array_type(std::int64_t descriptor, const std::string& name);
 
 /// One access of the array of a descriptor; `io_size` is in elements, -1 for the default.
-void access_array(bool write, void* array, std::int64_t size1, std::int64_t size2, std::int64_t descriptor,
-                  std::int64_t unit, std::int64_t io_size);
+void access_array(bool write, const DeclaredArray& local, std::int64_t descriptor, std::int64_t unit,
+                  std::int64_t io_size);
 
 /// Not collective.  errors  kArgument: no such unit, no such descriptor, no grid yet.
 const Unit& unit_of(Runtime& state, std::int64_t number);

@@ -30,9 +30,9 @@ extern "C" {
 plait_status plait_popen(int unit, const char* file, int access, int form, int status, int* no_of_disks,
                          int no_of_processors) {
   return plait::c::guarded(nullptr, [&] {
-    const std::int64_t disks =
-        primitives::open_unit(unit, text_of(file), access, form, status,
-                              no_of_disks == nullptr ? primitives::kNone : *no_of_disks, no_of_processors);
+    const std::int64_t disks = primitives::open_unit(
+        unit, text_of(file),
+        {access, form, status, no_of_disks == nullptr ? primitives::kNone : *no_of_disks, no_of_processors});
     if (no_of_disks != nullptr) *no_of_disks = static_cast<int>(disks);
   });
 }
@@ -45,9 +45,11 @@ int plait_array_map(const char* array_name, const int64_t size_info[7], const in
                     const int64_t block_size[7], const int proc_info[7]) {
   int descriptor = 0;
   const int status = plait::c::guarded(nullptr, [&] {
-    descriptor = static_cast<int>(primitives::map_array(
-        text_of(array_name), primitives::seven(size_info), primitives::all_seven(distr_info),
-        primitives::all_seven(block_size), primitives::all_seven(proc_info), sizeof(std::int32_t)));
+    descriptor =
+        static_cast<int>(primitives::map_array(text_of(array_name),
+                                               {primitives::seven(size_info), primitives::all_seven(distr_info),
+                                                primitives::all_seven(block_size), primitives::all_seven(proc_info)},
+                                               sizeof(std::int32_t)));
   });
   return status == PLAIT_OK ? descriptor : -status;
 }
@@ -68,13 +70,13 @@ plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* use
 plait_status plait_pread(void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
                          void* /*io_buffer*/, int64_t io_size) {
   return plait::c::guarded(
-      nullptr, [&] { primitives::access_array(false, array_name, size1, size2, array_descriptor, unit, io_size); });
+      nullptr, [&] { primitives::access_array(false, {array_name, size1, size2}, array_descriptor, unit, io_size); });
 }
 
 plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, int array_descriptor, int unit,
                           void* /*io_buffer*/, int64_t io_size) {
   return plait::c::guarded(nullptr, [&] {
-    primitives::access_array(true, const_cast<void*>(array_name), size1, size2, array_descriptor, unit, io_size);
+    primitives::access_array(true, {const_cast<void*>(array_name), size1, size2}, array_descriptor, unit, io_size);
   });
 }
 

@@ -65,6 +65,7 @@ struct Location {
 /// Where a new file comes to lie: on the disks of the setting PLAIT_DISKS, as many as are asked for and there.
 /// errors  kSystem: it exists.
 Location new_location(const std::string& path, std::int64_t wanted) {
+  if (Unit::names_pipe(path)) return {path, 0};
   if (path.starts_with("stripe:"))
     refuse(
         base::text(path, ": popen takes the name of the file alone; give no_of_disks, and the disks in PLAIT_DISKS"));
@@ -77,13 +78,14 @@ Location new_location(const std::string& path, std::int64_t wanted) {
 
 /// An existing file lies where it lies.
 Location old_location(const std::string& path) {
+  if (Unit::names_pipe(path)) return {path, 0};
   const int disks = stripe_count(path);
   const bool plain = !path.starts_with("stripe:") && !store::is_raw(path);
   const bool striped = plain && store::stripe::looks_like_description(path);
   return {striped ? stripe_url(path) : path, disks};
 }
 
-/// An OLD file is opened for reading and writing or, where that is not permitted, for reading.
+/// An OLD file is opened for reading and writing or, where that is not permitted, for reading; an OLD pipe for reading.
 File open_file(const Runtime& state, const std::string& path, std::int64_t status, std::int64_t processors) {
   FileOptions options;
   options.several = true;
@@ -96,6 +98,7 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
   }
   const core::Untold by_its_unit;  // the runtime tells of units that are not closed
   if (status == 1) return File::open(path, Mode::kWrite, options, state.comm);
+  if (Unit::names_pipe(path)) return File::open(path, Mode::kRead, options, state.comm);
   try {
     return File::open(path, Mode::kReadWrite, options, state.comm);
   } catch (const Error& error) {
@@ -106,29 +109,28 @@ File open_file(const Runtime& state, const std::string& path, std::int64_t statu
 
 }  // namespace
 
-std::int64_t open_unit(std::int64_t unit, const std::string& path, std::int64_t access, std::int64_t form,
-                       std::int64_t status, std::int64_t disks, std::int64_t processors) {
+std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCodes& codes) {
   Runtime& state = runtime();
   Location location;
   const auto mine = collective::caught([&] {
-    check_codes(access, form, status);
-    check_numbers(disks, processors, state.comm.size());
+    check_codes(codes.access, codes.form, codes.status);
+    check_numbers(codes.disks, codes.processors, state.comm.size());
     if (unit < 0) refuse(base::text("unit ", unit, " is negative; use 0 or more"));
     if (path.empty()) refuse("the name of the file is empty");
     if (const auto known = state.units.find(unit); known != state.units.end())
       refuse(base::text("unit ", unit, " is open on ", known->second.path, "; call pclose first, or use another unit"));
-    if (status == 1) check_not_made(state, path);
-    if (state.comm.rank() == 0) location = status == 1 ? new_location(path, disks) : old_location(path);
+    if (codes.status == 1) check_not_made(state, path);
+    if (state.comm.rank() == 0) location = codes.status == 1 ? new_location(path, codes.disks) : old_location(path);
   });
   agree(state,
-        base::text("popen(", unit, ", '", path, "', ", access, ", ", form, ", ", status, ", ", disks, ", ", processors,
-                   ')'),
+        base::text("popen(", unit, ", '", path, "', ", codes.access, ", ", codes.form, ", ", codes.status, ", ",
+                   codes.disks, ", ", codes.processors, ')'),
         mine);
   location.name = from_rank_0(state, location.name);
   location.disks = std::stoll(from_rank_0(state, std::to_string(location.disks)));
-  File file = open_file(state, location.name, status, processors);
-  state.units.emplace(unit, Unit{unit, path, access, form, status, location.disks,
-                                 processors == kNone ? state.comm.size() : processors, std::move(file), 0});
+  File file = open_file(state, location.name, codes.status, codes.processors);
+  state.units.emplace(unit, Unit{unit, path, codes.access, codes.form, codes.status, location.disks,
+                                 codes.processors == kNone ? state.comm.size() : codes.processors, std::move(file), 0});
   return location.disks;
 }
 
@@ -137,7 +139,7 @@ void close_unit(std::int64_t unit) {
   bool made = false;
   const auto mine = collective::caught([&] {
     const Unit& known = unit_of(state, unit);
-    made = known.status == 1 && known.file.is_open();
+    made = known.status == 1 && known.file.is_open() && !known.is_pipe();
     std::error_code unknown;
     if (made && state.comm.rank() == 0 &&
         std::filesystem::exists(std::filesystem::symlink_status(store::ordinary_path(known.path), unknown)))

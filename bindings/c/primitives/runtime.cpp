@@ -45,8 +45,8 @@ void let_go() noexcept {
   if (!state) return;
   for (const auto& [number, unit] : state->units)
     if (unit.status == 1 && state->comm.rank() == 0)
-      std::fprintf(stderr, "plait: unit %lld (%s) was not closed, so the new file is discarded; call pclose\n",
-                   static_cast<long long>(number), unit.path.c_str());
+      std::fprintf(stderr, "plait: unit %lld (%s) was not closed, so %s; call pclose\n", static_cast<long long>(number),
+                   unit.path.c_str(), unit.loss());
   state->units.clear();
 }
 
@@ -57,8 +57,8 @@ void leave_failed() noexcept {
   if (!instance()) return;
   for (const auto& [number, unit] : instance()->units)
     if (unit.status == 1)
-      std::fprintf(stderr, "plait: rank %d failed; unit %lld (%s) was not closed, so the new file is discarded\n",
-                   instance()->comm.rank(), static_cast<long long>(number), unit.path.c_str());
+      std::fprintf(stderr, "plait: rank %d failed; unit %lld (%s) was not closed, so %s\n", instance()->comm.rank(),
+                   static_cast<long long>(number), unit.path.c_str(), unit.loss());
   instance()->units.clear();
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/process.hpp"
@@ -30,6 +31,12 @@ struct Unit {
   std::int64_t processors = 1;
   File file;
   std::int64_t position = 0;  ///< SEQUENTIAL: where the next access begins, in bytes
+
+  /// Whether it leads to another program: each access is a step then.
+  bool is_pipe() const { return names_pipe(path); }
+  static bool names_pipe(std::string_view path) { return path.starts_with("pipe:"); }
+  /// What becomes of a NEW one that nobody closes.
+  const char* loss() const { return is_pipe() ? "its readers get an error" : "the new file is discarded"; }
 };
 
 /// The state of the program.  It is the same on every rank: only calls that succeeded on all of them change it.

@@ -125,24 +125,32 @@ char separator_of(const std::string& separator) {
   return separator.empty() ? '\0' : separator[0];
 }
 
-/// What is said alike of reading and of writing.
+/// How a trace is written down, which is said alike of reading and of writing.
+struct Spelling {
+  const std::string& format;
+  int base;
+  const std::string& separator;
+  const std::string& comment;
+  std::int64_t tick;
+  std::int64_t block;
+};
+
 template <typename Options>
-Options options_of(const std::string& format, int base, const std::string& separator, const std::string& comment,
-                   std::int64_t tick, std::int64_t block) {
+Options options_of(const Spelling& spelling) {
   Options options;
-  options.format = format;
-  options.base = base;
-  options.separator = separator_of(separator);
-  options.comment = comment;
-  options.tick = tick;
-  options.block = block;
+  options.format = spelling.format;
+  options.base = spelling.base;
+  options.separator = separator_of(spelling.separator);
+  options.comment = spelling.comment;
+  options.tick = spelling.tick;
+  options.block = spelling.block;
   return options;
 }
 
 TraceReader open_reader(const nb::str& path, const std::string& format, int base, const std::string& separator,
                         const std::string& comment, std::int64_t tick, std::int64_t block, const std::string& columns,
                         std::optional<std::int64_t> begin, std::optional<std::int64_t> end, const nb::str& shown) {
-  auto options = options_of<trace::ReadOptions>(format, base, separator, comment, tick, block);
+  auto options = options_of<trace::ReadOptions>({format, base, separator, comment, tick, block});
   options.columns = columns;
   options.shown = bytes_of(shown);
   const std::string name = bytes_of(path);
@@ -183,7 +191,7 @@ void write(const TraceWriter& self, const nb::object& events) {
 
 TraceWriter open_writer(const nb::str& path, const std::string& format, int base, const std::string& separator,
                         const std::string& comment, std::int64_t tick, std::int64_t block, bool plain) {
-  auto options = options_of<trace::WriteOptions>(format, base, separator, comment, tick, block);
+  auto options = options_of<trace::WriteOptions>({format, base, separator, comment, tick, block});
   options.plain = plain;
   const std::string name = bytes_of(path);
   const Unlocked release;

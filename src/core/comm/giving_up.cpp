@@ -11,8 +11,10 @@ void give_up(const Comm& comm, std::int64_t number, const Error& error) {
   if (comm.alone() || comm.size() == 1) return;
   // The transport outlives the worker's tasks; a Comm that a task held might end on the worker's own thread.
   comm.worker()->tell([transport = comm.transport(), number, error] {
-    if (transport->given_up().contains(number)) return;  // once only: the others may be waiting in another call
-    collective::caught([&] { collective::Collective::give_up(*transport, number, std::make_exception_ptr(error)); });
+    // Once only: the others may be waiting in another call.  Where several ranks give up different files at once, one
+    // agreement tells of two of them.
+    for (int told = 0; told < transport->size() && !transport->given_up().contains(number); ++told)
+      collective::caught([&] { collective::Collective::give_up(*transport, number, std::make_exception_ptr(error)); });
   });
 }
 

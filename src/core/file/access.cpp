@@ -26,10 +26,13 @@ Workers File::Impl::workers_for(const Layout& layout) const {
 }
 
 std::string File::Impl::call_text(const AccessRequest& request) const {
-  const std::string array = array_.several
-                                ? base::text(", elements of ", array_.type.element_bytes, " bytes at offset ",
-                                             array_.data_offset, ", memory ", array_.options.memory_bytes)
-                                : "";
+  std::string array;
+  if (channel() != nullptr)
+    array = base::text(", array \"", steps_.variable, "\" of elements of ", array_.type.element_bytes, " bytes ",
+                       array_.type.dtype);
+  else if (array_.several)
+    array = base::text(", elements of ", array_.type.element_bytes, " bytes at offset ", array_.data_offset,
+                       ", memory ", array_.options.memory_bytes);
   return base::text(request.action == Action::kWrite  ? "write"
                     : request.action == Action::kFill ? "read with halos"
                                                       : "read",
@@ -63,7 +66,7 @@ void File::Impl::access(const AccessRequest& request, const base::RecordedCall& 
     }
     return asked.kept() ? extent().bytes : 0;
   };
-  core::keep(asked, request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | together_flags(),
+  core::keep(asked, {request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | together_flags()},
              extent, carry_out);
 }
 

@@ -38,6 +38,8 @@ class Channel {
   virtual void end_step(collective::Collective& call, bool keep) = 0;
   /// What a variable of the step is; nothing where a reader's step has none of that name.
   virtual std::optional<ArrayType> find(const std::string& variable) const = 0;
+  /// Tells the other end that this one has failed, and why.  Not collective; called once, before it goes.
+  virtual void abort(const std::string& why) noexcept = 0;
   /// What reading or writing would do, in lines for people.
   virtual std::string explain(const Transfer& transfer) const = 0;
 };

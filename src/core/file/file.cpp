@@ -126,7 +126,7 @@ void File::close() {
     if (!impl_->is_open()) return impl_->close();  // again: no event, and nobody to wait for
     impl_->worker().run([&] {
       core::keep(
-          asked, PLAIT_EVENT_CLOSE, impl_->recorded(), impl_->together_flags(), [] { return core::Extent{-1, 0}; },
+          asked, {PLAIT_EVENT_CLOSE, impl_->recorded(), impl_->together_flags()}, [] { return core::Extent{-1, 0}; },
           [&] {
             impl_->close();
             return 0;
@@ -137,11 +137,11 @@ void File::close() {
   if (failure) std::rethrow_exception(failure);
 }
 
-void File::abandon() {
+void File::abandon(const std::string& why) {
   if (!impl_->owner().here()) return;
   impl_->streams().settle();
   impl_->worker().settle();
-  impl_->abandon();
+  impl_->abandon(why);
   if (!impl_->is_open()) impl_->streams().release();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,8 +65,8 @@ class File::Impl {
   /// While it is opened.  number: of this File on its Comm, the same on every rank.
   void set_number(std::int64_t number) { number_ = number; }
   void set_array(core::SelectedArray array, std::shared_ptr<store::Store> store);
-  /// Of a source without a store.
-  void set_type(const ArrayType& type) { array_.type = steps_.type = type; }
+  /// Of a source without a store.  Of `several` each step describes its own.
+  void set_type(const ArrayType& type, bool several);
   void set_source(std::unique_ptr<core::Source> source);
   /// From now on a new file is to be closed.
   void watch_new() noexcept;
@@ -87,7 +88,7 @@ class File::Impl {
   const std::string& variable() const { return steps_.variable; }
   void select(const ArrayType& wanted, std::int64_t offset, std::int64_t memory);
   void close();
-  void abandon();
+  void abandon(const std::string& why);
   void refuse(const std::string& message, int system_code);
   /// Draws the consequences of a failed collective for later ones.
   void after_failure(const Error& error, bool write);
@@ -120,11 +121,14 @@ class File::Impl {
   void transfer(const core::AccessRequest& request);
   core::Transfer transfer_of(const core::AccessRequest& request, std::span<const copy::LocalArray> arrays,
                              collective::Times& spent) const;
+  void step_together(const std::function<void(transport::Transport&)>& body);
   bool take_step(collective::Collective& call, const Attributes& attributes);
   void give_step(collective::Collective& call);
   core::Channel* channel() const { return source_ ? source_->channel() : nullptr; }
   void run_worker(transport::Transport& transport, const core::AccessRequest& request, const Part& part);
   void check_mode(bool write) const;
+  /// What the program reads before it has seen the step must be what it expects, or its arrays do not fit.
+  void check_same(const ArrayType& expected);
   /// Drops what cannot become whole any more.
   void fail() noexcept;
   void end() noexcept;
@@ -153,7 +157,7 @@ class File::Impl {
     bool ended = false;    // there will be no more to read
     std::int64_t next = 0;
     std::string variable{kOneVariable};
-    ArrayType type;  // of kOneVariable where there is a channel
+    std::map<std::string, ArrayType> types;  // what is known of the arrays outside of any step
   };
   static constexpr const char* kOneVariable = "data";
   Steps steps_;

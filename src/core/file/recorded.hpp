@@ -29,11 +29,17 @@ inline std::int64_t failure_of(const Error& error) {
   return error.kind() == ErrorKind::kArgument ? -EINVAL : -EIO;
 }
 
+/// What the event of a call says beside where and how much.
+struct RecordedAs {
+  plait_event_kind kind;
+  std::uint32_t file = 0;
+  unsigned flags = 0;
+};
+
 /// Runs `body`, which returns the bytes that it moved, and ends what was asked with them or with its error.
 /// find_extent() gives the Extent, and is asked behind `body`.
 template <typename FindExtent, typename Body>
-void keep(const base::RecordedCall& asked, plait_event_kind kind, std::uint32_t file, unsigned flags,
-          FindExtent&& find_extent, Body&& body) {
+void keep(const base::RecordedCall& asked, const RecordedAs& as, FindExtent&& find_extent, Body&& body) {
   const base::OperationScope during(asked);
   if (!asked.kept()) {
     body();
@@ -42,14 +48,14 @@ void keep(const base::RecordedCall& asked, plait_event_kind kind, std::uint32_t 
   try {
     const std::int64_t moved = body();
     const Extent extent = find_extent();
-    asked.end(kind, file, extent.offset, extent.bytes, moved, flags);
+    asked.end(as.kind, {as.file, extent.offset, extent.bytes, moved}, as.flags);
   } catch (const Error& error) {
     Extent extent{-1, 0};
     try {
       extent = find_extent();
     } catch (const Error&) {  // what was asked for cannot be
     }
-    asked.end(kind, file, extent.offset, extent.bytes, failure_of(error), flags);
+    asked.end(as.kind, {as.file, extent.offset, extent.bytes, failure_of(error)}, as.flags);
     throw;
   }
 }

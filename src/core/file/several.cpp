@@ -34,6 +34,7 @@ void File::Impl::select(const ArrayType& wanted, std::int64_t offset, std::int64
     if (extent < 0) refuse(base::text("the shape ", shape_to_string(wanted.shape), " has a negative size"));
   base::checked_add(offset, bytes_of(wanted), "bytes of the file");
   array_.type = wanted;
+  if (channel() != nullptr) return;  // it has no offsets
   array_.data_offset = offset;
   core::conform(array_, *store_);
   array_.options.memory_bytes = memory == 0 ? array_.opening_memory : memory;

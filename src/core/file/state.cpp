@@ -62,7 +62,10 @@ void File::Impl::with_transport(const std::function<void(transport::Transport&)>
 }
 
 void File::Impl::after_failure(const Error& error, bool write) {
-  if ((write && mode_ == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) fail();
+  if ((write && mode_ == Mode::kWrite && error.kind() == ErrorKind::kSystem) || is_lost(error)) {
+    if (channel() != nullptr) channel()->abort(error.what());
+    fail();
+  }
 }
 
 void File::Impl::refuse(const std::string& message, int system_code) {
@@ -112,13 +115,16 @@ void File::Impl::close() {
   end();
 }
 
-void File::Impl::abandon() {
+void File::Impl::abandon(const std::string& why) {
   if (!open_) return;
   // Everyone who takes part, here or in another call on this Comm, hears of it as this error.
+  const bool nothing = mode_ == Mode::kWrite && channel() == nullptr;
   const Error error(ErrorKind::kSystem,
-                    base::text(path_, mode_ == Mode::kWrite ? " was given up; nothing was written" : " was given up"),
+                    base::text(path_, nothing ? " was given up; nothing was written" : " was given up",
+                               channel() == nullptr || why.empty() ? "" : ": ", channel() == nullptr ? "" : why),
                     ECANCELED);
   collective::caught([&] { core::give_up(comm_, number_, error); });
+  if (channel() != nullptr) channel()->abort(why.empty() ? "it has ended without closing the pipe" : why);
   fail();
 }
 

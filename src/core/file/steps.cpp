@@ -13,6 +13,11 @@ namespace plait {
 using core::AccessRequest;
 using core::Action;
 
+void File::Impl::set_type(const ArrayType& type, bool several) {
+  array_.type = steps_.types[kOneVariable] = type;
+  array_.several = several;
+}
+
 bool File::Impl::take_step(collective::Collective& call, const Attributes& attributes) {
   if (channel() == nullptr) {
     // One step, which is read once and written as often as the program likes.
@@ -40,10 +45,19 @@ void File::Impl::give_step(collective::Collective& call) {
                 ECANCELED);
 }
 
-bool File::Impl::begin_step(const Attributes& attributes) {
+void File::Impl::step_together(const std::function<void(transport::Transport&)>& body) {
   check_open();
+  try {
+    with_transport(body);
+  } catch (const Error& error) {
+    after_failure(error, false);
+    throw;
+  }
+}
+
+bool File::Impl::begin_step(const Attributes& attributes) {
   bool more = false;
-  with_transport([&](transport::Transport& transport) {
+  step_together([&](transport::Transport& transport) {
     collective::Collective call(
         transport, [this] { return "begin_step() of " + name(); },
         [this] {
@@ -58,8 +72,7 @@ bool File::Impl::begin_step(const Attributes& attributes) {
 }
 
 void File::Impl::end_step() {
-  check_open();
-  with_transport([&](transport::Transport& transport) {
+  step_together([&](transport::Transport& transport) {
     collective::Collective call(
         transport, [this] { return "end_step() of " + name(); },
         [this] {
@@ -82,7 +95,7 @@ void File::Impl::select_variable(const std::string& name, const std::optional<Ar
     return;
   }
   if (mode_ == Mode::kRead && !steps_.inside && name == kOneVariable) {
-    array_.type = steps_.type;  // as far as is known before the next step
+    array_.type = steps_.types.at(name);  // as far as is known before the next step
   } else if (mode_ == Mode::kRead) {
     if (!steps_.inside) refuse("is in no step: call begin_step() first");
     const auto found = channel()->find(name);
@@ -93,13 +106,32 @@ void File::Impl::select_variable(const std::string& name, const std::optional<Ar
     }
     array_.type = *found;
   } else {
-    if (!type && name != steps_.variable) refuse("is new: say its shape and the type of its elements");
-    if (type) {
-      if (type->element_bytes < 1) refuse("has elements of ", type->element_bytes, " bytes, which cannot be");
-      array_.type = *type;
-    }
+    if (type && type->element_bytes < 1) refuse("has elements of ", type->element_bytes, " bytes, which cannot be");
+    const auto known = steps_.types.find(name);
+    if (!type && known == steps_.types.end()) refuse("is new: say its shape and the type of its elements");
+    const Order order = array_.type.order;  // of the file
+    array_.type = type ? *type : known->second;
+    array_.type.order = order;
+    steps_.types.insert_or_assign(name, array_.type);
   }
   steps_.variable = name;
+}
+
+void File::Impl::check_same(const ArrayType& expected) {
+  const auto found = channel()->find(steps_.variable);
+  if (!found) return;  // which the channel refuses
+  const bool same = found->element_bytes == expected.element_bytes && found->shape == expected.shape &&
+                    (found->dtype == expected.dtype || found->dtype.empty() || expected.dtype.empty());
+  if (same) return;
+  const auto words = [](const ArrayType& type) {
+    return base::text(shape_to_string(type.shape), " elements of ", type.element_bytes, " bytes",
+                      type.dtype.empty() ? "" : base::text(" (", type.dtype, ')'));
+  };
+  const std::string text =
+      base::text(path_, ": the array \"", steps_.variable, "\" of step ", steps_.step.number, " is ", words(*found),
+                 ", but ", words(expected), " were to be read; call begin_step() to learn of each step what it has");
+  array_.type = expected;  // so that the next step is compared as well
+  throw Error(ErrorKind::kArgument, text);
 }
 
 core::Transfer File::Impl::transfer_of(const AccessRequest& request, std::span<const copy::LocalArray> arrays,
@@ -116,6 +148,12 @@ void File::Impl::transfer(const AccessRequest& request) {
         transport, [&] { return call_text(request); },
         [&] {
           check_mode(request.writes());
+          if (!request.writes() && mode_ == Mode::kWrite)
+            throw Error(ErrorKind::kArgument,
+                        base::text(path_, " is open for writing; open it with mode \"r\" to read"));
+          if (array_.type.element_bytes == 0)
+            throw Error(ErrorKind::kArgument,
+                        base::text(path_, ": the writer describes its arrays step by step; call begin_step() first"));
           if (request.writes() && request.layout.shape() != array_.type.shape && request.region.empty())
             throw Error(ErrorKind::kArgument,
                         base::text(path_, ": the layout ", to_string(request.layout),
@@ -125,11 +163,14 @@ void File::Impl::transfer(const AccessRequest& request) {
             core::check_filled(request.layout, arrays, request.action == Action::kFill, array_.type.element_bytes);
         });
     const bool whole = !steps_.inside;
+    const ArrayType expected = array_.type;
     if (whole && !take_step(call, {}))
       throw Error(ErrorKind::kSystem, base::text(path_, ": no more steps will come; the writer has closed the pipe"),
                   ENODATA);
-    const std::exception_ptr failed =
-        collective::caught([&] { channel()->move(call, transfer_of(request, arrays, spent)); });
+    const std::exception_ptr failed = collective::caught([&] {
+      if (!request.writes()) check_same(expected);
+      channel()->move(call, transfer_of(request, arrays, spent));
+    });
     steps_.spoiled = request.writes() && (failed || steps_.spoiled);
     if (whole) {
       const std::exception_ptr given = collective::caught([&] { give_step(call); });

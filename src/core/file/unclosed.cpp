@@ -14,13 +14,8 @@ namespace plait::core {
 thread_local int Untold::depth_ = 0;
 
 /// All that are watched for in this process.
-struct NewFiles {
-  std::mutex mutex;
-  std::condition_variable cleared;
-  std::set<NewFileWatch*> all;
-  const NewFileWatch* clearing = nullptr;  // what at_exit() removes now: it waits for that, nothing else does
-  std::thread::id clearer;
-
+class NewFiles {
+ public:
   static NewFiles& instance() {
     static base::PerProcess<NewFiles> kept;
     return kept.get();
@@ -29,29 +24,43 @@ struct NewFiles {
   /// Nothing is locked while a file is removed: that may take long, and may end what is watched for.
   static void at_exit() {
     NewFiles& files = instance();
-    std::unique_lock lock(files.mutex);
-    files.clearer = std::this_thread::get_id();
-    while (!files.all.empty()) {
-      NewFileWatch* const watch = *files.all.begin();
-      files.all.erase(files.all.begin());
+    std::unique_lock lock(files.mutex_);
+    files.clearer_ = std::this_thread::get_id();
+    while (!files.all_.empty()) {
+      NewFileWatch* const watch = *files.all_.begin();
+      files.all_.erase(files.all_.begin());
       watch->watching_ = false;
-      files.clearing = watch;
+      files.clearing_ = watch;
       lock.unlock();
       watch->tell();
       if (watch->clear_) watch->clear_();
       lock.lock();
-      files.clearing = nullptr;
-      files.cleared.notify_all();
+      files.clearing_ = nullptr;
+      files.cleared_.notify_all();
     }
+  }
+
+  void begin(NewFileWatch& watch) {
+    const std::scoped_lock lock(mutex_);
+    all_.insert(&watch);
+    watch.watching_ = true;
+    watch.begun_ = true;
   }
 
   /// Returns whether `watch` was still watching.  What clears it is then over, unless that calls this.
   bool end(NewFileWatch& watch) {
-    std::unique_lock lock(mutex);
-    cleared.wait(lock, [&] { return clearing != &watch || clearer == std::this_thread::get_id(); });
-    all.erase(&watch);
+    std::unique_lock lock(mutex_);
+    cleared_.wait(lock, [&] { return clearing_ != &watch || clearer_ == std::this_thread::get_id(); });
+    all_.erase(&watch);
     return std::exchange(watch.watching_, false);
   }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable cleared_;
+  std::set<NewFileWatch*> all_;
+  const NewFileWatch* clearing_ = nullptr;  // what at_exit() removes now: it waits for that, nothing else does
+  std::thread::id clearer_;
 };
 
 NewFileWatch::~NewFileWatch() {
@@ -66,11 +75,7 @@ void NewFileWatch::begin(const std::string& name, std::function<void()> clear) n
   name_ = name;
   clear_ = std::move(clear);
   exceptions_ = std::uncaught_exceptions();
-  NewFiles& files = NewFiles::instance();
-  const std::scoped_lock lock(files.mutex);
-  files.all.insert(this);
-  watching_ = true;
-  begun_ = true;
+  NewFiles::instance().begin(*this);
 } catch (const std::exception&) {  // the file itself is as good
 }
 
@@ -79,10 +84,9 @@ void NewFileWatch::end() noexcept {
 }
 
 void NewFileWatch::tell() const noexcept {
-  std::fprintf(stderr,
-               "plait: %s was opened in mode w and never closed: nothing was written under that name; close it (in "
-               "Python a with block does)\n",
-               name_.c_str());
+  std::fprintf(stderr, "plait: %s was opened in mode w and never closed: %s; close it (in Python a with block does)\n",
+               name_.c_str(),
+               name_.starts_with("pipe:") ? "its readers get an error" : "nothing was written under that name");
 }
 
 }  // namespace plait::core

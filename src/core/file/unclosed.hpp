@@ -26,7 +26,7 @@ class NewFileWatch {
   void end() noexcept;
 
  private:
-  friend struct NewFiles;
+  friend class NewFiles;
   void tell() const noexcept;
 
   base::Owner owner_;

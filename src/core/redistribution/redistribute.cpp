@@ -59,48 +59,65 @@ std::int64_t memory_of(const RedistributionOptions& options) {
   return options.memory == 0 ? plan::kDefaultMemory : options.memory;
 }
 
+/// The local arrays of both sides, of this process or of all ranks.
+struct Sides {
+  std::vector<copy::LocalArray> from;
+  std::vector<copy::LocalArray> to;
+};
+
+Sides sides_of(const plan::Pairs& pairs, std::span<const ConstPart> source_parts,
+               std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm) {
+  Sides sides{core::local_arrays(pairs.source(), core::as_mutable(source_parts), element_bytes, comm),
+              core::local_arrays(pairs.target(), target_parts, element_bytes, comm)};
+  core::check_moved(pairs, sides.from, sides.to, element_bytes);
+  return sides;
+}
+
 /// The array of this process where it has elements; nullptr otherwise.
 const copy::LocalArray* held(const std::vector<copy::LocalArray>& arrays, const Layout& layout) {
   return arrays.empty() || layout.local_elements(arrays[0].rank) == 0 ? nullptr : arrays.data();
 }
 
 /// Agrees on a call and carries it out.  `exchange` is there unless `checked` says why not.
-void run_together(transport::Transport& transport, redistribution::Exchange* exchange,
-                  const std::vector<copy::LocalArray>& from, const std::vector<copy::LocalArray>& to,
+void run_together(transport::Transport& transport, redistribution::Exchange* exchange, const Sides& sides,
                   const std::string& call, const std::exception_ptr& checked) {
   std::exception_ptr mine = checked;
   if (!mine)
-    mine = collective::caught(
-        [&] { exchange->announce(held(from, exchange->pairs().source()), held(to, exchange->pairs().target())); });
+    mine = collective::caught([&] {
+      exchange->announce(held(sides.from, exchange->pairs().source()), held(sides.to, exchange->pairs().target()));
+    });
   collective::Collective together(transport, call, mine);
   together.step([&] {
     if (exchange->pairs().elements() > 0) exchange->run();
   });
 }
 
-void redistribute_now(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
-                      std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
-                      const RedistributionOptions& options) {
-  std::vector<copy::LocalArray> from;
-  std::vector<copy::LocalArray> to;
+/// An array as the caller has it: this process's parts of a layout.
+template <typename Part>
+struct Held {
+  const Layout& layout;
+  std::span<const Part> parts;
+};
+
+void redistribute_now(const Held<ConstPart>& source, const Held<MutablePart>& target, std::int64_t element_bytes,
+                      const Comm& comm, const RedistributionOptions& options) {
+  Sides sides;
   std::optional<plan::Pairs> pairs;
   std::optional<redistribution::Exchange> exchange;
   std::string call;
   const auto checked = collective::caught([&] {
-    if (!comm.alone()) call = call_text(source, target, element_bytes, options);
-    check_sizes(source, target, element_bytes, comm, options.memory);
-    pairs.emplace(pairs_of(source, target, options));
-    from = core::local_arrays(source, core::as_mutable(source_parts), element_bytes, comm);
-    to = core::local_arrays(target, target_parts, element_bytes, comm);
-    core::check_moved(*pairs, from, to, element_bytes);
+    if (!comm.alone()) call = call_text(source.layout, target.layout, element_bytes, options);
+    check_sizes(source.layout, target.layout, element_bytes, comm, options.memory);
+    pairs.emplace(pairs_of(source.layout, target.layout, options));
+    sides = sides_of(*pairs, source.parts, target.parts, element_bytes, comm);
     if (!comm.alone()) exchange.emplace(*pairs, element_bytes, memory_of(options), *comm.transport());
   });
   if (comm.alone()) {
     if (checked) std::rethrow_exception(checked);
-    redistribution::gather_all(*pairs, from, to, element_bytes, useful_threads(*pairs, element_bytes));
+    redistribution::gather_all(*pairs, sides.from, sides.to, element_bytes, useful_threads(*pairs, element_bytes));
     return;
   }
-  run_together(*comm.transport(), exchange ? &*exchange : nullptr, from, to, call, checked);
+  run_together(*comm.transport(), exchange ? &*exchange : nullptr, sides, call, checked);
 }
 
 /// What a process that is alone starts its redistributions on; outlives what is under way when the program ends.
@@ -117,7 +134,9 @@ std::shared_ptr<core::Worker> worker_of_one_process() {
 void redistribute(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
                   std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
                   const RedistributionOptions& options) {
-  const auto task = [&] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
+  const auto task = [&] {
+    redistribute_now({source, source_parts}, {target, target_parts}, element_bytes, comm, options);
+  };
   core::guarded(comm, [&] { comm.alone() ? task() : comm.worker()->run(task); });
 }
 
@@ -125,7 +144,7 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
                            std::vector<MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm,
                            const RedistributionOptions& options) {
   return core::guarded(comm, [&] {
-    auto task = [=] { redistribute_now(source, source_parts, target, target_parts, element_bytes, comm, options); };
+    auto task = [=] { redistribute_now({source, source_parts}, {target, target_parts}, element_bytes, comm, options); };
     return Request((comm.alone() ? worker_of_one_process() : comm.worker())->start(std::move(task)));
   });
 }
@@ -164,21 +183,18 @@ class Redistribution::Impl {
   }
 
   void run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) {
-    std::vector<copy::LocalArray> from;
-    std::vector<copy::LocalArray> to;
+    Sides sides;
     std::string call;
     const auto checked = collective::caught([&] {
       call = base::text("run() of redistribution number ", number_);
-      from = core::local_arrays(pairs_->source(), core::as_mutable(source_parts), element_bytes_, comm_);
-      to = core::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_);
-      core::check_moved(*pairs_, from, to, element_bytes_);
+      sides = sides_of(*pairs_, source_parts, target_parts, element_bytes_, comm_);
     });
     if (!comm_.alone()) {
-      run_together(*comm_.transport(), &*exchange_, from, to, call, checked);
+      run_together(*comm_.transport(), &*exchange_, sides, call, checked);
       return;
     }
     if (checked) std::rethrow_exception(checked);
-    redistribution::gather_all(*pairs_, from, to, element_bytes_, useful_threads(*pairs_, element_bytes_));
+    redistribution::gather_all(*pairs_, sides.from, sides.to, element_bytes_, useful_threads(*pairs_, element_bytes_));
   }
 
   ~Impl() {

@@ -51,8 +51,9 @@ std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& a
   std::int64_t elements = 0;
   first_ = position_;
   keep(
-      asked, call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
-      flags | PLAIT_EVENT_COLLECTIVE | PLAIT_EVENT_AT_POSITION,
+      asked,
+      {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
+       flags | PLAIT_EVENT_COLLECTIVE | PLAIT_EVENT_AT_POSITION},
       [&] { return Extent{offset_of(first_), asked_bytes(call)}; },
       [&] {
         together([&](transport::Transport& transport, bool& begun) {
@@ -142,7 +143,7 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
   } else {
     const std::int64_t memory = file().array().options.memory_bytes;
     together.step([&] {
-      access::read_same(transport, *store_, offset_of(position_), call.data, elements * element_bytes_,
+      access::read_same(transport, *store_, {offset_of(position_), call.data, elements * element_bytes_},
                         memory == 0 ? plan::kDefaultMemory : memory);
     });
   }

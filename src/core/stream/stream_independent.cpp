@@ -43,7 +43,7 @@ void IndependentStream::claimed(const Call& call, Body&& body) {
 void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretch& stretch,
                                   const base::RecordedCall& asked, unsigned flags) {
   keep(
-      asked, call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION,
+      asked, {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION},
       [&] { return Extent{offset_of(stretch.first), asked_bytes(call)}; },
       [&] {
         if (call.write) {

@@ -86,19 +86,19 @@ void SharedFile::Impl::access(const Extent& extent, bool writes) {
   const auto asked = transfer(extent, writes);
   if (!asked) return;
   if (asked->fits_here()) return asked->run();
-  asked->start(outstanding_, service_->active).wait();
+  asked->start(outstanding_, service_->active()).wait();
 }
 
 DistantRequest SharedFile::Impl::start(const Extent& extent, bool writes) {
   const auto asked = transfer(extent, writes);
   if (!asked || (!writes && asked->read_cached())) return DistantRequest(base::make_owned<DistantRequest::Impl>());
-  return asked->start(outstanding_, service_->active);
+  return asked->start(outstanding_, service_->active());
 }
 
 std::int64_t SharedFile::Impl::size() {
   check_open();
   std::int64_t result = 0;
-  const auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active);
+  const auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
   request->start(1, 1, 1, [this, &result](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
     distant::shared::ask_end(
         parts_, [&result, done = std::move(done)](const transport::CallFailure* failure, std::int64_t end) {

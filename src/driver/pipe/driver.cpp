@@ -61,18 +61,27 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
     if (opening.mode() == Mode::kReadWrite)
       throw Error(ErrorKind::kArgument,
                   base::text(opening.name(), " cannot be read and written; open it with mode \"r\" or \"w\""));
-    if (wanted.several || wanted.offset != 0)
-      throw Error(ErrorKind::kArgument, base::text(opening.name(), " has no offsets; leave offset and several out"));
-    if (writes) type = container::described_type(wanted, opening.name(), true);
+    if (wanted.offset != 0)
+      throw Error(ErrorKind::kArgument, base::text(opening.name(), " has no offsets; leave offset out"));
+    // Of several arrays each step says what it has.
+    if (writes && !wanted.several) type = container::described_type(wanted, opening.name(), true);
   });
   std::unique_ptr<core::Source> source;
   if (writes) {
     auto writer = std::make_unique<Writer>(call, opening.name(), options, type, opening.comm().alone());
     source = std::make_unique<WritingSource>(std::move(writer));
   } else {
-    auto reader = std::make_unique<Reader>(call, opening.name(), options,
-                                           Reader::Expected{wanted.dtype.value_or(""), wanted.shape});
+    const Reader::Expected expected =
+        wanted.several ? Reader::Expected{} : Reader::Expected{wanted.dtype.value_or(""), wanted.shape};
+    auto reader = std::make_unique<Reader>(call, opening.name(), options, expected);
     type = reader->type();
+    call.step([&] {
+      const std::int64_t bytes = wanted.several ? 0 : wanted.element_bytes;
+      if (bytes != 0 && type.element_bytes != 0 && bytes != type.element_bytes)
+        throw Error(ErrorKind::kArgument,
+                    base::text(opening.name(), ": the two ends differ: elements of ", type.element_bytes,
+                               " bytes are written, but of ", bytes, " bytes read; leave element_bytes out"));
+    });
     source = std::make_unique<ReadingSource>(std::move(reader));
   }
   opening.adopt(type);

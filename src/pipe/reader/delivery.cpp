@@ -83,7 +83,7 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
     for (std::size_t v = 0; v <= variable; ++v)
       placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
                     step.variables[v].type.element_bytes);
-    const std::byte* slot = partners.of(process).slot(step.slot, step.number);
+    const std::byte* slot = partners.of(process).slot(step.slot, step.number, placement.end());
     // It is only read from.
     sources.push_back(dense_array(pairs_.source(), rank,
                                   const_cast<std::byte*>(slot) + placement.offset(variable, rank), element_bytes_));
@@ -92,10 +92,25 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
   if (!stage_ || stage_->bytes() < target.gather->stage_bytes()) stage_.emplace(target.gather->stage_bytes());
   const redistribution::Gather* const gathers[] = {&*target.gather};
   redistribution::gather(gathers, sources, {&array, 1}, stage_->data(), {});
+  for (const std::size_t i : target.mapped)
+    partners.of(partners.process_of(target.sources[i].rank)).check(step.slot, step.number);
 }
 
 void Delivery::run(const StepDescription& step, std::size_t variable, Partners& partners,
                    std::span<const copy::LocalArray> arrays, collective::Times& spent) {
+  try {
+    take(step, variable, partners, arrays, spent);
+  } catch (...) {
+    // Answers that are under way must not be taken for those of the next read.
+    for (const Target& target : targets_)
+      for (const Source& source : target.sources)
+        if (source.packed) partners.leave(partners.process_of(source.rank));
+    throw;
+  }
+}
+
+void Delivery::take(const StepDescription& step, std::size_t variable, Partners& partners,
+                    std::span<const copy::LocalArray> arrays, collective::Times& spent) {
   if (!looked_) {
     for (Target& target : targets_) look_around(target, partners);
     looked_ = true;

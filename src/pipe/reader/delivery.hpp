@@ -61,6 +61,8 @@ class Delivery {
     std::optional<redistribution::Gather> gather;  // of the sources that can be mapped
     std::vector<std::size_t> mapped;               // those sources
   };
+  void take(const StepDescription& step, std::size_t variable, Partners& partners,
+            std::span<const copy::LocalArray> arrays, collective::Times& spent);
   void look_around(Target& target, Partners& partners) const;
   void fill(Target& target, const StepDescription& step, std::size_t variable, Partners& partners,
             const copy::LocalArray& array);

@@ -18,6 +18,8 @@ using transport::native::Link;
 namespace {
 
 constexpr std::chrono::seconds kConnecting{15};
+/// What is told of a step: of very irregular layouts every index.
+constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
 
 [[noreturn]] void fail_frame() {
   throw Error(ErrorKind::kSystem, "the writer of a pipe sends what no reader expects; use the same Plait at both ends",
@@ -33,25 +35,30 @@ void send(Link& link, Frame kind, const FieldWriter& fields) {
   link.send({static_cast<std::uint32_t>(kind), 0, 0, fields.bytes().size()}, parts, no_limit());
 }
 
+/// errors  What the frame says went wrong, where it is a refusal.
+void take_body(Link& link, const FrameHead& head, std::string& body) {
+  if (head.bytes > kMostText) fail_frame();
+  body.resize(head.bytes);
+  const std::span<std::byte> parts[] = {std::as_writable_bytes(std::span(body))};
+  link.take(parts, no_limit());
+  if (head.kind != static_cast<std::uint32_t>(Frame::kRefused)) return;
+  FieldReader fields(body);
+  const auto code = static_cast<int>(fields.number());
+  throw Error(code == 0 || code == EINVAL ? ErrorKind::kArgument : ErrorKind::kSystem, fields.text(),
+              code == EINVAL ? 0 : code);
+}
+
 }  // namespace
 
 Clock::time_point no_limit() { return Clock::now() + std::chrono::hours(24 * 365 * 10); }
 
 FrameHead receive_frame(Link& link, std::string& body, Clock::time_point until) {
   const FrameHead head = link.receive(until);
-  body.resize(head.bytes);
-  const std::span<std::byte> parts[] = {std::as_writable_bytes(std::span(body))};
-  link.take(parts, no_limit());
-  if (head.kind == static_cast<std::uint32_t>(Frame::kRefused)) {
-    FieldReader fields(body);
-    const auto code = static_cast<int>(fields.number());
-    throw Error(code == 0 || code == EINVAL ? ErrorKind::kArgument : ErrorKind::kSystem, fields.text(),
-                code == EINVAL ? 0 : code);
-  }
+  take_body(link, head, body);
   return head;
 }
 
-const std::byte* Partner::slot(int number, std::int64_t step) {
+const std::byte* Partner::slot(int number, std::int64_t step, std::int64_t bytes) {
   SlotMemory& memory = slots_[number];
   if (memory.data() == nullptr) {
     FieldWriter fields;
@@ -59,12 +66,25 @@ const std::byte* Partner::slot(int number, std::int64_t step) {
     send(*link_, Frame::kMap, fields);
     std::string body;
     if (receive_frame(*link_, body, no_limit()).kind != static_cast<std::uint32_t>(Frame::kSlot)) fail_frame();
-    memory.map(link_->descriptor());
+    base::Descriptor descriptor = link_->descriptor();
+    if (descriptor.number() < 0)
+      throw Error(ErrorKind::kSystem,
+                  "no descriptor of a step's memory has come from the writer: this process, or the writer's, has too "
+                  "many files open; close some, or let it have more (ulimit -n)",
+                  EMFILE);
+    memory.map(std::move(descriptor));
   }
-  if (memory.head().bytes > memory.bytes()) memory.map_more();
-  if (memory.head().step != step)
-    throw Error(ErrorKind::kSystem, text("step ", step, " is not there any more"), ESTALE);
+  if (memory.whole() > memory.bytes()) memory.map_more();
+  check(number, step);
+  if (bytes > memory.bytes()) fail_frame();
   return memory.data();
+}
+
+void Partner::check(int number, std::int64_t step) {
+  if (slots_[number].step() != step)
+    throw Error(ErrorKind::kSystem,
+                text("step ", step, " is not there any more: the writer has given this reader up, and gone on"),
+                ESTALE);
 }
 
 void Partner::ask(const Wanted& wanted) {
@@ -76,12 +96,9 @@ void Partner::ask(const Wanted& wanted) {
 std::int64_t Partner::receive(std::vector<std::byte>& stage, std::int64_t most) {
   const FrameHead head = link_->receive(no_limit());
   if (head.kind != static_cast<std::uint32_t>(Frame::kData)) {
-    std::string body(head.bytes, '\0');
-    const std::span<std::byte> parts[] = {std::as_writable_bytes(std::span(body))};
-    link_->take(parts, no_limit());
-    FieldReader fields(body);
-    const auto code = static_cast<int>(fields.number());
-    throw Error(ErrorKind::kSystem, fields.text(), code);
+    std::string body;
+    take_body(*link_, head, body);
+    fail_frame();
   }
   if (head.bytes == 0 || head.bytes > static_cast<std::uint64_t>(most)) fail_frame();
   stage.resize(head.bytes);
@@ -99,27 +116,40 @@ std::unique_ptr<Link> Partners::connect(const Endpoints& to, std::int64_t proces
   }
 }
 
-Endpoints Partners::find(std::int64_t process) {
-  const auto ask = [&](const Endpoints& whom, std::int64_t who) {
-    const std::unique_ptr<Link> link = connect(whom, who);
-    FieldWriter fields;
-    fields.put(process);
-    send(*link, Frame::kWhere, fields);
-    std::string body;
-    if (receive_frame(*link, body, Clock::now() + kConnecting).kind != static_cast<std::uint32_t>(Frame::kThere))
-      fail_frame();
-    return Endpoints::parse(body);
-  };
-  if (process == 0) return first_;
-  const Endpoints near = ask(first_, 0);
-  return process < kGroup || process % kGroup == 0 ? near : ask(near, process - process % kGroup);
+std::vector<std::string> Partners::ask_for(const std::string& endpoints, std::int64_t process,
+                                           std::int64_t what) const {
+  const std::unique_ptr<Link> link = connect(Endpoints::parse(endpoints), process);
+  FieldWriter fields;
+  fields.put(what);
+  send(*link, Frame::kWhere, fields);
+  std::string body;
+  if (receive_frame(*link, body, Clock::now() + kConnecting).kind != static_cast<std::uint32_t>(Frame::kThere))
+    fail_frame();
+  FieldReader answer(body);
+  std::vector<std::string> found(static_cast<std::size_t>(answer.count()));
+  for (std::string& one : found) one = answer.text();
+  return found;
+}
+
+const std::string& Partners::find(std::int64_t process) {
+  const std::int64_t number = process / kGroup;
+  std::vector<std::string>& group = groups_[number];
+  if (group.empty()) {
+    if (number > 0 && leaders_.empty()) leaders_ = ask_for(first_.text(), 0, kLeaders);
+    if (number > 0 && std::cmp_greater_equal(number, leaders_.size())) fail_frame();
+    const std::string leader = number == 0 ? first_.text() : leaders_[static_cast<std::size_t>(number)];
+    group = ask_for(leader, number * kGroup, kOwnGroup);
+  }
+  const auto member = static_cast<std::size_t>(process % kGroup);
+  if (member >= group.size()) fail_frame();
+  return group[member];
 }
 
 Partner& Partners::of(std::int64_t process) {
   std::unique_ptr<Partner>& partner = partners_[process];
   if (!partner) {
     try {
-      partner = std::make_unique<Partner>(connect(find(process), process));
+      partner = std::make_unique<Partner>(connect(process == 0 ? first_ : Endpoints::parse(find(process)), process));
     } catch (...) {
       partners_.erase(process);
       throw;

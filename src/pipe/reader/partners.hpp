@@ -23,8 +23,10 @@ class Partner {
 
   /// Whether its memory can be mapped.
   bool near() const { return link_->near(); }
-  /// The memory of a slot, with a step in it.  errors  kSystem: it is not there.
-  const std::byte* slot(int number, std::int64_t step);
+  /// The memory of a slot, with a step in it that has so many bytes.  errors  kSystem: it is not there.
+  const std::byte* slot(int number, std::int64_t step, std::int64_t bytes);
+  /// Whether the step was there until now, once it has been read.  errors  kSystem, ESTALE: it was not.
+  void check(int number, std::int64_t step);
   /// Asks for elements.
   void ask(const Wanted& wanted);
   /// Takes elements that were asked for, in the order in which they were.  `body` gets each piece as it comes: where it
@@ -63,16 +65,22 @@ class Partners {
   Placement placement(std::int64_t process) const { return Placement(processes_ == 1 ? -1 : process); }
   /// Connects to it at the first time.  errors  kSystem: it cannot be reached; names it.
   Partner& of(std::int64_t process);
+  /// Ends the connection to it: what has been asked for there will not be taken.
+  void leave(std::int64_t process) noexcept { partners_.erase(process); }
   std::size_t connected() const { return partners_.size(); }
 
  private:
-  transport::native::Endpoints find(std::int64_t process);
+  /// Where it may be reached: asked once for all of its group.
+  const std::string& find(std::int64_t process);
+  std::vector<std::string> ask_for(const std::string& endpoints, std::int64_t process, std::int64_t what) const;
   std::unique_ptr<transport::native::Link> connect(const transport::native::Endpoints& to, std::int64_t process) const;
 
   std::string shown_;
   transport::native::Endpoints first_;  // of the process of rank 0
   transport::native::Key key_;
   std::int64_t processes_;
+  std::vector<std::string> leaders_;                         // the first process of each group; empty: not asked for
+  std::map<std::int64_t, std::vector<std::string>> groups_;  // those that have been asked for
   std::map<std::int64_t, std::unique_ptr<Partner>> partners_;
 };
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
 #include "collective/broadcast.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
-#include "transport/native/interruption.hpp"
 
 namespace plait::pipe {
 
@@ -20,6 +20,8 @@ using transport::native::Key;
 using transport::native::Link;
 
 namespace {
+
+constexpr std::chrono::seconds kAnswering{15};
 
 void send(Link& link, Frame kind, std::span<const std::byte> body, Clock::time_point until) {
   const std::span<const std::byte> parts[] = {body};
@@ -64,14 +66,14 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
     try {
       if (const auto found = find_invitation(options_.name)) {
         invitation_ = *found;
-        control_ =
-            Link::connect(found->endpoints, found->key, std::min(until, Clock::now() + std::chrono::seconds(15)));
+        const auto answered = Clock::now() + kAnswering;  // not less for who does not want to wait for a writer
+        control_ = Link::connect(found->endpoints, found->key, answered);
         FieldWriter fields;
         fields.put(this_program()).put(processes).put(expected.dtype);
         fields.put(std::int64_t{expected.shape ? 1 : 0}).put(expected.shape.value_or(Extents()));
-        send(*control_, Frame::kAttach, fields.bytes(), until);
+        send(*control_, Frame::kAttach, fields.bytes(), answered);
         std::string body;
-        const auto head = receive_frame(*control_, body, until);
+        const auto head = receive_frame(*control_, body, answered);
         if (head.kind != static_cast<std::uint32_t>(Frame::kWelcome))
           throw Error(ErrorKind::kSystem, "the writer of a pipe does not speak as one", EPROTO);
         FieldReader welcome(body);
@@ -89,7 +91,7 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
       if (error.kind() == ErrorKind::kArgument || (!passing && is_there(options_.name, invitation_))) throw;
       last = error.what();
     }
-    transport::native::check_interrupted(shown_);
+    base::check_interruption();
     if (Clock::now() + pause > until) break;
     std::this_thread::sleep_for(pause);
   }

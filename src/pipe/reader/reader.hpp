@@ -44,7 +44,7 @@ class Reader : public core::Channel {
   /// Tells the writer that this reader goes.
   void leave() noexcept;
   /// The same, with an error.
-  void abort(const std::string& why) noexcept;
+  void abort(const std::string& why) noexcept override;
 
  private:
   static constexpr std::size_t kKept = 8;

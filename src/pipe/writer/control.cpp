@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
+#include "collective/agree.hpp"
 #include "pipe/meeting.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
-#include "transport/native/interruption.hpp"
 
 namespace plait::pipe {
 
@@ -42,27 +43,28 @@ void WriterControl::check_trouble() {
   throw Error(ErrorKind::kSystem, trouble, EPIPE);
 }
 
-bool WriterControl::pause(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
-  const Clock::time_point next = Clock::now() + transport::native::kInterval;
-  if (changed_.wait_until(lock, std::min(until, next)) != std::cv_status::timeout) return false;
-  lock.unlock();  // what is asked may take its time
-  transport::native::check_interrupted(shown_);
+bool WriterControl::wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
+  const Clock::time_point now = Clock::now();
+  if (now >= until) return false;
+  changed_.wait_until(lock, std::min(until, now + base::kBetweenInterruptions));
+  lock.unlock();
+  const std::exception_ptr interrupted = collective::caught(base::check_interruption);
   lock.lock();
-  return Clock::now() >= until;
+  if (interrupted) std::rethrow_exception(interrupted);
+  return true;
 }
 
 template <typename Ready>
 void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
-  Clock::time_point lonely = Clock::now();  // since when there has been no reader
   const auto limit = std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  Clock::time_point lonely = Clock::now();  // since when there has been no reader
   while (true) {
     check_trouble();
     if (ready()) return;
     if (!readers_.empty()) {
-      pause(lock, Clock::time_point::max());
+      wait_some(lock, Clock::time_point::max());
       lonely = Clock::now();
-    } else if (pause(lock, lonely + limit) && readers_.empty()) {
-      check_trouble();
+    } else if (!wait_some(lock, lonely + limit)) {
       throw Error(ErrorKind::kSystem,
                   text(shown_, ": no reader has come within ", seconds_text(options_.timeout), "; this is ", who_,
                        ", which writes ", words(type_), " and meets its readers in ", meeting_folder(),
@@ -80,18 +82,16 @@ void WriterControl::wait_for_readers() {
   const auto wanted = static_cast<std::size_t>(options_.readers);
   while (true) {
     check_trouble();
-    if (readers_.size() >= wanted) return;
-    if (pause(lock, until) && readers_.size() < wanted) {
-      check_trouble();
+    // One that has left again has come, too.
+    if (come_ >= wanted) return;
+    if (!wait_some(lock, until))
       throw Error(
           ErrorKind::kSystem,
-          text(shown_, ": ",
-               readers_.empty() ? "no reader has" : text("only ", readers_.size(), " of ", wanted, " readers have"),
+          text(shown_, ": ", come_ == 0 ? "no reader has" : text("only ", come_, " of ", wanted, " readers have"),
                " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ", words(type_),
                " and meets its readers in ", meeting_folder(),
                ". Start them, give them more time by timeout=, or do not wait for them by readers=0"),
           ETIMEDOUT);
-    }
   }
 }
 
@@ -105,12 +105,16 @@ Schedule::Begun WriterControl::begin() {
   return *begun;
 }
 
-void WriterControl::publish(const StepDescription& step) {
+std::string WriterControl::frame_of(const StepDescription& step) {
   FieldWriter fields;
   put(fields, step);
+  return fields.text();
+}
+
+void WriterControl::publish(const StepDescription& step, std::string frame) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(steps_, [this](const auto& one) { return !schedule_.holds(one.first); });
-  steps_[step.number] = newest_ = fields.text();
+  steps_[step.number] = std::move(frame);
   schedule_.publish();
   for (const Variable& one : step.variables) {
     std::int64_t bytes = one.type.element_bytes;
@@ -132,7 +136,7 @@ void WriterControl::finish() {
   if (options_.when_full == WhenFull::kDropOldest) {
     // Who watches does not keep the program for ever, and nobody is waited for.
     const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
-    while (!readers_.empty() && !schedule_.drained() && changed_.wait_until(lock, until) != std::cv_status::timeout) {
+    while (!readers_.empty() && !schedule_.drained() && wait_some(lock, until)) {
     }
   } else {
     wait(lock, [&] { return schedule_.drained(); });
@@ -144,7 +148,7 @@ void WriterControl::finish() {
   }
   // They have what is in line for them once they are gone, or do not want it.
   const Clock::time_point gone = Clock::now() + kParting;
-  while (!readers_.empty() && changed_.wait_until(lock, gone) != std::cv_status::timeout) {
+  while (!readers_.empty() && wait_some(lock, gone)) {
   }
 }
 
@@ -163,6 +167,7 @@ void WriterControl::abort(const std::string& why) noexcept {
 
 std::string WriterControl::mismatch(const std::string& dtype, bool has_shape, const Extents& shape,
                                     const std::string& who) const {
+  if (type_.element_bytes == 0) return "";  // each step says what it has
   if ((dtype.empty() || type_.dtype.empty() || dtype == type_.dtype) && (!has_shape || shape == type_.shape)) return "";
   return text(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ", who, " reads ",
               has_shape ? shape_to_string(shape) : shape_to_string(type_.shape), ' ',
@@ -170,11 +175,16 @@ std::string WriterControl::mismatch(const std::string& dtype, bool has_shape, co
 }
 
 void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& fields) {
+  if (readers_.contains(peer->number()))
+    throw Error(ErrorKind::kSystem, "a reader comes twice by one connection", EPROTO);
   const std::string who = fields.text();
   const std::int64_t processes = fields.number();
   const std::string dtype = fields.text();
   const bool has_shape = fields.number() != 0;
   const Extents shape = fields.numbers();
+  // Each connection is one reader's.
+  if (readers_.contains(peer->number()))
+    throw Error(ErrorKind::kSystem, "a reader of a pipe that comes twice by one connection", EPROTO);
   std::string why = mismatch(dtype, has_shape, shape, who);
   int code = EINVAL;
   if (schedule_.over()) {
@@ -184,7 +194,8 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
   } else if (!aborted_.empty()) {
     why = aborted_;
     code = ECONNREFUSED;
-  } else if (!why.empty()) {
+  } else if (!why.empty() && options_.when_full == WhenFull::kWait && std::cmp_less(come_, options_.readers)) {
+    // It was to be one of those that the writer waits for; anybody else who is mistaken stops nobody.
     trouble_ = why;
   }
   FieldWriter answer;
@@ -194,6 +205,7 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, FieldReader& field
     peer->close();
   } else {
     readers_[peer->number()] = {schedule_.attach(), who, processes, peer};
+    ++come_;
     put(answer, type_);
     answer.put(std::int64_t{processes_}).put(who_);
     send(*peer, Frame::kWelcome, answer.bytes());
@@ -219,14 +231,15 @@ void WriterControl::serve_all() {
   for (auto& [number, reader] : readers_) serve(reader);
 }
 
-void WriterControl::drop(std::uint64_t peer, const std::string& trouble) {
+void WriterControl::drop(std::uint64_t peer, Going how, const std::string& trouble) {
   const auto found = readers_.find(peer);
   if (found == readers_.end()) return;
   // Who only watches may go as it likes.
-  if (!trouble.empty() && options_.when_full == WhenFull::kWait && !found->second.ended)
+  if (how == Going::kFailed && options_.when_full == WhenFull::kWait && !found->second.ended)
     trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
-  schedule_.leave(found->second.id);
+  schedule_.leave(found->second.id, how == Going::kContent);
   readers_.erase(found);
+  serve_all();  // a slot may be free for another one
   changed_.notify_all();
 }
 
@@ -247,17 +260,18 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
       break;
     case Frame::kDone:
       schedule_.done(found->second.id);
+      serve_all();
       changed_.notify_all();
       break;
-    case Frame::kLeave: drop(peer->number(), ""); break;
-    case Frame::kAbort: drop(peer->number(), text("has failed: ", fields.text())); break;
+    case Frame::kLeave: drop(peer->number(), Going::kContent, ""); break;
+    case Frame::kAbort: drop(peer->number(), Going::kFailed, text("has failed: ", fields.text())); break;
     default: throw Error(ErrorKind::kSystem, "a frame that no writer of a pipe knows", EPROTO);
   }
 }
 
 void WriterControl::closed(const std::shared_ptr<Peer>& peer, const std::string& why) {
   const std::scoped_lock lock(mutex_);
-  drop(peer->number(), text("is lost: ", why));
+  drop(peer->number(), Going::kFailed, text("is lost: ", why));
 }
 
 std::string WriterControl::status() const {
@@ -268,7 +282,7 @@ std::string WriterControl::status() const {
   out.put(schedule_.dropped()).put(bytes_).put(static_cast<std::int64_t>(readers_.size()));
   for (const auto& [number, reader] : readers_)
     out.put(reader.who).put(reader.processes).put(schedule_.position(reader.id) + 1);
-  out.put(newest_);
+  out.put(steps_.empty() ? std::string_view() : steps_.rbegin()->second);
   return out.text();
 }
 

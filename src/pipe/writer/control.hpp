@@ -33,7 +33,10 @@ class WriterControl {
   /// Waits until there is room for the next step.
   /// errors  kSystem: a reader has failed or been lost; ETIMEDOUT: there is no reader.
   Schedule::Begun begin();
-  void publish(const StepDescription& step);
+  /// A step's frame, which publish() takes.
+  static std::string frame_of(const StepDescription& step);
+  /// Hands the step that has begun to the readers.
+  void publish(const StepDescription& step, std::string frame);
   void cancel();
   /// Tells the readers that no more steps come, and waits until they have read all.  errors  As begin().
   void finish();
@@ -62,13 +65,14 @@ class WriterControl {
   /// Sends a reader that waits what there is for it.
   void serve(Reader& reader);
   void serve_all();
-  void drop(std::uint64_t peer, const std::string& trouble);
+  enum class Going : std::uint8_t { kContent, kFailed };
+  void drop(std::uint64_t peer, Going how, const std::string& trouble);
   std::string status() const;
   /// errors  What went wrong with a reader since it was asked last.
   void check_trouble();
-  /// Waits until something has changed, or a moment.  Returns whether the time is up.
-  /// errors  kSystem, EINTR: a signal ends the wait.
-  bool pause(std::unique_lock<std::mutex>& lock, Clock::time_point until);
+  /// Waits until something has changed, or not much longer.  false: it is late.
+  /// errors  kSystem, EINTR: the program is to get out of it.
+  bool wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until);
   /// Waits for `ready`; where there is no reader, for as long as the options say.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
@@ -82,8 +86,8 @@ class WriterControl {
   std::condition_variable changed_;
   Schedule schedule_;
   std::map<std::uint64_t, Reader> readers_;    // by the number of their connection
-  std::map<std::int64_t, std::string> steps_;  // those that are held, as they are sent
-  std::string newest_;                         // the last one, as it was sent; empty: there has been none
+  std::size_t come_ = 0;                       // so many readers, whether they are still there or not
+  std::map<std::int64_t, std::string> steps_;  // those that are held, and the last one, as they are sent
   std::int64_t bytes_ = 0;                     // of all steps so far
   std::string trouble_;
   std::string aborted_;

@@ -26,7 +26,14 @@ void Schedule::release() {
   });
 }
 
+bool Schedule::may_be_read(const Step& step) const {
+  if (when_full_ == WhenFull::kWait || is_read_now(step)) return true;
+  const auto busy = std::ranges::count_if(steps_, [this](const Step& one) { return is_read_now(one); });
+  return busy < slots_ - 1;
+}
+
 std::optional<Schedule::Begun> Schedule::begin() {
+  cancel();
   if (free_.empty()) release();
   if (free_.empty() && when_full_ == WhenFull::kDropOldest) {
     const auto oldest = std::ranges::find_if(steps_, [this](const Step& step) { return !is_read_now(step); });
@@ -62,9 +69,15 @@ std::uint64_t Schedule::attach() {
 std::optional<Schedule::Given> Schedule::next(std::uint64_t reader) {
   Reader& one = readers_.at(reader);
   const auto found = std::ranges::find_if(steps_, [&](const Step& step) { return step.number > one.position; });
-  if (found == steps_.end()) return std::nullopt;
+  if (found == steps_.end() || !may_be_read(*found)) return std::nullopt;
   one.reading = found->number;
   return Given{found->number, found->slot};
+}
+
+void Schedule::leave(std::uint64_t reader, bool content) {
+  if (content) done(reader);
+  readers_.erase(reader);
+  release();
 }
 
 void Schedule::done(std::uint64_t reader) {

@@ -28,7 +28,7 @@ class Schedule {
     std::int64_t step = 0;
     int slot = 0;
   };
-  /// The next step's slot; nothing while the queue is full.
+  /// The next step's slot, in place of one that has begun and was not published; nothing while the queue is full.
   std::optional<Begun> begin();
   /// The step that has begun can be read from now on.
   void publish();
@@ -43,11 +43,13 @@ class Schedule {
     std::int64_t step = 0;
     int slot = 0;
   };
-  /// The step that a reader reads from now on, having read the one before; nothing while there is no newer one.
+  /// The step that a reader reads from now on, having read the one before; nothing while there is no newer one.  Where
+  /// the oldest is dropped, readers have one slot less than there are at a time, so that the writer always finds one.
   std::optional<Given> next(std::uint64_t reader);
   /// A reader has read what it was given.
   void done(std::uint64_t reader);
-  void leave(std::uint64_t reader) { readers_.erase(reader); }
+  /// A reader goes.  content: it has had what it wanted of the step that it reads.
+  void leave(std::uint64_t reader, bool content);
 
   /// Whether a reader has had all that it will ever get.
   bool at_end(std::uint64_t reader) const;
@@ -75,6 +77,7 @@ class Schedule {
     std::int64_t reading = -1;  // -1: none
   };
   bool is_read_now(const Step& step) const;
+  bool may_be_read(const Step& step) const;
   bool wanted(const Step& step) const;
   void release();
 

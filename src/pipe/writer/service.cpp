@@ -25,13 +25,12 @@ void WriterService::set_directory(std::vector<std::string> group, std::vector<st
   groups_ = std::move(groups);
 }
 
-std::string WriterService::where(std::int64_t process) const {
-  const auto in = [](const std::vector<std::string>& all, std::int64_t i) {
-    return i >= 0 && static_cast<std::size_t>(i) < all.size() ? all[static_cast<std::size_t>(i)] : std::string();
-  };
-  // Rank 0 knows its own group and the first process of each; who asks for another goes on from there.
-  if (!groups_.empty() && process >= kGroup) return in(groups_, process / kGroup);
-  return in(group_, process % kGroup);
+std::string WriterService::where(std::int64_t what) const {
+  const std::vector<std::string>& all = what == kLeaders ? groups_ : group_;
+  FieldWriter answer;
+  answer.put(static_cast<std::int64_t>(all.size()));
+  for (const std::string& one : all) answer.put(one);
+  return answer.text();
 }
 
 void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& head, FieldReader& fields) {
@@ -50,10 +49,9 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
       const auto bytes = static_cast<std::uint64_t>(message->bytes());
       return peer->stream(
           {static_cast<std::uint32_t>(Frame::kData), 0, head.tag, 0}, bytes,
-          [message](std::uint64_t offset, std::span<std::byte> into) {
+          [message, steps = steps_](std::uint64_t offset, std::span<std::byte> into) {
             try {
-              message->pack(static_cast<std::int64_t>(offset), into);
-              return true;
+              return steps->pack(*message, static_cast<std::int64_t>(offset), into);
             } catch (...) {
               return false;
             }

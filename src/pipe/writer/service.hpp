@@ -30,7 +30,7 @@ class WriterService : public transport::native::Service {
  private:
   void serve(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
              FieldReader& fields);
-  std::string where(std::int64_t process) const;
+  std::string where(std::int64_t what) const;
 
   std::shared_ptr<StepStore> steps_;
   std::shared_ptr<WriterControl> control_;

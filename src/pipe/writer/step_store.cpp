@@ -45,7 +45,7 @@ void StepStore::begin(std::int64_t step, int slot) {
   begun_ = slot;
   Slot& here = slots_[static_cast<std::size_t>(slot)];
   here.memory.grow(Placement::kHead);
-  here.memory.head().step = -1;
+  here.memory.set_step(-1);
   here.step = step;
   here.arrays.clear();
   here.placement.emplace(process_);
@@ -75,7 +75,7 @@ void StepStore::publish() {
   const std::scoped_lock lock(mutex_);
   Slot& slot = slots_[static_cast<std::size_t>(begun_)];
   // Readers hear of the step by a message that is sent after this.
-  slot.memory.head().step = slot.step;
+  slot.memory.set_step(slot.step);
   begun_ = -1;
 }
 
@@ -114,7 +114,8 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
   const std::scoped_lock lock(mutex_);
   const bool there = wanted.slot >= 0 && static_cast<std::size_t>(wanted.slot) < slots_.size();
   Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
-  if (slot == nullptr || slot->step != wanted.step || slot->memory.head().step != wanted.step)
+  if (slot == nullptr || slot->memory.data() == nullptr || slot->step != wanted.step ||
+      slot->memory.step() != wanted.step)
     throw Error(ErrorKind::kSystem, base::text("step ", wanted.step, " is not there any more"), ESTALE);
   if (wanted.variable < 0 || static_cast<std::size_t>(wanted.variable) >= slot->arrays.size())
     throw Error(ErrorKind::kArgument, base::text("step ", wanted.step, " has no such array"));
@@ -123,6 +124,8 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
   if (!layout.has_rank(wanted.sender) || (process_ >= 0 && wanted.sender != process_))
     throw Error(ErrorKind::kArgument, base::text("rank ", wanted.sender, " is not held here"));
   Message message;
+  message.step_ = wanted.step;
+  message.slot_ = wanted.slot;
   message.packed_ = plan(layout, wanted, element_bytes);
   message.element_bytes_ = element_bytes;
   message.from_ = dense_array(layout, wanted.sender,
@@ -131,6 +134,14 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
 }
 
 std::int64_t StepStore::Message::bytes() const { return packed_->elements() * element_bytes_; }
+
+bool StepStore::pack(const Message& message, std::int64_t offset, std::span<std::byte> into) {
+  // Under the lock nobody takes the slot for the next step, whose memory may be another one.
+  const std::scoped_lock lock(mutex_);
+  if (slots_[static_cast<std::size_t>(message.slot_)].memory.step() != message.step_) return false;
+  message.pack(offset, into);
+  return true;
+}
 
 void StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) const {
   const auto bytes = static_cast<std::int64_t>(into.size());

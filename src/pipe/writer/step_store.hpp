@@ -58,16 +58,22 @@ class StepStore {
   class Message {
    public:
     std::int64_t bytes() const;
-    void pack(std::int64_t offset, std::span<std::byte> into) const;
 
    private:
     friend class StepStore;
+    void pack(std::int64_t offset, std::span<std::byte> into) const;
+
+    std::int64_t step_ = 0;
+    int slot_ = 0;
     std::shared_ptr<const redistribution::PackedMessage> packed_;
     copy::LocalArray from_;
     std::int64_t element_bytes_ = 1;
   };
   /// errors  kArgument, kSystem: no such step or array.
   Message find(const Wanted& wanted);
+  /// Fills `into` with the bytes of a message from `offset` on.  false: the step is not there any more, for the reader
+  /// has been dropped.
+  bool pack(const Message& message, std::int64_t offset, std::span<std::byte> into);
 
  private:
   struct Slot {

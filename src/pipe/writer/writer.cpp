@@ -38,14 +38,20 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   const auto reached = [this] { return server_->endpoints().text(); };
   std::vector<std::string> group = collective::gather(transport, reached, {1, kGroup});
   std::vector<std::string> groups = collective::gather(transport, reached, {kGroup});
-  service_->set_directory(std::move(group), std::move(groups));
+  // All know it before the first reader comes, who asks any of them.
+  call.step([&] { service_->set_directory(std::move(group), std::move(groups)); });
   call.step([&] {
     if (first_)
       meeting_ = std::make_unique<MeetingFile>(options.name, Invitation{server_->endpoints(), Key::parse(secret), who});
   });
-  call.step([&] {
-    if (first_) control_->wait_for_readers();
-  });
+  try {
+    call.step([&] {
+      if (first_) control_->wait_for_readers();
+    });
+  } catch (const Error& error) {
+    abort(error.what());  // there is no destructor to tell those that have come
+    throw;
+  }
 }
 
 Writer::~Writer() { abort("it has ended without closing the pipe"); }
@@ -87,12 +93,15 @@ void Writer::move(collective::Collective& call, const core::Transfer& transfer) 
 }
 
 void Writer::end_step(collective::Collective& call, bool keep) {
+  std::string frame;
   call.step([&] {
-    if (keep) steps_->publish();
+    if (!keep) return;
+    if (first_) frame = WriterControl::frame_of(step_);
+    steps_->publish();
   });
   if (!first_) return;
   if (keep) {
-    control_->publish(step_);
+    control_->publish(step_, std::move(frame));
   } else {
     control_->cancel();
   }

@@ -39,7 +39,7 @@ class Writer : public core::Channel {
   /// Waits until all steps have been read.  Collective.  errors  The same on every rank.
   void finish(collective::Collective& call);
   /// Tells the readers that no more will come, and why, unless finish() has been called.
-  void abort(const std::string& why) noexcept;
+  void abort(const std::string& why) noexcept override;
 
  private:
   void meet(collective::Collective& call);

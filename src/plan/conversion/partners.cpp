@@ -38,24 +38,33 @@ Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t ext
 
 namespace {
 
+/// One dimension of two layouts, seen from a coordinate of the first.
+struct View {
+  const Layout& mine;
+  const Layout& other;
+  int dimension;
+  std::int64_t coordinate;
+
+  Overlap overlap_with(std::int64_t other_coordinate, const Pieces& pieces) const {
+    return overlap_of(pieces, padded(mine, dimension, coordinate), padded(other, dimension, other_coordinate));
+  }
+};
+
 /// The partners of a coordinate without a halo to fill, by one walk over what it owns.
-std::vector<Partner> partners_of_walk(const Span& own, const Layout& mine, std::int64_t position, const Layout& other,
-                                      int d) {
+std::vector<Partner> partners_of_walk(const Span& own, const View& view) {
   std::vector<Partner> found;
-  for (OwnedPieces& owned : owned_pieces(own.set, other.owner_map(d))) {
-    shift(owned.pieces, own.position, other.halo(d).lo);
-    found.push_back(
-        {owned.coordinate, {overlap_of(owned.pieces, padded(mine, d, position), padded(other, d, owned.coordinate))}});
+  for (OwnedPieces& owned : owned_pieces(own.set, view.other.owner_map(view.dimension))) {
+    shift(owned.pieces, own.position, view.other.halo(view.dimension).lo);
+    found.push_back({owned.coordinate, {view.overlap_with(owned.coordinate, owned.pieces)}});
   }
   return found;
 }
 
 /// The same by looking at each coordinate that may be one.
-std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const Layout& mine, std::int64_t position,
-                                       const Layout& other, int d, bool fill_other) {
+std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const View& view, bool fill_other) {
   std::vector<std::int64_t> candidates;
   for (const Span& span : own) {
-    const auto met = coordinates_meeting(span.set, other, d, fill_other);
+    const auto met = coordinates_meeting(span.set, view.other, view.dimension, fill_other);
     candidates.insert(candidates.end(), met.begin(), met.end());
   }
   if (own.size() > 1) {
@@ -65,12 +74,12 @@ std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const Layou
   std::vector<Partner> found;
   for (const std::int64_t coordinate : candidates) {
     Partner partner{coordinate, {}};
-    for (const Span& theirs : spans(other, d, coordinate, fill_other))
+    for (const Span& theirs : spans(view.other, view.dimension, coordinate, fill_other))
       for (const Span& span : own) {
         Pieces pieces = intersect(span.set, theirs.set);
         if (pieces.empty()) continue;
         shift(pieces, span.position, theirs.position);
-        partner.overlaps.push_back(overlap_of(pieces, padded(mine, d, position), padded(other, d, coordinate)));
+        partner.overlaps.push_back(view.overlap_with(coordinate, pieces));
       }
     if (!partner.overlaps.empty()) found.push_back(std::move(partner));
   }
@@ -87,8 +96,8 @@ std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std:
     const std::int64_t coordinate = position[static_cast<std::size_t>(d)];
     const std::vector<Span> own = spans(mine, d, coordinate, fill_mine);
     const bool walks = own.size() == 1 && owner_walk_is_cheaper(own[0].set, other.owner_map(d));
-    result.push_back(walks ? partners_of_walk(own[0], mine, coordinate, other, d)
-                           : partners_of_pairs(own, mine, coordinate, other, d, fill_other));
+    const View view{mine, other, d, coordinate};
+    result.push_back(walks ? partners_of_walk(own[0], view) : partners_of_pairs(own, view, fill_other));
   }
   return result;
 }

@@ -76,27 +76,37 @@ ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t 
   return ::pwritev(file, parts.data(), static_cast<int>(parts.size()), request.offset + done);
 }
 
+/// A file as its store has opened it.
+struct Opened {
+  const std::string& path;
+  int descriptor;
+  RecordedFile& recorded;
+};
+
+/// What one call asks the system for.
+struct SystemCall {
+  plait_event_kind kind;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  bool look = false;  // only into the cache
+};
+
 /// Makes one call and keeps it in the trace.  Looks into the cache that found nothing are no requests.
 template <typename Call>
-ssize_t recorded(plait_event_kind kind, RecordedFile& file, std::int64_t offset, std::int64_t bytes, bool look,
-                 Call&& call) {
-  const base::RecordedRequest reaching(kind);
+ssize_t recorded(RecordedFile& file, const SystemCall& asked, Call&& call) {
+  const base::RecordedRequest reaching(asked.kind);
   const ssize_t result = call();
-  if (reaching.kept() && !(look && result <= 0))
-    reaching.end(file.number(), offset, look ? result : std::min(bytes, kMostBytesACall), result < 0 ? -errno : result);
+  if (reaching.kept() && !(asked.look && result <= 0))
+    reaching.end({file.number(), asked.offset, asked.look ? result : std::min(asked.bytes, kMostBytesACall),
+                  result < 0 ? -errno : result});
   return result;
 }
 
 class PendingRead : public Pending {
  public:
-  PendingRead(const std::string& path, int file, RecordedFile& recorded_file, std::int64_t least_read_ahead,
-              std::atomic<bool>& cold, std::vector<ReadSegment> segments)
-      : path_(path),
-        file_(file),
-        recorded_file_(recorded_file),
-        least_read_ahead_(least_read_ahead),
-        cold_(cold),
-        segments_(std::move(segments)) {
+  PendingRead(const Opened& file, std::int64_t least_read_ahead, std::atomic<bool>& cold,
+              std::vector<ReadSegment> segments)
+      : file_(file), least_read_ahead_(least_read_ahead), cold_(cold), segments_(std::move(segments)) {
     if (!cold_) return;
     for_each_request(segments_, [this](const Request<ReadSegment>& request) { start_read_ahead(request); });
   }
@@ -107,11 +117,12 @@ class PendingRead : public Pending {
 
  private:
   void start_read_ahead(const Request<ReadSegment>& request) const {
-    if (request.bytes >= least_read_ahead_) ::posix_fadvise(file_, request.offset, request.bytes, POSIX_FADV_WILLNEED);
+    if (request.bytes >= least_read_ahead_)
+      ::posix_fadvise(file_.descriptor, request.offset, request.bytes, POSIX_FADV_WILLNEED);
   }
   ssize_t call(const Request<ReadSegment>& request, std::int64_t done, int flags) {
-    return recorded(PLAIT_EVENT_READ, recorded_file_, request.offset + done, request.bytes - done, flags != 0,
-                    [&] { return read_some(file_, request, done, flags); });
+    return recorded(file_.recorded, {PLAIT_EVENT_READ, request.offset + done, request.bytes - done, flags != 0},
+                    [&] { return read_some(file_.descriptor, request, done, flags); });
   }
   void read(const Request<ReadSegment>& request) {
     std::int64_t done = 0;
@@ -128,18 +139,16 @@ class PendingRead : public Pending {
       if (got > 0) {
         done += got;
       } else if (got == 0) {
-        throw Error(ErrorKind::kSystem, base::text("cannot read ", path_, " at offset ", request.offset + done,
+        throw Error(ErrorKind::kSystem, base::text("cannot read ", file_.path, " at offset ", request.offset + done,
                                                    ": the file ends there, but ", request.bytes - done,
                                                    " more bytes were expected; it has been truncated"));
       } else if (errno != EINTR) {
-        throw system_error(base::text("read ", path_, " at offset ", request.offset + done), errno);
+        throw system_error(base::text("read ", file_.path, " at offset ", request.offset + done), errno);
       }
     }
   }
 
-  const std::string& path_;
-  int file_;
-  RecordedFile& recorded_file_;
+  Opened file_;
   std::int64_t least_read_ahead_;
   std::atomic<bool>& cold_;
   std::vector<ReadSegment> segments_;
@@ -147,8 +156,7 @@ class PendingRead : public Pending {
 
 class PendingWrite : public Pending {
  public:
-  PendingWrite(const std::string& path, int file, RecordedFile& recorded_file, std::vector<WriteSegment> segments)
-      : path_(path), file_(file), recorded_file_(recorded_file), segments_(std::move(segments)) {}
+  PendingWrite(const Opened& file, std::vector<WriteSegment> segments) : file_(file), segments_(std::move(segments)) {}
 
   void complete() override {
     for_each_request(segments_, [this](const Request<WriteSegment>& request) { write(request); });
@@ -157,21 +165,19 @@ class PendingWrite : public Pending {
  private:
   void write(const Request<WriteSegment>& request) {
     for (std::int64_t done = 0; done < request.bytes;) {
-      const ssize_t put = recorded(PLAIT_EVENT_WRITE, recorded_file_, request.offset + done, request.bytes - done,
-                                   false, [&] { return write_some(file_, request, done); });
+      const ssize_t put = recorded(file_.recorded, {PLAIT_EVENT_WRITE, request.offset + done, request.bytes - done},
+                                   [&] { return write_some(file_.descriptor, request, done); });
       if (put > 0) {
         done += put;
       } else if (put == 0) {
-        throw system_error(base::text("write ", path_, " at offset ", request.offset + done), EIO);
+        throw system_error(base::text("write ", file_.path, " at offset ", request.offset + done), EIO);
       } else if (errno != EINTR) {
-        throw system_error(base::text("write ", path_, " at offset ", request.offset + done), errno);
+        throw system_error(base::text("write ", file_.path, " at offset ", request.offset + done), errno);
       }
     }
   }
 
-  const std::string& path_;
-  int file_;
-  RecordedFile& recorded_file_;
+  Opened file_;
   std::vector<WriteSegment> segments_;
 };
 
@@ -205,11 +211,12 @@ std::int64_t PosixStore::size() {
 }
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
-  return std::make_unique<PendingRead>(path_, file_.number(), recorded_, least_read_ahead_, cold_, std::move(segments));
+  return std::make_unique<PendingRead>(Opened{path_, file_.number(), recorded_}, least_read_ahead_, cold_,
+                                       std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {
-  return std::make_unique<PendingWrite>(path_, file_.number(), recorded_, std::move(segments));
+  return std::make_unique<PendingWrite>(Opened{path_, file_.number(), recorded_}, std::move(segments));
 }
 
 void PosixStore::start_sync() noexcept { ::sync_file_range(file_.number(), 0, 0, SYNC_FILE_RANGE_WRITE); }
@@ -217,7 +224,7 @@ void PosixStore::start_sync() noexcept { ::sync_file_range(file_.number(), 0, 0,
 void PosixStore::sync() {
   const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
   const int result = ::fsync(file_.number());
-  if (reaching.kept()) reaching.end(recorded_.number(), -1, 0, result < 0 ? -errno : 0);
+  if (reaching.kept()) reaching.end({recorded_.number(), -1, 0, result < 0 ? -errno : 0});
   if (result != 0) throw system_error(base::text("sync ", path_), errno);
 }
 

@@ -90,7 +90,7 @@ void remove_stale(const fs::path& target, const fs::path& folder, const std::str
 void sync_open(int file, const std::string& path) {
   const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
   const int result = ::fsync(file);
-  if (reaching.kept()) reaching.end(base::recorded_name(path), -1, 0, result < 0 ? -errno : 0);
+  if (reaching.kept()) reaching.end({base::recorded_name(path), -1, 0, result < 0 ? -errno : 0});
   if (result != 0 && errno != EINVAL) throw system_error(base::text("sync ", path), errno);
 }
 
@@ -230,8 +230,8 @@ void Replacement::write_head(std::span<const std::byte> bytes) {
     const base::RecordedRequest reaching(PLAIT_EVENT_WRITE);
     const ssize_t put = ::pwrite(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
     if (reaching.kept())
-      reaching.end(base::recorded_name(temporary_), static_cast<std::int64_t>(done),
-                   static_cast<std::int64_t>(bytes.size() - done), put < 0 ? -errno : put);
+      reaching.end({base::recorded_name(temporary_), static_cast<std::int64_t>(done),
+                    static_cast<std::int64_t>(bytes.size() - done), put < 0 ? -errno : put});
     if (put < 0 && errno != EINTR) throw system_error(base::text("write ", path_), errno);
     if (put > 0) done += static_cast<std::size_t>(put);
   }

@@ -71,6 +71,7 @@ int PosixSockets::outcome(int socket) {
 
 void PosixSockets::keep(int socket) {
   host::keep_alive(socket);
+  host::limit_waiting(socket);
   watch(socket);
 }
 

@@ -93,8 +93,8 @@ Woken WakeUps::wait(std::chrono::microseconds longest) {
   }
   // Who is told takes locks that callers of connect() hold.
   for (const Connections::News& one : news) {
-    if (one.what == PeerNews::kGone && gone) gone(one.peer, one.took_leave);
-    if (one.what == PeerNews::kReady && reached) reached(one.peer);
+    if (one.what == PeerNews::kGone && gone_) gone_(one.peer, one.took_leave);
+    if (one.what == PeerNews::kReady && reached_) reached_(one.peer);
   }
   return woken;
 }

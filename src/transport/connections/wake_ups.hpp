@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -30,11 +31,21 @@ class WakeUps {
   /// Tells all others what is said of this process, and returns what all say, by rank.
   using Exchange = std::function<std::vector<Directory::Address>(const Directory::Address&)>;
 
+  using Gone = std::function<void(int peer, bool took_leave)>;
+  using Reached = std::function<void(int peer)>;
+
   /// Collective where `exchange` is.
   WakeUps(int rank, const Exchange& exchange);
   ~WakeUps() { close(); }
   WakeUps(const WakeUps&) = delete;
   WakeUps& operator=(const WakeUps&) = delete;
+
+  /// What wait() calls, without the lock: `gone` for a peer whose connection has ended, or that cannot be connected to
+  /// (`took_leave`: it has closed), `reached` for one that has become kReady.  Before the handler starts.
+  void tell(Gone gone, Reached reached) {
+    gone_ = std::move(gone);
+    reached_ = std::move(reached);
+  }
 
   /// Begins to connect to a peer that is to be called, if that has not been tried; what is woken meanwhile is woken
   /// then. A peer that does not answer for a second is kReady too, MPI may reach it: unless sockets have led to other
@@ -59,11 +70,6 @@ class WakeUps {
   Woken wait(std::chrono::microseconds longest);
   /// Takes leave and hangs up: peers find this process gone, and it finds all of them so.  Not while wait() runs.
   void close();
-  /// Called by wait(), without the lock, for a peer whose connection has ended, or that cannot be connected to;
-  /// `took_leave`: it has closed.
-  std::function<void(int peer, bool took_leave)> gone;
-  /// Called by wait(), without the lock, for a peer that has become kReady.
-  std::function<void(int peer)> reached;
 
  private:
   Directory::Address listen();
@@ -75,6 +81,8 @@ class WakeUps {
   int network_ = -1;
   Directory directory_;
   bool sure_ = false;
+  Gone gone_;
+  Reached reached_;
   std::atomic<bool> woken_{false};  // whether this process has woken itself since the handler last woke
 
   std::mutex mutex_;  // of what follows, and of the sockets

@@ -8,6 +8,12 @@
 
 namespace plait::transport::host {
 
+namespace {
+
+constexpr int kSilence = 14000;  // ms
+
+}  // namespace
+
 LocalAddress::LocalAddress(std::string_view text) {
   address.sun_family = AF_UNIX;
   text = text.substr(0, kMostBytes);
@@ -23,8 +29,20 @@ void keep_alive(int socket) {
   set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
   set(IPPROTO_TCP, TCP_KEEPINTVL, 3);
   set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 14000);
   set(IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+void limit_waiting(int socket) {
+  const int milliseconds = kSilence;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+}
+
+bool is_silent(int socket) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+  // Questions for room follow each other in growing distances: the second one is asked where the first had no answer.
+  return info.tcpi_last_ack_recv >= kSilence && (info.tcpi_retransmits >= 2 || info.tcpi_probes >= 2);
 }
 
 void widen(int socket, std::size_t bytes) {

@@ -20,9 +20,14 @@ struct LocalAddress {
   socklen_t length = 0;
 };
 
-/// Of a TCP socket: nothing that is sent waits for more, and a lost host is found within 14 s, before MPICH's UCX does,
-/// which crashes then.
+/// Of a TCP socket: nothing that is sent waits for more, and while nothing is under way a lost host is found within 14 s,
+/// before MPICH's UCX does, which crashes then.
 void keep_alive(int socket);
+/// The same for what is under way.  The other end has to take it within that time, even where its host answers.
+void limit_waiting(int socket);
+/// Whether the other host has not answered for 14 s what was sent, or whether there is room for more, though it was asked
+/// again.  One that answers, and whose program takes nothing, is there.
+bool is_silent(int socket);
 
 /// A local socket holds so many bytes that have been sent, where the system permits.
 void widen(int socket, std::size_t bytes);

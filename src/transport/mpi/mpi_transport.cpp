@@ -88,11 +88,10 @@ class MpiTransport : public Transport, public Meeting {
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
     const bool apart = nodes_apart();
     notices_.emplace(everyone_.get(), topology.cookie, group_->departure(), watch,
-                     apart ? topology.leaders : std::vector<int>(), topology.leader_index);
+                     FirstOfNodes{apart ? topology.leaders : std::vector<int>(), topology.leader_index});
     if (apart) {
       mailbox_ = std::make_unique<Mailbox>();
-      watch.look = [this] { notices_->look(); };
-      watch.losses = losses_.get();
+      watch.watch_nodes([this] { notices_->look(); }, losses_.get());
       if (node_rank_ == 0) leaders_.emplace(everyone_.get(), topology.leaders, topology.leader_index, *notices_);
     }
     const std::scoped_lock lock(transports().mutex);

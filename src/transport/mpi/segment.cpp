@@ -44,16 +44,16 @@ class Name {
  public:
   Name() = default;
   ~Name() {
-    if (made_) ::shm_unlink(text.data());
+    if (made_) ::shm_unlink(text());
   }
   Name(const Name&) = delete;
   Name& operator=(const Name&) = delete;
   /// Made by the first process of the node, for all of it.  Returns an errno, 0 where it worked.
   int find(Meeting& meeting, std::int64_t bytes, bool reserve);
-
-  std::array<char, 64> text{};
+  const char* text() const { return text_.data(); }
 
  private:
+  std::array<char, 64> text_{};
   bool made_ = false;
 };
 
@@ -93,10 +93,10 @@ void from_first(Meeting& meeting, Value& value) {
 }
 
 int Name::find(Meeting& meeting, std::int64_t bytes, bool reserve) {
-  int code = meeting.node_rank() == 0 ? create(text, bytes, reserve) : 0;
+  int code = meeting.node_rank() == 0 ? create(text_, bytes, reserve) : 0;
   made_ = meeting.node_rank() == 0 && code == 0;
   from_first(meeting, code);
-  from_first(meeting, text);
+  from_first(meeting, text_);
   return code;
 }
 
@@ -131,7 +131,7 @@ int open_large_pages(Meeting& meeting, std::int64_t bytes) {
 int open_named(Meeting& meeting, std::int64_t bytes, int& code) {
   Name name;
   code = name.find(meeting, bytes, false);
-  int file = code == 0 ? ::shm_open(name.text.data(), O_RDWR, 0600) : -1;
+  int file = code == 0 ? ::shm_open(name.text(), O_RDWR, 0600) : -1;
   if (code == 0 && file < 0) code = errno;
   const bool all = all_opened(meeting, file);
   if (!all && code == 0) code = EACCES;
@@ -157,7 +157,7 @@ Segment::Segment(Meeting& meeting, std::int64_t bytes) : bytes_(static_cast<std:
   Name name;
   int code = name.find(meeting, bytes, true);
   if (code == 0) {
-    const int file = ::shm_open(name.text.data(), O_RDWR, 0600);
+    const int file = ::shm_open(name.text(), O_RDWR, 0600);
     if (file < 0) {
       code = errno;
     } else {

@@ -126,8 +126,8 @@ class Link::Impl {
     const int code = wait_for(socket_.number(), events, until);
     if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
     // A frame that has been sent in part cannot be followed by others; one that is awaited does not keep those from going.
-    if (code == EINTR && events == POLLIN) tell(EINTR, "a signal has ended the wait");
-    if (code == EINTR) fail(EINTR, "a signal has ended the wait");
+    if (code == EINTR && events == POLLIN) tell(EINTR, "this program has been interrupted");
+    if (code == EINTR) fail(EINTR, "this program has been interrupted");
     if (code != 0) fail(ECONNRESET, std::strerror(code));
   }
 

@@ -13,7 +13,7 @@
 namespace plait::transport::native {
 
 /// errors   kSystem in all functions: ECONNRESET where the other end has gone, ETIMEDOUT where the time is up, EINTR
-///          where interrupted(); the connection cannot be used after any of them, but to receive what had come
+///          where base::interrupted(); the connection cannot be used after any of them, but to receive what had come
 ///          before the other end went, and to send what ends it where a signal has ended receive().
 /// forks    A child has no connection; its parent's stays.
 /// threads  One at a time.

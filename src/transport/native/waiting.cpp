@@ -8,22 +8,29 @@
 #include <chrono>
 #include <ctime>
 
-#include "transport/native/interruption.hpp"
+#include "base/wait/interruption.hpp"
+#include "transport/host/sockets.hpp"
 
 namespace plait::transport::native {
 
 int wait_for(int socket, short events, Clock::time_point until) {
+  // What was sent to a lost host is noticed so; what is not sent is asked for by the system.
+  constexpr std::chrono::seconds kBetweenLooks{2};
   pollfd one{socket, events, 0};
   while (true) {
-    const auto now = Clock::now();
-    const Clock::duration rest = std::clamp<Clock::duration>(until - now, Clock::duration::zero(), kInterval);
+    const auto rest = std::max(until - Clock::now(), Clock::duration::zero());
+    const bool last = rest <= kBetweenLooks;
+    const auto now = last ? rest : std::chrono::duration_cast<Clock::duration>(kBetweenLooks);
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
     timespec left{};
-    left.tv_nsec = static_cast<long>(std::chrono::nanoseconds(rest).count());
+    left.tv_sec = static_cast<time_t>(seconds.count());
+    left.tv_nsec = static_cast<long>(std::chrono::nanoseconds(now - seconds).count());
     const int found = ::ppoll(&one, 1, &left, nullptr);
     if (found > 0) return 0;
     if (found < 0 && errno != EINTR) return errno;
-    if (found == 0 && until <= now + rest) return ETIMEDOUT;
-    if (interrupted()) return EINTR;
+    if (base::interrupted()) return EINTR;
+    if (found == 0 && last) return ETIMEDOUT;
+    if (found == 0 && host::is_silent(socket)) return EHOSTUNREACH;
   }
 }
 

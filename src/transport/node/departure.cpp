@@ -9,7 +9,8 @@
 
 namespace plait::transport::node {
 
-void Departed::tell(std::initializer_list<std::string_view> words) noexcept {
+void tell(Departed& departed, std::initializer_list<std::string_view> words) noexcept {
+  auto& why = departed.why;
   why.fill('\0');
   std::size_t filled = 0;
   for (const std::string_view part : words) {

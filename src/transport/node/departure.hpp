@@ -14,10 +14,10 @@ struct Departed {
   std::int64_t worker = -1;
   std::int64_t calls = 0;       ///< agreements of all workers that it took part in
   std::array<char, 232> why{};  ///< what became of it, in words that follow "rank N"
-
-  /// Puts the words behind each other, as many as there is room for.  Needs no memory.
-  void tell(std::initializer_list<std::string_view> words) noexcept;
 };
+
+/// Says why, in these words behind each other, as many as there is room for.  Needs no memory.
+void tell(Departed& departed, std::initializer_list<std::string_view> words) noexcept;
 
 /// How far a worker has come in the agreements of all workers, which all make in one order.
 /// threads  Any may look; one at a time takes part in agreements.

@@ -97,7 +97,7 @@ TEST(ReadSame, ReadsTheStoreOnce) {
         plait::collective::agree(transport, nullptr);
         try {
           plait::collective::agree(transport, plait::collective::caught([&] {
-                                     plait::access::read_same(transport, store, 3, found.data(), kBytes, 2000);
+                                     plait::access::read_same(transport, store, {3, found.data(), kBytes}, 2000);
                                    }));
           EXPECT_TRUE(std::equal(found.begin(), found.end(), store.bytes().begin() + 3));
         } catch (const Error& error) {

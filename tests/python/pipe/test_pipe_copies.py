@@ -70,8 +70,8 @@ def test_a_second_step_needs_a_name_of_its_own(tmp_path):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     assert (tmp_path / "a.npy").read_bytes() == b"old"
     assert names(tmp_path) == ["a.npy"]
-    # The writer is left, not stopped, and its next reader goes on where this one was.
-    assert [step[0] for step in read()] == [1, 2]
+    # The writer is left, not stopped, and its next reader goes on behind the step that had begun.
+    assert [step[0] for step in read()] == [2]
     writer.result()
 
 
@@ -107,18 +107,19 @@ def test_arrays_of_a_step(tmp_path):
     ],
 )
 def test_what_has_no_room_is_refused(tmp_path, target, variable, text):
-    writer = Beside(write, 1, second=True, url="pipe:flow?timeout=5")
+    writer = Beside(write, 2, second=True)
     with pytest.raises(plait.ArgumentError, match=text):
         plait.copy("pipe:flow", tmp_path / target, variable=variable)
     assert names(tmp_path) == []
-    assert len(read()) == 1
+    assert read()[-1][0] == 1
     writer.result()
 
 
 def test_a_name_of_an_array_leads_nowhere_else(tmp_path):
     def write_badly():
         with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
-            file.write(np.zeros(3), variable="../b")
+            for _ in range(2):
+                file.write(np.zeros(3), variable="../b")
 
     folder = tmp_path / "a"
     folder.mkdir()
@@ -126,7 +127,7 @@ def test_a_name_of_an_array_leads_nowhere_else(tmp_path):
     with pytest.raises(plait.ArgumentError, match="has a name that is no file name"):
         plait.copy("pipe:flow", folder / "{variable}")
     assert (names(tmp_path), names(folder)) == (["a"], [])
-    assert len(read()) == 1
+    assert read()[-1][0] == 1
     writer.result()
 
 
@@ -271,7 +272,7 @@ def test_a_stream_that_nobody_reads_leaves_the_writer_going():
     writer = Beside(write, 2)
     with open(theirs, "wb") as stream, pytest.raises(BrokenPipeError):
         plait.copy("pipe:flow", stream)
-    assert [step[0] for step in read()] == [0, 1]
+    assert [step[0] for step in read()] == [1]
     writer.result()
 
 

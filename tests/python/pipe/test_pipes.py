@@ -142,6 +142,16 @@ def test_each_of_several_readers_gets_every_step():
             np.testing.assert_array_equal(np.concatenate(arrays), whole((6,), step))
 
 
+def test_a_reader_that_has_left_again_has_come():
+    """A writer waits for so many, however long each of them stays."""
+    layout = Layout((6,), "(*) onto ()")
+    writer = Beside(write_steps, "pipe:flow?readers=2&timeout=10", layout, 3)
+    with plait.open("pipe:flow"):
+        pass
+    assert len(read_steps("pipe:flow", layout)) == 3
+    writer.result()
+
+
 def test_a_monitor_gets_the_newest_and_delays_nobody():
     with plait.open("pipe:flow?drop=oldest&readers=0", "w", shape=(3,), dtype="f8") as file:
         for step in range(5):
@@ -228,7 +238,7 @@ def test_an_abort_arrives_with_its_reason():
                 file.read()
 
     writer = Beside(write)
-    with pytest.raises(plait.StoreError, match="given up"):
+    with pytest.raises(plait.StoreError, match=r"given up: .*ZeroDivisionError: the model blew up"):
         read()
     with pytest.raises(ZeroDivisionError):
         writer.result()
@@ -241,7 +251,7 @@ def test_a_reader_that_fails_is_an_error_of_its_writer():
             raise ZeroDivisionError
 
     reader = Beside(read)
-    with pytest.raises(plait.StoreError, match=r"the reader .* has failed"):
+    with pytest.raises(plait.StoreError, match=r"the reader .* has failed: ZeroDivisionError"):
         write_steps("pipe:flow", Layout((3,), "(*) onto ()"), 10)
     with pytest.raises(ZeroDivisionError):
         reader.result()

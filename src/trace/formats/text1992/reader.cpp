@@ -111,7 +111,7 @@ class Reader1992 : public LineReader {
     const auto file_field = static_cast<std::uint32_t>(has_file ? number(numbers, "fileId", kMostNumber) : 0);
     const bool has_process = (flags & compression::kNoProcess) == 0;
     const auto process_number =
-        static_cast<std::uint32_t>(has_process ? number(numbers, "processId", kMostNumber) : state_.last_process);
+        static_cast<std::uint32_t>(has_process ? number(numbers, "processId", kMostNumber) : state_.last_process());
     const std::uint64_t cpu_field = number(numbers, "processTime", kMost);
     std::uint64_t beyond = 0;
     if (numbers.next(beyond) != Found::kEnd)
@@ -122,7 +122,7 @@ class Reader1992 : public LineReader {
         !logical || (flags & compression::kOffsetInBlocks) != 0 ? dialect_.block : std::int64_t{1};
     const std::int64_t length_unit =
         !logical || (flags & compression::kLengthInBlocks) != 0 ? dialect_.block : std::int64_t{1};
-    const std::int64_t start = later(state_.start, start_field, "startTime");
+    const std::int64_t start = later(state_.start(), start_field, "startTime");
 
     ProcessState& process = state_.process(process_number);
     const std::int64_t cpu = later(process.cpu, cpu_field, "processTime");
@@ -148,7 +148,7 @@ class Reader1992 : public LineReader {
     if (!process.has_record) tell_process(process_number);
     change_.apply(file.manner);
     state_.pass(process, file, offset, length, operation);
-    state_.start = start;
+    state_.set_start(start);
     process.cpu = cpu;
     undefined_ += (type & record_type::kUndefined) != 0 ? 1 : 0;
 

@@ -31,8 +31,8 @@ void State::pass(ProcessState& process, FileState& file, std::int64_t offset, st
   process.file = file.number;
   process.manner = file.manner;
   process.has_record = true;
-  last_process = process.number;
-  has_record = true;
+  last_process_ = process.number;
+  has_record_ = true;
 }
 
 }  // namespace plait::trace::text1992

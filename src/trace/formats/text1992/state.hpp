@@ -69,9 +69,12 @@ constexpr std::size_t kFiles = 32;
 /// What readers and writers both keep while records pass.  memory: some 100 B a process and some 50 B a file kept.
 class State {
  public:
-  std::int64_t start = 0;  ///< ticks; of the last record
-  std::uint32_t last_process = 0;
-  bool has_record = false;
+  /// Of the last record, in ticks.
+  std::int64_t start() const { return start_; }
+  void set_start(std::int64_t ticks) { start_ = ticks; }
+  /// Of the last record; 0 before there is one.
+  std::uint32_t last_process() const { return last_process_; }
+  bool has_record() const { return has_record_; }
 
   ProcessState& process(std::uint32_t number) {
     if (current_ != nullptr && current_->number == number) return *current_;
@@ -88,6 +91,9 @@ class State {
   void pass(ProcessState& process, FileState& file, std::int64_t offset, std::int64_t length, std::uint64_t operation);
 
  private:
+  std::int64_t start_ = 0;
+  std::uint32_t last_process_ = 0;
+  bool has_record_ = false;
   std::unordered_map<std::uint32_t, ProcessState> processes_;
   ProcessState* current_ = nullptr;
 };

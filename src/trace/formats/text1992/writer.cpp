@@ -157,7 +157,7 @@ class Writer1992 : public Writer {
   }
 
   bool fits_record(const Event& event, const Times& times) const {
-    return (event.kind == Kind::kRead || event.kind == Kind::kWrite) && times.start >= state_.start &&
+    return (event.kind == Kind::kRead || event.kind == Kind::kWrite) && times.start >= state_.start() &&
            event.offset >= kUnknown && event.length >= 0 && event.length <= kMost - dialect_.block &&
            event.offset <= kMost - event.length - dialect_.block && times.duration >= kUnknown && times.cpu >= kUnknown;
   }
@@ -232,14 +232,14 @@ class Writer1992 : public Writer {
     }
     if (known && event.operation == file.operation) flags |= compression::kNoOperation;
     if (same_file) flags |= compression::kNoFile;
-    if (state_.has_record && state_.last_process == event.process) flags |= compression::kNoProcess;
+    if (state_.has_record() && state_.last_process() == event.process) flags |= compression::kNoProcess;
 
     number(static_cast<std::int64_t>((event.flags & record_type::kFlags) |
                                      (event.kind == Kind::kWrite ? record_type::kWrite : 0U)));
     number(static_cast<std::int64_t>(flags));
     if ((flags & compression::kNoBlock) == 0) number(offset_number);
     if ((flags & compression::kNoLength) == 0) number(length_number);
-    number(times.start - state_.start);
+    number(times.start - state_.start());
     number(times.duration == kUnknown ? 0 : times.duration);
     if ((flags & compression::kNoOperation) == 0) line_.add(event.operation);
     if ((flags & compression::kNoFile) == 0) line_.add(event.file);
@@ -248,7 +248,7 @@ class Writer1992 : public Writer {
     sink_->put(line_.end());
 
     state_.pass(process, file, offset, length, event.operation);
-    state_.start = times.start;
+    state_.set_start(times.start);
     process.cpu = cpu;
   }
 

@@ -9,9 +9,9 @@
 #include <csignal>
 #include <utility>
 
-#include "base/patiently.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "base/wait/patiently.hpp"
 #include "transport/ending.hpp"
 #include "transport/mpi/active/mpi_active.hpp"
 #include "transport/mpi/check.hpp"
@@ -94,8 +94,8 @@ MpiActive::MpiActive(MPI_Comm everyone, std::shared_ptr<CallService> service, st
     check(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm_), "MPI_Allgather");
     return all;
   });
-  wake_ups_->gone = [this](int peer, bool took_leave) { peer_gone(peer, took_leave); };
-  wake_ups_->reached = [this](int peer) { peer_reached(peer); };
+  wake_ups_->tell([this](int peer, bool took_leave) { peer_gone(peer, took_leave); },
+                  [this](int peer) { peer_reached(peer); });
   thread_ = std::thread([this] { run(); });
   losses_->begin([this] { watch_others(); });
   const std::scoped_lock lock(registry().mutex);

@@ -35,9 +35,9 @@ bool is_leaving() {
 
 void tell_what_became(node::Departed& departed) noexcept {
   const std::scoped_lock lock(own().mutex);
-  if (!own().leaving) return departed.tell({"has freed the communicator"});
-  if (own().why.empty()) return departed.tell({"has left the program"});
-  departed.tell({"has left the program (", own().why, ")"});
+  if (!own().leaving) return node::tell(departed, {"has freed the communicator"});
+  if (own().why.empty()) return node::tell(departed, {"has left the program"});
+  node::tell(departed, {"has left the program (", own().why, ")"});
 }
 
 }  // namespace plait::transport::mpi

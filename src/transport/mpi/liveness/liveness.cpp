@@ -33,7 +33,7 @@ PeerLiveness::PeerLiveness(MPI_Comm node, std::vector<int> workers, const node::
 }
 
 void PeerLiveness::check() {
-  if (look) look();
+  if (look_) look_();
   departure_.check(progress_);  // first: it tells more
   for (std::size_t i = 0; i < peers_.size(); ++i)
     if (peers_[i] && peers_[i]->ended())
@@ -41,7 +41,7 @@ void PeerLiveness::check() {
           ErrorKind::kSystem,
           base::text("rank ", workers_[i], " has ended during a collective call; nothing more can be done together"),
           EOWNERDEAD);
-  if (losses != nullptr) losses->check_waiting();
+  if (losses_ != nullptr) losses_->check_waiting();
 }
 
 }  // namespace plait::transport::mpi

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/process_watch.hpp"
@@ -24,15 +25,19 @@ class PeerLiveness : public Liveness {
                const node::Progress& progress);
   void check() override;
 
-  /// Where there are other nodes: takes notice of them, and what is known of their losses.
-  std::function<void()> look;
-  Losses* losses = nullptr;
+  /// Where there are other nodes: `look` takes notice of them, and `losses` is what is known of theirs.
+  void watch_nodes(std::function<void()> look, Losses* losses) {
+    look_ = std::move(look);
+    losses_ = losses;
+  }
 
  private:
   std::vector<int> workers_;
   const node::Departure& departure_;
   const node::Progress& progress_;
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
+  std::function<void()> look_;
+  Losses* losses_ = nullptr;
 };
 
 }  // namespace plait::transport::mpi

@@ -27,13 +27,8 @@ constexpr int kMostTold = 64;
 }  // namespace
 
 Notices::Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness,
-                 std::vector<int> leaders, int index)
-    : everyone_(everyone),
-      cookie_(cookie),
-      board_(board),
-      liveness_(liveness),
-      leaders_(std::move(leaders)),
-      index_(index) {}
+                 FirstOfNodes leaders)
+    : everyone_(everyone), cookie_(cookie), board_(board), liveness_(liveness), leaders_(std::move(leaders)) {}
 
 Notices::~Notices() {
   // MPI may still send it when nobody waits for that any more.
@@ -57,24 +52,24 @@ void Notices::send_on() {
   node::Departed departed;
   if (!board_.known(departed) || sent_on_.exchange(true)) return;
   *wire_ = {cookie_, departed};
-  const auto count = static_cast<int>(leaders_.size());
+  const auto count = static_cast<int>(leaders_.ranks.size());
   const auto tell = [&](int to) {
     MPI_Request request = MPI_REQUEST_NULL;
-    const int leader = leaders_[static_cast<std::size_t>(to)];
+    const int leader = leaders_.ranks[static_cast<std::size_t>(to)];
     if (MPI_Isend(wire_.get(), sizeof *wire_, MPI_BYTE, leader, kNoticeTag, everyone_, &request) == MPI_SUCCESS)
       MPI_Request_free(&request);
   };
   if (count <= kMostTold) {
     for (int to = 0; to < count; ++to)
-      if (to != index_) tell(to);
+      if (to != leaders_.index) tell(to);
     return;
   }
   for (int bit = 1; bit < count; bit *= 2)
-    if ((index_ ^ bit) < count) tell(index_ ^ bit);
+    if ((leaders_.index ^ bit) < count) tell(leaders_.index ^ bit);
 }
 
 void Notices::look() {
-  if (leaders_.empty()) return;
+  if (leaders_.ranks.empty()) return;
   take();
   send_on();
 }

@@ -16,15 +16,20 @@
 
 namespace plait::transport::mpi {
 
+/// The first process of each node, as ranks; this process is number `index` of them.
+struct FirstOfNodes {
+  std::vector<int> ranks;
+  int index = 0;
+};
+
 /// Of one communicator.  The first process of each node speaks for it: what it finds on its node's board it sends to
 /// those of other nodes, and what they send it puts there.  It looks while it waits; nobody looks otherwise.
 /// threads  One at a time waits; another one may look, or abandon what it has started.
 class Notices {
  public:
-  /// `leaders`: the first process of each node, where this is one of them, number `index` of them; else none.  `cookie`
-  /// is the same for all, and another one for each communicator.  `liveness` looks, and throws.
-  Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness, std::vector<int> leaders,
-          int index);
+  /// `leaders`: none where this process is not one of them.  `cookie` is the same for all, and another one for each
+  /// communicator.  `liveness` looks, and throws.
+  Notices(MPI_Comm everyone, std::int64_t cookie, node::Departure& board, Liveness& liveness, FirstOfNodes leaders);
   ~Notices();
   Notices(const Notices&) = delete;
   Notices& operator=(const Notices&) = delete;
@@ -56,8 +61,7 @@ class Notices {
   std::int64_t cookie_;
   node::Departure& board_;
   Liveness& liveness_;
-  std::vector<int> leaders_;
-  int index_;
+  FirstOfNodes leaders_;
   std::unique_ptr<Wire> wire_ = std::make_unique<Wire>();  // beforehand: who leaves may have no memory
   std::atomic<bool> sent_on_{false};
   std::atomic<bool> given_up_{false};

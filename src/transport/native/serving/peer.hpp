@@ -52,8 +52,9 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   /// Takes what has come, for a while.  Returns as attend() does.
   const char* receive(Service& service, std::span<std::byte> room);
   void end();
-
-  bool watched_for_room = false;  ///< for who keeps the set of epoll
+  /// Whether the set of epoll has it for room as well; for who keeps that set.
+  bool watched_for_room() const { return watched_for_room_; }
+  void set_watched_for_room(bool watched) { watched_for_room_ = watched; }
 
  private:
   std::shared_ptr<Peer> self() { return shared_from_this(); }
@@ -68,6 +69,7 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   State state_ = State::kOpen;
   Clock::time_point limit_ = Clock::time_point::max();
   bool waits_for_room_ = false;
+  bool watched_for_room_ = false;
   FrameReader reader_;
 };
 

@@ -30,6 +30,8 @@ constexpr std::size_t kCommon = std::size_t{1} << 16;
 /// After so long there may be descriptors and memory again.
 constexpr std::chrono::milliseconds kLacking{100};
 constexpr int kAcceptedATurn = 16;
+/// How often it is asked whether hosts that are to take something are still there.
+constexpr std::chrono::seconds kBetweenLooks{2};
 
 }  // namespace
 
@@ -62,6 +64,7 @@ int ServerLoop::longest_sleep() const {
   if (paused_) next = std::min(next, paused_until_);
   for (const std::uint64_t number : closing_)
     if (const auto found = peers_.find(number); found != peers_.end()) next = std::min(next, found->second->limit());
+  if (filling_ > 0) next = std::min(next, silence_ + kBetweenLooks);
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
@@ -91,9 +94,9 @@ void ServerLoop::read_mail() {
   const Mailbox::Letters letters = mailbox_->take();
   for (const auto& body : letters.bodies) body();
   if (letters.all) {
-    std::vector<std::shared_ptr<OpenPeer>> there;
-    for (const auto& [number, peer] : peers_) there.push_back(peer);
-    for (const auto& peer : there) attend(*peer);
+    for (const auto& [number, peer] : peers_) attending_.push_back(peer);
+    for (const auto& peer : attending_) attend(*peer);
+    attending_.clear();
   }
   for (const std::uint64_t number : letters.calls)
     if (const auto found = peers_.find(number); found != peers_.end()) attend(*std::shared_ptr(found->second));
@@ -177,14 +180,21 @@ void ServerLoop::hear(std::uint64_t id) {
   if (outcome != Strangers::Outcome::kWaits && paused_) paused_until_ = std::min(paused_until_, Clock::now());
 }
 
-void ServerLoop::open(Strangers::Stranger stranger) try {
+void ServerLoop::open(Strangers::Stranger stranger) {
   const int socket = stranger.socket.number();
   const std::uint64_t number = ++last_number_;
-  const auto peer = std::make_shared<OpenPeer>(std::move(stranger.socket), stranger.near, number, mailbox_);
-  peers_.emplace(number, peer);
-  service_->opened(peer);
+  try {
+    const auto peer = std::make_shared<OpenPeer>(std::move(stranger.socket), stranger.near, number, mailbox_);
+    // What is to be done for it later takes no memory.
+    closing_.reserve(peers_.size() + 1);
+    attending_.reserve(peers_.size() + 1);
+    peers_.emplace(number, peer);
+    service_->opened(peer);
+  } catch (const std::bad_alloc&) {
+    peers_.erase(number);  // its socket is closed
+    return;
+  }
   if (!watch(EPOLL_CTL_MOD, socket, kPeer | number, EPOLLIN)) end(number, "it cannot be waited for");
-} catch (const std::bad_alloc&) {  // its socket is closed
 }
 
 void ServerLoop::handle_peer(std::uint64_t number, std::uint32_t events) {
@@ -200,9 +210,10 @@ void ServerLoop::attend(OpenPeer& peer) {
   const bool open = peer.state() == OpenPeer::State::kOpen;
   if (const char* why = peer.attend()) return end(peer.number(), why);
   if (open && peer.state() != OpenPeer::State::kOpen) closing_.push_back(peer.number());
-  if (peer.waits_for_room() == peer.watched_for_room) return;
-  peer.watched_for_room = peer.waits_for_room();
-  const std::uint32_t events = peer.watched_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (peer.waits_for_room() == peer.watched_for_room()) return;
+  peer.set_watched_for_room(peer.waits_for_room());
+  if (!peer.near()) filling_ += peer.watched_for_room() ? 1 : -1;
+  const std::uint32_t events = peer.watched_for_room() ? EPOLLIN | EPOLLOUT : EPOLLIN;
   watch(EPOLL_CTL_MOD, peer.socket(), kPeer | peer.number(), events);
 }
 
@@ -212,8 +223,22 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
   const std::shared_ptr<OpenPeer> peer = std::move(found->second);
   peers_.erase(found);
   std::erase(closing_, number);
+  if (peer->watched_for_room() && !peer->near()) --filling_;
   peer->end();
-  service_->closed(peer, why);
+  try {
+    service_->closed(peer, why);
+  } catch (const std::bad_alloc&) {  // of the text
+    service_->closed(peer, {});
+  }
+}
+
+void ServerLoop::look_for_silence(Clock::time_point now) {
+  silence_ = now;
+  for (const auto& [number, peer] : peers_)
+    if (peer->watched_for_room() && !peer->near()) attending_.push_back(peer);
+  for (const auto& peer : attending_)
+    if (host::is_silent(peer->socket())) end(peer->number(), "its host does not answer");
+  attending_.clear();
 }
 
 void ServerLoop::look_at_clock() {
@@ -221,10 +246,10 @@ void ServerLoop::look_at_clock() {
   strangers_.expire(now);
   refused_ += strangers_.take_refused();
   if (paused_ && paused_until_ <= now) listen();
-  const auto closing = closing_;
-  for (const std::uint64_t number : closing)
-    if (const auto found = peers_.find(number); found != peers_.end() && found->second->limit() <= now)
-      end(number, "it has been closed, and did not close in turn");
+  if (filling_ > 0 && silence_ + kBetweenLooks <= now) look_for_silence(now);
+  for (std::size_t i = closing_.size(); i-- > 0;)
+    if (const auto found = peers_.find(closing_[i]); found != peers_.end() && found->second->limit() <= now)
+      end(closing_[i], "it has been closed, and did not close in turn");
 }
 
 void ServerLoop::end_all() {

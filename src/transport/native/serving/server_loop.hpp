@@ -55,6 +55,7 @@ class ServerLoop {
   void attend(OpenPeer& peer);
   void end(std::uint64_t number, const char* why);
   void look_at_clock();
+  void look_for_silence(Clock::time_point now);
   void end_all();
 
   const std::shared_ptr<Service> service_;
@@ -63,8 +64,11 @@ class ServerLoop {
   base::Descriptor set_;
   Strangers strangers_;
   Peers peers_;
-  std::vector<std::uint64_t> closing_;
-  std::uint64_t last_id_ = 15;  // of strangers; those below are of listeners and the mailbox
+  std::vector<std::uint64_t> closing_;                // has room for all peers, as the next one
+  std::vector<std::shared_ptr<OpenPeer>> attending_;  // used within one call
+  int filling_ = 0;                                   // peers of other hosts that wait for room
+  Clock::time_point silence_{};                       // looked for last
+  std::uint64_t last_id_ = 15;                        // of strangers; those below are of listeners and the mailbox
   std::uint64_t last_number_ = 0;
   bool paused_ = false;
   Clock::time_point paused_until_{};

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace {
 
@@ -63,9 +64,44 @@ TEST(PipeSchedule, WhatALeavingReaderHasNotReadIsForTheNextOne) {
   const auto one = schedule.attach();
   write(schedule);
   EXPECT_EQ(schedule.next(one)->step, 0);
-  schedule.leave(one);
+  schedule.leave(one, false);
   const auto other = schedule.attach();
   EXPECT_EQ(schedule.next(other)->step, 0);
+}
+
+TEST(PipeSchedule, WhatALeavingReaderHasHadEnoughOfIsRead) {
+  Schedule schedule(1, WhenFull::kWait);
+  const auto reader = schedule.attach();
+  write(schedule);
+  EXPECT_EQ(schedule.next(reader)->step, 0);
+  EXPECT_FALSE(schedule.begin().has_value());
+  schedule.leave(reader, true);
+  EXPECT_EQ(schedule.held(), 0);
+  EXPECT_EQ(write(schedule), 1);
+}
+
+TEST(PipeSchedule, AStepThatNeverBecameOneTakesNoSlot) {
+  Schedule schedule(2, WhenFull::kWait);
+  for (int i = 0; i < 5; ++i) {
+    const auto begun = schedule.begin();
+    ASSERT_TRUE(begun.has_value());
+    EXPECT_EQ(begun->step, 0);
+  }
+  schedule.publish();
+  EXPECT_EQ(schedule.held(), 1);
+}
+
+TEST(PipeSchedule, ReadersThatStandStillNeverStopAWriterThatDrops) {
+  Schedule schedule(3, WhenFull::kDropOldest);
+  std::vector<std::uint64_t> readers;
+  int given = 0;
+  for (int i = 0; i < 6; ++i) {
+    readers.push_back(schedule.attach());
+    write(schedule);
+    for (const std::uint64_t one : readers) given += schedule.next(one).has_value() ? 1 : 0;
+  }
+  EXPECT_GE(given, 2);
+  for (int i = 0; i < 10; ++i) write(schedule);
 }
 
 TEST(PipeSchedule, DropsTheOldestThatNobodyReads) {
@@ -121,7 +157,7 @@ TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
     std::mt19937 random(seed);
     const auto pick = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
     const bool dropping = pick(2) == 1;
-    Schedule schedule(1 + pick(4), dropping ? WhenFull::kDropOldest : WhenFull::kWait);
+    Schedule schedule((dropping ? 2 : 1) + pick(4), dropping ? WhenFull::kDropOldest : WhenFull::kWait);
     struct Seen {
       std::int64_t last = -1;
       std::int64_t reading = -1;
@@ -141,6 +177,8 @@ TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
             slots[begun->slot] = begun->step;
             schedule.publish();
           }
+        } else {
+          ASSERT_FALSE(dropping) << seed;
         }
       } else if (kind == 3 && readers.size() < 3) {
         readers[schedule.attach()];
@@ -148,7 +186,7 @@ TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
         const auto at = std::next(readers.begin(), pick(static_cast<int>(readers.size())));
         auto& [id, seen] = *at;
         if (kind == 4 && pick(5) == 0) {
-          schedule.leave(id);
+          schedule.leave(id, pick(2) == 0);
           readers.erase(at);
         } else if (seen.reading >= 0) {
           ASSERT_EQ(slots[seen.slot], seen.reading) << seed;

@@ -30,8 +30,8 @@ class Pair {
         both.arrive_and_wait();
         return all;
       });
-      ends[rank]->gone = [this, rank](int, bool took_leave) { (took_leave ? left : lost)[rank] += 1; };
-      ends[rank]->reached = [this, rank](int) { reached[rank] += 1; };
+      ends[rank]->tell([this, rank](int, bool took_leave) { (took_leave ? left : lost)[rank] += 1; },
+                       [this, rank](int) { reached[rank] += 1; });
     };
     std::thread second(make, 1);
     make(0);

@@ -1,0 +1,150 @@
+"""Draws the steps of a pipe while the program that writes them goes on.
+
+python plot_pipe.py pipe:field
+python plot_pipe.py pipe:field --save pictures
+"""
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot as plt
+
+import plait
+
+
+def arguments():
+    """What the command line says."""
+    parser = argparse.ArgumentParser(
+        description="Draw each step of a pipe in a window: an array of two dimensions as a picture, of one as a curve.",
+        epilog="Where there is no display, pictures go to the folder of --save, or to one that is called pictures. It "
+        "ends when the writer closes the pipe, the window is closed, or Ctrl-C is pressed. The writer then waits for "
+        "another reader, or goes on at once if it was told drop=oldest.",
+    )
+    parser.add_argument("name", nargs="?", default="pipe:field", help="the pipe (default: %(default)s)")
+    parser.add_argument("--save", metavar="FOLDER", type=Path, help="no window: write step-00000.png and so on there")
+    parser.add_argument("--variable", default="data", help="which array of each step (default: %(default)s)")
+    parser.add_argument(
+        "--range",
+        nargs=2,
+        type=float,
+        metavar=("LOW", "HIGH"),
+        help="values of the first and the last colour (default: the least and the greatest so far)",
+    )
+    parser.add_argument("--colours", default="viridis", help="a colour map of matplotlib (default: %(default)s)")
+    parser.add_argument("--points", type=int, default=1000, help="at most so many a dimension (default: %(default)s)")
+    return parser.parse_args()
+
+
+class Picture:
+    """One figure, which each step changes."""
+
+    def __init__(self, options):
+        """Make it, still empty."""
+        self.options = options
+        self.figure, self.axes = plt.subplots(layout="constrained")
+        self.drawn = None
+        self.low, self.high = options.range or (math.inf, -math.inf)
+
+    def refused(self, array):
+        """Why an array cannot be drawn, or nothing."""
+        if array.ndim not in (1, 2) or 0 in array.shape:
+            return f"an array of the shape {array.shape} cannot be drawn; it takes 1 or 2 dimensions"
+        if array.dtype.kind not in "biufc":
+            return f"elements of the type {array.dtype} cannot be drawn; they must be numbers"
+        return None
+
+    def show(self, step, array):
+        """Draw a step."""
+        every = tuple(slice(None, None, math.ceil(size / self.options.points)) for size in array.shape)
+        points = np.abs(array[every]) if array.dtype.kind == "c" else array[every].astype(float)
+        if not self.options.range and np.isfinite(points).any():
+            finite = points[np.isfinite(points)]
+            self.low, self.high = min(self.low, finite.min()), max(self.high, finite.max())
+        if self.drawn is None:
+            self.begin(array.shape, points)
+        if self.low <= self.high:
+            span = self.high - self.low or 1.0
+            self.rescale(self.low, self.low + span)
+        if points.ndim == 2:
+            self.drawn.set_data(points)
+        else:
+            self.drawn.set_ydata(points)
+        told = (
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in step.attributes.items()
+        )
+        self.axes.set_title(", ".join([f"step {step.number}", *told]))
+
+    def begin(self, shape, points):
+        """Draw what stays. The axes count the indices of the array."""
+        if points.ndim == 2:
+            edges = (-0.5, shape[1] - 0.5, shape[0] - 0.5, -0.5)
+            self.drawn = self.axes.imshow(points, cmap=self.options.colours, extent=edges, interpolation="nearest")
+            self.figure.colorbar(self.drawn, ax=self.axes, label=self.options.variable)
+            self.axes.set(xlabel="second index", ylabel="first index")
+        else:
+            (self.drawn,) = self.axes.plot(np.linspace(0, shape[0] - 1, len(points)), points)
+            self.axes.set(xlabel="index", ylabel=self.options.variable)
+
+    def rescale(self, low, high):
+        """Let the colours, or the height of the axis, stand for these values."""
+        if self.axes.get_images():
+            self.drawn.set_clim(low, high)
+        else:
+            margin = 0.05 * (high - low)
+            self.axes.set_ylim(low - margin, high + margin)
+
+    def is_shown(self):
+        """Let the window work; whether it is still there."""
+        plt.pause(0.001)
+        return plt.fignum_exists(self.figure.number)
+
+
+def draw(options, folder):
+    """Draw the steps that come; returns how many, and why the next one cannot be drawn."""
+    steps = 0
+    picture = Picture(options)
+    with plait.open(options.name) as file:
+        try:
+            for step in file:
+                array = file.read(variable=options.variable)
+                if why := picture.refused(array):
+                    return steps, why
+                picture.show(step, array)
+                steps += 1
+                if folder:
+                    picture.figure.savefig(folder / f"step-{step.number:05}.png")
+                elif not picture.is_shown():
+                    break
+        except KeyboardInterrupt:
+            pass  # the pipe is closed as at its end, so that the writer does not take it for an error
+    return steps, None
+
+
+def main():
+    """Draw until nothing more comes."""
+    options = arguments()
+    folder = options.save
+    if folder:
+        mpl.use("agg")
+    elif plt.get_backend().lower() == "agg":
+        folder = Path("pictures")
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        steps, why = draw(options, folder)
+    except plait.Error as error:
+        sys.exit(str(error))
+    if why:
+        sys.exit(f"{options.name}: {why}")
+    print(f"{steps} steps of {options.name}" + (f": pictures in {folder}" if folder else ""))
+    if not folder and steps:
+        plt.show()  # the last step stays until its window is closed
+
+
+if __name__ == "__main__":
+    main()

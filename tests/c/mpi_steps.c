@@ -1,0 +1,148 @@
+/* Steps of pipes between two groups of ranks of one job. */
+#define _XOPEN_SOURCE 700
+#include <plait/steps.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cases.h"
+#include "check.h"
+#include "oracle.h"
+#include "together.h"
+
+enum { EXAMPLES = 80, STEPS = 7 };
+static const int64_t kShape[2] = {11, 7};
+
+/* One end: the communicator of its ranks. */
+struct end {
+  bool writes;
+  int rank;
+  int ranks;
+  plait_comm* comm;
+  plait_file* file;
+};
+
+static struct end split(int writers) {
+  struct end end = {rank < writers, 0, 0, NULL, NULL};
+  const char* folder = scratch("meet");
+  MPI_Comm own = MPI_COMM_NULL;
+  mkdir(folder, 0700);
+  setenv("PLAIT_MEET", folder, 1);
+  MPI_Comm_split(MPI_COMM_WORLD, end.writes ? 0 : 1, rank, &own);
+  MPI_Comm_rank(own, &end.rank);
+  MPI_Comm_size(own, &end.ranks);
+  CHECK_OK(plait_comm_from_mpi(own, &end.comm));
+  MPI_Comm_free(&own);
+  return end;
+}
+
+static void open_pipe(struct end* end) {
+  const plait_open_options options = doubles(kShape);
+  if (end->writes) {
+    CHECK_OK(plait_open("pipe:inside", "w", end->comm, &options, &end->file));
+  } else {
+    CHECK_OK(plait_open("pipe:inside?timeout=30", "r", end->comm, NULL, &end->file));
+  }
+}
+
+static void write_steps(struct end* end) {
+  struct oracle layouts[EXAMPLES];
+  const int examples = oracle_examples(kShape[0], kShape[1], end->ranks, layouts, EXAMPLES);
+  for (int step = 0; step < STEPS; ++step) {
+    const struct oracle* oracle = &layouts[5 * step % examples];
+    plait_layout* layout = oracle_layout(oracle);
+    int64_t count = 0;
+    int more = 0;
+    double* values = oracle_filled(oracle, end->rank, end->rank, &count);
+    for (int64_t n = 0; n < count; ++n) values[n] += 1000.0 * step;
+    CHECK_OK(plait_put_integer(end->file, "from", end->rank == 0 ? 100 + step : -1)); /* rank 0 counts */
+    CHECK_OK(plait_begin_step(end->file, &more));
+    CHECK_EQUAL(more, 1);
+    CHECK_OK(plait_write(end->file, layout, values, count * 8));
+    CHECK_OK(plait_end_step(end->file));
+    free(values);
+    CHECK_OK(plait_layout_free(&layout));
+  }
+}
+
+static void read_steps(struct end* end) {
+  struct oracle layouts[EXAMPLES];
+  const int examples = oracle_examples(kShape[0], kShape[1], end->ranks, layouts, EXAMPLES);
+  int more = 0;
+  int step = 0;
+  while (plait_begin_step(end->file, &more) == PLAIT_OK && more != 0) {
+    const struct oracle* oracle = &layouts[3 * step % examples];
+    const int64_t count = oracle_positions(oracle, end->rank, NULL);
+    plait_layout* layout = oracle_layout(oracle);
+    double* values = room((size_t)(count + 1) * 8);
+    int64_t from = 0;
+    CHECK_OK(plait_read(end->file, layout, values, count * 8));
+    for (int64_t n = 0; n < count; ++n) values[n] -= 1000.0 * step;
+    CHECK_EQUAL(oracle_wrong(oracle, end->rank, end->rank, values), 0);
+    CHECK_OK(plait_get_integer(end->file, "from", &from));
+    CHECK_EQUAL(from, 100 + step);
+    CHECK_OK(plait_end_step(end->file));
+    free(values);
+    CHECK_OK(plait_layout_free(&layout));
+    ++step;
+  }
+  CHECK_EQUAL(more, 0);
+  CHECK_EQUAL(step, STEPS);
+}
+
+void mpi_steps_between_ranks(void) {
+  for (int writers = 1; writers < ranks; ++writers) {
+    struct end end = split(writers);
+    open_pipe(&end);
+    if (end.writes) {
+      write_steps(&end);
+    } else {
+      read_steps(&end);
+    }
+    CHECK_OK(plait_close(&end.file));
+    CHECK_OK(plait_comm_free(&end.comm));
+    MPI_Barrier(MPI_COMM_WORLD); /* before another writer takes the name */
+  }
+}
+
+/* What one rank of an end finds wrong is an error of all ranks of that end; the other end goes on. */
+void mpi_steps_mistakes(void) {
+  if (ranks < 2) return;
+  struct end end = split((ranks + 1) / 2);
+  const bool odd = end.rank == end.ranks - 1;
+  const struct oracle whole = {{{BLOCK, 0, kShape[0], end.ranks}, {WHOLE, 0, kShape[1], 1}}, 0};
+  plait_layout* layout = oracle_layout(&whole);
+  int64_t count = 0;
+  int64_t number = 0;
+  int more = 0;
+  double* values = oracle_filled(&whole, end.rank, end.rank, &count);
+  open_pipe(&end);
+  CHECK_FAILS(plait_begin_step(end.file, odd ? NULL : &more), PLAIT_ERROR_ARGUMENT, "more is NULL");
+  CHECK_FAILS(plait_end_step(end.file), PLAIT_ERROR_ARGUMENT, "no step has begun");
+  if (odd) CHECK_FAILS(plait_select_variable(end.file, ""), PLAIT_ERROR_ARGUMENT, "no name");
+  if (end.writes) CHECK_OK(plait_put_integer(end.file, "n", 7));
+  CHECK_OK(plait_begin_step(end.file, &more));
+  CHECK_EQUAL(more, 1);
+  if (end.writes && end.ranks > 1) {
+    /* Ranks that mean different arrays, or different types by one name: nothing is written, and the step goes on. */
+    CHECK_OK(plait_define_variable(end.file, odd ? "heat" : "cold", 2, kShape, "<f8", 0));
+    CHECK_FAILS(plait_write(end.file, layout, values, count * 8), PLAIT_ERROR_ARGUMENT, "differ");
+    CHECK_OK(plait_define_variable(end.file, "heat", 2, kShape, odd ? "<f4" : "<f8", 0));
+    CHECK_FAILS(plait_write(end.file, layout, values, PLAIT_UNKNOWN), PLAIT_ERROR_ARGUMENT, "differ");
+    CHECK_OK(plait_select_variable(end.file, "data"));
+  }
+  if (end.writes) {
+    CHECK_OK(plait_write(end.file, layout, values, count * 8));
+  } else {
+    CHECK_FAILS(plait_read(end.file, odd ? NULL : layout, values, count * 8), PLAIT_ERROR_ARGUMENT, "layout is NULL");
+    CHECK_OK(plait_read(end.file, layout, values, count * 8)); /* the step is as good as before */
+    CHECK_EQUAL(oracle_wrong(&whole, end.rank, end.rank, values), 0);
+    CHECK_OK(plait_get_integer(end.file, "n", &number));
+    CHECK_EQUAL(number, 7);
+  }
+  CHECK_OK(plait_end_step(end.file));
+  CHECK_OK(plait_close(&end.file));
+  free(values);
+  CHECK_OK(plait_layout_free(&layout));
+  CHECK_OK(plait_comm_free(&end.comm));
+  MPI_Barrier(MPI_COMM_WORLD);
+}

@@ -1,0 +1,60 @@
+#include "pipe/writer/step_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plait/layout.hpp"
+
+namespace plait::pipe {
+namespace {
+
+/// Publishes a step of bytes that all have one value, in slot 0.
+void write(StepStore& steps, std::int64_t step, std::int64_t bytes, std::byte value) {
+  const Layout layout(Extents{bytes}, {Distribution::block_of()}, Extents{1});
+  std::vector<std::byte> array(static_cast<std::size_t>(bytes), value);
+  const copy::LocalArray local[] = {dense_array(layout, 0, array.data(), 1)};
+  steps.begin(step, 0);
+  steps.add(layout, 1, local);
+  steps.publish();
+}
+
+Wanted wanted(std::int64_t step, const char* layout) {
+  Wanted made;
+  made.step = step;
+  made.layout = layout;
+  return made;
+}
+
+TEST(PipeStepStore, PacksWhatIsThere) {
+  StepStore steps(1, 0);
+  write(steps, 7, 1000, std::byte{7});
+  const auto message = steps.find(wanted(7, "1000 (cyclic) onto (2)"));
+  ASSERT_EQ(message.bytes(), 500);
+  std::vector<std::byte> into(300);
+  EXPECT_TRUE(steps.pack(message, 200, into));
+  EXPECT_EQ(std::ranges::count(into, std::byte{7}), 300);
+}
+
+TEST(PipeStepStore, AReaderThatHasBeenGivenUpGetsNothingOfTheNextStep) {
+  StepStore steps(1, 0);
+  write(steps, 7, 1000, std::byte{7});
+  const auto message = steps.find(wanted(7, "1000 (block) onto (1)"));
+  // The memory is another one afterwards.
+  write(steps, 8, 50'000'000, std::byte{8});
+  std::vector<std::byte> into(1000);
+  EXPECT_FALSE(steps.pack(message, 0, into));
+  EXPECT_EQ(std::ranges::count(into, std::byte{0}), 1000);
+  // Nor while it is being written.
+  const auto next = steps.find(wanted(8, "50000000 (block) onto (1)"));
+  steps.begin(9, 0);
+  EXPECT_FALSE(steps.pack(next, 0, into));
+  EXPECT_THROW(steps.find(wanted(9, "1000 (block) onto (1)")), Error);
+}
+
+}  // namespace
+}  // namespace plait::pipe

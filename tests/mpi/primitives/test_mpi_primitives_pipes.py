@@ -1,0 +1,167 @@
+"""The 1993 primitives on pipes: both ends on the same ranks, against brute force."""
+
+import os
+
+import numpy as np
+import pytest
+from primitives import (
+    ARGUMENT,
+    BLOCK,
+    LIBRARY,
+    NEW,
+    OLD,
+    SEQUENTIAL,
+    SYSTEM,
+    TYPES,
+    Mapping,
+    check,
+    declare,
+    message,
+    numbered,
+    pclose_all,
+    popen,
+    pread,
+    pwrite,
+    random_mapping,
+)
+
+import plait
+
+WRITER = "pipe:flow?readers=0&queue=4"
+
+
+@pytest.fixture(autouse=True)
+def _meeting(comm, shared, monkeypatch):
+    """A folder to meet in; leaves no unit open, however a test ends."""
+    folder = shared / "meet"
+    if comm.rank == 0:
+        folder.mkdir(mode=0o700)
+    monkeypatch.setenv("PLAIT_MEET", str(folder))
+    comm.Barrier()
+    yield
+    pclose_all()
+
+
+def rows_of(comm, size, dtype="i4"):
+    """A mapping by blocks of rows, its descriptor, and this rank's indices."""
+    mapping = Mapping(
+        size, (BLOCK,) + (0,) * (len(size) - 1), (-1,) * len(size), (comm.size, *[1] * (len(size) - 1)), 0, ()
+    )
+    return mapping, mapping.describe(dtype=dtype)
+
+
+def share(mapping, whole, rank):
+    """A rank's part as it is passed: densely, with its two sizes."""
+    local = mapping.local(whole, rank)
+    array = np.full(max(local.size, 1), -1, whole.dtype)
+    array[: local.size] = local.reshape(-1, order="F")
+    return array, (local.size, 1)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_each_write_is_a_step(comm, part):
+    random = np.random.default_rng([part, comm.size])
+    own = np.random.default_rng([part, comm.size, comm.rank])
+    for _ in range(4):
+        access = int(random.integers(2))
+        disks = np.array([-1], "i4")
+        check(popen(1, WRITER, access, NEW, disks))
+        assert disks[0] == 0
+        check(popen(2, "pipe:flow", access, OLD))
+        written = []
+        for salt in range(int(random.integers(1, 4))):
+            dtype = str(random.choice(list(TYPES)))
+            mapping = random_mapping(random, comm.size)
+            whole = numbered(mapping.size, dtype, salt)
+            sizes, array, mine = declare(own, mapping, whole, comm.rank)
+            mine[...] = mapping.local(whole, comm.rank)
+            check(pwrite(array, sizes, mapping.describe(dtype=dtype), 1))
+            written.append(whole)
+        for whole in written:
+            mapping = random_mapping(random, comm.size, whole.shape)
+            sizes, expected, mine = declare(own, mapping, whole, comm.rank)
+            array = expected.copy()
+            mine[...] = mapping.local(whole, comm.rank)
+            check(pread(array, sizes, mapping.describe(dtype=whole.dtype.str[1:]), 2))
+            np.testing.assert_array_equal(array, expected)  # and nothing beside the share
+        check(LIBRARY.plait_pclose(2))
+        check(LIBRARY.plait_pclose(1))
+
+
+def test_other_programs_learn_the_type_with_each_step(comm):
+    check(popen(1, WRITER, SEQUENTIAL, NEW))
+    fields = [numbered((9, 5), "f8"), numbered((4, 3, 2), "c16", 1), numbered((6,), "i2", 2)]
+    with plait.open("pipe:flow", comm=comm) as file:
+        for whole in fields:
+            mapping, descriptor = rows_of(comm, whole.shape, whole.dtype.str[1:])
+            array, sizes = share(mapping, whole, comm.rank)
+            check(pwrite(array, sizes, descriptor, 1))
+        with pytest.raises(plait.ArgumentError, match=r"call begin_step\(\) first"):
+            file.read(plait.Layout((), (), grid=()))
+        for number, whole in enumerate(fields):
+            step = file.begin_step()
+            assert (step.number, file.shape, file.dtype) == (number, whole.shape, whole.dtype)
+            layout = plait.Layout(whole.shape, ["cyclic"] + ["*"] * (whole.ndim - 1), grid=(comm.size,))
+            np.testing.assert_array_equal(file.read(layout), whole[layout.indices(comm.rank)[0]])
+            file.end_step()
+    check(LIBRARY.plait_pclose(1))
+
+
+def test_what_python_writes_is_read(comm):
+    whole = numbered((8, 3), "f8")
+    layout = plait.Layout(whole.shape, "(cyclic, *)", grid=(comm.size,))
+    with plait.open(WRITER, "w", comm=comm, shape=whole.shape, dtype="f8") as file:
+        check(popen(2, "pipe:flow", SEQUENTIAL, OLD))
+        for factor in (1, 2):
+            file.begin_step({"factor": factor})
+            file.write(whole[layout.indices(comm.rank)[0]] * factor, layout)
+            file.end_step()
+        mapping, descriptor = rows_of(comm, whole.shape, "f8")
+        for factor in (1, 2):
+            array, sizes = share(mapping, np.zeros_like(whole), comm.rank)
+            expected, _ = share(mapping, whole * factor, comm.rank)
+            check(pread(array, sizes, descriptor, 2))
+            np.testing.assert_array_equal(array[: sizes[0]], expected[: sizes[0]])
+        check(LIBRARY.plait_pclose(2))
+
+
+def test_mistakes(comm, shared, monkeypatch):
+    monkeypatch.setenv("PLAIT_DISKS", str(shared))  # of no concern to pipes
+    assert popen(1, "pipe:flow?timeout=0.1", SEQUENTIAL, OLD) == SYSTEM
+    assert "no writer has come within 0.1 s" in message()
+    assert popen(1, "pipe:flow?timeout=0.1", SEQUENTIAL, NEW) == SYSTEM
+    assert "no reader has come within 0.1 s" in message()
+    assert popen(1, "pipe:flow?disks=2", SEQUENTIAL, NEW) == ARGUMENT
+    check(popen(1, WRITER, SEQUENTIAL, NEW))
+    assert popen(3, WRITER, SEQUENTIAL, NEW) == ARGUMENT
+    assert "unit 1 makes it already" in message()
+    check(popen(2, "pipe:flow", SEQUENTIAL, OLD))
+    row = np.zeros(6, "i4")
+    check(LIBRARY.plait_fda(2, row.ctypes.data))
+    assert row.tolist() == [2, 0, 0, OLD, 0, comm.size]
+
+    whole = numbered((7, 4), "i4")
+    mapping, descriptor = rows_of(comm, whole.shape)
+    array, sizes = share(mapping, whole, comm.rank)
+    assert pread(array, sizes, descriptor, 1) == ARGUMENT
+    assert "open for writing" in message()
+    assert pwrite(array, sizes, descriptor, 2) == ARGUMENT
+    assert "open for reading" in message()
+    for _ in range(3):
+        check(pwrite(array, sizes, descriptor, 1))
+    other, wider = rows_of(comm, whole.shape, "f8")
+    double, sizes_of_double = share(other, whole.astype("f8"), comm.rank)
+    assert pread(double, sizes_of_double, wider, 2) == ARGUMENT
+    assert "is 7x4 elements of 4 bytes (<i4), but 7x4 elements of 8 bytes were to be read" in message()
+    smaller, shorter = rows_of(comm, (7, 3))
+    _, sizes_of_smaller = share(smaller, whole[:, :3], comm.rank)
+    assert pread(array, sizes_of_smaller, shorter, 2) == ARGUMENT
+    assert "7x3 elements of 4 bytes were to be read" in message()
+    found = np.full_like(array, -1)
+    check(pread(found, sizes, mapping.describe(), 2))  # the third step
+    np.testing.assert_array_equal(found[: sizes[0]], array[: sizes[0]])
+    check(LIBRARY.plait_pclose(2))
+    check(LIBRARY.plait_pclose(1))
+    comm.Barrier()  # rank 0 removes its invitation after the others have left
+    assert os.listdir(shared) == ["meet"]
+    assert os.listdir(shared / "meet") == []

@@ -1,0 +1,104 @@
+"""Steps of pipes in Fortran: from Fortran to Fortran, to Python and from Python."""
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from fortran import MPIEXEC, compile_program, needs_fortran
+from launching import WELCOME
+
+import plait
+
+pytestmark = needs_fortran
+SECONDS = 60
+
+
+@pytest.fixture(scope="module", params=[4, 8])
+def program(request, tmp_path_factory):
+    return compile_program("steps.f90", tmp_path_factory.mktemp("programs"), request.param)
+
+
+@pytest.fixture(autouse=True)
+def meeting_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "meet"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("PLAIT_MEET", str(folder))
+
+
+def start(ranks, program, *arguments):
+    return subprocess.Popen(
+        [MPIEXEC, "-n", str(ranks), str(program), *arguments],
+        env={**os.environ, **WELCOME},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def expect_well(*jobs):
+    printed = [job.communicate(timeout=SECONDS)[0] for job in jobs]
+    assert ([job.returncode for job in jobs], printed) == ([0] * len(jobs), [""] * len(jobs)), "".join(printed)
+
+
+def field_of(step):
+    """What both write: each element says its step, row and column, which count from 1."""
+    return (1000 * step + 10 * np.arange(1, 8)[:, None] + np.arange(1, 5)).astype("i4")
+
+
+@pytest.mark.parametrize(("writers", "readers"), [(1, 1), (3, 2), (2, 4)])
+def test_between_two_programs(program, writers, readers):
+    expect_well(start(writers, program, "write", "pipe:flow"), start(readers, program, "read", "pipe:flow"))
+
+
+@pytest.mark.parametrize("writers", [1, 3])
+def test_from_fortran_to_python(program, writers):
+    job = start(writers, program, "write", "pipe:flow?timeout=30")
+    with plait.open("pipe:flow", shape=(7, 4), dtype="i4") as file:
+        numbers = []
+        for step in file:
+            if step.number < 3:
+                count = step.number + 1
+                assert step.attributes == {
+                    "count": count,
+                    "large": 2**40 + count,
+                    "half": 0.5 * count,
+                    "time": 0.1 * count,
+                    "name": "rank 0",
+                }
+                assert step.variables == ("data", "pressure")
+                np.testing.assert_array_equal(file.read(variable="pressure"), np.array([count + 0.5, -1, 7.25], "f4"))
+                found = file.read()
+                assert found.flags.f_contiguous
+                np.testing.assert_array_equal(found, field_of(count))
+            else:
+                assert step.attributes == {}
+                np.testing.assert_array_equal(file.read(), field_of(3))
+            numbers.append(step.number)
+        assert numbers == [0, 1, 2, 3]
+    expect_well(job)
+
+
+@pytest.mark.parametrize("readers", [1, 4])
+def test_from_python_to_fortran(program, readers):
+    job = start(readers, program, "read", "pipe:flow?timeout=30")
+    rows = plait.Layout((7, 4), "(cyclic(2), *) onto (3)")
+    with plait.open("pipe:flow", "w", shape=(7, 4), dtype="i4") as file:
+        for count in (1, 2, 3, 3):
+            parts = [field_of(count)[rows.indices(rank)[0]] for rank in range(3)]
+            file.begin_step(
+                {"count": count, "large": 2**40 + count, "half": 0.5 * count, "time": 0.1 * count, "name": "rank 0"}
+            )
+            file.write(parts, rows)
+            file.write(np.array([count + 0.5, -1, 7.25], "f4"), variable="pressure")
+            file.end_step()
+    expect_well(job)
+
+
+@pytest.mark.parametrize("kind", [4, 8])
+@pytest.mark.parametrize(("writers", "readers"), [(2, 3), (4, 1)])
+def test_programs_of_1993(tmp_path, kind, writers, readers):
+    program = compile_program("pipe.f", tmp_path, kind)
+    ends = (("write", writers), ("read", readers))
+    expect_well(*[start(ranks, program, role, "pipe:flow", str(ranks)) for role, ranks in ends])

@@ -1,0 +1,131 @@
+"""One program writes to every kind of store: only the name that it is given changes (examples/fortran/simulation.f90)."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from fortran import MPIEXEC, ROOT, compile_program, needs_fortran
+from launching import WELCOME
+
+import plait
+
+pytestmark = needs_fortran
+SHAPE, STEPS = (120, 160), 20
+
+
+@pytest.fixture(scope="module")
+def simulation(tmp_path_factory):
+    return compile_program(ROOT / "examples/fortran/simulation.f90", tmp_path_factory.mktemp("program"))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "meet").mkdir(mode=0o700)
+    monkeypatch.setenv("PLAIT_MEET", str(tmp_path / "meet"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def cloud(time, row, column, width):
+    rows, columns = np.ogrid[1 : SHAPE[0] + 1, 1 : SHAPE[1] + 1]
+    spread = width**2 + 10 * time
+    return width**2 / spread * np.exp(-((rows - row - 3 * time) ** 2 + (columns - column - 8 * time) ** 2) / spread)
+
+
+def density(step):
+    """What the program computes, by NumPy."""
+    return cloud(0.5 * step, 30, 40, 8) + cloud(0.5 * step, 70, 20, 5)
+
+
+def start(command, ranks=1, **streams):
+    launcher = [MPIEXEC, "-n", str(ranks)] if ranks > 1 else []
+    return subprocess.Popen(
+        [*launcher, *map(str, command)],
+        env={**os.environ, **WELCOME, "MPLBACKEND": "agg"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **streams,
+    )
+
+
+def said_of(name):
+    return f"{STEPS} steps to {name}, the last one of time 9.5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("field.npy", {}),
+        ("field.bin", {"shape": SHAPE, "dtype": "f8", "order": "F"}),
+        ("raw:field", {"shape": SHAPE, "dtype": "f8", "order": "F"}),
+        ("stripe:field?disks=d1,d2,d3&unit=4K", {"shape": SHAPE, "dtype": "f8", "order": "F"}),
+        ("distant:field?folder=d1&place=striped", {}),
+        ("distant:field?folder=d1&place=one", {}),
+    ],
+)
+def test_files_keep_the_last_step(simulation, folder, name, how):
+    for disk in ("d1", "d2", "d3"):
+        (folder / disk).mkdir()
+    done = launch_simulation(simulation, folder, name)
+    assert (done.returncode, done.stdout, done.stderr) == (0, said_of(name), "")
+    there = (
+        name.replace("disks=d1,d2,d3&unit=4K", "").replace("&place=striped", "").replace("&place=one", "").rstrip("?")
+    )
+    with plait.open(there, **how) as file:
+        assert (file.shape, file.dtype, file.order) == (SHAPE, np.dtype("f8"), "F")
+        np.testing.assert_allclose(file.read(), density(STEPS - 1), rtol=1e-12, atol=1e-300)
+
+
+def launch_simulation(program, folder, name):
+    return subprocess.run(
+        [MPIEXEC, "-n", "4", program, name],
+        cwd=folder,
+        env={**os.environ, **WELCOME},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_memory_ends_with_the_program(simulation, folder):
+    done = launch_simulation(simulation, folder, "memory:field")
+    assert (done.returncode, done.stdout, done.stderr) == (0, said_of("memory:field"), "")
+
+
+def test_a_pipe_hands_on_every_step(simulation):
+    job = start([simulation, "pipe:field"], ranks=4)
+    layout = plait.Layout(SHAPE, "(*, cyclic) onto (3)")
+    with plait.open("pipe:field", shape=SHAPE, dtype="f8") as file:
+        numbers = []
+        for step in file:
+            assert step.attributes == {"time": 0.5 * step.number}
+            whole = density(step.number)
+            for rank, part in enumerate(file.read(layout)):
+                np.testing.assert_allclose(part, whole[:, rank::3], rtol=1e-12, atol=1e-300)
+            numbers.append(step.number)
+    assert numbers == list(range(STEPS))
+    printed, _ = job.communicate(timeout=60)
+    assert (job.returncode, printed) == (0, said_of("pipe:field"))
+
+
+def test_without_a_reader_it_says_who_is_missing(simulation, folder):
+    done = launch_simulation(simulation, folder, "pipe:field?timeout=0.2")
+    assert done.returncode != 0
+    assert "no reader has come within 0.2 s" in done.stderr
+
+
+def test_the_plotter_draws_the_simulation(simulation, folder):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    plotter = start([sys.executable, ROOT / "examples/python/plot_pipe.py", "pipe:field", "--save", "pictures"])
+    job = start([simulation, "pipe:field"], ranks=4)
+    printed = [job.communicate(timeout=60)[0], plotter.communicate(timeout=60)[0]]
+    assert printed == [said_of("pipe:field"), f"{STEPS} steps of pipe:field: pictures in pictures\n"]
+    assert sorted(path.name for path in (folder / "pictures").iterdir()) == [
+        f"step-{step:05}.png" for step in range(STEPS)
+    ]

@@ -1,0 +1,173 @@
+"""What goes wrong at one end of a pipe, and what the other end makes of it."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from launching import find_launcher, needs_mpi
+from pipe_ends import Beside, write_steps
+
+import plait
+from plait import Layout
+
+LINE = Layout((3,), "(*) onto ()")
+
+
+def test_a_mistaken_reader_does_not_end_a_writer_that_waits_for_nobody():
+    with plait.open("pipe:flow?drop=oldest&readers=0", "w", shape=(3,), dtype="f8") as file:
+        file.write(np.zeros(3))
+        with pytest.raises(plait.ArgumentError, match="the two ends differ"):
+            plait.open("pipe:flow", dtype="f4")
+        file.write(np.ones(3))
+        with plait.open("pipe:flow") as reader:
+            assert reader.read().shape == (3,)
+
+
+def test_a_mistaken_reader_does_not_end_a_writer_that_has_its_readers():
+    go_on = threading.Event()
+
+    def write():
+        with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
+            go_on.wait(20)
+            for number in range(3):
+                file.write(np.full(3, float(number)))
+
+    writer = Beside(write)
+    with plait.open("pipe:flow") as file:
+        with pytest.raises(plait.ArgumentError, match="the two ends differ"):
+            plait.open("pipe:flow", shape=(4,))
+        go_on.set()
+        assert [float(file.read()[0]) for _ in file] == [0, 1, 2]
+    writer.result()
+
+
+def test_readers_that_stand_still_do_not_stop_a_writer_that_drops():
+    with plait.open("pipe:flow?drop=oldest&readers=0&queue=3", "w", shape=(3,), dtype="f8") as file:
+        file.write(np.zeros(3))
+        with plait.open("pipe:flow") as one, plait.open("pipe:flow") as other:
+            assert one.begin_step().number == 0
+            file.write(np.zeros(3))
+            other.begin_step()
+            for _ in range(10):
+                file.write(np.zeros(3))
+    with pytest.raises(plait.ArgumentError, match="needs queue=2 or more"):
+        plait.open("pipe:flow?drop=oldest&queue=1", "w", shape=(3,), dtype="f8")
+
+
+def test_a_reader_that_leaves_within_a_step_has_had_it():
+    writer = Beside(write_steps, "pipe:flow?queue=1", LINE, 1)
+    with plait.open("pipe:flow") as file:
+        for _ in file:
+            file.read()
+            break
+    writer.result(10)
+
+
+def test_a_reader_that_has_come_hears_why_the_writer_could_not_begin():
+    def write():
+        with plait.open("pipe:flow?readers=2&timeout=1", "w", shape=(3,), dtype="f8"):
+            pass
+
+    writer = Beside(write)
+    with plait.open("pipe:flow") as file, pytest.raises(plait.StoreError, match="only 1 of 2 readers have come"):
+        file.read()
+    with pytest.raises(plait.StoreError, match="only 1 of 2 readers have come"):
+        writer.result()
+
+
+def test_who_does_not_want_to_wait_finds_a_writer_that_is_there():
+    with pytest.raises(plait.StoreError, match="no writer has come within 0 s"):
+        plait.open("pipe:flow?timeout=0")
+    with plait.open("pipe:flow?drop=oldest&readers=0", "w", shape=(3,), dtype="f8") as file:
+        file.write(np.arange(3.0))
+        with plait.open("pipe:flow?timeout=0") as reader:
+            np.testing.assert_array_equal(reader.read(), np.arange(3.0))
+
+
+def test_a_type_that_changes_is_refused_by_who_has_not_looked():
+    def write():
+        with plait.open("pipe:flow", "w", shape=(3,), dtype="f4") as file:
+            file.write(np.arange(3, dtype="f4"))
+            file.define("data", (3,), "f8")
+            file.write(np.arange(3, dtype="f8"))
+            file.write(np.arange(3, dtype="f8"))
+
+    writer = Beside(write)
+    with plait.open("pipe:flow") as file:
+        assert file.read().dtype == np.dtype("f4")
+        with pytest.raises(
+            plait.ArgumentError,
+            match=r"is 3 elements of 8 bytes \(<f8\), but 3 elements of 4 bytes \(<f4\) were to be read",
+        ):
+            file.read()
+        for _ in file:
+            assert file.read().dtype == np.dtype("f8")
+    writer.result()
+
+
+def test_what_is_defined_anew_is_written_anew():
+    def write():
+        with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
+            for size in (10, 20, 5):
+                file.begin_step()
+                file.define("p", (size,), "f4")
+                file.write(np.full(size, size, "f4"), variable="p")
+                file.end_step()
+
+    writer = Beside(write)
+    sizes = []
+    with plait.open("pipe:flow") as file:
+        for _ in file:
+            found = file.read(variable="p")
+            assert (found == found.size).all()
+            sizes.append(found.size)
+    assert sizes == [10, 20, 5]
+    writer.result()
+
+
+@needs_mpi
+def test_ranks_that_write_different_arrays_are_told(tmp_path):
+    program = tmp_path / "differ.py"
+    program.write_text(
+        """
+import numpy as np, plait
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+layout = plait.Layout((4,), "(block)", grid=(comm.size,))
+names = ["u", "v"] if comm.rank == 0 else ["v", "u"]
+with plait.open("pipe:flow?readers=0&drop=oldest", "w", comm=comm, shape=(4,), dtype="f8") as file:
+    try:
+        for name in names:
+            file.write(np.zeros(2), layout, variable=name)
+    except plait.ArgumentError as error:
+        assert "the ranks of a collective call differ" in str(error) and 'array "v"' in str(error), error
+        print("told")
+"""
+    )
+    done = subprocess.run(
+        [find_launcher(), "-n", "2", sys.executable, program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.split() == ["told", "told"], done.stdout + done.stderr
+
+
+INTERRUPTED = {
+    "reader": "plait.open('pipe:flow?timeout=60')",
+    "step": "plait.open('pipe:other').begin_step()",
+    "writer": "plait.open('pipe:flow?timeout=60', 'w', shape=(3,), dtype='f8')",
+}
+
+
+@pytest.mark.parametrize("what", INTERRUPTED)
+def test_waiting_can_be_interrupted(what):
+    program = f"import plait, sys\nprint('ready', flush=True)\ntry:\n    {INTERRUPTED[what]}\n"
+    program += "except KeyboardInterrupt:\n    print('interrupted')\n"
+    with plait.open("pipe:other?readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
+        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.3)
+        process.send_signal(2)
+        said, _ = process.communicate(timeout=20)
+        assert said == "interrupted\n"
