@@ -55,9 +55,6 @@ File open(const std::string& path, const std::string& mode, const Comm& comm, co
   return File::open(path, opened, options, comm);
 }
 
-/// Whole numbers, numbers and texts.
-using AttributeDict = nb::typed<nb::dict, std::string, Attribute>;
-
 Attributes attributes_of(const AttributeDict& given) {
   Attributes attributes;
   for (const auto [name, value] : given) {

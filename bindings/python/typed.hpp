@@ -4,6 +4,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/typing.h>
 
+#include <string>
+
+#include "plait/step.hpp"
+
 namespace plait::python {
 
 using NumberTuple = nanobind::typed<nanobind::tuple, int, nanobind::ellipsis>;
@@ -17,6 +21,9 @@ NumberTuple to_tuple(const Numbers& numbers) {
 
 /// Local arrays as (address, steps in bytes), or slices of a region.
 using Sequence = nanobind::typed<nanobind::sequence, nanobind::any>;
+
+/// Whole numbers, numbers and texts.
+using AttributeDict = nanobind::typed<nanobind::dict, std::string, Attribute>;
 
 constexpr const char* kEqual = "def __eq__(self, other: object, /) -> bool";
 constexpr const char* kRefuse = "def refuse(self, message: str, code: int = 0) -> typing.NoReturn";

@@ -2,12 +2,13 @@
 
 from importlib.metadata import version as _version
 
-from ._copy import Copied, copy
+from ._copying import Copied, copy
 from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
 from ._errors import ArgumentError, Error, StoreError
 from ._file import File
 from ._indirect import indirect
 from ._open import open
+from ._pipes import PipeStatus, pipe_names, pipe_status
 from ._redistribute import Redistribution, empty, iredistribute, redistribute
 from ._relabel import relabel, same_up_to_ranks
 from ._request import Request
@@ -25,6 +26,7 @@ __all__ = [
     "IndexSet",
     "Layout",
     "Message",
+    "PipeStatus",
     "Redistribution",
     "Request",
     "Step",
@@ -36,6 +38,8 @@ __all__ = [
     "indirect",
     "iredistribute",
     "open",
+    "pipe_names",
+    "pipe_status",
     "redistribute",
     "relabel",
     "same_up_to_ranks",

@@ -193,6 +193,11 @@ class File:
             if variable == self._variable:
                 self._variable = ""  # so that the next access takes what has been said
 
+    def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Return shape and type of an array: of those of a pipe's step, once it has begun. Collective."""
+        self._select(variable)
+        return self.shape, self.dtype
+
     def explain(
         self,
         layout: LayoutLike | None = None,

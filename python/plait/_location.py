@@ -35,8 +35,8 @@ def same_location(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
 def same_components(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether one name stands for a component file of what the other one stands for, as far as this process sees."""
     first, second = path_of(one), path_of(other)
-    return any(_same(path, second) for path in _components(first)) or any(
-        _same(first, path) for path in _components(second)
+    return any(_same(path, second) for path in components_of(first)) or any(
+        _same(first, path) for path in components_of(second)
     )
 
 
@@ -47,7 +47,7 @@ def _same(one: Path, other: Path) -> bool:
         return False
 
 
-def _components(path: Path) -> list[Path]:
+def components_of(path: Path) -> list[Path]:
     """The files that a striped file or an array on the ranks' own disks consists of, beside the path itself."""
     found: list[Path] = []
     with contextlib.suppress(OSError), path.open("rb") as file:

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -202,6 +203,21 @@ std::string this_program() {
   std::ranges::replace_if(name, [](char one) { return static_cast<unsigned char>(one) < ' '; }, '?');
   return text(name.empty() ? "a program" : name, " (process ", ::getpid(), " on ", transport::native::own_host().name,
               ')');
+}
+
+Program parse_program(const std::string& who) {
+  constexpr std::string_view kProcess = " (process ";
+  constexpr std::string_view kHost = " on ";
+  const std::string_view all = who;
+  const std::size_t number = all.rfind(kProcess);
+  if (number == std::string_view::npos || !all.ends_with(')')) return {who, 0, ""};
+  const std::string_view digits = all.substr(number + kProcess.size());
+  Program found{std::string(all.substr(0, number)), 0, ""};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), found.process);
+  const std::string_view rest = digits.substr(static_cast<std::size_t>(end - digits.data()));
+  if (error != std::errc() || !rest.starts_with(kHost)) return {who, 0, ""};
+  found.host = rest.substr(kHost.size(), rest.size() - kHost.size() - 1);
+  return found;
 }
 
 }  // namespace plait::pipe

@@ -1,6 +1,7 @@
 /// Where programs find each other by name: files in a folder that both see.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,5 +53,14 @@ std::vector<std::string> meeting_names();
 
 /// Who this process is, for people: `python3 (process 4711 on node7)`.
 std::string this_program();
+
+struct Program {
+  std::string name;
+  std::int64_t process = 0;
+  std::string host;
+};
+
+/// What this_program() of another process has said.  All of it is the name where it is something else.
+Program parse_program(const std::string& who);
 
 }  // namespace plait::pipe

@@ -8,6 +8,7 @@ from plait.cli.bench import find_bench, missing_bench
 from plait.cli.completion import completion_command
 from plait.cli.copy import copy_command
 from plait.cli.demo import demo_command
+from plait.cli.info import info_command
 from plait.cli.layout import layout_command
 from plait.cli.support import Commands
 
@@ -44,4 +45,5 @@ def main() -> None:
 main.add_command(completion_command)
 main.add_command(copy_command)
 main.add_command(demo_command)
+main.add_command(info_command)
 main.add_command(layout_command)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -19,8 +22,10 @@ from rich.progress import Progress as Bar
 
 import plait
 from plait._amounts import count, shown, size
-from plait.cli.copying import CopyResult, StoppedError, copy_by_ranks, copy_here, world
+from plait._copying import NoReaderError
+from plait.cli.copying import CopyResult, StoppedError, copy_by_ranks, copy_here, has_steps, world
 from plait.cli.lists import Bytes, Shape
+from plait.cli.names import StoreName
 from plait.cli.support import UserError, messages
 
 _EXAMPLES = """
@@ -30,13 +35,18 @@ Examples:
   plait copy 'distant:field?folder=/var/tmp' field.npy --ranks 4
   plait copy field.npy 'stripe:field.bin?disks=/mnt/a,/mnt/b'
   plait copy field.bin field.npy --shape 6000x5000 --dtype f8
+  plait copy pipe:field 'field-{step:04}.npy'
+  plait copy pipe:field snapshot.npy --steps 1 --variable pressure
+  plait copy pipe:field - | python plot.py
+  python make.py | plait copy - pipe:field
+  plait copy field-*.npy pipe:field
   mpiexec -n 64 plait copy distant:field field.npy --memory 8G
 """
 
 
 @click.command("copy", short_help="Copy an array from one store to another.", epilog=_EXAMPLES)
-@click.argument("source")
-@click.argument("target")
+@click.argument("sources", metavar="SOURCE...", type=StoreName(), nargs=-1)
+@click.argument("target", type=StoreName())
 @click.option("--ranks", type=click.IntRange(min=1), help="Start so many MPI processes that copy together.")
 @click.option("--shape", type=Shape(), help="What SOURCE holds, where it does not tell: its sizes, such as 6000x5000.")
 @click.option("--dtype", metavar="TYPE", help="The type of its elements, as NumPy spells it, such as f8 or >i4.")
@@ -44,46 +54,74 @@ Examples:
 @click.option("--offset", type=click.IntRange(min=0), help="Bytes in front of the array in SOURCE.")
 @click.option("--layout", metavar="TEXT", help="How the ranks hold each window, such as '(block, cyclic) onto (2, 2)'.")
 @click.option("--memory", type=Bytes(), default="256M", show_default=True, help="Most memory of all ranks together.")
+@click.option("--variable", multiple=True, metavar="NAME", help="An array of a pipe's steps; may be repeated.")
+@click.option("--steps", type=click.IntRange(min=1), help="Copy so many steps; all if not given.")
+@click.option("--raw", is_flag=True, help="Elements alone on standard input or output, without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
-def copy_command(source: str, target: str, ranks: int | None, json_: bool, **given: Any) -> None:
-    """Copy the array SOURCE to TARGET: any two names that plait.open knows.
+def copy_command(sources: tuple[str, ...], target: str, ranks: int | None, json_: bool, **given: Any) -> None:
+    """Copy the array SOURCE to TARGET: any two names that plait.open knows, or - for standard input or output.
 
     It goes through in windows that fit the memory, and keeps its shape, the type and byte order of its elements, and
     their order. TARGET appears whole or not at all; what is there under its name is replaced. Started by mpiexec, the
     ranks copy together; so do those that --ranks starts.
+
+    Of a pipe every step is copied: into a file each where TARGET has {step} in its name, such as 'field-{step:04}.npy',
+    and {variable} for steps of several arrays. Several sources are the steps of a pipe. On standard input and output
+    arrays are .npy files one after the other.
     """
-    for name in (source, target):
-        if name == "-":
-            raise UserError(
-                "'-' would be the standard input or output, which is no file that ranks can read or write at offsets; "
-                "name a file, or ./- for one of that name"
-            )
-    job = {"source": source, "target": target, **{name: value for name, value in given.items() if value is not None}}
+    if not sources:
+        raise UserError(f"{target} is the only name; say what is copied where, as in: plait copy field.npy copy.npy")
+    source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
+    asked = {name: value for name, value in given.items() if value is not None and value != ()}
+    job = {"source": source, "target": target, **asked}
     comm = world()
+    if "-" in (*sources, target):
+        _check_streams(sources, target, ranks if comm is None else comm.size)
     if comm is not None and ranks not in (None, comm.size):
         raise UserError(f"mpiexec has started {comm.size} ranks, but --ranks says {ranks}; leave it out")
     first = comm is None or comm.rank == 0
     try:
         result = _run(job, comm, None if comm is not None or ranks == 1 else ranks, first)
+    except NoReaderError as error:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from error
     except (plait.Error, OSError, StoppedError) as error:
         if not first:
             raise SystemExit(UserError.exit_code) from error
         if isinstance(error, StoppedError):
             raise click.ClickException(str(error)) from error
         raise
-    if first:
-        click.echo(json.dumps({"source": source, "target": target, **asdict(result)}) if json_ else _line(job, result))
+    if first and (json_ or target != "-"):
+        told = json.dumps({"source": source, "target": target, **asdict(result)}) if json_ else _line(job, result)
+        click.echo(told, err=target == "-")
+
+
+def _check_streams(sources: tuple[str, ...], target: str, ranks: int | None) -> None:
+    """Check that the standard input or output can be what is copied."""
+    if ranks not in (None, 1):
+        raise UserError(
+            "'-' is the standard input or output, which one process reads or writes from its first byte to the last; "
+            "copy by one rank, or name a file"
+        )
+    if target == "-" and "-" in sources:
+        raise UserError("'-' stands at both ends; name a file or a pipe at one of them, or ./- for a file of that name")
+    stream, name = (sys.stdout, "output") if target == "-" else (sys.stdin, "input")
+    if stream is not None and stream.isatty():
+        raise UserError(
+            f"the standard {name} is a terminal, which is no place for arrays; lead it from or to a program or a file, "
+            "as in: plait copy field.npy - | python plot.py"
+        )
 
 
 def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> CopyResult:
     console = messages()
+    known = not has_steps(job)  # how much will come
     bar = Bar(
         BarColumn(30),
-        TextColumn("{task.percentage:>3.0f} %"),
+        *([TextColumn("{task.percentage:>3.0f} %")] if known else []),
         DownloadColumn(binary_units=True),
         TransferSpeedColumn(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        *([TimeRemainingColumn()] if known else []),
         console=console,
         transient=True,
         disable=not (first and console.is_terminal),
@@ -92,14 +130,17 @@ def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> Copy
         task = bar.add_task("", total=None)
 
         def progress(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+            bar.update(task, completed=done, total=total if known else None)
 
         return copy_here(job, comm, progress) if ranks is None else copy_by_ranks(job, ranks, progress)
 
 
 def _line(job: dict[str, Any], result: CopyResult) -> str:
     where = "" if result.ranks == 1 else f" by {count(result.ranks, 'rank')}"
+    source = job["source"]
+    name = shown(source) if isinstance(source, str) else f"{shown(source[0])} and {len(source) - 1} more"
+    steps = f"{count(result.steps, 'step')}, " if has_steps(job) else ""
     return (
-        f"{shown(job['source'])} -> {shown(job['target'])}: {size(result.bytes)} in {result.seconds:.3g} s"
+        f"{name} -> {shown(job['target'])}: {steps}{size(result.bytes)} in {result.seconds:.3g} s"
         f"{where}, {size(result.rate)}/s"
     )

@@ -6,7 +6,11 @@ JOB is a JSON file with what plait.copy takes, and `stop`: once there is a file 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
+import threading
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,8 +18,22 @@ from typing import Any
 from mpi4py import MPI
 
 import plait
-from plait.cli.copying import StoppedError, result_of
+from plait.cli.copying import StoppedError, has_steps, result_of
 from plait.launch.ranks import report
+
+_LOOK = 0.2  # seconds
+
+
+def stop_waits(stop: Path) -> None:
+    """End what this process waits for in a pipe, which may be for ever, once the ranks are to give up."""
+    signal.signal(signal.SIGUSR1, signal.default_int_handler)
+
+    def look() -> None:
+        while not stop.exists():
+            time.sleep(_LOOK)
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    threading.Thread(target=look, daemon=True).start()
 
 
 def main() -> None:
@@ -30,9 +48,11 @@ def main() -> None:
             if stop.exists():
                 raise StoppedError("the copy was stopped; nothing was written")
 
+    if comm.rank == 0 and has_steps(job):
+        stop_waits(stop)
     try:
         done = plait.copy(**job, comm=comm, progress=progress)
-    except (plait.Error, OSError, StoppedError) as error:
+    except (plait.Error, OSError, StoppedError, KeyboardInterrupt) as error:
         if comm.rank == 0:
             report("failed", text=str(error), argument=isinstance(error, plait.ArgumentError))
         return

@@ -24,6 +24,7 @@ _LAUNCHED = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID")
 _PATIENCE = 24 * 3600.0
 _STOPPING = 60.0
 _NOTHING = "the copy was stopped; nothing was written"
+_KEPT = "the copy was stopped; what it had written whole is kept"
 _ENDED = "the copy was stopped, and its ranks were ended; the target is the old one or the new one"
 
 
@@ -42,13 +43,21 @@ class CopyResult:
     ranks: int
     shape: list[int]
     dtype: str
+    steps: int
 
 
 def result_of(done: plait.Copied) -> CopyResult:
     """Return it as plain values."""
     return CopyResult(
-        done.bytes, done.seconds, done.rate, done.windows, done.ranks, list(done.shape), str(done.dtype)
-    )  # fmt: skip
+        done.bytes,
+        done.seconds,
+        done.rate,
+        done.windows,
+        done.ranks,
+        list(done.shape),
+        str(done.dtype),
+        done.steps,
+    )
 
 
 def world() -> Any:
@@ -65,12 +74,15 @@ def world() -> Any:
 class _Asked:
     """Whether this process has been asked to end."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: bool) -> None:
+        self._at_once = at_once
         self._once = False
         self._waits = False
 
     def note(self, number: int, frame: FrameType | None) -> None:
         """Be asked: a signal's handler."""
+        if self._at_once and self._waits:
+            raise KeyboardInterrupt
         if self._once and self._waits:
             raise StoppedError(_ENDED)
         self._once = True
@@ -91,9 +103,12 @@ class _Asked:
 
 
 @contextlib.contextmanager
-def _stoppable() -> Iterator[_Asked]:
-    """Note whether this process is asked to end, so that files are left as they should be then."""
-    asked = _Asked()
+def _stoppable(at_once: bool = False) -> Iterator[_Asked]:
+    """Note whether this process is asked to end, so that files are left as they should be then.
+
+    at_once  instead end, by a KeyboardInterrupt, what waits for another program, which may be for ever
+    """
+    asked = _Asked(at_once)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     wanted = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, asked.note) for number in wanted}
@@ -106,34 +121,56 @@ def _stoppable() -> Iterator[_Asked]:
 
 def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
     """Copy in this process, or as one of the ranks of `comm`.  errors  plait.Error, StoppedError"""
-    with _stoppable() as asked:
+    waits = has_steps(job) or job["target"] == "-"
+    try:
+        with _stoppable(at_once=waits) as asked, asked.waiting() if waits else contextlib.nullcontext():
 
-        def step(done: int, total: int) -> None:
-            progress(done, total)
-            asked.check()
+            def step(done: int, total: int) -> None:
+                progress(done, total)
+                asked.check()
 
-        return result_of(plait.copy(**job, comm=comm, progress=step))
+            with standard_streams(job) as given:
+                return result_of(plait.copy(**given, comm=comm, progress=step))
+    except KeyboardInterrupt as stopped:
+        raise StoppedError(_KEPT) from stopped
+
+
+def has_steps(job: dict[str, Any]) -> bool:
+    """Whether a copy may have many steps, for which it waits."""
+    sources = job["source"] if isinstance(job["source"], list) else [job["source"]]
+    return len(sources) > 1 or any(name == "-" or name.startswith("pipe:") for name in [*sources, job["target"]])
+
+
+@contextlib.contextmanager
+def standard_streams(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Put the standard input or output where a job has -."""
+    with contextlib.ExitStack() as opened:
+        given = dict(job)
+        for end, number, mode in (("source", 0, "rb"), ("target", 1, "wb")):
+            if given[end] == "-":
+                given[end] = opened.enter_context(open(number, mode, buffering=0, closefd=False))
+        yield given
 
 
 def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyResult:
     """Start ranks that copy.  errors  plait.Error: also what they fail with.  StoppedError"""
     require_mpi()
-    with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable() as asked:
+    with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable(has_steps(job)) as asked:
         stop = Path(name) / "stop"
         path = Path(name) / "job.json"
         path.write_text(json.dumps({**job, "stop": str(stop)}), encoding="utf-8")
         with RankProgram(ranks, "plait.cli.copy_ranks", [str(path)]) as program:
             try:
                 return _listen(program, progress, asked)
-            except StoppedError:
+            except (StoppedError, KeyboardInterrupt):
                 # The ranks remove what they have made, unless they had made everything before they looked.
                 stop.touch()
                 try:
                     return _listen(program, progress, asked, _STOPPING)
-                except (LaunchError, StoppedError) as error:
+                except (LaunchError, StoppedError, KeyboardInterrupt) as error:
                     raise StoppedError(_ENDED) from error
                 except plait.Error as error:  # as they say themselves
-                    raise StoppedError(_NOTHING) from error
+                    raise StoppedError(_KEPT if has_steps(job) else _NOTHING) from error
 
 
 def _listen(program: RankProgram, progress: Progress, asked: _Asked, stopping: float | None = None) -> CopyResult:

@@ -116,12 +116,15 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
   auto kind = Frame::kEnd;
   call.step([&] {
     if (!first_ || at_end_) return;
+    check_joined();
     try {
       // A writer that has ended, or failed, has said so before it closed the connection.
       const std::exception_ptr unsent = collective::caught([&] { send(*control_, Frame::kNext, {}, no_limit()); });
       kind = static_cast<Frame>(receive_frame(*control_, body, no_limit()).kind);
       if (unsent && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(unsent);
     } catch (const Error& error) {
+      // What it has asked for may still come, so that nothing else can be asked.
+      if (error.system_code() == EINTR) abort("a signal has ended its wait for a step");
       rethrow_lost(error);
     }
     if (kind == Frame::kAborted) throw Error(ErrorKind::kSystem, body, ECANCELED);
@@ -141,6 +144,11 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
     return std::nullopt;
   }
   return step_->shown();
+}
+
+void Reader::check_joined() const {
+  if (!control_)
+    throw Error(ErrorKind::kSystem, text(shown_, ": this reader has given up before; open it again to read on"), EPIPE);
 }
 
 void Reader::rethrow_lost(const Error& error) const {
@@ -207,6 +215,7 @@ void Reader::end_step(collective::Collective& call, bool /*keep*/) {
   call.step([&] { step_.reset(); });
   step_of(call, [&] {
     if (!first_) return;
+    check_joined();
     try {
       send(*control_, Frame::kDone, {}, no_limit());
     } catch (const Error& error) {

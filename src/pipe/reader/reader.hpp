@@ -58,6 +58,8 @@ class Reader : public core::Channel {
   void step_of(collective::Collective& call, Body&& body);
   /// Of rank 0: why the writer has given up, where it has said so; waits a moment for that.
   std::string last_words();
+  /// errors  kSystem: it has left the pipe.
+  void check_joined() const;
   /// Throws it, saying who is lost where it is a connection that has ended.
   [[noreturn]] void rethrow_lost(const Error& error) const;
   void tell(std::uint32_t kind, const std::string& body) noexcept;

@@ -282,6 +282,7 @@ std::string WriterControl::status() const {
   out.put(schedule_.dropped()).put(bytes_).put(static_cast<std::int64_t>(readers_.size()));
   for (const auto& [number, reader] : readers_)
     out.put(reader.who).put(reader.processes).put(schedule_.position(reader.id) + 1);
+  out.put(steps_.empty() ? std::string_view() : steps_.rbegin()->second);
   return out.text();
 }
 

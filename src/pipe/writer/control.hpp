@@ -87,7 +87,7 @@ class WriterControl {
   Schedule schedule_;
   std::map<std::uint64_t, Reader> readers_;    // by the number of their connection
   std::size_t come_ = 0;                       // so many readers, whether they are still there or not
-  std::map<std::int64_t, std::string> steps_;  // those that are held, as they are sent
+  std::map<std::int64_t, std::string> steps_;  // those that are held, and the last one, as they are sent
   std::int64_t bytes_ = 0;                     // of all steps so far
   std::string trouble_;
   std::string aborted_;

@@ -39,7 +39,8 @@ class Link::Impl {
     while (rest.fill(message)) {
       const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
       // What the other end has said before it went can still be received.
-      if (put < 0 && (errno == EPIPE || errno == ECONNRESET)) tell(ECONNRESET, "it has closed the connection, or ended");
+      if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
+        tell(ECONNRESET, "it has closed the connection, or ended");
       went(put, POLLOUT, until);
       if (put > 0) rest.done(static_cast<std::size_t>(put));
     }
@@ -125,6 +126,8 @@ class Link::Impl {
     if (found != EAGAIN && found != EWOULDBLOCK) fail(ECONNRESET, std::strerror(found));
     const int code = wait_for(socket_.number(), events, until);
     if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
+    // A frame that has been sent in part cannot be followed by others; one that is awaited does not keep those from going.
+    if (code == EINTR && events == POLLIN) tell(EINTR, "this program has been interrupted");
     if (code == EINTR) fail(EINTR, "this program has been interrupted");
     if (code != 0) fail(ECONNRESET, std::strerror(code));
   }

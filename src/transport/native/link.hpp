@@ -12,8 +12,9 @@
 
 namespace plait::transport::native {
 
-/// errors   kSystem in all functions: ECONNRESET where the other end has gone, ETIMEDOUT where the time is up; the
-///          connection cannot be used after either, but to receive what had come before the other end went.
+/// errors   kSystem in all functions: ECONNRESET where the other end has gone, ETIMEDOUT where the time is up, EINTR
+///          where base::interrupted(); the connection cannot be used after any of them, but to receive what had come
+///          before the other end went, and to send what ends it where a signal has ended receive().
 /// forks    A child has no connection; its parent's stays.
 /// threads  One at a time.
 class Link {

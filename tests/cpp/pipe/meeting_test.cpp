@@ -11,8 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "plait/error.hpp"
+#include "plait/pipe.hpp"
 
 namespace {
 
@@ -122,6 +125,39 @@ TEST_F(PipeMeeting, AFileThatIsNoInvitationIsAnErrorOnceSomebodyHoldsIt) {
   ASSERT_EQ(::fcntl(file, F_OFD_SETLK, &lock), 0);
   EXPECT_THROW(find_invitation("flow"), Error);
   ::close(file);
+}
+
+TEST(PipePrograms, AreReadBackAsTheyTellOfThemselves) {
+  const Program own = parse_program(this_program());
+  EXPECT_EQ(own.process, ::getpid());
+  EXPECT_EQ(own.host, plait::transport::native::own_host().name);
+  const Program odd = parse_program("a (process 1 on b) (process 4711 on node-7.org)");
+  EXPECT_EQ(odd.name, "a (process 1 on b)");
+  EXPECT_EQ(odd.process, 4711);
+  EXPECT_EQ(odd.host, "node-7.org");
+  for (const char* other : {"", "a program", "a (process x on b)", "a (process 4711)", "a (process 4711 on b"}) {
+    EXPECT_EQ(parse_program(other).name, other);
+    EXPECT_EQ(parse_program(other).process, 0);
+  }
+}
+
+TEST_F(PipeMeeting, AskingForWhatIsNotThereNamesWhatIs) {
+  const MeetingFile other("other", invitation_);
+  EXPECT_EQ(plait::pipe_names(), std::vector<std::string>{"other"});
+  try {
+    plait::pipe_status("pipe:flow");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.system_code(), ENOENT);
+    EXPECT_NE(std::string(error.what()).find("there are: other"), std::string::npos);
+  }
+  // Its writer is at no address, and says so rather than being waited for.
+  try {
+    plait::pipe_status("pipe:other?timeout=1");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("its writer, a test, does not tell who is there"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
         ((str(source), str(tmp_path / "b.h5")), "raw:"),
         ((str(source), "distnt:b"), "did you mean distant:b?"),
         ((str(source), "s3://b/a"), "is a URL"),
-        ((str(source), "-"), "name a file, or ./- for one of that name"),
+        (("-", "-"), "name a file"),
     ]:
         result = run("copy", *arguments, "--ranks", ranks)
         if "(block, *) onto (9)" in arguments and ranks == "1":

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import plait
-from plait._copy_windows import Stored, cut
+from plait._copying.windows import Stored, cut
 from plait._location import path_of, same_location
 
 pytestmark = pytest.mark.usefixtures("nothing_left")

@@ -1,0 +1,233 @@
+"""Copying arrays from any store to any other, by all ranks, in little memory."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._arguments.buffers import path_of, whole
+from .._arguments.words import kind, shown
+from .._comm import CommLike, comm_of
+from .._errors import ArgumentError
+from .._guard import checks
+from .._location import same_components, same_location
+from .moving import Mover, Progress, Ranks
+from .names import Apart, TargetName, is_pipe, pipe_name
+from .serial import RawSource, SerialSource, SerialTarget, is_stream
+from .sources import FileSource, PipeSource, Told
+from .steps import GivenStep, Source, StepArray, Target
+from .targets import FileTarget, Making, PipeTarget
+
+MEMORY = 256 << 20
+"""Bytes that all ranks together take for a copy, where nothing else is said."""
+_MOST_THREADS = 8
+_LEAST_STAGING = 64 << 10
+
+Name = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What a copy did."""
+
+    shape: tuple[int, ...]
+    """Of the first array."""
+    dtype: np.dtype[Any]
+    bytes: int
+    """Of all arrays."""
+    seconds: float
+    """Of this process, from opening the source to the durable target."""
+    windows: int
+    """The pieces that the arrays went in."""
+    ranks: int
+    steps: int = 1
+    """Of a pipe, or files and arrays one after the other."""
+
+    @property
+    def rate(self) -> float:
+        """Bytes a second."""
+        return self.bytes / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Which steps and arrays are copied."""
+
+    variables: tuple[str, ...] | None
+    steps: int | None
+
+    def of(self, step: GivenStep, source: str, target: Target) -> tuple[StepArray, ...]:
+        """Choose arrays of a step.  errors  ArgumentError"""
+        arrays = {array.name: array for array in step.arrays}
+        for name in self.variables or ():
+            if name not in arrays:
+                raise ArgumentError(
+                    f"step {step.number} of {source} has no array {shown(name)}; it has: {', '.join(arrays) or 'none'}"
+                )
+        chosen = tuple(arrays[name] for name in self.variables or arrays)
+        if len(chosen) > 1 and not target.several:
+            raise ArgumentError(
+                f"step {step.number} of {source} has the arrays {', '.join(array.name for array in chosen)}; choose "
+                "one by variable=, or put {variable} into the name of the target for a file each"
+            )
+        return chosen
+
+
+def copy(
+    source: Name | BinaryIO | Sequence[Name],
+    target: Name | BinaryIO,
+    *,
+    comm: CommLike = None,
+    shape: Sequence[int] | int | None = None,
+    dtype: npt.DTypeLike | None = None,
+    order: Literal["C", "F"] | None = None,
+    offset: int = 0,
+    layout: str | None = None,
+    memory: int = MEMORY,
+    variable: str | Sequence[str] | None = None,
+    steps: int | None = None,
+    raw: bool = False,
+    progress: Progress | None = None,
+) -> Copied:
+    """Copy an array from one store to another: any two that :func:`plait.open` knows. Collective over ``comm``.
+
+    source    what is read; of a pipe, every step; several names, one step each
+    target    what is written: it appears whole and durable once everything is there, or not at all. ``{step}``,
+              ``{step:04}`` and ``{variable}`` in its name make a file for each step and each array, as they come;
+              without ``{step}`` a second step is an error. A pipe gets every step
+    comm      an mpi4py communicator whose ranks do it together; without one this process does it alone
+    shape, dtype, order, offset  what the source holds, where it does not tell so itself: as :func:`plait.open` takes
+              them. The target gets the same shape, the same type with its byte order, and the same order; of a pipe,
+              ``order``
+    layout    how the ranks hold each window of the array, such as ``"(block, cyclic) onto (2, 2)"``; by default each
+              has one stretch of the file
+    memory    most bytes that all ranks together take for windows and staging, beside 64 KiB a rank and file: 256 MiB by
+              default. What a pipe is to get is taken whole, step by step
+    variable  which arrays of a pipe's steps; by default all
+    steps     how many steps; by default all
+    raw       whether a stream has elements alone
+    progress  called on each rank, after each window, with the bytes that are there and the bytes of all steps that have
+              begun. What it raises ends the copy on all ranks
+
+    Either end may be a binary stream instead of a name, such as ``sys.stdout.buffer``, where this process copies alone:
+    it has each array as a ``.npy`` file, one after the other, or the elements alone. An ordinary file gets nothing that
+    is not whole.
+
+    Raises plait.ArgumentError for arguments that do not fit together, as a target that is the source, and
+    plait.StoreError where either cannot be read or written: on every rank the same, unless ``progress`` raised it.
+    """
+    begin = time.perf_counter()
+    own = comm_of(comm)
+    refuse = partial(_core.refuse, comm=own)
+    with checks(refuse):
+        memory = whole(memory, "memory")
+        if memory < 1:
+            raise ArgumentError(f"memory={memory} bytes hold nothing; give a number of bytes above 0")
+        if layout is not None and not isinstance(layout, str):
+            raise ArgumentError(f"layout is {kind(layout)}; pass a text such as '(block, *) onto (4)'")
+        if progress is not None and not callable(progress):
+            raise ArgumentError(f"progress is {kind(progress)}; pass a function of the bytes done and the bytes in all")
+        wanted = _Wanted(_names_of(variable), None if steps is None else whole(steps, "steps"))
+        if wanted.steps is not None and wanted.steps < 1:
+            raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
+        streams = [end for end in (source, target) if is_stream(end)]
+        if streams and (own.size > 1 or layout is not None):
+            raise ArgumentError(
+                "a stream is read and written from its first byte to the last, by one process; leave comm and layout "
+                "out"
+            )
+        if raw and len(streams) != 1:
+            raise ArgumentError("raw says that the stream at one end has elements alone; pass one stream")
+        sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+        _check_names(sources, target)
+        into: Any = target
+        name = None if is_stream(into) else TargetName(into)
+    # Half for the window, a quarter for each file's staging.
+    staging = max(memory // 4 // own.size, _LEAST_STAGING)
+    told = Told(comm, shape, dtype, order, offset, staging)
+    serial = bool(streams) or is_pipe(name.text if name else "")
+    ranks = 1 if serial else min(os.cpu_count() or 1, _MOST_THREADS)
+    who = Ranks(own, comm is None, own.size if comm is not None else ranks, refuse)
+    mover = Mover(who, layout, memory // 2, progress)
+    count = 0
+    with _source_of(sources, told, raw) as given:
+        opened = given.opened if isinstance(given, PipeSource) else None
+        making = Making(comm, staging)
+        made: Target
+        if name is None:
+            made = SerialTarget(into, raw)
+        elif is_pipe(name.text):
+            made = PipeTarget(name.text, making, opened if wanted.variables is None else None)
+        else:
+            made = FileTarget(name, making, Apart(sources if not is_stream(source) else []))
+        with made:
+            for step in given.steps():
+                with checks(refuse):
+                    arrays = wanted.of(step, given.name, made)
+                made.begin(step, arrays)
+                mover.begin(arrays)
+                for array in arrays:
+                    made.begin_array(array)
+                    mover.move(array, given, made)
+                made.end()
+                count += 1
+                if count == wanted.steps:
+                    break
+            made.finish()
+    seconds = time.perf_counter() - begin
+    first = mover.first or opened
+    assert first is not None  # files and streams have an array in each step
+    return Copied(first.shape, first.dtype, mover.done, seconds, mover.windows, own.size, count)
+
+
+def _names_of(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    names = (variable,) if isinstance(variable, str) else variable
+    if names is None:
+        return None
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) and name for name in names):
+        raise ArgumentError(f"variable={shown(variable)} names no array; pass a name, or several in a list")
+    return tuple(dict.fromkeys(names))
+
+
+def _check_names(sources: Sequence[Any], target: Any) -> None:
+    """Check that there is something to read, and that the target is none of it."""
+    if not sources:
+        raise ArgumentError("there is no source; name what is to be copied")
+    for source in sources:
+        if not is_stream(source):
+            path_of(source, "the source")
+    if len(sources) > 1 and any(is_stream(source) or is_pipe(source) for source in sources):
+        raise ArgumentError("of several sources each is a file; copy from a pipe or a stream alone")
+    if is_stream(target):
+        return
+    path_of(target, "the target")
+    if len(sources) > 1 and not is_pipe(target) and not TargetName(target).has_step:
+        raise ArgumentError(
+            f"{len(sources)} sources are steps, for which {os.fsdecode(target)} has no room; name a pipe, or put "
+            "{step} into the name, as in 'field-{step}.npy', for a file each"
+        )
+    for source in sources if len(sources) == 1 and not is_stream(sources[0]) else []:
+        pipes = is_pipe(source) and is_pipe(target)
+        if pipe_name(source) == pipe_name(target) if pipes else same_location(source, target):
+            raise ArgumentError(f"{os.fsdecode(target)} is the source itself; name another target")
+        if same_components(source, target):
+            raise ArgumentError(
+                f"{os.fsdecode(target)} and {os.fsdecode(source)} share component files, which the copy would replace; "
+                "name another target"
+            )
+
+
+def _source_of(sources: Sequence[Any], told: Told, raw: bool) -> Source:
+    if is_stream(sources[0]):
+        return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)
+    if is_pipe(sources[0]):
+        return PipeSource(sources[0], told)
+    return FileSource(sources, told)

@@ -1,0 +1,93 @@
+"""Moving one array after the other, by windows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _core
+from .._arguments.arrays import Array, LocalArrays, new_arrays, ranks_held
+from .._core import Layout
+from .._guard import Refuse, checks
+from .steps import Source, StepArray, Target
+from .windows import Stored, cut
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Who copies: the ranks of a communicator, or a process alone that holds the parts of several."""
+
+    comm: _core.Comm
+    alone: bool
+    count: int
+    """Among how many a window is divided."""
+    refuse: Refuse
+    """Brings what one of them finds wrong to the others."""
+
+
+class Mover:
+    """The windows of a copy, the arrays in memory that they go through, and how far it is."""
+
+    def __init__(self, ranks: Ranks, layout: str | None, memory: int, progress: Progress | None) -> None:
+        """Say who copies, how they hold a window, and how much memory all of them have for it."""
+        self._ranks, self._layout, self._memory, self._progress = ranks, layout, memory, progress
+        self._held: tuple[Layout, Any] | None = None
+        self._arrays: list[Array] = []
+        self.first: StepArray | None = None
+        """The first array."""
+        self.windows = 0
+        self.done = 0
+        """Bytes that are there."""
+        self.total = 0
+        """Bytes of all steps that have begun."""
+
+    def begin(self, arrays: tuple[StepArray, ...]) -> None:
+        """Begin a step with these arrays."""
+        self.total += sum(array.bytes for array in arrays)
+
+    def move(self, array: StepArray, source: Source, target: Target) -> None:
+        """Copy an array."""
+        self.first = self.first or array
+        if target.whole:
+            slowest = 0 if array.order == "C" else len(array.shape) - 1
+            self._move(array, self._layout_of(array, array.shape, slowest), source, target, None)
+            return
+        with checks(self._ranks.refuse):
+            parts = cut(
+                Stored(array.shape, array.order, array.dtype.itemsize),
+                self._ranks.count,
+                self._memory,
+                lambda shape, dimension: self._layout_of(array, shape, dimension),
+            )
+        for window in parts.windows():
+            layout = self._layout_of(array, window.shape, parts.dimension)
+            self._move(array, layout, source, target, window.region)
+
+    def _move(
+        self, array: StepArray, layout: Layout, source: Source, target: Target, region: tuple[slice, ...] | None
+    ) -> None:
+        if self._held != (layout, array.dtype):
+            self._arrays = []  # before there are new ones
+            ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
+            self._arrays = new_arrays(LocalArrays(layout, ranks, array.dtype))
+            self._held = layout, array.dtype
+        # None on a rank that has no part of it.
+        given: Any = self._arrays if self._ranks.alone else next(iter(self._arrays), None)
+        source.read(array, layout, given, region)
+        target.write(array, layout, given, region)
+        self.windows += 1
+        self.done += layout.elements * array.dtype.itemsize
+        if self._progress is not None:
+            self._progress(self.done, self.total)
+
+    def _layout_of(self, array: StepArray, shape: tuple[int, ...], dimension: int) -> Layout:
+        """How the ranks hold a window: in stretches of the file where nothing else was asked for."""
+        if self._layout is not None:
+            return Layout(shape, self._layout)
+        if not shape:
+            return Layout((), [])
+        distributions = ["balanced" if d == dimension else "*" for d in range(len(shape))]
+        return Layout(shape, distributions, grid=(self._ranks.count,), order=array.order)

@@ -1,0 +1,78 @@
+"""Names of what a copy writes: one for all, or one for each step and each array of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from functools import partial
+
+from .._arguments.words import shown
+from .._errors import ArgumentError
+from .._location import path_of
+
+_FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")
+_WIDTH = re.compile(r"0?\d{0,2}d?")
+
+
+def is_pipe(name: str | os.PathLike[str]) -> bool:
+    """Whether a name stands for a pipe."""
+    return os.fsdecode(name).startswith("pipe:")
+
+
+def pipe_name(name: str | os.PathLike[str]) -> str:
+    """Return what programs meet by, without options."""
+    return os.fsdecode(name).removeprefix("pipe:").partition("?")[0]
+
+
+class TargetName:
+    """A name in which ``{step}``, ``{step:04}`` and ``{variable}`` stand for what is written."""
+
+    def __init__(self, name: str | os.PathLike[str]) -> None:
+        """Read a name.
+
+        errors  ArgumentError: a format that no number has
+        """
+        self.text = os.fsdecode(name)
+        fields = _FIELD.findall(self.text)
+        self.has_step = any(field == "step" for field, _ in fields)
+        self.has_variable = any(field == "variable" for field, _ in fields)
+        for field, spec in fields:
+            if not _WIDTH.fullmatch(spec) or (field == "variable" and spec):
+                raise ArgumentError(
+                    f"{self.text}: {{{field}:{spec}}} is no format for a "
+                    f"{'name' if field == 'variable' else 'number'}; "
+                    "write {step}, or {step:04} for four digits, and {variable}"
+                )
+
+    def of(self, step: int, variable: str) -> str:
+        """Return the name for an array of a step.
+
+        errors  ArgumentError: an array whose name makes no file name
+        """
+        if self.has_variable and ("/" in variable or "\0" in variable or variable in (".", "..")):
+            raise ArgumentError(
+                f"{self.text}: the array {shown(variable)} has a name that is no file name; choose it by variable=, "
+                "and write the name of its file without {variable}"
+            )
+        return _FIELD.sub(partial(_filled, step, variable), self.text)
+
+
+def _filled(step: int, variable: str, field: re.Match[str]) -> str:
+    return variable if field[1] == "variable" else format(step, field[2] or "d")
+
+
+class Apart:
+    """Sees to it that no target is one of the sources."""
+
+    def __init__(self, sources: Iterable[str | os.PathLike[str]]) -> None:
+        """Take the names of the sources."""
+        self._files = {path_of(source): os.fsdecode(source) for source in sources if not is_pipe(source)}
+
+    def check(self, target: str) -> None:
+        """Refuse a target that is a source.
+
+        errors  ArgumentError
+        """
+        if path_of(target) in self._files:
+            raise ArgumentError(f"{target} is a source itself; name another target")

@@ -1,0 +1,291 @@
+"""Ends of a copy that are read or written from the first byte to the last, as standard input and output are."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import math
+import os
+import select
+import stat
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from .._arguments.array_types import extents_of
+from .._arguments.dtypes import dtype_of
+from .._core import Layout
+from .._errors import ArgumentError, Error, StoreError, store_error
+from .._file import VARIABLE
+from .steps import GivenStep, Region, StepArray
+
+_MAGIC = b"\x93NUMPY"
+_LONGEST_HEADER = 1 << 20
+_PIECE = 1 << 20
+
+
+class NoReaderError(StoreError, BrokenPipeError):
+    """Nobody reads any more what is written."""
+
+
+def is_stream(end: Any) -> bool:
+    """Whether an end of a copy is an open binary stream."""
+    return hasattr(end, "write") or hasattr(end, "read")
+
+
+def stream_name(stream: Any) -> str:
+    """Return how messages call it."""
+    name = getattr(stream, "name", None)
+    if name in (0, "<stdin>"):
+        return "the standard input"
+    if name in (1, "<stdout>"):
+        return "the standard output"
+    return str(name) if isinstance(name, str) else "the stream"
+
+
+class SerialSource:
+    """Arrays that come one after the other, each as a ``.npy`` file; or their elements alone."""
+
+    whole = False
+    serial = True
+
+    def __init__(
+        self, stream: BinaryIO, shape: Sequence[int] | int | None, dtype: npt.DTypeLike | None, order: str | None
+    ) -> None:
+        """Take a stream, and what each array is to be where that is told."""
+        self.name = stream_name(stream)
+        self._stream, self._order = stream, order
+        self._shape = None if shape is None else tuple(extents_of(shape))
+        self._dtype = None if dtype is None else dtype_of(dtype)
+        self._number = 0
+
+    def __enter__(self) -> SerialSource:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the stream, which is the caller's, open."""
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Return the arrays, until the stream ends where one begins."""
+        while (array := self._next()) is not None:
+            yield GivenStep(self._number, (array,))
+            self._number += 1
+        if self._number == 0:
+            raise store_error(f"{self.name} is empty; nothing was copied")
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Fill a window: they are asked for in the order in which they come."""
+        memory = _bytes_of(out[0])
+        missing = len(memory) - self._fill(memory)
+        if missing:
+            raise store_error(f"{self.name} ends within array {self._number}: {missing} bytes of it are missing")
+
+    def _fill(self, memory: memoryview) -> int:
+        done = 0
+        while done < len(memory):
+            with _said(self.name):
+                got = self._read_some(memory[done : done + _PIECE])
+            if got == 0:
+                break
+            done += got
+        return done
+
+    def _read_some(self, memory: memoryview) -> int:
+        if not hasattr(self._stream, "readinto"):
+            found = self._stream.read(len(memory))
+            memory[: len(found)] = found
+            return len(found)
+        while (got := self._stream.readinto(memory)) is None:  # a pipe that does not wait by itself
+            select.select([self._stream], [], [])
+        return int(got)
+
+    def _take(self, count: int, what: str) -> bytes:
+        memory = bytearray(count)
+        got = self._fill(memoryview(memory))
+        if got < count:
+            raise store_error(f"{self.name} ends within {what} of array {self._number}")
+        return bytes(memory)
+
+    def _next(self) -> StepArray | None:
+        memory = bytearray(len(_MAGIC) + 2)
+        got = self._fill(memoryview(memory))
+        if got == 0:
+            return None
+        if not memory.startswith(_MAGIC) or got < len(memory):
+            raise store_error(
+                f"{self.name}: array {self._number} does not begin as a .npy file but with {bytes(memory[:got])!r}; "
+                "write .npy files there, or say by raw, shape and dtype that it has elements alone"
+            )
+        major = memory[len(_MAGIC)]
+        if major not in (1, 2):
+            raise store_error(
+                f"{self.name}: array {self._number} is of version {major} of .npy; 1 and 2 are known here"
+            )
+        count = self._take(2 if major == 1 else 4, "the header")
+        length = int.from_bytes(count, "little")
+        if length > _LONGEST_HEADER:
+            raise store_error(
+                f"{self.name}: array {self._number} has a header of {length} bytes; .npy has shorter ones"
+            )
+        shape, fortran, dtype = self._parsed(major, count + self._take(length, "the header"))
+        self._check(shape, dtype)
+        return StepArray(VARIABLE, shape, dtype, "F" if fortran else "C")
+
+    def _parsed(self, major: int, header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+        read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+        try:
+            shape, fortran, dtype = read(io.BytesIO(header), max_header_size=_LONGEST_HEADER)
+        except Exception as error:
+            raise store_error(f"{self.name}: array {self._number} has a damaged .npy header: {error}") from None
+        if dtype.hasobject:
+            raise store_error(
+                f"{self.name}: array {self._number} holds Python objects, which have no bytes of their own"
+            )
+        return shape, fortran, dtype
+
+    def _check(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        wanted = (shape if self._shape is None else self._shape, dtype if self._dtype is None else self._dtype)
+        if wanted != (shape, dtype):
+            raise ArgumentError(
+                f"{self.name}: array {self._number} has shape {shape} and type {dtype}, but {wanted[0]} and "
+                f"{wanted[1]} were asked for; leave shape and dtype out, or give those"
+            )
+
+
+class RawSource(SerialSource):
+    """Elements alone, which are cut into arrays of one shape and type."""
+
+    _first = b""  # what has been read to see whether anything follows
+
+    def _next(self) -> StepArray | None:
+        if self._shape is None or self._dtype is None:
+            raise ArgumentError(f"{self.name} has elements alone; say by shape and dtype what each array of them is")
+        if not math.prod(self._shape) * self._dtype.itemsize:
+            raise ArgumentError(f"an array of shape {self._shape} has no elements: nothing tells where one ends")
+        first = bytearray(1)
+        if super()._fill(memoryview(first)) == 0:
+            return None
+        self._first = bytes(first)
+        return StepArray(VARIABLE, self._shape, self._dtype, self._order or "C")
+
+    def _fill(self, memory: memoryview) -> int:
+        if not self._first:
+            return super()._fill(memory)
+        memory[:1], self._first = self._first, b""
+        return 1 + super()._fill(memory[1:])
+
+
+class SerialTarget:
+    """A stream that gets each array as a ``.npy`` file, one after the other; or, raw, their elements alone."""
+
+    whole = False
+    serial = True
+    several = False
+
+    def __init__(self, stream: BinaryIO, raw: bool) -> None:
+        """Take a stream; past its buffer, which would keep what could not be written."""
+        self.name = stream_name(stream)
+        self._number = 0
+        with self._told():
+            stream.flush()
+        self._stream, self._raw = getattr(stream, "raw", stream), raw
+        self._begun: int | None = None  # where the array that is being written begins, in an ordinary file
+
+    def __enter__(self) -> SerialTarget:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take back from an ordinary file what is not whole."""
+        if kind is not None and self._begun is not None:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._stream.fileno(), self._begun)
+                os.lseek(self._stream.fileno(), self._begun, os.SEEK_SET)
+
+    def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+        """Begin the next array."""
+        self._number = step.number
+
+    def begin_array(self, array: StepArray) -> None:
+        """Write its header."""
+        self._begun = _end_of_file(self._stream)
+        if not self._raw:
+            header = io.BytesIO()
+            descr = np.lib.format.dtype_to_descr(array.dtype)
+            told = {"descr": descr, "fortran_order": array.order == "F", "shape": array.shape}
+            try:
+                np.lib.format.write_array_header_1_0(header, told)
+            except ValueError:  # of a type with many fields
+                np.lib.format.write_array_header_2_0(header, told)
+            self._put(header.getbuffer())
+
+    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
+        """Write the next window."""
+        self._put(_bytes_of(given[0]))
+
+    def end(self) -> None:
+        """See to it that all of the array has gone."""
+        with self._told():
+            self._stream.flush()
+        self._begun = None
+
+    def finish(self) -> None:
+        """Nothing is left to do."""
+
+    def _put(self, memory: memoryview) -> None:
+        with self._told():
+            while memory:
+                done = self._stream.write(memory[:_PIECE])
+                if done is None:  # a pipe that does not wait by itself
+                    select.select([], [self._stream], [])
+                memory = memory[done or 0 :]
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            with _said(f"{self.name}, step {self._number}"):
+                yield
+        except StoreError as error:
+            if error.errno != errno.EPIPE:
+                raise
+            closed = NoReaderError(f"{self.name}: nobody reads it any more")
+            closed.errno = errno.EPIPE
+            raise closed from None
+
+
+@contextlib.contextmanager
+def _said(name: str) -> Iterator[None]:
+    """Say which stream an error of the system is about."""
+    try:
+        yield
+    except Error:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise store_error(f"{name}: {reason}", error.errno) from None
+    except ValueError as error:  # as of one that is closed
+        raise store_error(f"{name}: {error}", errno.EBADF) from None
+
+
+def _bytes_of(array: np.ndarray[Any, Any]) -> memoryview:
+    """View the elements of a dense array in their order in memory."""
+    return array.ravel(order="K").view(np.uint8).data if array.nbytes else memoryview(b"")
+
+
+def _end_of_file(stream: BinaryIO) -> int | None:
+    """Where an ordinary file is written, if that is its end."""
+    try:
+        at = os.fstat(stream.fileno())
+        position = stream.tell()
+    except (OSError, ValueError):
+        return None
+    return position if stat.S_ISREG(at.st_mode) and position == at.st_size else None

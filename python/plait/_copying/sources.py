@@ -1,0 +1,151 @@
+"""Where a copy reads: files, each of which is a step, and pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy.typing as npt
+
+from .._comm import CommLike
+from .._core import Layout
+from .._errors import ArgumentError, Error, store_error
+from .._file import VARIABLE, File
+from .._open import open
+from .serial import NoReaderError
+from .steps import GivenStep, Region, StepArray
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a caller says of what is read, and how it is opened."""
+
+    comm: CommLike
+    shape: Sequence[int] | int | None
+    dtype: npt.DTypeLike | None
+    order: Literal["C", "F"] | None
+    offset: int
+    memory: int
+
+    def open(self, name: str | os.PathLike[str]) -> File:
+        """Open a source."""
+        return open(
+            name,
+            comm=self.comm,
+            shape=self.shape,
+            dtype=self.dtype,
+            order=self.order,
+            offset=self.offset,
+            memory=self.memory,
+        )
+
+
+class FileSource:
+    """Files, one a step."""
+
+    whole = False
+    serial = False
+
+    def __init__(self, names: Sequence[str | os.PathLike[str]], told: Told) -> None:
+        """Take their names."""
+        self.name = os.fsdecode(names[0])
+        self._names, self._told = names, told
+        self._stack = contextlib.ExitStack()
+        self._file: File | None = None
+
+    def __enter__(self) -> FileSource:
+        """Look at all of them where there are several, so that nobody has had half of them when one does not fit."""
+        first: StepArray | None = None
+        for name in self._names if len(self._names) > 1 else []:
+            with self._told.open(name) as file:
+                found = _array_of(file, VARIABLE)
+            first = first or found
+            if (found.shape, found.dtype) != (first.shape, first.dtype):
+                raise ArgumentError(
+                    f"{os.fsdecode(name)} has {_words(found)}, but {self.name} has {_words(first)}; steps of one copy "
+                    "have the same shape and type: copy files that differ one by one"
+                )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the one that is open."""
+        self._stack.__exit__(kind, error, trace)
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Open one after the other."""
+        for number, name in enumerate(self._names):
+            self._file = self._stack.enter_context(self._told.open(name))
+            yield GivenStep(number, (_array_of(self._file, VARIABLE),))
+            self._stack.close()
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read the array of the file, or a window."""
+        assert self._file is not None
+        self._file.read(layout, out, region=region)
+
+
+class PipeSource:
+    """A pipe."""
+
+    whole = False
+    serial = False
+
+    def __init__(self, name: str | os.PathLike[str], told: Told) -> None:
+        """Take its name."""
+        self.name = os.fsdecode(name)
+        self._file = told.open(name)
+        self._order = told.order or "C"
+
+    def __enter__(self) -> PipeSource:
+        """Return itself; it has come to the writer already."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the pipe; or tell the writer that its reader has failed.
+
+        What was asked for wrongly, and a program behind this one that wants no more, is no failure that would stop the
+        writer: others may read on.
+        """
+        if kind is None or issubclass(kind, (ArgumentError, NoReaderError)):
+            with contextlib.suppress(Error) if kind else contextlib.nullcontext():
+                if kind is None and self._file.in_step:
+                    self._file.end_step()  # it has been read
+                self._file.close()
+        else:
+            self._file.__exit__(kind, error, trace)
+
+    @property
+    def opened(self) -> StepArray:
+        """The array that the pipe was opened for."""
+        return StepArray(VARIABLE, self._file.shape, self._file.dtype, self._order)
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Return the steps as they come."""
+        count = 0
+        for step in self._file:
+            count += 1
+            arrays = tuple(_array_of(self._file, name, self._order) for name in step.variables)
+            yield GivenStep(step.number, arrays, step.attributes)
+        if count == 0:
+            raise store_error(f"{self.name}: its writer has closed it without a step; nothing was copied")
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read an array of the step, or a window of it."""
+        self._file.read(layout, out, region=region, variable=array.name)
+
+
+def _array_of(file: File, name: str, order: str | None = None) -> StepArray:
+    shape, dtype = file.type_of(name)
+    return StepArray(name, shape, dtype, order or file.order)
+
+
+def _words(array: StepArray) -> str:
+    return f"shape {'x'.join(map(str, array.shape)) or 'scalar'} and type {array.dtype}"

@@ -1,0 +1,99 @@
+"""What goes through a copy: steps, each with one array or several, from a source to a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._core import Layout
+from .._steps import Attribute
+
+Region = tuple[slice, ...] | None
+"""A window of an array, or all of it."""
+
+
+@dataclass(frozen=True)
+class StepArray:
+    """An array of a step."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    order: str
+
+    @property
+    def bytes(self) -> int:
+        """Of its elements."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class GivenStep:
+    """A step that is being read."""
+
+    number: int
+    arrays: tuple[StepArray, ...]
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+
+
+class Ending(Protocol):
+    """An end of a copy, usable in ``with``: an exception gives up what has not been written whole."""
+
+    whole: bool
+    """Whether its arrays are moved in one piece."""
+    serial: bool
+    """Whether their elements come, or go, one after the other: through one rank."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End it."""
+
+
+class Source(Ending, Protocol):
+    """Where the steps come from."""
+
+    name: str
+    """For people."""
+
+    def __enter__(self) -> Source:
+        """Open it."""
+
+    def steps(self) -> Iterator[GivenStep]:
+        """Return the steps one after the other; the arrays of one are read before the next is asked for."""
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read an array of the step, or a window of it."""
+
+
+class Target(Ending, Protocol):
+    """Where they go."""
+
+    several: bool
+    """Whether it takes several arrays a step."""
+
+    def __enter__(self) -> Target:
+        """Open it, as far as it can be before there is a step."""
+
+    def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+        """Begin a step with these of its arrays.
+
+        errors  ArgumentError: it has room for no other
+        """
+
+    def begin_array(self, array: StepArray) -> None:
+        """Begin one of them."""
+
+    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
+        """Write it, or a window of it."""
+
+    def end(self) -> None:
+        """End the step: it is there whole, unless it may be followed by nothing."""
+
+    def finish(self) -> None:
+        """No more steps come."""

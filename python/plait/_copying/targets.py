@@ -1,0 +1,144 @@
+"""Where a copy writes: files, one for all or one for each step and array, and pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Literal
+
+from .._comm import CommLike
+from .._core import Layout
+from .._errors import ArgumentError
+from .._file import VARIABLE, File
+from .._open import open
+from .names import Apart, TargetName
+from .steps import GivenStep, Region, StepArray
+
+
+@dataclass(frozen=True)
+class Making:
+    """How targets are made."""
+
+    comm: CommLike
+    memory: int
+
+    def open(self, name: str | os.PathLike[str], array: StepArray) -> File:
+        """Open a target for an array."""
+        order: Literal["C", "F"] = "F" if array.order == "F" else "C"
+        return open(name, "w", comm=self.comm, shape=array.shape, dtype=array.dtype, order=order, memory=self.memory)
+
+
+class FileTarget:
+    """Files, which appear whole at the end of their step; one that is for all steps, at the end of the only one."""
+
+    whole = False
+    serial = False
+
+    def __init__(self, name: TargetName, making: Making, apart: Apart) -> None:
+        """Take the name."""
+        self.several = name.has_variable
+        self._name, self._making, self._apart = name, making, apart
+        self._files: dict[str, File] = {}
+        self._stack = contextlib.ExitStack()
+        self._taken = False
+        self._number = 0
+
+    def __enter__(self) -> FileTarget:
+        """Return itself; a file is made with its step."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Discard what is not whole."""
+        self._stack.__exit__(kind, error, trace)
+
+    def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+        """Take a step."""
+        if self._taken and not self._name.has_step:
+            raise ArgumentError(
+                f"there is a second step, but {self._name.text} has room for one, and has been given up; put {{step}} "
+                "into its name, as in 'field-{step}.npy', for a file each, or copy the first one alone by steps=1"
+            )
+        self._taken = True
+        self._number = step.number
+
+    def begin_array(self, array: StepArray) -> None:
+        """Make its file."""
+        name = self._name.of(self._number, array.name)
+        self._apart.check(name)
+        self._files[array.name] = self._stack.enter_context(self._making.open(name, array))
+
+    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
+        """Write a window."""
+        self._files[array.name].write(given, layout, region=region)
+
+    def end(self) -> None:
+        """Let the files of a step appear where others can follow."""
+        if self._name.has_step:
+            self.finish()
+
+    def finish(self) -> None:
+        """Let the files appear."""
+        self._stack.close()
+        self._files.clear()
+
+
+class PipeTarget:
+    """A pipe, whose steps are those of the source."""
+
+    whole = True
+    serial = False
+    several = True
+
+    def __init__(self, name: str | os.PathLike[str], making: Making, opened: StepArray | None) -> None:
+        """Take the name.
+
+        opened  the array that the pipe is opened for; by default the first one that comes
+        """
+        self._name, self._making, self._opened = name, making, opened
+        self._file: File | None = None
+        self._types: dict[str, StepArray] = {}
+
+    def __enter__(self) -> PipeTarget:
+        """Return itself; the pipe is opened once it is known what goes through."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Tell the readers the end, or that there has been an error."""
+        if self._file is not None and not self._file.closed:
+            self._file.__exit__(kind, error, trace)
+
+    def begin(self, step: GivenStep, arrays: tuple[StepArray, ...]) -> None:
+        """Begin the same step; its number is this pipe's own."""
+        if self._file is None:
+            self._file = self._making.open(self._name, self._opened or arrays[0])
+            self._types[VARIABLE] = self._opened or arrays[0]
+        self._file.begin_step(step.attributes)
+
+    def begin_array(self, array: StepArray) -> None:
+        """Say what it is where that is new."""
+        assert self._file is not None
+        known = self._types.get(array.name)
+        if known is None or (known.shape, known.dtype) != (array.shape, array.dtype):
+            self._file.define(array.name, array.shape, array.dtype)
+            self._types[array.name] = array
+
+    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
+        """Write an array."""
+        assert self._file is not None
+        self._file.write(given, layout, variable=array.name)
+
+    def end(self) -> None:
+        """Hand the step to the readers."""
+        assert self._file is not None
+        self._file.end_step()
+
+    def finish(self) -> None:
+        """Wait until the readers have had everything."""
+        if self._file is not None:
+            self._file.close()

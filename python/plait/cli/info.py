@@ -1,0 +1,105 @@
+"""`plait info`: what a store holds, and who is at a pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+import plait
+from plait._amounts import count, shown, size
+from plait.cli.describing import Document, describe
+from plait.cli.lists import Shape
+from plait.cli.names import StoreName
+from plait.cli.support import output
+
+_EXAMPLES = """
+\b
+Examples:
+  plait info                    the pipes that have a writer
+  plait info pipe:field         who writes and reads it, and what flows
+  plait info field.npy
+  plait info stripe:field.bin --shape 6000x5000 --dtype f8 --json
+"""
+
+
+@click.command("info", short_help="Show what a store holds, and who is at a pipe.", epilog=_EXAMPLES)
+@click.argument("names", metavar="[NAME]...", type=StoreName(), nargs=-1)
+@click.option("--shape", type=Shape(), help="What NAME holds, where it does not tell: its sizes, such as 6000x5000.")
+@click.option("--dtype", metavar="TYPE", help="The type of its elements, as NumPy spells it, such as f8 or >i4.")
+@click.option("--order", type=click.Choice(["C", "F"]), help="The order of its elements; C if not given.")
+@click.option("--offset", type=click.IntRange(min=0), help="Bytes in front of the array.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON: an object for each NAME, one a line.")
+def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
+    """Show what each NAME holds: any name that plait.open knows; without one, all pipes that have a writer.
+
+    Of a pipe it shows who writes and who reads, what flows, and how full the queue is. Nobody waits for that, and no
+    step goes to it.
+    """
+    told = {name: value for name, value in given.items() if value is not None}
+    found = _all_pipes() if not names else (describe(name, told) for name in names)
+    number = -1
+    for number, document in enumerate(found):
+        if json_:
+            click.echo(json.dumps(document))
+            continue
+        lines = _pipe_lines(document) if document["kind"] == "pipe" else _store_lines(document)
+        if number:
+            output().print()
+        for label, text in lines:
+            output().print(f"{label:<10} {text}".rstrip(), soft_wrap=True, markup=False)
+    if number < 0 and not json_:
+        click.echo("nobody writes to a pipe")
+
+
+def _all_pipes() -> Iterator[Document]:
+    for name in plait.pipe_names():
+        with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
+            yield describe(f"pipe:{name}", {})
+
+
+def _pipe_lines(found: Document) -> list[tuple[str, str]]:
+    status = found["pipe"]
+    flowed = f"{count(status['steps'], 'step')}, {size(status['bytes'])} so far"
+    lines = [(shown(found["name"]), ""), ("array", f"{_type(found)}; {flowed}"), ("writer", _program(status["writer"]))]
+    for reader in status["readers"]:
+        lines.append(("reader", f"{_program(reader)}, next step {reader['next_step']}"))
+    if not status["readers"]:
+        lines.append(("reader", "none"))
+    dropped = f", {status['dropped']:,} dropped unread" if status["dropped"] else ""
+    lines.append(("queue", f"{status['held']} of {count(status['queue'], 'step')} held{dropped}"))
+    if status["newest"] is not None:
+        attributes = "".join(f", {shown(name)}={value!r}" for name, value in status["attributes"].items())
+        lines.append(("newest", f"step {status['newest']}{attributes}"))
+        lines += [("", f"{shown(one['name'])}: {one['dtype']} {one['layout']}") for one in status["variables"]]
+    return [*lines, ("meets in", shown(status["folder"]))]
+
+
+def _program(one: dict[str, Any]) -> str:
+    where = f", process {one['process']} on {shown(one['host'])}" if one["host"] else ""
+    return f"{shown(one['program'])}{where}, {count(one['ranks'], 'rank')}"
+
+
+def _store_lines(found: Document) -> list[tuple[str, str]]:
+    lines = [(shown(found["name"]), ""), ("kind", found["kind"])]
+    if found["shape"] is not None:
+        lines.append(("array", f"{_type(found)}, order {found['order']}, {size(found['bytes'])}"))
+    lines.append(("size", f"{found['size']:,} bytes"))
+    if found["components"]:
+        unit = f" in stripes of {size(found['unit'])}" if found["unit"] else ""
+        lines.append(("lies", f"in {count(len(found['components']), 'component file')}{unit}"))
+        lines += [("", f"{shown(one['path'])}, {_size(one['size'])}") for one in found["components"]]
+    if found["note"]:
+        lines.append(("note", shown(found["note"])))
+    return lines
+
+
+def _size(number: int | None) -> str:
+    return "not seen from here" if number is None else f"{number:,} bytes"
+
+
+def _type(found: Document) -> str:
+    return f"{'x'.join(map(str, found['shape'])) or 'scalar'} {found['dtype']}"

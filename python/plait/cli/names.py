@@ -1,0 +1,39 @@
+"""Names of stores as arguments, which a shell completes."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+import plait
+
+if TYPE_CHECKING:
+    _Type = click.ParamType[Any]
+else:
+    _Type = click.ParamType  # takes no type before click 8.4
+
+_PREFIX = "pipe:"
+
+
+class StoreName(_Type):
+    """A name that plait.open knows."""
+
+    name = "store"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return it as it is."""
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete pipes that have a writer, and names of files."""
+        found = []
+        if incomplete and (_PREFIX.startswith(incomplete) or incomplete.startswith(_PREFIX)):
+            with contextlib.suppress(plait.Error):
+                found = [_PREFIX + name for name in plait.pipe_names()]
+        return [
+            *(CompletionItem(name) for name in found if name.startswith(incomplete)),
+            CompletionItem(incomplete, type="file"),
+        ]

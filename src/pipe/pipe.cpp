@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <span>
+
+#include "base/text.hpp"
+#include "pipe/description.hpp"
+#include "pipe/fields.hpp"
+#include "pipe/meeting.hpp"
+#include "pipe/options.hpp"
+#include "pipe/protocol.hpp"
+#include "pipe/reader/partners.hpp"
+#include "plait/error.hpp"
+#include "plait/pipe.hpp"
+#include "transport/native/link.hpp"
+
+namespace plait {
+
+namespace {
+
+using transport::native::Clock;
+using transport::native::Link;
+
+constexpr std::chrono::seconds kMostPatience{10};
+
+PipeProgram program_of(const std::string& who, std::int64_t processes) {
+  const pipe::Program found = pipe::parse_program(who);
+  return {found.name, found.process, found.host, processes};
+}
+
+/// What pipes a user may have meant.
+std::string other_pipes() {
+  const std::vector<std::string> names = pipe::meeting_names();
+  if (names.empty()) return "nobody writes to any pipe there";
+  std::string all;
+  for (const std::string& name : names) all += base::text(all.empty() ? "" : ", ", name);
+  return base::text("there are: ", all);
+}
+
+std::string ask_writer(const pipe::Invitation& writer, const std::string& url, Clock::time_point until) {
+  const std::unique_ptr<Link> link = Link::connect(writer.endpoints, writer.key, until);
+  link->send({static_cast<std::uint32_t>(pipe::Frame::kStatus), 0, 0, 0}, {}, until);
+  std::string answer;
+  if (pipe::receive_frame(*link, answer, until).kind != static_cast<std::uint32_t>(pipe::Frame::kStatusText))
+    throw Error(ErrorKind::kSystem, base::text(url, ": the writer does not speak as one"), EPROTO);
+  return answer;
+}
+
+PipeStatus parse_status(const std::string& answer) {
+  pipe::FieldReader fields(answer);
+  PipeStatus status;
+  const std::string who = fields.text();
+  status.writer = program_of(who, fields.number());
+  status.type = pipe::take_type(fields);
+  status.steps = fields.number();
+  status.held = fields.number();
+  status.queue = fields.number();
+  status.dropped = fields.number();
+  status.bytes = fields.number();
+  for (std::int64_t left = fields.number(); left > 0; --left) {
+    const std::string reader = fields.text();
+    const std::int64_t processes = fields.number();
+    status.readers.push_back({program_of(reader, processes), fields.number()});
+  }
+  const std::string newest = fields.text();
+  if (newest.empty()) return status;
+  pipe::FieldReader step_fields(newest);
+  pipe::StepDescription step = pipe::take_step(step_fields);
+  status.newest = step.number;
+  status.attributes = std::move(step.attributes);
+  for (pipe::Variable& one : step.variables)
+    status.variables.push_back({std::move(one.name), std::move(one.type), std::move(one.layout)});
+  return status;
+}
+
+}  // namespace
+
+PipeStatus pipe_status(const std::string& url) {
+  const pipe::Options options = pipe::parse_options(url);
+  const auto patience = std::min<std::chrono::duration<double>>(options.timeout, kMostPatience);
+  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
+  const std::string folder = pipe::meeting_folder();
+  const auto absent = [&] {
+    return Error(ErrorKind::kSystem,
+                 base::text(url, ": nobody writes to it; programs meet in ", folder, ", and ", other_pipes(),
+                            ". Start a program that opens ", url,
+                            " with mode \"w\", or name the folder where it meets its readers by PLAIT_MEET"),
+                 ENOENT);
+  };
+  const auto invitation = pipe::find_invitation(options.name);
+  if (!invitation) throw absent();
+  PipeStatus status;
+  try {
+    status = parse_status(ask_writer(*invitation, url, until));
+  } catch (const Error& error) {
+    if (!pipe::find_invitation(options.name)) throw absent();  // it has ended meanwhile
+    throw Error(error.kind(),
+                base::text(url, ": its writer, ", invitation->who, ", does not tell who is there: ", error.what()),
+                error.system_code());
+  }
+  status.name = options.name;
+  status.folder = folder;
+  return status;
+}
+
+std::vector<std::string> pipe_names() { return pipe::meeting_names(); }
+
+}  // namespace plait

@@ -1,0 +1,335 @@
+"""`plait copy` and `plait info` with pipes and with standard input and output, as a shell runs them."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.shell_completion import ShellComplete
+from launching import needs_mpi, run
+
+import plait
+from plait.cli import main
+
+pytestmark = pytest.mark.usefixtures("nothing_left", "meeting")
+SHAPE = (40, 50)
+WRITER = """
+import sys, time
+import numpy as np
+import plait
+
+count, pause, options = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+with plait.open("pipe:flow" + options, "w", shape=(40, 50), dtype="f8") as file:
+    for number in range(count):
+        file.begin_step({"time": 0.5 * number})
+        file.write(np.full((40, 50), float(number)))
+        file.end_step()
+        time.sleep(pause)
+"""
+PRINTER = """
+import sys
+import types
+import numpy as np
+
+given = types.SimpleNamespace(read=sys.stdin.buffer.read)  # NumPy would look for its position, and a pipe has none
+while sys.stdin.buffer.peek(1):
+    print(np.lib.format.read_array(given).mean())
+"""
+
+
+@pytest.fixture
+def meeting(tmp_path, monkeypatch):
+    folder = tmp_path / "meet"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("PLAIT_MEET", str(folder))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "writer.py").write_text(WRITER, encoding="utf-8")
+    (tmp_path / "printer.py").write_text(PRINTER, encoding="utf-8")
+    yield
+    assert list(folder.iterdir()) == []
+
+
+class Writer:
+    """A program that writes to pipe:flow beside the test."""
+
+    def __init__(self, count, pause=0.0, options=""):
+        command = [sys.executable, "writer.py", str(count), str(pause), options]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def ended(self):
+        """Its exit status, and what it has said."""
+        _, said = self.process.communicate(timeout=60)
+        return self.process.returncode, said
+
+    def begun(self):
+        """Wait until it has written a step."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if plait.pipe_names() == ["flow"] and plait.pipe_status("pipe:flow").newest is not None:
+                return
+            time.sleep(0.02)
+        raise AssertionError("it writes nothing")
+
+
+def shell(command):
+    assert shutil.which("bash")
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+
+
+def forget_killed():
+    """What a killed writer has left behind is no invitation any more, but the next one of its name would remove it."""
+    assert plait.pipe_names() == []
+    for one in Path("meet").iterdir():
+        one.unlink()
+
+
+def names():
+    return sorted(one.name for one in Path().iterdir() if one.suffix in (".npy", ".bin"))
+
+
+def test_steps_become_files_and_files_steps():
+    with Writer(3) as writer:
+        done = shell("plait copy pipe:flow 'a-{step:02}.npy'")
+        assert writer.ended()[0] == 0
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("pipe:flow -> a-{step:02}.npy: 3 steps, 46.9 KiB in ")
+    assert names() == ["a-00.npy", "a-01.npy", "a-02.npy"]
+    done = shell("plait copy a-*.npy pipe:flow & plait copy pipe:flow 'b-{step}.npy' --json; wait")
+    assert "a-00.npy and 2 more -> pipe:flow: 3 steps, 46.9 KiB in " in done.stdout
+    found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    assert (found["steps"], found["bytes"], found["shape"]) == (3, 48000, [40, 50])
+    for number in range(3):
+        assert Path(f"b-{number}.npy").read_bytes() == Path(f"a-0{number}.npy").read_bytes()
+        assert (np.load(f"b-{number}.npy") == number).all()
+
+
+def test_a_snapshot():
+    with Writer(4, 0.0, "?readers=0") as writer:
+        writer.begun()
+        assert shell("plait copy pipe:flow a.npy --steps 1").returncode == 0
+        assert shell("plait copy pipe:flow 'b-{step}.npy'").returncode == 0
+        assert writer.ended() == (0, "")
+    assert (np.load("a.npy") == 0).all()
+    assert names() == ["a.npy", "b-1.npy", "b-2.npy", "b-3.npy"]
+
+
+def test_a_shell_pipeline():
+    with Writer(3) as writer:
+        done = shell(f"plait copy pipe:flow - | {sys.executable} printer.py")
+        assert (done.stdout, done.stderr, writer.ended()[0]) == ("0.0\n1.0\n2.0\n", "", 0)
+    np.save("a.npy", np.arange(6.0))
+    # From one pipe to the next, by way of two shell pipelines.
+    done = shell(
+        f"cat a.npy a.npy | plait copy - pipe:next >&2 & plait copy pipe:next - | {sys.executable} printer.py; wait"
+    )
+    assert done.stdout == "2.5\n2.5\n"
+    assert done.stderr.startswith("- -> pipe:next: 2 steps, 96 B in ")
+    assert shell("plait copy a.npy - | plait copy - b.npy").returncode == 0
+    assert Path("b.npy").read_bytes() == Path("a.npy").read_bytes()
+
+
+def test_elements_alone():
+    np.save("a.npy", np.arange(6.0))
+    assert shell("plait copy a.npy - --raw > a.bin").returncode == 0
+    assert Path("a.bin").read_bytes() == np.arange(6.0).tobytes()
+    done = shell("cat a.bin | plait copy - 'b{step}.npy' --raw --shape 3 --dtype f8")
+    assert done.returncode == 0, done.stderr
+    assert (np.load("b0.npy").tolist(), np.load("b1.npy").tolist()) == ([0, 1, 2], [3, 4, 5])
+
+
+def test_whoever_reads_no_more_ends_it_quietly():
+    with Writer(3) as writer:
+        done = shell("plait copy pipe:flow - | head -c 10 | wc -c")
+        assert (done.stdout.strip(), done.stderr) == ("10", "")
+        # The writer is not stopped: the next one gets what has not been read.
+        done = shell("plait copy pipe:flow 'a-{step}.npy'")
+        assert done.returncode == 0, done.stderr
+        assert writer.ended() == (0, "")
+    assert names()[-1] == "a-2.npy"
+    np.save("large.npy", np.zeros(1 << 20))
+    done = shell("plait copy large.npy - | head -c 10 > /dev/null; echo ${PIPESTATUS[0]}")
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def test_a_full_disk_is_told_in_one_line():
+    with Writer(50) as writer:
+        done = shell("plait copy pipe:flow - > /dev/full")
+        assert (done.returncode, done.stderr) == (2, "Error: the standard output, step 0: No space left on device\n")
+        status, said = writer.ended()
+        assert (status, "has failed" in said) == (1, True)
+
+
+def test_a_writer_that_is_killed_leaves_whole_steps_only():
+    with Writer(9, 0.2) as writer, open("a.bin", "wb") as out:
+        command = [sys.executable, "-m", "plait.cli", "copy", "pipe:flow", "-"]
+        with subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, text=True) as copying:
+            deadline = time.monotonic() + 30
+            while Path("a.bin").stat().st_size < 2 * 16128 and time.monotonic() < deadline:
+                time.sleep(0.02)
+            writer.process.kill()
+            _, said = copying.communicate(timeout=60)
+    assert copying.returncode == 2
+    assert said.startswith("Error: pipe:flow: the writer, ")
+    assert len(said.splitlines()) == 1
+    assert Path("a.bin").stat().st_size % 16128 == 0
+    forget_killed()
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=needs_mpi)])
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_wait_for_the_other_end_can_be_stopped(ranks, begins):
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "plait.cli", "copy", "pipe:flow", "a-{step}.npy"]
+    command += ["--ranks", str(ranks)]
+    with Writer(2, 3600) as writer:
+        if not begins:
+            writer.process.kill()
+            writer.ended()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as copying:
+            deadline = time.monotonic() + 30
+            while begins and not Path("a-0.npy").exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(0.0 if begins else 3.0)
+            copying.send_signal(signal.SIGINT)
+            output, said = copying.communicate(timeout=30)
+    assert (copying.returncode, output) == (1, "")
+    assert said == "Error: the copy was stopped; what it had written whole is kept\n"
+    assert names() == (["a-0.npy"] if begins else [])
+    forget_killed()
+
+
+@needs_mpi
+def test_ranks_copy_a_pipe_together():
+    with Writer(3) as writer:
+        done = shell("plait copy pipe:flow 'a-{step}.npy' --ranks 3")
+        assert (done.returncode, done.stderr, writer.ended()[0]) == (0, "", 0)
+    assert "by 3 ranks" in done.stdout
+    assert (np.load("a-2.npy") == 2).all()
+    done = shell("plait copy a-*.npy pipe:flow --ranks 2 & plait copy pipe:flow 'b-{step}.npy' --ranks 3; wait")
+    assert done.returncode == 0, done.stderr
+    assert Path("b-1.npy").read_bytes() == Path("a-1.npy").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("a.npy", "-", "--ranks", "2"), "copy by one rank, or name a file"),
+        (("-", "-"), "'-' stands at both ends"),
+        (("a.npy", "b.npy", "--raw"), "pass one stream"),
+        (("a.npy", "b.npy", "c.npy"), "2 sources are steps, for which c.npy has no room"),
+        (("pipe:flow?timeout=0", "c.npy"), "pipe:flow?timeout=0: no writer has come within 0 s"),
+        (("a.npy", "c.npy", "--variable", "heat"), "has no array 'heat'; it has: data"),
+        (("a.npy", "c-{step:q}.npy"), "is no format for a number"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(arguments, text):
+    np.save("a.npy", np.zeros(3))
+    np.save("b.npy", np.zeros(3))
+    result = run("copy", *arguments)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert text in result.stderr
+    assert names() == ["a.npy", "b.npy"]
+
+
+def test_a_terminal_gets_no_arrays():
+    ours, theirs = os.openpty()
+    np.save("a.npy", np.zeros(3))
+    command = [sys.executable, "-m", "plait.cli", "copy", "a.npy", "-"]
+    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    os.close(theirs)
+    os.close(ours)
+    assert (done.returncode, "the standard output is a terminal" in done.stderr) == (2, True)
+
+
+def test_info_of_a_pipe():
+    with Writer(30, 0.02, "?readers=0&queue=40") as writer:
+        writer.begun()
+        listed = run("info")
+        found = json.loads(run("info", "pipe:flow", "--json").stdout)
+        shown = run("info", "pipe:flow").stdout
+        assert plait.copy("pipe:flow", "a-{step}.npy").steps == 30
+        assert writer.ended()[0] == 0
+    assert listed.stdout.splitlines()[0] == "pipe:flow"
+    assert (found["kind"], found["shape"], found["dtype"]) == ("pipe", [40, 50], "<f8")
+    status = found["pipe"]
+    assert (status["writer"]["process"], status["writer"]["ranks"]) == (writer.process.pid, 1)
+    assert (status["steps"], status["held"], status["queue"], status["dropped"]) == (status["newest"] + 1,) * 2 + (
+        40,
+        0,
+    )
+    assert status["bytes"] == status["steps"] * 16000
+    assert status["attributes"] == {"time": 0.5 * status["newest"]}
+    assert status["variables"] == [{"name": "data", "shape": [40, 50], "dtype": "<f8", "layout": "40x50 (*, *)"}]
+    for line in (
+        "array      40x50 <f8; ",
+        f"process {writer.process.pid} on {os.uname().nodename}, 1 rank",
+        "reader     none",
+        " of 40 steps held",
+        "data: <f8 40x50 (*, *)",
+    ):
+        assert line in shown
+    assert run("info").stdout == "nobody writes to a pipe\n"
+    result = run("info", "pipe:flow")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert "pipe:flow: nobody writes to it; programs meet in " in result.stderr
+
+
+def test_info_of_files():
+    array = np.asfortranarray(np.arange(12.0).reshape(3, 4))
+    np.save("a.npy", array)
+    Path("a.bin").write_bytes(bytes(96))
+    Path("d1").mkdir()
+    Path("d2").mkdir()
+    plait.copy("a.npy", "stripe:s.bin?disks=d1,d2&unit=16")
+    plait.copy("a.npy", "distant:d?place=striped")
+    result = run("info", "a.npy", "a.bin")
+    assert result.stdout.split("\n\n")[0].splitlines() == [
+        "a.npy",
+        "kind       a .npy file",
+        "array      3x4 <f8, order F, 96 B",
+        "size       224 bytes",
+    ]
+    assert "note       a.bin: shape and dtype must be given" in result.stdout
+    found = json.loads(run("info", "a.bin", "--shape", "12", "--dtype", "f8", "--json").stdout)
+    assert (found["shape"], found["dtype"], found["size"], found["note"]) == ([12], "<f8", 96, None)
+    for name in ("s.bin", "stripe:s.bin"):
+        found = json.loads(run("info", name, "--shape", "3x4", "--dtype", "f8", "--order", "F", "--json").stdout)
+        assert (found["shape"], found["order"], found["unit"], found["size"]) == ([3, 4], "F", 16, 96)
+        assert [part["size"] for part in found["components"]] == [48, 48]
+        assert Path(found["components"][1]["path"]).parent.name == "d2"
+    found = json.loads(run("info", "distant:d", "--json").stdout)
+    assert (found["kind"], found["shape"], found["order"]) == ("an array on the ranks' own disks", [3, 4], "F")
+    assert found["size"] == sum(part["size"] for part in found["components"]) == 224
+    for name, text in [
+        ("none.npy", "none.npy: No such file"),
+        ("a.h5", "HDF5"),
+        ("memory:a", "in the memory of the process"),
+        ("-", "tells nothing before it is read"),
+    ]:
+        result = run("info", name)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+        assert text in result.stderr
+
+
+def test_a_shell_completes_pipes():
+    with plait.open("pipe:flow?readers=0&drop=oldest", "w", shape=(3,), dtype="f8"):
+        complete = ShellComplete(main, {}, "plait", "_PLAIT_COMPLETE")
+        for given in ("p", "pipe:", "pipe:f"):
+            found = complete.get_completions(["info"], given)
+            assert [item.value for item in found if item.type == "plain"] == ["pipe:flow"]
+        found = complete.get_completions(["copy", "pipe:flow"], "fie")
+        assert [(item.value, item.type) for item in found] == [("fie", "file")]

@@ -1,0 +1,306 @@
+"""plait.copy from and to pipes and streams: steps, arrays of a step, and what is refused."""
+
+import io
+import os
+
+import numpy as np
+import pytest
+from pipe_ends import Beside, whole
+
+import plait
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+SHAPE = (7, 5)
+
+
+def write(count=3, *, second=False, url="pipe:flow", dtype="f8", attributes=None):
+    with plait.open(url, "w", shape=SHAPE, dtype=dtype) as file:
+        for number in range(count):
+            file.begin_step(attributes or {"time": 0.5 * number})
+            file.write(whole(SHAPE, number, dtype))
+            if second:
+                file.define("pressure", (number + 2,), "i2")
+                file.write(np.full(number + 2, number, "i2"), variable="pressure")
+            file.end_step()
+
+
+def read(url="pipe:flow"):
+    """Number, attributes and arrays of each step."""
+    found = []
+    with plait.open(url) as file:
+        for step in file:
+            found.append((step.number, step.attributes, {name: file.read(variable=name) for name in step.variables}))
+    return found
+
+
+def names(folder):
+    return sorted(one.name for one in folder.iterdir() if one.name != "meet")
+
+
+@pytest.mark.parametrize("order", [None, "F"])
+@pytest.mark.parametrize("memory", [256 << 20, 300])
+def test_each_step_becomes_a_file(tmp_path, order, memory):
+    writer = Beside(write)
+    done = plait.copy("pipe:flow", tmp_path / "a-{step:03}.npy", order=order, memory=memory)
+    writer.result()
+    assert (done.steps, done.bytes, done.shape, done.dtype) == (3, 3 * 35 * 8, SHAPE, np.dtype("f8"))
+    assert (done.windows > 3) == (memory == 300)
+    assert names(tmp_path) == ["a-000.npy", "a-001.npy", "a-002.npy"]
+    for number in range(3):
+        found = np.load(tmp_path / f"a-{number:03}.npy")
+        assert found.flags.f_contiguous == (order == "F")
+        np.testing.assert_array_equal(found, whole(SHAPE, number))
+
+
+def test_the_only_step_becomes_the_file(tmp_path):
+    writer = Beside(write, 1, dtype=">i4")
+    plait.copy("pipe:flow", tmp_path / "a.npy")
+    writer.result()
+    found = np.load(tmp_path / "a.npy")
+    assert found.dtype == ">i4"
+    np.testing.assert_array_equal(found, whole(SHAPE, 0))
+
+
+def test_a_second_step_needs_a_name_of_its_own(tmp_path):
+    (tmp_path / "a.npy").write_bytes(b"old")
+    writer = Beside(write, 3)
+    with pytest.raises(
+        plait.ArgumentError, match=r"put \{step\} into its name, .* or copy the first one alone by steps=1"
+    ):
+        plait.copy("pipe:flow", tmp_path / "a.npy")
+    assert (tmp_path / "a.npy").read_bytes() == b"old"
+    assert names(tmp_path) == ["a.npy"]
+    # The writer is left, not stopped, and its next reader goes on behind the step that had begun.
+    assert [step[0] for step in read()] == [2]
+    writer.result()
+
+
+def test_some_steps_are_taken_and_the_others_left(tmp_path):
+    writer = Beside(write, 5)
+    assert plait.copy("pipe:flow", tmp_path / "a.npy", steps=1).steps == 1
+    assert plait.copy("pipe:flow", tmp_path / "a-{step}.npy", steps=2).steps == 2
+    assert [step[0] for step in read()] == [3, 4]
+    writer.result()
+    assert names(tmp_path) == ["a-1.npy", "a-2.npy", "a.npy"]
+
+
+def test_arrays_of_a_step(tmp_path):
+    writer = Beside(write, 2, second=True)
+    plait.copy("pipe:flow", tmp_path / "{variable}-{step}.npy")
+    writer.result()
+    assert names(tmp_path) == ["data-0.npy", "data-1.npy", "pressure-0.npy", "pressure-1.npy"]
+    np.testing.assert_array_equal(np.load(tmp_path / "pressure-1.npy"), np.full(3, 1, "i2"))
+    writer = Beside(write, 2, second=True)
+    plait.copy("pipe:flow", tmp_path / "p{step}.npy", variable="pressure")
+    writer.result()
+    assert np.load(tmp_path / "p1.npy").dtype == "i2"
+    assert {"p0.npy", "p1.npy"} < set(names(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("target", "variable", "text"),
+    [
+        ("a.npy", None, r"has the arrays data, pressure; choose one by variable=, or put \{variable\} into the name"),
+        ("a.npy", "heat", "has no array 'heat'; it has: data, pressure"),
+        ("a-{step:x}.npy", None, r"\{step:x\} is no format for a number"),
+        ("a-{variable:3}.npy", None, r"\{variable:3\} is no format for a name"),
+    ],
+)
+def test_what_has_no_room_is_refused(tmp_path, target, variable, text):
+    writer = Beside(write, 2, second=True)
+    with pytest.raises(plait.ArgumentError, match=text):
+        plait.copy("pipe:flow", tmp_path / target, variable=variable)
+    assert names(tmp_path) == []
+    assert read()[-1][0] == 1
+    writer.result()
+
+
+def test_a_name_of_an_array_leads_nowhere_else(tmp_path):
+    def write_badly():
+        with plait.open("pipe:flow", "w", shape=(3,), dtype="f8") as file:
+            for _ in range(2):
+                file.write(np.zeros(3), variable="../b")
+
+    folder = tmp_path / "a"
+    folder.mkdir()
+    writer = Beside(write_badly)
+    with pytest.raises(plait.ArgumentError, match="has a name that is no file name"):
+        plait.copy("pipe:flow", folder / "{variable}")
+    assert (names(tmp_path), names(folder)) == (["a"], [])
+    assert read()[-1][0] == 1
+    writer.result()
+
+
+def test_a_relay_hands_everything_on():
+    writer = Beside(write, 3, second=True)
+    reader = Beside(read, "pipe:next")
+    done = plait.copy("pipe:flow", "pipe:next")
+    writer.result()
+    assert done.steps == 3
+    for number, (found, attributes, arrays) in enumerate(reader.result()):
+        assert (found, attributes, list(arrays)) == (number, {"time": 0.5 * number}, ["data", "pressure"])
+        np.testing.assert_array_equal(arrays["data"], whole(SHAPE, number))
+        np.testing.assert_array_equal(arrays["pressure"], np.full(number + 2, number, "i2"))
+    with pytest.raises(plait.ArgumentError, match="is the source itself"):
+        plait.copy("pipe:flow", "pipe:flow?queue=3")
+
+
+def test_files_become_steps(tmp_path):
+    for number in range(3):
+        np.save(tmp_path / f"a-{number}.npy", np.asfortranarray(whole(SHAPE, number)))
+    sources = [tmp_path / f"a-{number}.npy" for number in range(3)]
+    reader = Beside(read)
+    assert plait.copy(sources, "pipe:flow").steps == 3
+    for number, (_, _, arrays) in enumerate(reader.result()):
+        np.testing.assert_array_equal(arrays["data"], whole(SHAPE, number))
+    plait.copy(sources, tmp_path / "b-{step}.npy")
+    assert (tmp_path / "b-2.npy").read_bytes() == (tmp_path / "a-2.npy").read_bytes()
+    np.save(tmp_path / "other.npy", np.zeros(4))
+    for given, target, text in [
+        (sources, tmp_path / "c.npy", "3 sources are steps, for which .* has no room"),
+        (sources, tmp_path / "a-{step}.npy", "is a source itself"),
+        (
+            [*sources, tmp_path / "other.npy"],
+            "pipe:flow",
+            "other.npy has shape 4 and type float64, but .*a-0.npy has shape",
+        ),
+        ([*sources, "pipe:flow"], "pipe:other", "of several sources each is a file"),
+        ([], "pipe:flow", "there is no source"),
+    ]:
+        with pytest.raises(plait.ArgumentError, match=text):
+            plait.copy(given, target)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("memory", [256 << 20, 300])
+def test_streams_of_npy_files(tmp_path, order, memory):
+    arrays = [np.array(whole(SHAPE, number, ">f4"), order=order) for number in range(3)]
+    stream = io.BytesIO()
+    writer = Beside(write, 3)
+    assert plait.copy("pipe:flow", stream, order=order, memory=memory).steps == 3
+    writer.result()
+    stream.seek(0)
+    for number in range(3):
+        found = np.load(stream)
+        assert found.flags.f_contiguous == (order == "F")
+        np.testing.assert_array_equal(found, whole(SHAPE, number))
+    assert stream.read() == b""
+    stream = io.BytesIO()
+    for array in arrays:
+        np.save(stream, array)
+    stream.seek(0)
+    reader = Beside(read)
+    plait.copy(stream, "pipe:flow")
+    for array, (_, _, found) in zip(arrays, reader.result(), strict=True):
+        assert found["data"].dtype == ">f4"
+        np.testing.assert_array_equal(found["data"], array)
+    stream.seek(0)
+    plait.copy(stream, tmp_path / "a{step}.npy", memory=memory)
+    np.save(tmp_path / "b.npy", arrays[2])
+    assert (tmp_path / "a2.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
+    again = io.BytesIO()
+    plait.copy([tmp_path / f"a{number}.npy" for number in range(3)], again, memory=memory)
+    assert again.getvalue() == stream.getvalue()
+
+
+def test_streams_of_elements_alone(tmp_path):
+    stream = io.BytesIO()
+    writer = Beside(write, 2)
+    plait.copy("pipe:flow", stream, raw=True)
+    writer.result()
+    assert stream.getvalue() == whole(SHAPE, 0).tobytes() + whole(SHAPE, 1).tobytes()
+    stream.seek(0)
+    assert plait.copy(stream, tmp_path / "a{step}.npy", raw=True, shape=SHAPE, dtype="f8").steps == 2
+    np.testing.assert_array_equal(np.load(tmp_path / "a1.npy"), whole(SHAPE, 1))
+
+
+def npy(array):
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "text"),
+    [
+        (b"", {}, "the stream is empty; nothing was copied"),
+        (b"no array", {}, r"array 0 does not begin as a .npy file but with b'no array'; .* by raw, shape and dtype"),
+        (npy(np.zeros(9))[:-1], {}, "ends within array 0: 1 bytes of it are missing"),
+        (npy(np.zeros(9))[:20], {}, "ends within the header of array 0"),
+        (b"\x93NUMPY\x09\x00", {}, "is of version 9 of .npy"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", {}, "has a header of 4294967295 bytes"),
+        (b"\x93NUMPY\x01\x00\x04\x00{no}", {}, "has a damaged .npy header"),
+        (npy(np.zeros(9)), {"shape": (8,)}, r"array 0 has shape \(9,\) and type float64, but \(8,\) and float64"),
+        (bytes(5), {"raw": True, "shape": 3, "dtype": "i2"}, "ends within array 0: 1 bytes of it are missing"),
+        (bytes(9), {"raw": True}, "say by shape and dtype"),
+        (bytes(9), {"raw": True, "shape": 0, "dtype": "i2"}, "has no elements"),
+        (npy(np.zeros(9)), {"layout": "(block) onto (2)"}, "leave comm and layout out"),
+    ],
+)
+def test_streams_that_do_not_hold_what_they_should(tmp_path, given, options, text):
+    (tmp_path / "a.npy").write_bytes(b"old")
+    with pytest.raises(plait.Error, match=text):
+        plait.copy(io.BytesIO(given), tmp_path / "a.npy", **options)
+    assert (tmp_path / "a.npy").read_bytes() == b"old"
+    assert names(tmp_path) == ["a.npy"]
+
+
+def test_raw_is_of_one_stream(tmp_path):
+    for source, target in [("a.npy", "b.npy"), (io.BytesIO(), io.BytesIO())]:
+        with pytest.raises(plait.ArgumentError, match="pass one stream"):
+            plait.copy(source, target, raw=True)
+
+
+def test_an_ordinary_file_gets_whole_arrays_only(tmp_path):
+    """What a failing writer has left half-written is taken back."""
+
+    def fail(done, total):
+        if done > total - 100:
+            raise ZeroDivisionError
+
+    np.save(tmp_path / "a.npy", whole(SHAPE, 0))
+    with open(tmp_path / "b", "wb") as stream:
+        plait.copy(tmp_path / "a.npy", stream)
+        with pytest.raises(ZeroDivisionError):
+            plait.copy(tmp_path / "a.npy", stream, memory=300, progress=fail)
+    assert (tmp_path / "b").read_bytes() == (tmp_path / "a.npy").read_bytes()
+
+
+def test_a_stream_that_nobody_reads_leaves_the_writer_going():
+    ours, theirs = os.pipe()
+    os.close(ours)
+    writer = Beside(write, 2)
+    with open(theirs, "wb") as stream, pytest.raises(BrokenPipeError):
+        plait.copy("pipe:flow", stream)
+    assert [step[0] for step in read()] == [1]
+    writer.result()
+
+
+def test_a_full_disk_is_told_at_both_ends():
+    writer = Beside(write, 100)
+    with open("/dev/full", "wb") as stream, pytest.raises(OSError, match="/dev/full, step 0: No space left on device"):
+        plait.copy("pipe:flow", stream)
+    with pytest.raises(plait.StoreError, match=r"the reader .* has failed"):
+        writer.result()
+
+
+def test_a_pipe_without_steps(tmp_path):
+    writer = Beside(write, 0)
+    with pytest.raises(plait.StoreError, match="its writer has closed it without a step; nothing was copied"):
+        plait.copy("pipe:flow", tmp_path / "a.npy")
+    writer.result()
+    assert names(tmp_path) == []
+
+
+def test_a_writer_that_fails_leaves_no_file(tmp_path):
+    def write_and_fail():
+        with plait.open("pipe:flow", "w", shape=SHAPE, dtype="f8") as file:
+            file.write(whole(SHAPE, 0))
+            raise ZeroDivisionError
+
+    writer = Beside(write_and_fail)
+    with pytest.raises(plait.StoreError):
+        plait.copy("pipe:flow", tmp_path / "a.npy")
+    with pytest.raises(ZeroDivisionError):
+        writer.result()
+    assert names(tmp_path) == []

@@ -1,0 +1,166 @@
+"""Who is at a pipe and what flows, asked from outside; and waits that a signal ends."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from pipe_ends import Beside
+
+import plait
+
+
+def test_a_pipe_that_nobody_reads(meeting_folder):
+    assert plait.pipe_names() == []
+    with plait.open("pipe:flow?readers=0&queue=3&drop=oldest", "w", shape=(4, 6), dtype=">f4") as file:
+        assert plait.pipe_names() == ["flow"]
+        status = plait.pipe_status("pipe:flow")
+        assert (status.name, status.folder, status.shape, status.dtype) == ("flow", str(meeting_folder), (4, 6), ">f4")
+        assert (status.writer.process, status.writer.ranks) == (os.getpid(), 1)
+        assert status.writer.host == os.uname().nodename
+        assert (status.steps, status.newest, status.variables, status.readers) == (0, None, (), ())
+        layout = plait.Layout((4, 6), "(*, cyclic) onto (3)")
+        for number in range(5):
+            file.begin_step({"time": 0.5, "name": "first", "count": 3})
+            file.write([np.zeros(layout.local_shape(rank), ">f4") for rank in range(3)], layout)
+            file.write(np.zeros(number + 1, "i8"), variable=f"p{number}")
+            file.end_step()
+        status = plait.pipe_status("pipe:flow")
+        assert (status.steps, status.newest, status.held, status.queue, status.dropped) == (5, 4, 3, 3, 2)
+        assert status.bytes == 5 * 96 + 8 * (1 + 2 + 3 + 4 + 5)
+        assert status.attributes == {"time": 0.5, "name": "first", "count": 3}
+        assert [(one.name, one.shape, one.dtype) for one in status.variables] == [
+            ("data", (4, 6), np.dtype(">f4")),
+            ("p4", (5,), np.dtype("i8")),
+        ]
+        assert plait.Layout.parse(status.variables[0].layout) == layout
+    assert plait.pipe_names() == []
+
+
+def test_readers_are_seen_and_asking_takes_nothing_from_them():
+    def write():
+        with plait.open("pipe:flow?queue=1", "w", shape=(2,), dtype="f8") as file:
+            for _ in range(3):
+                file.write(np.zeros(2))
+
+    writer = Beside(write)
+    with plait.open("pipe:flow") as file:
+        numbers = []
+        for step in file:
+            (reader,) = plait.pipe_status("pipe:flow").readers
+            assert (reader.next_step, reader.program.process) == (step.number, os.getpid())
+            numbers.append(step.number)
+    writer.result()
+    assert numbers == [0, 1, 2]
+
+
+def test_what_is_not_there(meeting_folder):
+    with pytest.raises(
+        FileNotFoundError, match=r"pipe:flow: nobody writes to it; .* nobody writes to any pipe"
+    ) as error:
+        plait.pipe_status("pipe:flow")
+    assert (str(meeting_folder) in str(error.value), error.value.filename) == (True, "pipe:flow")
+    other = plait.open("pipe:other?readers=0&drop=oldest", "w", shape=(2,), dtype="f8")
+    with other, pytest.raises(FileNotFoundError, match="there are: other"):
+        plait.pipe_status("pipe:flow")
+    with pytest.raises(plait.ArgumentError, match="has no / in it"):
+        plait.pipe_status("pipe:a/b")
+    with pytest.raises(plait.ArgumentError):
+        plait.pipe_status("field.npy")
+    meeting_folder.chmod(0o755)
+    for call in (plait.pipe_names, lambda: plait.pipe_status("pipe:flow")):
+        with pytest.raises(plait.StoreError, match="can be seen by other users"):
+            call()
+
+
+class Interrupted:
+    """Sends this process a signal soon, and lets its handler raise an exception of its own."""
+
+    def __enter__(self):
+        self._before = signal.signal(signal.SIGUSR1, self._stop)
+        self._timer = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGUSR1])
+        self._timer.start()
+
+    def __exit__(self, *error):
+        self._timer.cancel()
+        signal.signal(signal.SIGUSR1, self._before)
+
+    @staticmethod
+    def _stop(number, frame):
+        raise KeyboardInterrupt("stop")
+
+
+def write_on(file):
+    for _ in range(9):
+        file.write(np.zeros(2))
+
+
+def test_a_signal_ends_the_wait_for_another_program():
+    with pytest.raises(KeyboardInterrupt, match="stop"), Interrupted():
+        plait.open("pipe:flow")
+    with pytest.raises(KeyboardInterrupt), Interrupted():
+        plait.open("pipe:flow", "w", shape=(2,), dtype="f8")
+    assert plait.pipe_names() == []
+
+
+def test_a_signal_ends_the_wait_for_a_step():
+    ready = threading.Event()
+
+    def write():
+        with plait.open("pipe:flow", "w", shape=(2,), dtype="f8") as file:
+            file.write(np.zeros(2))
+            ready.wait(20)
+            with pytest.raises(plait.StoreError, match=r"the reader .* has failed"):
+                write_on(file)
+            file.write(np.zeros(2))
+
+    def read():
+        with plait.open("pipe:flow") as file:
+            for _ in file:
+                pass
+
+    writer = Beside(write)
+    with pytest.raises(KeyboardInterrupt), Interrupted():
+        read()
+    ready.set()
+    read()
+    writer.result()
+
+
+def test_a_signal_ends_the_wait_for_room():
+    def read():
+        with plait.open("pipe:flow") as file:
+            file.begin_step()
+            ended.wait(20)
+            with pytest.raises(plait.StoreError):
+                read_on(file)
+
+    def read_on(file):
+        for _ in file:
+            pass
+
+    def write():
+        with plait.open("pipe:flow?queue=1", "w", shape=(2,), dtype="f8") as file:
+            write_on(file)
+
+    ended = threading.Event()
+    reader = Beside(read)
+    with pytest.raises(KeyboardInterrupt), Interrupted():
+        write()
+    ended.set()
+    reader.result()
+
+
+def test_a_handler_that_raises_nothing_lets_the_wait_go_on():
+    seen = []
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(number))
+    timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGUSR1])
+    timer.start()
+    try:
+        with pytest.raises(plait.StoreError, match=r"no writer has come within 0\.6 s"):
+            plait.open("pipe:flow?timeout=0.6")
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
+    assert seen == [signal.SIGUSR1]
