@@ -205,4 +205,5 @@ def any_round(seed: int, number: int, programs: list[Program]) -> Round:
         sleeps = float(random.choice([0, 0, 0.01, 0.1]))
         habits.append(Habits(late, leaves, float(random.choice([0, 0.3])), sleeps))
     hold = int(random.integers(steps)) if any(one.late for one in habits) else -1
-    return Round(number, steps, int(random.integers(1, 4)), drop, hold, variables, habits)
+    queue = int(random.integers(2 if drop else 1, 5))
+    return Round(number, steps, queue, drop, hold, variables, habits)
