@@ -64,7 +64,7 @@ int ServerLoop::longest_sleep() const {
   if (paused_) next = std::min(next, paused_until_);
   for (const std::uint64_t number : closing_)
     if (const auto found = peers_.find(number); found != peers_.end()) next = std::min(next, found->second->limit());
-  if (filling_ > 0) next = std::min(next, silence_ + kBetweenLooks);
+  if (distant_ > 0) next = std::min(next, silence_ + kBetweenLooks);
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
@@ -189,6 +189,7 @@ void ServerLoop::open(Strangers::Stranger stranger) {
     closing_.reserve(peers_.size() + 1);
     attending_.reserve(peers_.size() + 1);
     peers_.emplace(number, peer);
+    if (!peer->near()) ++distant_;
     service_->opened(peer);
   } catch (const std::bad_alloc&) {
     peers_.erase(number);  // its socket is closed
@@ -212,7 +213,6 @@ void ServerLoop::attend(OpenPeer& peer) {
   if (open && peer.state() != OpenPeer::State::kOpen) closing_.push_back(peer.number());
   if (peer.waits_for_room() == peer.watched_for_room()) return;
   peer.set_watched_for_room(peer.waits_for_room());
-  if (!peer.near()) filling_ += peer.watched_for_room() ? 1 : -1;
   const std::uint32_t events = peer.watched_for_room() ? EPOLLIN | EPOLLOUT : EPOLLIN;
   watch(EPOLL_CTL_MOD, peer.socket(), kPeer | peer.number(), events);
 }
@@ -223,7 +223,7 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
   const std::shared_ptr<OpenPeer> peer = std::move(found->second);
   peers_.erase(found);
   std::erase(closing_, number);
-  if (peer->watched_for_room() && !peer->near()) --filling_;
+  if (!peer->near()) --distant_;
   peer->end();
   try {
     service_->closed(peer, why);
@@ -235,7 +235,7 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
 void ServerLoop::look_for_silence(Clock::time_point now) {
   silence_ = now;
   for (const auto& [number, peer] : peers_)
-    if (peer->watched_for_room() && !peer->near()) attending_.push_back(peer);
+    if (!peer->near()) attending_.push_back(peer);
   for (const auto& peer : attending_)
     if (host::is_silent(peer->socket())) end(peer->number(), "its host does not answer");
   attending_.clear();
@@ -246,7 +246,7 @@ void ServerLoop::look_at_clock() {
   strangers_.expire(now);
   refused_ += strangers_.take_refused();
   if (paused_ && paused_until_ <= now) listen();
-  if (filling_ > 0 && silence_ + kBetweenLooks <= now) look_for_silence(now);
+  if (distant_ > 0 && silence_ + kBetweenLooks <= now) look_for_silence(now);
   for (std::size_t i = closing_.size(); i-- > 0;)
     if (const auto found = peers_.find(closing_[i]); found != peers_.end() && found->second->limit() <= now)
       end(closing_[i], "it has been closed, and did not close in turn");

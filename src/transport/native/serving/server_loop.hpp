@@ -66,7 +66,7 @@ class ServerLoop {
   Peers peers_;
   std::vector<std::uint64_t> closing_;                // has room for all peers, as the next one
   std::vector<std::shared_ptr<OpenPeer>> attending_;  // used within one call
-  int filling_ = 0;                                   // peers of other hosts that wait for room
+  int distant_ = 0;                                   // peers of other hosts
   Clock::time_point silence_{};                       // looked for last
   std::uint64_t last_id_ = 15;                        // of strangers; those below are of listeners and the mailbox
   std::uint64_t last_number_ = 0;
