@@ -59,16 +59,20 @@ std::int64_t memory_of(const RedistributionOptions& options) {
   return options.memory == 0 ? plan::kDefaultMemory : options.memory;
 }
 
+/// The array of this process where it has elements; nullptr otherwise.
+const copy::LocalArray* held(const std::vector<copy::LocalArray>& arrays, const Layout& layout) {
+  return arrays.empty() || layout.local_elements(arrays[0].rank) == 0 ? nullptr : arrays.data();
+}
+
+}  // namespace
+
+namespace moving {
+
 /// The local arrays of both sides, of this process or of all ranks.
 struct Sides {
   std::vector<copy::LocalArray> from;
   std::vector<copy::LocalArray> to;
 };
-
-/// The array of this process where it has elements; nullptr otherwise.
-const copy::LocalArray* held(const std::vector<copy::LocalArray>& arrays, const Layout& layout) {
-  return arrays.empty() || layout.local_elements(arrays[0].rank) == 0 ? nullptr : arrays.data();
-}
 
 /// A redistribution that has been checked and planned.  A process that is alone moves the arrays of all ranks itself.
 class Planned {
@@ -113,6 +117,13 @@ class Planned {
   std::optional<plan::Pairs> pairs_;
   std::optional<redistribution::Exchange> exchange_;
 };
+
+}  // namespace moving
+
+namespace {
+
+using moving::Planned;
+using moving::Sides;
 
 /// Agrees on a call with the others, and carries it out.  `planned` is there unless `checked` says why not.
 void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std::string& call,
@@ -231,7 +242,7 @@ class Redistribution::Impl {
   const base::Owner owner_;
   Comm comm_;
   std::shared_ptr<core::Worker> worker_;
-  std::optional<Planned> planned_;
+  std::optional<moving::Planned> planned_;
   std::int64_t number_ = 0;  // on its Comm, the same on every rank
   std::vector<std::shared_ptr<Request::Impl>> started_;
 };
