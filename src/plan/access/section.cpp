@@ -5,6 +5,7 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "base/wide.hpp"
 #include "plait/error.hpp"
 
 namespace plait {
@@ -17,7 +18,9 @@ std::string to_string(const Region& region) {
     const Slice& slice = region[d];
     out << (d == 0 ? "" : ", ") << slice.start;
     if (slice.single) continue;
-    out << ':' << (slice.count == 0 ? slice.start : slice.start + (slice.count - 1) * slice.step + 1);
+    // What no array has is shown, too.
+    const auto end = slice.start + static_cast<base::Wide>(slice.count - 1) * slice.step + 1;
+    out << ':' << (slice.count == 0 ? slice.start : base::saturate(end));
     if (slice.step != 1) out << ':' << slice.step;
   }
   out << ']';

@@ -69,6 +69,9 @@ TEST_P(NativeEnds, AClientThatIsKilledIsMissedAtOnce) {
 }
 
 TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "under ThreadSanitizer a child of a program with threads starts none, and a server needs one";
+#endif
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const Key key = Key::random();
