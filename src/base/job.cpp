@@ -20,7 +20,8 @@ namespace {
 const char* setting(const char* name) { return std::getenv(name); }
 
 bool is_one() {
-  for (const char* const name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
+  for (const char* const name :
+       {"PLAIT_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"})
     if (const char* const size = std::getenv(name)) return std::string_view(size) == "1";
   return false;
 }
@@ -50,7 +51,8 @@ Status status_of(int process) {
 /// Whether the process was started with a rank of its own, as those of a job are, and launchers are not.
 bool has_rank(int process) {
   const std::string variables = '\0' + content(process, "environ");
-  for (const std::string_view name : {"PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK=", "MV2_COMM_WORLD_RANK="})
+  for (const std::string_view name :
+       {"PLAIT_RANK=", "PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK=", "MV2_COMM_WORLD_RANK="})
     if (variables.find('\0' + std::string(name)) != std::string::npos) return true;
   return false;
 }
@@ -73,6 +75,7 @@ std::string launcher() {
 std::optional<JobRank> job_rank() {
   const int rank = plait_events_job_rank(setting);
   if (rank < 0 || is_one()) return std::nullopt;
+  if (const char* const name = std::getenv("PLAIT_JOB")) return JobRank{text("plait-", name), rank};
   if (const char* const name = std::getenv("PMIX_NAMESPACE")) return JobRank{name, rank};
   const char* const job = std::getenv("SLURM_JOB_ID");
   const char* const step = std::getenv("SLURM_STEP_ID");

@@ -34,9 +34,9 @@ Descriptor open_file(const std::string& path, int flags, unsigned mode, const st
         hint = "; check the name, or use mode \"w\" to make a new file";
       }
     } else if (code == EISDIR) {
-      hint = "; name a file";
+      hint = "; give the name of a file";
     } else if (code == ENOTDIR) {
-      hint = "; what stands for a folder in the name is a file";
+      hint = "; a part of the name that should be a folder is a file";
     } else if (code == EACCES || code == EPERM || code == EROFS) {
       hint = (flags & O_ACCMODE) == O_RDONLY ? "; reading it is not permitted" : "; writing it is not permitted";
     }

@@ -43,10 +43,11 @@ void begin(int rank) {
   if (error == 0) {
     std::atexit(plait_events_end);
   } else if (error == EEXIST) {
-    std::fprintf(stderr,
-                 "plait: PLAIT_TRACE=%s: nothing is recorded: the file is there and is no trace that can be joined; "
-                 "remove it or name another one\n",
-                 path);
+    std::fprintf(
+        stderr,
+        "plait: PLAIT_TRACE=%s: nothing is recorded: a file of that name exists and is not a trace that can be added "
+        "to; remove it or give another name\n",
+        path);
   } else {
     std::fprintf(stderr, "plait: PLAIT_TRACE=%s: nothing is recorded: %s\n", path, std::strerror(error));
   }

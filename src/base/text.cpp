@@ -49,4 +49,13 @@ std::string bytes_text(std::int64_t bytes) {
   return shown.data();
 }
 
+std::string time_text(double seconds) {
+  const bool micro = seconds < 1e-3;
+  const bool milli = seconds < 1;
+  const double value = micro ? seconds * 1e6 : milli ? seconds * 1e3 : seconds;
+  std::array<char, 48> shown;
+  std::snprintf(shown.data(), shown.size(), "%.*f %s", value < 10 ? 1 : 0, value, micro ? "us" : milli ? "ms" : "s");
+  return shown.data();
+}
+
 }  // namespace plait::base

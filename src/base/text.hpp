@@ -43,5 +43,7 @@ std::string text(const Parts&... parts) {
 std::string tuple_text(std::span<const std::int64_t> values);
 /// `1.5 MiB`, `640 B`.
 std::string bytes_text(std::int64_t bytes);
+/// `3.2 us`, `17 ms`, of seconds.
+std::string time_text(double seconds);
 
 }  // namespace plait::base

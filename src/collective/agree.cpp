@@ -83,7 +83,7 @@ void with_memory(Body&& body) {
 /// Made while there is memory, for a worker that has none for the words of an error that all are to throw.
 const std::exception_ptr& without_words() {
   static const std::exception_ptr made = std::make_exception_ptr(
-      Error(ErrorKind::kSystem, "out of memory: this rank has none for the words of an error of all ranks", ENOMEM));
+      Error(ErrorKind::kSystem, "out of memory, also for the text of the error that all ranks raise", ENOMEM));
   return made;
 }
 
@@ -120,8 +120,8 @@ template <typename Make>
   throw_made([&] {
     if (first.view() == second.view())
       return Error(ErrorKind::kArgument,
-                   base::text("the ranks of a collective call differ behind the first ", first.length,
-                              " characters of ", first.view(), "; make the same call on every rank"));
+                   base::text("the ranks of a collective call differ after the first ", first.length, " characters of ",
+                              first.view(), "; make the same call on every rank"));
     return Error(ErrorKind::kArgument,
                  base::text("the ranks of a collective call differ: rank 0 calls ", first.view(), ", rank ", other,
                             " calls ", second.view(), "; make the same call on every rank"));
@@ -133,7 +133,7 @@ void agree_on(transport::Transport& transport, const std::string& call, std::exc
   // What must not fail once the others have heard of this worker is there before.
   const std::exception_ptr unready = caught([&] {
     static_cast<void>(without_words());
-    transport.given_up().prepare();
+    if (transport.size() > 1) transport.given_up().prepare();
   });
   if (!mine) mine = unready;
   if (transport.size() == 1) {
@@ -158,6 +158,17 @@ void agree(transport::Transport& transport, const std::string& call, const std::
 }
 
 void agree(transport::Transport& transport, const std::exception_ptr& mine) { agree(transport, std::string(), mine); }
+
+void tell_numbers(transport::Transport& transport, const std::exception_ptr& mine,
+                  std::array<std::int64_t, 2>& numbers) {
+  if (transport.size() == 1) return agree(transport, mine);
+  const bool tells = transport.rank() == 0;
+  std::array<std::int64_t, 4> values{mine ? transport.rank() : kNone, mine ? 1 : 0, tells ? numbers[0] : kNone,
+                                     tells ? numbers[1] : kNone};
+  transport.reduce_min(values);
+  if (values[0] != kNone) throw_failure(transport, mine, static_cast<int>(values[0]), values[1] == 1);
+  numbers = {values[2], values[3]};
+}
 
 void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine) {
   agree_on(transport, "give up", mine, number);

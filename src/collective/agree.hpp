@@ -1,6 +1,8 @@
 /// A collective fails together.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <type_traits>
@@ -16,13 +18,19 @@ namespace plait::collective {
 /// cost    One reduction where all is well.
 void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine);
 
-/// The same with a text that is made here: a worker that has no memory for it brings that error.
+/// The same with a text that is made here, where there are others: a worker that has no memory for it brings that error.
 template <typename MakeText>
   requires std::is_invocable_r_v<std::string, MakeText>
 void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr mine);
 
 /// The same for results: no text to compare.
 void agree(transport::Transport& transport, const std::exception_ptr& mine);
+
+/// Two numbers of worker 0, below the largest one, for all; what the others pass does not matter.  Collective.
+/// errors  As agree(); the numbers are undefined then.
+/// cost    One reduction.
+void tell_numbers(transport::Transport& transport, const std::exception_ptr& mine,
+                  std::array<std::int64_t, 2>& numbers);
 
 /// Brings the error `mine` of a worker that gives up what has the number `number`, and records that on every worker.
 void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine);
@@ -41,6 +49,7 @@ std::exception_ptr caught(Body&& body) {
 template <typename MakeText>
   requires std::is_invocable_r_v<std::string, MakeText>
 void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr mine) {
+  if (transport.size() == 1) return agree(transport, mine);
   std::string call;
   const std::exception_ptr unspoken = caught([&] { call = make_text(); });
   agree(transport, call, mine ? mine : unspoken);

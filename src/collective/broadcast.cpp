@@ -13,19 +13,27 @@ namespace plait::collective {
 
 std::string broadcast_text(transport::Transport& transport, const std::string& mine) {
   if (transport.size() == 1) return mine;
+  // The first words go along with the length.
+  constexpr std::size_t kFirst = 504;
   auto length = static_cast<std::int64_t>(mine.size());
-  std::array<std::byte, sizeof length> bytes{};
-  std::memcpy(bytes.data(), &length, sizeof length);
-  transport.broadcast(bytes, 0);
-  std::memcpy(&length, bytes.data(), sizeof length);
+  std::array<std::byte, sizeof length + kFirst> front{};
+  std::memcpy(front.data(), &length, sizeof length);
+  std::memcpy(front.data() + sizeof length, mine.data(), std::min(mine.size(), kFirst));
+  transport.broadcast(front, 0);
+  std::memcpy(&length, front.data(), sizeof length);
+  const auto whole = static_cast<std::size_t>(length);
   std::string result;
   FirstError lacking;  // of memory: the others go on
+  const auto take = [&](const void* words, std::size_t bytes) {
+    lacking.keep([&] { result.append(static_cast<const char*>(words), bytes); });
+  };
+  take(front.data() + sizeof length, std::min(whole, kFirst));
   std::array<char, transport::Transport::kMostBroadcast> words{};
-  for (std::size_t done = 0; done < static_cast<std::size_t>(length); done += words.size()) {
-    const std::span part(words.data(), std::min(words.size(), static_cast<std::size_t>(length) - done));
+  for (std::size_t done = kFirst; done < whole; done += words.size()) {
+    const std::span part(words.data(), std::min(words.size(), whole - done));
     if (transport.rank() == 0) std::copy_n(mine.data() + done, part.size(), part.data());
     transport.broadcast(std::as_writable_bytes(part), 0);
-    lacking.keep([&] { result.append(part.data(), part.size()); });
+    take(part.data(), part.size());
   }
   lacking.rethrow();
   return result;

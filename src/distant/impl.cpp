@@ -45,9 +45,7 @@ DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> serv
       service_(std::move(service)),
       mode_(mode),
       rank_(transport_->rank()),
-      ranks_(transport_->size()) {
-  service_->begin_use();
-}
+      ranks_(transport_->size()) {}
 
 DistantFile::Impl::~Impl() {
   outstanding_->wait_for_all();
@@ -56,11 +54,6 @@ DistantFile::Impl::~Impl() {
     withdraw();
     if (own_ && temporary_) collective::caught([this] { own_->remove(); });
   }
-  end_use();
-}
-
-void DistantFile::Impl::end_use() noexcept {
-  if (std::exchange(in_use_, false)) service_->end_use();
 }
 
 void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions& options, const std::string& call,
@@ -95,11 +88,6 @@ void DistantFile::Impl::publish(std::int64_t number) {
 void DistantFile::Impl::withdraw() {
   open_ = false;
   if (own_) service_->home().remove(number_);
-}
-
-void DistantFile::Impl::close_part() {
-  withdraw();
-  end_use();
 }
 
 void DistantFile::Impl::write_note(bool named) {
@@ -161,7 +149,6 @@ void DistantFile::Impl::end() {
       std::rethrow_exception(error);
     }
   });
-  end_use();
   if (told) std::rethrow_exception(told);
 }
 
@@ -170,7 +157,6 @@ void DistantFile::Impl::give_up() {
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has given up the distant file"), ECANCELED);
   collective::caught([&] { core::give_up(comm_, number_, error); });
   drop();
-  end_use();
 }
 
 std::exception_ptr DistantFile::Impl::drop() {

@@ -70,8 +70,6 @@ class DistantFile::Impl {
                   DistantRequest::Impl::Done done);
   /// Takes the own file away from the others; nobody has anything under way on it any more.
   void withdraw();
-  /// The same for a part of a shared file, which is closed by that.
-  void close_part();
 
  private:
   void write_note(bool named);
@@ -86,7 +84,6 @@ class DistantFile::Impl {
   bool given_up() const { return transport_->given_up().contains(number_); }
   void end();
   void give_up();
-  void end_use() noexcept;
   /// Takes what this rank has away.  Returns what went wrong.
   std::exception_ptr drop();
   void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;
@@ -110,7 +107,6 @@ class DistantFile::Impl {
   int home_ = -1;
   std::string name_;  // of one that was offered or found
   bool open_ = true;
-  bool in_use_ = true;  // by the service's count
   bool temporary_ = false;
   std::shared_ptr<const distant::LocalFile> own_;
   std::map<int, std::shared_ptr<const distant::LocalFile>> direct_;

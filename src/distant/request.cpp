@@ -27,13 +27,6 @@ void Outstanding::wait_for_all() {
 
 }  // namespace distant
 
-namespace {
-
-/// Who waits looks for the answer itself for so long: a small access takes less, and waking a thread costs as much.
-constexpr std::chrono::microseconds kLookFor{50};
-
-}  // namespace
-
 void DistantRequest::Impl::start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin, Order order) {
   bytes_ = bytes;
   piece_ = piece;
@@ -89,10 +82,7 @@ void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFai
 
 void DistantRequest::Impl::wait() {
   check_owner();
-  if (const auto active = active_.lock()) {
-    const auto limit = std::chrono::steady_clock::now() + kLookFor;
-    while (!done() && std::chrono::steady_clock::now() < limit) active->poll();
-  }
+  if (const auto active = active_.lock()) active->look_until([this] { return done(); });
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return ended_; });
   if (failure_) throw Error(failure_->kind, failure_->text, failure_->code);

@@ -1,7 +1,6 @@
 /// Accesses under way: a request, cut into pieces of which some are under way at a time.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>

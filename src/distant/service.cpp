@@ -25,16 +25,6 @@ std::shared_ptr<Service> kept_service(transport::Transport& transport) {
 
 }  // namespace
 
-void Service::begin_use() {
-  const std::scoped_lock lock(using_);
-  if (uses_++ == 0) active_->wake();
-}
-
-void Service::end_use() noexcept {
-  const std::scoped_lock lock(using_);
-  if (--uses_ == 0) active_->rest();
-}
-
 void in_turn(const Comm& comm, base::FunctionRef<void()> call) {
   core::guarded(comm, [&] { comm.worker()->run([&] { collective::together(*comm.transport(), call); }); });
 }

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "base/function_ref.hpp"
 #include "distant/server.hpp"
@@ -25,10 +24,6 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// A file opens, or has closed: while there is none, the handler rests.
-  void begin_use();
-  void end_use() noexcept;
-
   /// A number for what one rank registers alone: below zero, where those of collective calls are not.
   std::int64_t own_number() { return -++own_numbers_; }
 
@@ -41,8 +36,6 @@ class Service {
   std::shared_ptr<Server> home_;
   std::shared_ptr<transport::Active> active_;
   std::atomic<std::int64_t> own_numbers_{0};
-  std::mutex using_;
-  int uses_ = 0;
 };
 
 /// Carries out a collective call when its turn among those of the communicator has come, of files of all kinds: nothing

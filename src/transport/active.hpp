@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "base/function_ref.hpp"
 #include "plait/error.hpp"
 
 namespace plait::transport {
@@ -68,8 +69,9 @@ class Active {
   /// stands in line.  A worker that has ended, or has stopped, fails the call: within a second where the system tells,
   /// within 30 s where a whole host is lost.
   virtual void call(Call call) = 0;
-  /// Looks for what has come, so that a thread that waits need not be woken.  Returns whether there was anything.
-  virtual bool poll() = 0;
+  /// Looks for answers until `done` says so, or for some microseconds, so that a thread that waits need not be woken: a
+  /// small access takes less, and waking a thread costs as much.
+  virtual void look_until(base::FunctionRef<bool()> done) = 0;
 
   /// For the service: receives the payload into `into`, as long as it is, then calls `done` on the handler thread,
   /// with false where the caller has gone.
@@ -78,11 +80,6 @@ class Active {
   virtual void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) = 0;
   /// Fails the call, whose payload has been taken.
   virtual void refuse(const Arrival& arrival, const CallFailure& failure) = 0;
-
-  /// Nothing is open here any more: until wake(), MPI is called only for somebody who calls this worker.  Returns once
-  /// no thread of this end calls it, so that a program may go on to MPI_Finalize, or after a second.
-  virtual void rest() noexcept {}
-  virtual void wake() noexcept {}
 
   /// Ends service and handler thread; calls that are under way fail, here and elsewhere.  Once it has returned, the
   /// service is not called any more.

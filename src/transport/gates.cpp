@@ -16,6 +16,13 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32
 // Not FUTEX_PRIVATE_FLAG: the word may lie in memory of several processes.
 void wake_all(std::atomic<std::uint32_t>& word) { syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
+// The kernel compares the word with `seen` under its own lock: one raised in between does not sleep, so no wake is lost.
+bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds most) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const timespec limit{most.count() / kSecond, most.count() % kSecond};
+  return syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0) == 0;
+}
+
 namespace {
 
 /// Yields the core to whoever can run until the word is there or the time is up.
@@ -37,14 +44,14 @@ bool yield_for_a_while(std::atomic<std::uint32_t>& word, std::uint32_t target) {
 
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness) {
   if (yield_for_a_while(word, target)) return;
-  const timespec quarter_second{0, 250'000'000};
+  constexpr std::chrono::milliseconds kQuarterSecond{250};
   while (true) {
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if (static_cast<std::int32_t>(seen - target) >= 0) return;
-    // The kernel compares the word with `seen` under its own lock: one raised in between does not sleep, so no wake is
-    // lost.  The time limit is for peers that never will raise it.
-    const long result = syscall(SYS_futex, &word, FUTEX_WAIT, seen, &quarter_second, nullptr, 0);
-    if (result == 0 || static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0) continue;
+    // The time limit is for peers that never will raise it.
+    if (sleep_on(word, seen, kQuarterSecond) ||
+        static_cast<std::int32_t>(word.load(std::memory_order_acquire) - target) >= 0)
+      continue;
     try {
       liveness.check();
     } catch (...) {

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace plait::transport {
 
 /// Wakes all waiters of a futex word.
 void wake_all(std::atomic<std::uint32_t>& word);
+
+/// Sleeps until the word is no longer `seen`, or somebody wakes its waiters, or the time is up: whether it was woken.
+bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds most);
 
 /// Tells while a worker waits whether those it waits for are still there.
 class Liveness {

@@ -100,7 +100,7 @@ class Transport {
 
   /// A new end for active messages (active.hpp), which `service` serves until it is stopped.  Collective over all
   /// workers.
-  /// errors  kArgument, on every worker: MPI runs below MPI_THREAD_MULTIPLE.  kSystem: no thread, no memory.
+  /// errors  kSystem, on every worker: no thread, no socket, no memory.
   virtual std::shared_ptr<Active> active(std::shared_ptr<CallService> service) = 0;
   /// Whether collective calls may be carried out on a thread of their own while the program goes on; else they are to
   /// end where they are called.

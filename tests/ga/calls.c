@@ -136,7 +136,7 @@ static void handles(void) {
   EXPECT(second == -2999);
   EXPECT_OK(read_now(first, 4 * rank, 4, &found));
   EXPECT(found == number);
-  EXPECT_MESSAGE(SF_Create_suffix("a", -1, -1, -1, &found, 0), 1, "is there already");
+  EXPECT_MESSAGE(SF_Create_suffix("a", -1, -1, -1, &found, 0), 1, "exists already");
   EXPECT_OK(SF_Destroy(first));
   EXPECT_OK(SF_Destroy(third));
   EXPECT_OK(SF_Destroy(second));
@@ -165,7 +165,7 @@ static void open_and_closed(void) {
   EXPECT_OK(write_now(handle, 8 * rank, 8, text));
   EXPECT_OK(SF_Close(handle));
   EXPECT_OK(SF_Destroy(handle));
-  EXPECT_MESSAGE(SF_Open(handle), 1, "no shared file");
+  EXPECT_MESSAGE(SF_Open(handle), 1, "does not belong to a shared file");
 }
 
 static void mistakes(void) {

@@ -5,7 +5,6 @@ import os
 import numpy as np
 import pytest
 from forking import status_of_child
-from mpi4py import MPI
 
 import plait
 import plait.distant
@@ -17,10 +16,9 @@ def test_a_child_leaves_files_and_ranks_alone(comm, shared):
     layout = plait.Layout(array.shape, "(cyclic, *)", grid=(comm.size,))
     file = plait.open(shared / "a.npy", "w", comm=comm, shape=array.shape, dtype="f8")
     alone = comm.Split(comm.rank)  # of which Plait does not know yet
-    level = MPI.Query_thread()
     request = file.iwrite(array[comm.rank :: comm.size].copy(), layout)
-    distant = plait.distant.open(shared / f"d{comm.rank}", "w", comm=comm) if level == MPI.THREAD_MULTIPLE else None
-    parts = open_shared(shared / "s", "w", comm=comm) if distant else None
+    distant = plait.distant.open(shared / f"d{comm.rank}", "w", comm=comm)
+    parts = open_shared(shared / "s", "w", comm=comm)
 
     def refused(call):
         with pytest.raises(plait.ArgumentError, match=f"belongs to process {os.getppid()}, and this is process"):
@@ -33,19 +31,17 @@ def test_a_child_leaves_files_and_ranks_alone(comm, shared):
         refused(lambda: plait.open(shared / "a.npy", comm=comm))
         refused(lambda: plait.open(shared / "b.npy", "w", comm=alone, shape=1, dtype="f8"))
         refused(lambda: plait.redistribute(np.zeros(1), layout, layout, comm))
-        if distant:
-            refused(distant.close)
-            refused(lambda: distant.size(0))
-            refused(lambda: parts.write(0, b"x"))
+        refused(distant.close)
+        refused(lambda: distant.size(0))
+        refused(lambda: parts.write(0, b"x"))
         with plait.open(shared / f"child{comm.rank}.npy", "w", shape=4, dtype="f8") as own:
             own.write(np.ones(4))
 
     assert comm.allgather(status_of_child(body)) == [0] * comm.size
     request.wait()
     file.close()
-    for handle in (distant, parts):
-        if handle is not None:
-            handle.close()
+    distant.close()
+    parts.close()
     alone.Free()
     comm.Barrier()
     with plait.open(shared / "a.npy", comm=comm) as read:

@@ -128,7 +128,7 @@ Extents local_steps(const Extents& shape, const Extents& largest, const Declared
   const std::int64_t size2 = local.size2;
   const std::int64_t elements = base::checked_product(shape, "number of local elements");
   if (size1 < 0 || size2 < 0)
-    refuse(base::text("a local array of ", size1, " x ", size2, " elements cannot be; give its declared sizes"));
+    refuse(base::text("a local array of ", size1, " x ", size2, " elements is impossible; give its declared sizes"));
   const std::int64_t room = base::checked_multiply(size1, size2, "elements of the local array");
   if (elements > room)
     refuse(base::text("the share of ", array, " is ", shape_to_string(shape), ", which is ", elements,

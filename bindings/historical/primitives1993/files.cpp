@@ -53,7 +53,7 @@ void check_not_made(const Runtime& state, const std::string& path) {
   for (const auto& [number, unit] : state.units)
     if (unit.status == 1 && unit.file.is_open() && whole_path(unit.path) == whole_path(path))
       refuse(base::text("cannot open ", path, " with status NEW: unit ", number,
-                        " makes it already; call pclose for that first, or use another name"));
+                        " is making it already; call pclose for that unit first, or use another name"));
 }
 
 /// The name to open a unit's file by, and the number of disks that it lies on.
@@ -67,8 +67,8 @@ struct Location {
 Location new_location(const std::string& path, std::int64_t wanted) {
   if (Unit::names_pipe(path)) return {path, 0};
   if (path.starts_with("stripe:"))
-    refuse(
-        base::text(path, ": popen takes the name of the file alone; give no_of_disks, and the disks in PLAIT_DISKS"));
+    refuse(base::text(
+        path, ": popen takes the name of the file without disks; give no_of_disks, and the disks in PLAIT_DISKS"));
   check_new(path);
   std::vector<std::string> folders = plait::disks();
   if (folders.empty() || store::is_raw(path)) return {path, 1};

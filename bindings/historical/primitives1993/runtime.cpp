@@ -18,6 +18,7 @@
 #include "plait/error.hpp"
 #include "plait/mpi.hpp"
 #include "transport/ending.hpp"
+#include "transport/local/job.hpp"
 #include "transport/transport.hpp"
 
 namespace plait::primitives {
@@ -86,6 +87,13 @@ void at_exit(int status, void* /*unused*/) {
   MPI_Finalize();
 }
 
+/// Whether the processes of this program were started together without MPI, which the program has not started either.
+bool has_job() {
+  int started = 0;
+  const auto job = transport::local::job_of_environment();
+  return job && job->size > 1 && (MPI_Initialized(&started) != MPI_SUCCESS || started == 0);
+}
+
 void start_mpi() {
   int started = 0;
   MPI_Initialized(&started);
@@ -106,9 +114,13 @@ Runtime& runtime() {
   int ended = 0;
   MPI_Finalized(&ended);
   if (ended != 0) throw Error(ErrorKind::kSystem, "MPI is finalised already; call the primitives before MPI_Finalize");
-  start_mpi();
   auto state = std::make_unique<Runtime>();
-  state->comm = make_comm(MPI_COMM_WORLD);
+  if (has_job()) {
+    state->comm = Comm::world();
+  } else {
+    start_mpi();
+    state->comm = make_comm(MPI_COMM_WORLD);
+  }
   [[maybe_unused]] static const bool watched = [] {
     transport::at_ending(transport::EndingStage::kFiles, let_go);
     return true;

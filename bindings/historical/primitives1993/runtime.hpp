@@ -50,7 +50,8 @@ struct Runtime {
 };
 
 /// The runtime, with MPI and the ranks of MPI_COMM_WORLD.  Collective the first time: it initialises MPI, for several
-/// threads, where the program has not, and then finalises it when the program ends.
+/// threads, where the program has not, and then finalises it when the program ends.  Without MPI, with the ranks that
+/// `plait run` has started, where the program has not initialised MPI either.
 /// errors  kSystem: MPI is finalised already.
 Runtime& runtime();
 

@@ -74,7 +74,7 @@ int start_write(std::int64_t handle, double offset, double bytes, const void* bu
   return start(kNoWrite, {handle, offset, bytes, buffer}, id,
                [&](SharedEntry& entry, std::int64_t at, std::int64_t size) {
                  if (!entry.writable)
-                   refuse(text(entry.path, " is open to read only; call SF_Open to write again"), EROFS);
+                   refuse(text(entry.path, " is open for reading only; call SF_Open to write again"), EROFS);
                  return entry.file->start_write(at, buffer, size);
                });
 }
@@ -90,7 +90,8 @@ int wait(std::int64_t id) noexcept {
   std::optional<Pending> pending;
   const int found = guarded(kNoRequest, [&] {
     pending = take(id);
-    if (!pending) refuse(text("there is no request ", id, " under way; pass what SF_Read or SF_Write gave"), ESRCH);
+    if (!pending)
+      refuse(text("there is no request ", id, " under way; pass one that SF_Read or SF_Write returned"), ESRCH);
   });
   if (found != kOk) return found;
   return guarded(pending->writes ? kNoWrite : kNoRead, [&] { pending->request.wait(); });

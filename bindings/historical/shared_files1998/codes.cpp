@@ -23,7 +23,7 @@ constexpr std::array<const char*, 26> kMeanings{
     "a read that was begun failed",
     "cannot wait for a request",
     "there is no such request",
-    "the file is open to read only",
+    "the file is open for reading only",
     "the folder of the file is not known",
     "cannot look at the file or its folder",
     "cannot open the file",
@@ -35,7 +35,7 @@ constexpr std::array<const char*, 26> kMeanings{
     "the end of a request is not known",
     "the name is too long",
     "the kind of the file system is not known",
-    "a number is not whole, below zero or too large",
+    "a number is not a whole number, is below zero, or is too large",
     "the kind of the file system or device does not fit",
     "cannot look at a request",
     "cannot cut the file",
@@ -88,7 +88,7 @@ std::string text_of(int code) {
   if (const auto found = last_texts().find(code); found != last_texts().end()) return found->second;
   if (code == kFailed) return "a call of Shared Files failed";
   if (code < kFirst || code >= kFirst + static_cast<int>(kMeanings.size()))
-    return base::text("the code ", code, " is none of Shared Files");
+    return base::text("the code ", code, " is not one of Shared Files");
   return kMeanings[static_cast<std::size_t>(code - kFirst)];
 }
 

@@ -52,7 +52,7 @@ void check_free(const std::string& path, std::int64_t slot) {
   const std::lock_guard lock(table().mutex);
   for (const auto& [other, entry] : table().entries)
     if (entry->path == path)
-      refuse(text(path, " is there already, with the handle ", other + kFirstHandle, "; destroy that first"));
+      refuse(text(path, " exists already, with the handle ", other + kFirstHandle, "; destroy that first"));
 }
 
 SharedFileOptions options_of(const Wanted& wanted, std::int64_t slot) {
@@ -120,7 +120,8 @@ void destroy(std::int64_t handle) {
 
 std::shared_ptr<SharedEntry> file_of(std::int64_t handle) {
   std::shared_ptr<SharedEntry> entry = find(handle);
-  if (!entry) refuse(text("the handle ", handle, " is that of no shared file; pass what SF_Create gave"));
+  if (!entry)
+    refuse(text("the handle ", handle, " does not belong to a shared file; pass one that SF_Create returned"));
   return entry;
 }
 

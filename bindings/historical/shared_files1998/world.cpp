@@ -33,38 +33,14 @@ Comm& attached() {
   return *comm;
 }
 
-const char* name_of(int level) {
-  if (level == MPI_THREAD_SINGLE) return "MPI_THREAD_SINGLE";
-  if (level == MPI_THREAD_FUNNELED) return "MPI_THREAD_FUNNELED";
-  return "MPI_THREAD_SERIALIZED";
-}
-
 /// A process that a launcher started with others, and that has not started MPI, would share nothing with them.
 void check_alone() {
-  for (const char* const name : {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+  for (const char* const name : {"PLAIT_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* const processes = std::getenv(name);
     if (processes != nullptr && std::strtol(processes, nullptr, 10) > 1)
-      throw Error(ErrorKind::kSystem, base::text("MPI is not started in a job of ", processes,
-                                                 " processes; call MPI_Init_thread for MPI_THREAD_MULTIPLE first"));
+      throw Error(ErrorKind::kSystem,
+                  base::text("MPI is not started in a job of ", processes, " processes; call MPI_Init first"));
   }
-}
-
-void check_threads() {
-  int level = MPI_THREAD_SINGLE;
-  if (MPI_Query_thread(&level) != MPI_SUCCESS ||
-      MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS)
-    throw Error(ErrorKind::kSystem, "MPI does not say for which threads it was initialised");
-  if (level >= MPI_THREAD_MULTIPLE) return;
-  const std::string message =
-      base::text("MPI was initialised for ", name_of(level),
-                 ", not MPI_THREAD_MULTIPLE; call MPI_Init_thread, or set in the environment "
-                 "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE (MPICH), OMPI_MPI_THREAD_LEVEL=3 (Open MPI)");
-  // Many a program shows the code only, or that of a later call, and a setting of its environment is all it needs.
-  static bool told = false;
-  int rank = 0;
-  if (!std::exchange(told, true) && MPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0)
-    std::fprintf(stderr, "plait: Shared Files cannot work in this program: %s\n", message.c_str());
-  throw Error(ErrorKind::kArgument, message, ENOTSUP);
 }
 
 Ending& ending() {
@@ -103,7 +79,6 @@ Comm world() {
   if (MPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS)
     throw Error(ErrorKind::kSystem, "MPI does not say how many processes there are");
   if (size == 1) return {};
-  check_threads();
   attached() = make_comm(MPI_COMM_WORLD);
   return attached();
 }

@@ -10,6 +10,7 @@ from plait.cli.copy import copy_command
 from plait.cli.demo import demo_command
 from plait.cli.info import info_command
 from plait.cli.layout import layout_command
+from plait.cli.run import run_command
 from plait.cli.support import Commands
 
 __all__ = ["main"]
@@ -47,3 +48,4 @@ main.add_command(copy_command)
 main.add_command(demo_command)
 main.add_command(info_command)
 main.add_command(layout_command)
+main.add_command(run_command)

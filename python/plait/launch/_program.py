@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import plait
+from plait.launch.variables import JOB_VARIABLES
 
 Event = dict[str, Any]
 """What a rank reports: `event` says what it is about, the other entries say more."""
@@ -77,7 +78,8 @@ class RankProgram:
         """Start the ranks."""
         # One thread a rank: the ranks share the cores already.
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        environment = {**os.environ, **threads, **(variables or {})}
+        own = {name: value for name, value in os.environ.items() if name not in JOB_VARIABLES}  # of a job around this
+        environment = {**own, **threads, **(variables or {})}
         self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by end()
         self._noise: deque[str] = deque(maxlen=20)
         self._lines: queue.Queue[str | None] = queue.Queue()

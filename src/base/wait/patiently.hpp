@@ -21,7 +21,7 @@ decltype(auto) patiently(const char* what, Body&& body, Lacking&& lacking) {
     } catch (const std::bad_alloc&) {
       lacking();
       if (attempt == kMostAttempts) {
-        std::fprintf(stderr, "plait: there is no memory to %s\n", what);
+        std::fprintf(stderr, "plait: not enough memory to %s\n", what);
         std::abort();
       }
       if (attempt > 1) std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -21,7 +21,7 @@ std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
 void check_ranks(const Layout& layout, const Comm& comm) {
   if (comm.alone() || layout.ranks_end() <= comm.size()) return;
   throw Error(ErrorKind::kArgument,
-              base::text("the layout ", to_string(layout), " is for ", layout.size(), " ranks, the last one ",
+              base::text("the layout ", to_string(layout), " has ", layout.size(), " ranks, up to rank ",
                          layout.ranks_end() - 1, ", but the communicator has the ranks 0 to ", comm.size() - 1,
                          "; use a grid of at most ", comm.size(), " ranks"));
 }
@@ -56,7 +56,7 @@ std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const
       for (std::int64_t& step : steps) step *= element_bytes;
     }
     if (static_cast<int>(steps.size()) != layout.dimensions())
-      refuse(base::text("the local array of rank ", ranks[i], " has ", steps.size(), " dimensions, the layout ",
+      refuse(base::text("the local array of rank ", ranks[i], " has ", steps.size(), " dimensions, but the layout has ",
                         layout.dimensions()));
     if (parts[i].data == nullptr && base::checked_product(shape, "number of local elements") > 0)
       refuse(base::text("the local array of rank ", ranks[i], " is missing"));

@@ -21,7 +21,7 @@ class SharedMemory::Impl {
   Impl(std::int64_t bytes, const Comm& comm) {
     const auto check = [&] {
       if (bytes < 0)
-        throw Error(ErrorKind::kArgument, base::text("memory of ", bytes, " bytes cannot be; give 0 or more"));
+        throw Error(ErrorKind::kArgument, base::text("found ", bytes, " bytes of shared memory; give 0 or more"));
     };
     constexpr std::int64_t kMost = std::int64_t{1} << 54;  // no node has so much, and sums of it do not overflow
     if (comm.alone()) check();

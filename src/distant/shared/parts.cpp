@@ -29,7 +29,7 @@ void Parts::opened() {
 }
 
 void Parts::close() {
-  for (const auto& round : open_) round->close_part();
+  for (const auto& round : open_) round->withdraw();
   open_.clear();
 }
 

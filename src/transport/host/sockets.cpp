@@ -10,7 +10,7 @@ namespace plait::transport::host {
 
 namespace {
 
-constexpr int kSilence = 14000;  // ms
+constexpr unsigned kSilence = 9000;  // ms
 
 }  // namespace
 
@@ -26,15 +26,10 @@ void keep_alive(int socket) {
     ::setsockopt(socket, level, name, &value, sizeof value);
   };
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 3);
   set(IPPROTO_TCP, TCP_KEEPINTVL, 3);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 2);
   set(IPPROTO_TCP, TCP_NODELAY, 1);
-}
-
-void limit_waiting(int socket) {
-  const int milliseconds = kSilence;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 
 bool is_silent(int socket) {

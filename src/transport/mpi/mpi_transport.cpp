@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <exception>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -14,18 +12,20 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "transport/ending.hpp"
-#include "transport/mpi/active/active.hpp"
 #include "transport/mpi/check.hpp"
 #include "transport/mpi/counters.hpp"
 #include "transport/mpi/finalize.hpp"
 #include "transport/mpi/forked.hpp"
 #include "transport/mpi/leaders.hpp"
-#include "transport/mpi/liveness/leaving.hpp"
 #include "transport/mpi/liveness/liveness.hpp"
+#include "transport/mpi/meeting.hpp"
 #include "transport/mpi/messages.hpp"
-#include "transport/mpi/segment.hpp"
 #include "transport/mpi/topology.hpp"
-#include "transport/node/group.hpp"
+#include "transport/native/active/native_active.hpp"
+#include "transport/node/group_meeting.hpp"
+#include "transport/node/leaving.hpp"
+#include "transport/node/segment.hpp"
+#include "transport/node/windows.hpp"
 
 namespace plait::transport::mpi {
 
@@ -43,31 +43,7 @@ Transports& transports() {
   return *kept;
 }
 
-class NodeWindows : public SharedWindows {
- public:
-  NodeWindows(Meeting& meeting, std::int64_t bytes) : segment_(meeting, bytes * meeting.node_size()), bytes_(bytes) {}
-  std::byte* part(int node_rank) const override { return segment_.data() + node_rank * bytes_; }
-  std::int64_t bytes() const override { return bytes_; }
-
- private:
-  Segment segment_;
-  std::int64_t bytes_;
-};
-
-/// Marks an agreement of all processes while it goes on.
-class Inside {
- public:
-  explicit Inside(node::Progress& progress) : progress_(progress) { progress_.begin(); }
-  ~Inside() { std::uncaught_exceptions() > exceptions_ ? progress_.fail() : progress_.end(); }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
- private:
-  node::Progress& progress_;
-  int exceptions_ = std::uncaught_exceptions();
-};
-
-class MpiTransport : public Transport, public Meeting {
+class MpiTransport : public Transport, public node::GroupMeeting {
  public:
   explicit MpiTransport(MPI_Comm communicator) {
     check(MPI_Comm_dup(communicator, everyone_.out()), "MPI_Comm_dup");
@@ -104,7 +80,7 @@ class MpiTransport : public Transport, public Meeting {
       transports().all.erase(this);
     }
     leave();
-    if (notices_->given_up() || (nodes_apart() && is_leaving())) everyone_.keep();
+    if (notices_->given_up() || (nodes_apart() && node::is_leaving())) everyone_.keep();
     if (messages_abandoned()) base::keep(windows_.release());
   }
   MpiTransport(const MpiTransport&) = delete;
@@ -112,14 +88,10 @@ class MpiTransport : public Transport, public Meeting {
 
   /// Tells the others that this process takes part in nothing any more.
   void leave() noexcept {
-    node::Departed departed;
-    departed.worker = rank_;
-    departed.calls = progress_.calls();
-    tell_what_became(departed);
-    group_->departure().record(departed);
+    node::record_departure(group_->departure(), rank_, progress_);
     int ended = 0;
     // Other nodes hear of the end of the program only: a communicator is freed by all, as a rule.
-    if (is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
+    if (node::is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
   }
 
   int rank() const override { return rank_; }
@@ -132,16 +104,9 @@ class MpiTransport : public Transport, public Meeting {
     return found != workers_.end() && *found == worker ? static_cast<int>(found - workers_.begin()) : -1;
   }
 
-  SharedWindows& windows(std::int64_t bytes) override {
-    if (!windows_ || windows_->bytes() < bytes) {
-      windows_ = nullptr;
-      const std::int64_t rounded = (bytes + kPage - 1) / kPage * kPage;
-      windows_ = std::make_unique<NodeWindows>(*this, rounded);
-    }
-    return *windows_;
-  }
+  SharedWindows& windows(std::int64_t bytes) override { return node::at_least(windows_, *this, bytes); }
   Gates& gates() override { return *group_; }
-  std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return mpi::share(*this, bytes, node_group_); }
+  std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return node::share(*this, bytes, node_group_); }
   std::int64_t node_group() const override { return node_group_; }
   std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
 
@@ -157,7 +122,7 @@ class MpiTransport : public Transport, public Meeting {
   bool messages_abandoned() const override { return notices_->given_up(); }
 
   void reduce_min(std::span<std::int64_t> values) override {
-    const Inside inside(progress_);
+    const node::Inside inside(progress_);
     if (nodes_apart()) {
       check_running();
       losses_->check();
@@ -170,7 +135,7 @@ class MpiTransport : public Transport, public Meeting {
   }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
-    const Inside inside(progress_);
+    const node::Inside inside(progress_);
     if (!nodes_apart()) return group_->broadcast(bytes, root);
     losses_->check();
     // What a wait leaves that has been given up, MPI may still touch.
@@ -195,46 +160,26 @@ class MpiTransport : public Transport, public Meeting {
 
   std::unique_ptr<Counter> counter() override {
     if (nodes_apart()) {
-      need_threads("between nodes a position that all ranks share needs",
-                   "call MPI_Init_thread, or use streams of another mode than 1");
+      if (!threads_)
+        throw Error(
+            ErrorKind::kArgument,
+            "between nodes a position that all ranks share needs MPI_THREAD_MULTIPLE, and MPI was initialised for "
+            "less; call MPI_Init_thread, or use streams of another mode than 1");
       return make_remote_counter(everyone_.get());
     }
-    auto segment = std::make_shared<Segment>(static_cast<Meeting&>(*this), kPage);
-    auto& word = *reinterpret_cast<std::atomic<std::int64_t>*>(segment->data());
-    return std::make_unique<MemoryCounter>(word, std::move(segment));
+    return node::make_counter(*this);
   }
 
   std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
-    need_threads("distant files need",
-                 "call MPI_Init_thread, or set in the environment MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE "
-                 "(MPICH), OMPI_MPI_THREAD_LEVEL=3 (Open MPI)");
-    return make_active(everyone_.get(), std::move(service), losses_);
+    return native::make_native_active(*this, std::move(service), losses_);
   }
   bool background() const override { return threads_ || !nodes_apart(); }
 
  private:
-  static constexpr std::int64_t kPage = 4096;
   using Mailbox = std::array<std::byte, kMostBroadcast>;
 
-  void need_threads(const char* who, const char* cure) const {
-    if (!threads_)
-      throw Error(ErrorKind::kArgument,
-                  base::text(who, " MPI_THREAD_MULTIPLE, and MPI was initialised for less; ", cure));
-  }
-
-  // The meeting of those who make something that they share.
-  void from_first(std::span<std::byte> bytes) override { group_->broadcast(bytes, 0); }
-  bool all(bool mine) override {
-    std::array<std::int64_t, 1> least{mine ? 1 : 0};
-    group_->reduce_min(least);
-    return least[0] != 0;
-  }
-  std::vector<std::int64_t> gather(std::int64_t mine) override { return group_->gather(mine); }
-  void largest(std::span<std::int64_t> values) override {
-    for (std::int64_t& value : values) value = -value;
-    reduce_min(values);
-    for (std::int64_t& value : values) value = -value;
-  }
+  // For the meeting of those who make something that they share.
+  node::Group& group() override { return *group_; }
 
   std::shared_ptr<Losses> losses_ = std::make_shared<Losses>();
   OwnComm everyone_;
@@ -247,15 +192,15 @@ class MpiTransport : public Transport, public Meeting {
   bool threads_ = false;  // whether any thread may call MPI
   node::Progress progress_;
   std::unique_ptr<Mailbox> mailbox_;  // between nodes, made beforehand: an agreement must not fail for want of memory
-  std::optional<Segment> control_;
+  std::optional<node::Segment> control_;
   std::optional<node::Group> group_;
   std::optional<Notices> notices_;
   std::optional<Leaders> leaders_;  // where there are several nodes, on the first process of each of them
-  std::unique_ptr<NodeWindows> windows_;
+  std::unique_ptr<node::Windows> windows_;
 };
 
 void leave_all() {
-  set_leaving({});
+  node::set_leaving({});
   const std::scoped_lock lock(transports().mutex);
   for (MpiTransport* one : transports().all) one->leave();
 }

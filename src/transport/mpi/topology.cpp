@@ -8,17 +8,11 @@
 #include <cstdlib>
 
 #include "transport/mpi/check.hpp"
+#include "transport/node/peers.hpp"
 
 namespace plait::transport::mpi {
 
 namespace {
-
-/// FNV-1a, folded to 62 bits.
-std::int64_t hash_of(const std::vector<std::int64_t>& numbers) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const std::int64_t one : numbers) hash = (hash ^ static_cast<std::uint64_t>(one)) * 1099511628211ULL;
-  return static_cast<std::int64_t>(hash >> 2U);
-}
 
 std::vector<int> all_of(MPI_Comm comm, int mine, int size) {
   std::vector<int> found(static_cast<std::size_t>(size));
@@ -35,7 +29,8 @@ Topology::Topology(MPI_Comm everyone) {
   check(MPI_Comm_split_type(everyone, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, whole.out()), "MPI_Comm_split_type");
   static std::atomic<std::int64_t> made{0};
   const char* setting = std::getenv("PLAIT_NODE_SIZE");
-  std::array<std::int64_t, 2> told{setting != nullptr ? std::atoi(setting) : 0, hash_of({::getpid(), ++made})};
+  std::array<std::int64_t, 2> told{setting != nullptr ? std::atoi(setting) : 0,
+                                   node::hash_of(std::array<std::int64_t, 2>{::getpid(), ++made})};
   check(MPI_Bcast(told.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
   cookie = told[1];
   int index = 0;
@@ -49,7 +44,7 @@ Topology::Topology(MPI_Comm everyone) {
   std::vector<std::int64_t> processes;
   for (const int process : all_of(node.get(), ::getpid(), node_size)) processes.push_back(process);
   std::sort(processes.begin(), processes.end());
-  node_group = hash_of(processes);
+  node_group = node::hash_of(processes);
 
   OwnComm heads;
   check(MPI_Comm_split(everyone, node_rank == 0 ? 0 : MPI_UNDEFINED, rank, heads.out()), "MPI_Comm_split");

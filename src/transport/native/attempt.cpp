@@ -59,21 +59,16 @@ Attempt failed_hello(int code) {
 /// Says hello, and proves.
 Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point until) {
   const int number = socket.number();
-  const Hello own = make_hello();
-  Hello theirs;
-  Proof proof{};
-  if (const int code = send_all(number, std::as_bytes(std::span(&own, 1)), until)) return failed_hello(code);
-  // What does not begin as Plait does is not waited for.
-  const auto room = std::as_writable_bytes(std::span(&theirs, 1));
-  if (const int code = receive_all(number, room.first(sizeof theirs.magic), until)) return failed_hello(code);
-  if (fault_of(theirs) == HelloFault::kStranger) return {{}, EACCES, "something else than Plait listens there"};
-  if (const int code = receive_all(number, room.subspan(sizeof theirs.magic), until)) return failed_hello(code);
-  if (fault_of(theirs) == HelloFault::kVersion) return {{}, EPROTO, difference(theirs)};
-  if (const int code = receive_all(number, proof, until)) return failed_hello(code);
-  if (!same(proof, prove(key, Role::kServer, own, theirs)))
-    return {{}, EACCES, "the server there has another key: it is not the one that was meant"};
-  const Proof mine = prove(key, Role::kClient, own, theirs);
-  if (const int code = send_all(number, mine, until)) return failed_hello(code);
+  ClientGreeting greeting(key);
+  if (const int code = send_all(number, greeting.hello(), until)) return failed_hello(code);
+  ClientGreeting::Step step = ClientGreeting::Step::kMore;
+  while (step == ClientGreeting::Step::kMore) {
+    const auto room = greeting.room();
+    if (const int code = receive_all(number, room, until)) return failed_hello(code);
+    step = greeting.took(room.size());
+  }
+  if (step == ClientGreeting::Step::kFailed) return {{}, greeting.code(), greeting.why()};
+  if (const int code = send_all(number, greeting.proof(), until)) return failed_hello(code);
   return {std::move(socket), 0, {}};
 }
 

@@ -2,8 +2,10 @@
 
 #include <sodium.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "transport/native/random.hpp"
@@ -84,6 +86,33 @@ Greeting::Step Greeting::greet() {
   std::memcpy(answer_.data(), &own, sizeof own);
   std::memcpy(answer_.data() + sizeof own, proof.data(), sizeof proof);
   return fits ? Step::kAnswer : Step::kTell;
+}
+
+// What does not begin as Plait does is not waited for: the magic comes by itself.
+std::span<std::byte> ClientGreeting::room() {
+  const auto hello = std::as_writable_bytes(std::span(&theirs_, 1));
+  if (filled_ < Hello::kMagic.size()) return hello.first(Hello::kMagic.size()).subspan(filled_);
+  if (filled_ < sizeof(Hello)) return hello.subspan(filled_);
+  return std::span<std::byte>(proof_).subspan(filled_ - sizeof(Hello));
+}
+
+ClientGreeting::Step ClientGreeting::took(std::size_t bytes) {
+  filled_ += bytes;
+  if (filled_ < Hello::kMagic.size()) return Step::kMore;
+  if (theirs_.magic != Hello::kMagic) return failed(EACCES, "something else than Plait listens there");
+  if (filled_ < sizeof(Hello)) return Step::kMore;
+  if (fault_of(theirs_) == HelloFault::kVersion) return failed(EPROTO, difference(theirs_));
+  if (filled_ < sizeof(Hello) + sizeof(Proof)) return Step::kMore;
+  if (!same(proof_, prove(key_, Role::kServer, own_, theirs_)))
+    return failed(EACCES, "the server there has another key: it is not the one that was meant");
+  proof_ = prove(key_, Role::kClient, own_, theirs_);
+  return Step::kProved;
+}
+
+ClientGreeting::Step ClientGreeting::failed(int code, std::string why) {
+  code_ = code;
+  why_ = std::move(why);
+  return Step::kFailed;
 }
 
 }  // namespace plait::transport::native

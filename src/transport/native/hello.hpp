@@ -84,4 +84,36 @@ class Greeting {
   std::array<std::byte, sizeof(Hello) + sizeof(Proof)> answer_{};
 };
 
+/// The client's side of it, likewise.
+class ClientGreeting {
+ public:
+  enum class Step : std::uint8_t {
+    kMore,    ///< more bytes are to come, into room()
+    kFailed,  ///< the connection is to be closed: code() and why() tell
+    kProved,  ///< proof() is to be sent, and frames after it
+  };
+
+  /// errors  kSystem: the system gives no random bytes.
+  explicit ClientGreeting(const Key& key) : key_(key), own_(make_hello()) {}
+  std::span<const std::byte> hello() const { return std::as_bytes(std::span(&own_, 1)); }
+  /// For the next bytes; never empty while they are awaited.
+  std::span<std::byte> room();
+  /// So many bytes of room() have been filled.
+  Step took(std::size_t bytes);
+  std::span<const std::byte> proof() const { return proof_; }
+  int code() const { return code_; }
+  const std::string& why() const { return why_; }
+
+ private:
+  Step failed(int code, std::string why);
+
+  Key key_;
+  Hello own_;
+  Hello theirs_{};
+  Proof proof_{};           // the server's, then this side's
+  std::size_t filled_ = 0;  // of theirs_ and, behind it, of the proof
+  int code_ = 0;
+  std::string why_;
+};
+
 }  // namespace plait::transport::native

@@ -49,6 +49,7 @@ class RunningServer final : public Server {
     if (owner_.here()) loop_->mailbox()->post(std::move(body));
   }
   std::int64_t refused() const override { return loop_->refused(); }
+  std::shared_ptr<EventLoop> loop() const override { return loop_; }
 
  private:
   const base::Owner owner_;
@@ -64,9 +65,7 @@ void check_ports(const Server::Options& options) {
                                                  "; give the lowest and the highest, from 1 to 65535, or neither"));
 }
 
-}  // namespace
-
-std::unique_ptr<Server> Server::start(const Key& key, std::shared_ptr<Service> service, const Options& options) {
+std::unique_ptr<Server> start_server(const Key& key, ServerLoop::Users users, const Server::Options& options) {
   check_ports(options);
   const auto addresses = choose_addresses(host::interfaces(), options.network);
   ServerLoop::Sockets sockets;
@@ -82,7 +81,17 @@ std::unique_ptr<Server> Server::start(const Key& key, std::shared_ptr<Service> s
         endpoints.addresses.push_back(Address{Address::Tcp{one, sockets.tcp.port}}.text());
   }
   return std::make_unique<RunningServer>(
-      std::move(endpoints), base::make_owned<ServerLoop>(key, std::move(service), options, std::move(sockets)));
+      std::move(endpoints), base::make_owned<ServerLoop>(key, std::move(users), options, std::move(sockets)));
+}
+
+}  // namespace
+
+std::unique_ptr<Server> Server::start(const Key& key, std::shared_ptr<Service> service, const Options& options) {
+  return start_server(key, {std::move(service), nullptr}, options);
+}
+
+std::unique_ptr<Server> Server::start(const Key& key, std::shared_ptr<ConnectionTaker> taker, const Options& options) {
+  return start_server(key, {nullptr, std::move(taker)}, options);
 }
 
 }  // namespace plait::transport::native

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "transport/native/endpoints.hpp"
+#include "transport/native/event_loop.hpp"
 #include "transport/native/frame.hpp"
 #include "transport/native/key.hpp"
 
@@ -55,7 +56,10 @@ class Service {
 ///
 /// Strangers - who send something else, half a hello, or a wrong key - are refused within `hello`, before anything of
 /// theirs is looked at but a proof of fixed length; more than `strangers` at a time wait in the kernel.
-/// memory   What is in line for a peer, at most kMostStreamed of a stream, and kMostReceived of what comes.
+/// memory   For each peer at most kMostStreamed of what is streamed, kMostReceived of what comes, and the frames and
+///          streams that are in line.  Of a peer for which `in_line` of these are, nothing more is taken in until half
+///          of them have been: so who asks and does not take is answered `in_line` requests, and those of the last
+///          64 KiB that were taken in.
 /// forks    A child has nothing of it.
 class Server {
  public:
@@ -66,11 +70,14 @@ class Server {
     std::uint16_t first_port = 0;  ///< of a range for firewalls; 0: any
     std::uint16_t last_port = 0;
     int strangers = 64;
+    std::size_t in_line = SIZE_MAX;  ///< frames and streams for one peer, which is not heard while there are more
     std::chrono::milliseconds hello{2000};
   };
 
   /// errors  kSystem: no socket can be had; kArgument: see Options.
   static std::unique_ptr<Server> start(const Key& key, std::shared_ptr<Service> service, const Options& options);
+  /// The same for connections that are not cut into frames here.
+  static std::unique_ptr<Server> start(const Key& key, std::shared_ptr<ConnectionTaker> taker, const Options& options);
   /// Ends the thread and all connections; the service is not called any more once it returns.
   virtual ~Server() = default;
 
@@ -79,6 +86,8 @@ class Server {
   virtual void post(std::function<void()> body) = 0;
   /// How many connections have been refused so far.
   virtual std::int64_t refused() const = 0;
+  /// Its thread, which may be asked for more once the server has ended, and does nothing then.
+  virtual std::shared_ptr<EventLoop> loop() const = 0;
 };
 
 }  // namespace plait::transport::native

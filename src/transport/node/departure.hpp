@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <string_view>
 
@@ -34,6 +35,19 @@ class Progress {
 
  private:
   std::atomic<std::int64_t> steps_{0};  // beginnings and ends of those that went well
+};
+
+/// Marks an agreement of all workers while it goes on.
+class Inside {
+ public:
+  explicit Inside(Progress& progress) : progress_(progress) { progress_.begin(); }
+  ~Inside() { std::uncaught_exceptions() > exceptions_ ? progress_.fail() : progress_.end(); }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  Progress& progress_;
+  int exceptions_ = std::uncaught_exceptions();
 };
 
 /// The first departure of a node, or of one that a member of the node has heard of.  All zero is its initial state.

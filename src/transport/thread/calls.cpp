@@ -40,7 +40,7 @@ class ThreadActive : public Active {
         [&board, target, arrival] { board.services[target]->arrived(*board.workers[target], arrival); });
     if (!put) fail(arrival.id, gone(to));
   }
-  bool poll() override { return false; }
+  void look_until(base::FunctionRef<bool()>) override {}  // others answer
 
   void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override {
     const auto pending = find(arrival.id);

@@ -1,9 +1,10 @@
-// Teams of threads: messages, agreements, windows and gates; and how a collective fails together.
+// Teams of threads, and jobs of processes: messages, agreements, windows and gates; and how a collective fails together.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -13,7 +14,9 @@
 #include <vector>
 
 #include "collective/agree.hpp"
+#include "job_case.hpp"
 #include "plait/error.hpp"
+#include "transport/counter.hpp"
 #include "transport/gates.hpp"
 #include "transport/thread/team.hpp"
 
@@ -35,10 +38,20 @@ Bytes message(int from, int to, int number, std::size_t bytes) {
   return result;
 }
 
-TEST(Transport, WorkersKnowTheirPositions) {
+using Run = void (*)(int workers, const std::function<void(Transport&)>& body);
+
+/// Each kind of transport whose workers share one host.
+class TransportOf : public testing::TestWithParam<Run> {
+ protected:
+  static void run(int workers, const std::function<void(Transport&)>& body) { GetParam()(workers, body); }
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, TransportOf, testing::Values(Run{run_team}, Run{job_case::run_job}),
+                         [](const auto& kind) { return kind.index == 0 ? "Threads" : "Processes"; });
+
+TEST_P(TransportOf, WorkersKnowTheirPositions) {
   for (int workers = 1; workers <= 5; ++workers) {
     std::vector<int> seen(static_cast<std::size_t>(workers), 0);
-    run_team(workers, [&](Transport& transport) {
+    run(workers, [&](Transport& transport) {
       EXPECT_EQ(transport.size(), workers);
       EXPECT_EQ(transport.node_size(), workers);
       EXPECT_FALSE(transport.nodes_apart());
@@ -50,11 +63,11 @@ TEST(Transport, WorkersKnowTheirPositions) {
   }
 }
 
-TEST(Transport, MessagesOfAPairArriveInOrder) {
+TEST_P(TransportOf, MessagesOfAPairArriveInOrder) {
   constexpr int kWorkers = 4;
   constexpr int kMessages = 5;
-  const std::array<std::size_t, kMessages> sizes{0, 1, 100, 70000, 3};
-  run_team(kWorkers, [&](Transport& transport) {
+  const std::array<std::size_t, kMessages> sizes{0, 1, 65536, 700000, 3};
+  run(kWorkers, [&](Transport& transport) {
     const int me = transport.rank();
     std::vector<Bytes> outgoing;
     std::vector<std::unique_ptr<Ticket>> sends;
@@ -72,8 +85,8 @@ TEST(Transport, MessagesOfAPairArriveInOrder) {
   });
 }
 
-TEST(Transport, TicketsMayBeCompletedInAnyOrder) {
-  run_team(2, [&](Transport& transport) {
+TEST_P(TransportOf, TicketsMayBeCompletedInAnyOrder) {
+  run(2, [&](Transport& transport) {
     const int other = 1 - transport.rank();
     std::vector<Bytes> outgoing;
     std::vector<Bytes> incoming(3, Bytes(10));
@@ -90,9 +103,9 @@ TEST(Transport, TicketsMayBeCompletedInAnyOrder) {
   });
 }
 
-TEST(Transport, ReducesToTheSmallestValues) {
+TEST_P(TransportOf, ReducesToTheSmallestValues) {
   for (int workers = 1; workers <= 6; ++workers)
-    run_team(workers, [&](Transport& transport) {
+    run(workers, [&](Transport& transport) {
       for (int round = 0; round < 50; ++round) {
         std::array<std::int64_t, Transport::kMostValues> values{};
         for (int i = 0; i < Transport::kMostValues; ++i)
@@ -107,9 +120,9 @@ TEST(Transport, ReducesToTheSmallestValues) {
     });
 }
 
-TEST(Transport, BroadcastsFromEveryRoot) {
+TEST_P(TransportOf, BroadcastsFromEveryRoot) {
   for (int workers = 1; workers <= 5; ++workers)
-    run_team(workers, [&](Transport& transport) {
+    run(workers, [&](Transport& transport) {
       for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{Transport::kMostBroadcast}})
         for (int root = 0; root < workers; ++root) {
           Bytes data = transport.rank() == root ? message(root, 0, 0, bytes) : Bytes(bytes);
@@ -119,9 +132,9 @@ TEST(Transport, BroadcastsFromEveryRoot) {
     });
 }
 
-TEST(Transport, WindowsAreSharedAndGrow) {
+TEST_P(TransportOf, WindowsAreSharedAndGrow) {
   constexpr int kWorkers = 4;
-  run_team(kWorkers, [&](Transport& transport) {
+  run(kWorkers, [&](Transport& transport) {
     for (const std::int64_t bytes : {1, 64, 65, 1000, 100, 50000}) {
       plait::transport::SharedWindows& windows = transport.windows(bytes);
       ASSERT_GE(windows.bytes(), bytes);
@@ -134,6 +147,53 @@ TEST(Transport, WindowsAreSharedAndGrow) {
       }
       agree(transport, nullptr);
     }
+  });
+}
+
+TEST_P(TransportOf, MessagesMayWaitForEachOtherInACircle) {
+  constexpr int kWorkers = 3;
+  constexpr std::size_t kBytes = 300'000;
+  run(kWorkers, [&](Transport& transport) {
+    const int me = transport.rank();
+    const int next = (me + 1) % kWorkers;
+    const int before = (me + kWorkers - 1) % kWorkers;
+    for (int round = 0; round < 20; ++round) {
+      const Bytes outgoing = message(me, next, round, kBytes);
+      Bytes incoming(kBytes);
+      const auto sent = transport.send(next, outgoing);
+      const auto received = transport.receive(before, incoming);
+      // Some wait for what they send before they take what comes.
+      (round + me) % 2 == 0 ? sent->complete() : received->complete();
+      (round + me) % 2 == 0 ? received->complete() : sent->complete();
+      ASSERT_TRUE(incoming == message(before, me, round, kBytes));
+    }
+  });
+}
+
+TEST_P(TransportOf, CountersAreOfAllWorkers) {
+  constexpr int kWorkers = 4;
+  constexpr int kTimes = 1000;
+  run(kWorkers, [&](Transport& transport) {
+    const auto one = transport.counter();
+    const auto other = transport.counter();
+    for (int i = 0; i < kTimes; ++i) one->fetch_add(1);
+    if (transport.rank() == 2) other->store(-5);
+    agree(transport, nullptr);
+    EXPECT_EQ(one->load(), kWorkers * kTimes);
+    EXPECT_EQ(other->load(), -5);
+    agree(transport, nullptr);
+    const std::int64_t found = other->compare_swap(-5, transport.rank());
+    agree(transport, nullptr);
+    EXPECT_TRUE(found == -5 ? other->load() == transport.rank() : found == other->load());
+  });
+}
+
+TEST_P(TransportOf, NotesAreReadBetweenAgreements) {
+  run(3, [&](Transport& transport) {
+    transport.note(transport.node_rank())[7] = static_cast<std::byte>(transport.rank() + 40);
+    agree(transport, nullptr);
+    for (int peer = 0; peer < 3; ++peer) EXPECT_EQ(transport.note(peer)[7], static_cast<std::byte>(peer + 40));
+    agree(transport, nullptr);
   });
 }
 

@@ -201,8 +201,8 @@ def test_errors_are_the_same_everywhere(comm, disk):
     says(f"{url(disk)}&wide=1", "w", plait.ArgumentError, 'the option "wide" is not known')
     says(url(disk, "there"), "w", plait.ArgumentError, "place=there is not known")
     says(url(disk, unit=0), "w", plait.ArgumentError, "unit=0 is not above 0")
-    says(f"distant:{disk}/a?folder=/tmp", "w", plait.ArgumentError, "is a whole path; leave one of the two out")
-    says("distant:", "w", plait.ArgumentError, "no name behind distant:")
+    says(f"distant:{disk}/a?folder=/tmp", "w", plait.ArgumentError, "is an absolute path; leave out folder=")
+    says("distant:", "w", plait.ArgumentError, "no name after distant:")
     says(url(disk), "w", plait.ArgumentError, "shape and dtype must be given", shape=None)
     assert names(disk) == []
     comm.Barrier()

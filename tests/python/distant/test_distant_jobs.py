@@ -90,20 +90,30 @@ except plait.StoreError as error:
 os._exit(0)
 """
 
-# MPI is started for one thread at a time.
-SERIAL = """
+# MPI is started for fewer threads.
+FEW_THREADS = """
 import sys
 import mpi4py
-mpi4py.rc.thread_level = "serialized"
+mpi4py.rc.thread_level = sys.argv[2]
 from mpi4py import MPI
+import numpy as np
 import plait
+from plait import distant
 
 comm = MPI.COMM_WORLD
-for url in (f"distant:a?folder={sys.argv[1]}&place=striped", f"distant:a?folder={sys.argv[1]}"):
-    try:
-        plait.open(url, "w", comm=comm, shape=(4,), dtype="f8")
-    except plait.ArgumentError as error:
-        print(f"told {comm.rank}: {error}", flush=True)
+assert MPI.Query_thread() < MPI.THREAD_MULTIPLE
+layout = plait.Layout((6, 4), "(cyclic, *)", grid=(comm.size,))
+mine = np.full(layout.local_shape(comm.rank), comm.rank, "f8")
+for url in (f"distant:a?folder={sys.argv[1]}&place=striped", f"distant:b?folder={sys.argv[1]}"):
+    with plait.open(url, "w", comm=comm, shape=(6, 4), dtype="f8") as file:
+        file.write(mine, layout)
+    with plait.open(url, comm=comm) as file:
+        assert (file.read(layout) == comm.rank).all()
+with distant.open(f"{sys.argv[1]}/disk-{comm.rank}", "w", comm=comm, temporary=True) as file:
+    file.write(0, mine, 1 - comm.rank)
+    comm.Barrier()
+    assert (file.read(0, np.empty(12), comm.rank) == 1 - comm.rank).all()
+print(f"done {comm.rank}", flush=True)
 """
 
 # Stays longer than its program, so that the launcher does not end the others before they notice themselves.
@@ -152,19 +162,17 @@ def told(rank, output):
     return lines[0]
 
 
-def test_arrays_on_own_disks_need_mpi_with_threads(tmp_path):
-    environment = {**os.environ, **WELCOME}
+@pytest.mark.parametrize("level", ["single", "funneled", "serialized"])
+@pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
+def test_no_threads_of_mpi_are_needed(tmp_path, level, node):
     done = subprocess.run(
-        [MPIEXEC, "-n", "2", sys.executable, "-c", SERIAL, str(tmp_path)],
+        [MPIEXEC, "-n", "2", sys.executable, "-c", FEW_THREADS, str(tmp_path), level],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=60,
         check=False,
-        env=environment,
+        env={**os.environ, **WELCOME, "PLAIT_NODE_SIZE": node},
     )
-    for rank in (0, 1):
-        lines = [line for line in done.stdout.splitlines() if line.startswith(f"told {rank}: ")]
-        assert len(lines) == 2, done.stdout
-        assert all("MPI_THREAD_MULTIPLE" in line for line in lines)
-    assert not list(tmp_path.iterdir())
+    assert done.returncode == 0, done.stdout
+    assert sorted(done.stdout.split("\n")) == ["", "done 0", "done 1"]

@@ -177,7 +177,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         (lambda: shared.open(7, "w"), "int"),  # type: ignore[arg-type]
         (lambda: shared.open(b"data", "w"), "pass a str"),  # type: ignore[arg-type]
         (lambda: shared.open(f"{tmp_path}/\udcff", "w"), "surrogates not allowed"),
-        (lambda: shared.open(f"{tmp_path}/a\0b", "w"), "character of the code 0"),
+        (lambda: shared.open(f"{tmp_path}/a\0b", "w"), "contains a null character"),
         (lambda: shared.open(tmp_path / "data", "a"), 'mode "a" is not known'),
         (lambda: shared.open(tmp_path / "data", "w", place="two"), 'place "two"'),  # type: ignore[arg-type]
         (lambda: shared.open(tmp_path / "data", "w", limit=2**63), "limit=9223372036854775808 is out of range"),

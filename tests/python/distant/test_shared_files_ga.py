@@ -74,23 +74,8 @@ def test_arguments_that_cannot_be_are_codes_for_everybody(tmp_path, ranks):
 
 
 @pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
-def test_nobody_calls_mpi_once_no_file_is_open(tmp_path, node):
-    run(compiled(tmp_path, "rests.c"), 3, tmp_path, PLAIT_NODE_SIZE=node)
-
-
-def test_a_program_without_threads_is_told_what_it_needs(tmp_path):
-    done = launch(compiled(tmp_path, "plain.c"), 2, tmp_path)
-    assert done.returncode == 0, done.stdout
-    assert done.stderr.count("plait: Shared Files cannot work in this program: MPI was initialised for") == 1
-    assert "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE (MPICH)" in done.stderr
-    run(
-        compiled(tmp_path, "plain.c"),
-        2,
-        tmp_path,
-        WORKS="1",
-        MPIR_CVAR_DEFAULT_THREAD_LEVEL="MPI_THREAD_MULTIPLE",
-        OMPI_MPI_THREAD_LEVEL="3",
-    )
+def test_a_program_needs_no_threads_of_mpi(tmp_path, node):
+    run(compiled(tmp_path, "plain.c"), 3, tmp_path, PLAIT_NODE_SIZE=node)
 
 
 @needs_fortran
@@ -146,14 +131,8 @@ def test_without_mpi(tmp_path, ranks):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["around.o", "without_mpi_4"]
 
 
-def test_threads_of_mpi(tmp_path):
-    """MPI_Init gives too few, unless the environment says otherwise; one process needs none."""
-    program = compiled(tmp_path, "calls.c")
-    done = launch(program, 2, tmp_path, SF_TEST_SINGLE="1")
-    assert done.returncode != 0
-    assert "MPI was initialised for MPI_THREAD_SINGLE, not MPI_THREAD_MULTIPLE" in done.stderr
-    more = {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE", "OMPI_MPI_THREAD_LEVEL": "3"}
-    run(program, 2, tmp_path, SF_TEST_SINGLE="1", **more)
+def test_all_calls_without_threads_of_mpi(tmp_path):
+    run(compiled(tmp_path, "calls.c"), 2, tmp_path, SF_TEST_SINGLE="1")
 
 
 def test_every_name_is_told_of():

@@ -68,8 +68,9 @@ class Codes {
       return static_cast<std::int64_t>(code);
     }
     if (is_letter(text[0]) && is_letter(text[1]))
-      throw plait::Error(plait::ErrorKind::kArgument, plait::base::text(what, " is a word that is not known; use '",
-                                                                        words[0], "' or '", words[1], '\''));
+      throw plait::Error(
+          plait::ErrorKind::kArgument,
+          plait::base::text("the word passed for ", what, " is not known; use '", words[0], "' or '", words[1], '\''));
     Integer code = 0;
     std::memcpy(&code, argument, sizeof code);
     return code;

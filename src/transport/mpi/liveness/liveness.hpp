@@ -10,8 +10,9 @@
 
 #include "base/process_watch.hpp"
 #include "transport/gates.hpp"
-#include "transport/mpi/liveness/losses.hpp"
+#include "transport/losses.hpp"
 #include "transport/node/departure.hpp"
+#include "transport/node/peers.hpp"
 
 namespace plait::transport::mpi {
 

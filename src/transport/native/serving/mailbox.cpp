@@ -23,9 +23,9 @@ void Mailbox::call(std::uint64_t peer) {
   const std::scoped_lock lock(mutex_);
   if (closed_) return;
   try {
-    letters_.calls.push_back(peer);
+    pending_.calls.push_back(peer);
   } catch (const std::bad_alloc&) {
-    letters_.all = true;
+    pending_.all = true;
   }
   ring();
 }
@@ -33,7 +33,7 @@ void Mailbox::call(std::uint64_t peer) {
 bool Mailbox::post(std::function<void()> body) {
   const std::scoped_lock lock(mutex_);
   if (closed_) return false;
-  letters_.bodies.push_back(std::move(body));
+  pending_.bodies.push_back(std::move(body));
   ring();
   return true;
 }
@@ -56,18 +56,18 @@ void Mailbox::ring() {
   [[maybe_unused]] const auto put = ::write(bell_.number(), &one, sizeof one);
 }
 
-Mailbox::Letters Mailbox::take() {
+Mailbox::Pending Mailbox::take() {
   const std::scoped_lock lock(mutex_);
   std::uint64_t count = 0;
   [[maybe_unused]] const auto got = ::read(bell_.number(), &count, sizeof count);
   rung_ = false;
-  return std::exchange(letters_, {});
+  return std::exchange(pending_, {});
 }
 
-Mailbox::Letters Mailbox::close() {
+Mailbox::Pending Mailbox::close() {
   const std::scoped_lock lock(mutex_);
   closed_ = true;
-  return std::exchange(letters_, {});
+  return std::exchange(pending_, {});
 }
 
 }  // namespace plait::transport::native

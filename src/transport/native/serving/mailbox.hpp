@@ -13,7 +13,7 @@ namespace plait::transport::native {
 /// threads  Any, but for take().
 class Mailbox {
  public:
-  struct Letters {
+  struct Pending {
     std::vector<std::uint64_t> calls;
     bool all = false;  ///< all peers want to be looked after: there was no memory for their numbers
     std::vector<std::function<void()>> bodies;
@@ -30,9 +30,9 @@ class Mailbox {
   void stop();
   bool stopping();
   /// All that has come since the last call.  On the server's thread.
-  Letters take();
+  Pending take();
   /// The same, and nothing is taken in any more.
-  Letters close();
+  Pending close();
 
  private:
   void ring();
@@ -42,7 +42,7 @@ class Mailbox {
   bool stopping_ = false;
   bool closed_ = false;
   bool rung_ = false;  // and not heard yet
-  Letters letters_;
+  Pending pending_;
 };
 
 }  // namespace plait::transport::native

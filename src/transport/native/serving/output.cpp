@@ -72,6 +72,11 @@ std::ptrdiff_t Output::put(const Frame& frame, int descriptor) const {
   }
 }
 
+std::size_t Output::in_line() {
+  const Lock lock(mutex_);
+  return frames_.size() + streams_.size();
+}
+
 Output::Outcome Output::send(const FrameHead& head, std::span<const std::byte> body, int descriptor) {
   Lock lock(mutex_);
   if (closed_ || broken_) return Outcome::kIdle;

@@ -35,6 +35,8 @@ class Output {
   Output(base::Descriptor socket, bool descriptors) : socket_(std::move(socket)), descriptors_(descriptors) {}
 
   int number() const { return socket_.number(); }
+  /// Frames and streams that are not sent whole.  Any thread.
+  std::size_t in_line();
   Outcome send(const FrameHead& head, std::span<const std::byte> body, int descriptor);
   /// Takes both functions, unless it returns kBroken.
   Outcome stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, Ended& ended);

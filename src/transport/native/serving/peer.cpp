@@ -42,6 +42,7 @@ const char* OpenPeer::attend() {
   }
   const Output::Outcome outcome = output_.flush();
   waits_for_room_ = outcome == Output::Outcome::kFull;
+  held_ = state_ == State::kOpen && output_.in_line() >= (held_ ? (most_in_line_ + 1) / 2 : most_in_line_);
   if (outcome == Output::Outcome::kBroken) return "nothing more can be sent to it";
   if (outcome == Output::Outcome::kIdle && state_ == State::kClosing) {
     output_.finish();
@@ -53,6 +54,7 @@ const char* OpenPeer::attend() {
 const char* OpenPeer::receive(Service& service, std::span<std::byte> common) try {
   for (int turn = 0; turn < kReadsATurn; ++turn) {
     const bool taken = state_ == State::kOpen && !closing_;
+    if (taken && (held_ || output_.in_line() >= most_in_line_)) return nullptr;  // until attend() has sent some of it
     const auto room = taken ? reader_.room(common) : common;
     const ssize_t got = ::recv(socket(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;

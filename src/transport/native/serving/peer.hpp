@@ -16,6 +16,7 @@
 #include "transport/native/serving/frame_reader.hpp"
 #include "transport/native/serving/mailbox.hpp"
 #include "transport/native/serving/output.hpp"
+#include "transport/native/serving/strangers.hpp"
 
 namespace plait::transport::native {
 
@@ -29,8 +30,13 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   };
   static constexpr std::chrono::seconds kClosingFor{1};
 
-  OpenPeer(base::Descriptor socket, bool near, std::uint64_t number, std::shared_ptr<Mailbox> mailbox)
-      : number_(number), near_(near), mailbox_(std::move(mailbox)), output_(std::move(socket), near) {}
+  /// in_line: as Server::Options.
+  OpenPeer(Strangers::Stranger proved, std::uint64_t number, std::size_t in_line, std::shared_ptr<Mailbox> mailbox)
+      : number_(number),
+        near_(proved.near),
+        most_in_line_(in_line),
+        mailbox_(std::move(mailbox)),
+        output_(std::move(proved.socket), near_) {}
 
   std::uint64_t number() const override { return number_; }
   bool near() const override { return near_; }
@@ -49,18 +55,21 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   const char* attend();
   /// Whether it is to be attended to once the socket has room.
   bool waits_for_room() const { return waits_for_room_; }
+  /// Whether nothing is taken in, as so much is in line for it; attend() finds out.
+  bool held() const { return held_; }
   /// Takes what has come, for a while.  Returns as attend() does.
   const char* receive(Service& service, std::span<std::byte> room);
   void end();
-  /// Whether the set of epoll has it for room as well; for who keeps that set.
-  bool watched_for_room() const { return watched_for_room_; }
-  void set_watched_for_room(bool watched) { watched_for_room_ = watched; }
+  /// What the set of epoll has it for; for who keeps that set.
+  std::uint32_t watched() const { return watched_; }
+  void set_watched(std::uint32_t events) { watched_ = events; }
 
  private:
   std::shared_ptr<Peer> self() { return shared_from_this(); }
 
   const std::uint64_t number_;
   const bool near_;
+  const std::size_t most_in_line_;
   const base::Owner owner_;
   const std::shared_ptr<Mailbox> mailbox_;
   std::atomic<bool> closing_{false};  // has been asked for
@@ -69,7 +78,8 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   State state_ = State::kOpen;
   Clock::time_point limit_ = Clock::time_point::max();
   bool waits_for_room_ = false;
-  bool watched_for_room_ = false;
+  bool held_ = false;
+  std::uint32_t watched_ = 0;
   FrameReader reader_;
 };
 

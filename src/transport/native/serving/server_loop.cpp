@@ -25,6 +25,8 @@ constexpr std::uint64_t kLocal = 1;
 constexpr std::uint64_t kTcp = 2;
 /// Numbers of peers have this bit, where they stand for an event.
 constexpr std::uint64_t kPeer = std::uint64_t{1} << 63;
+/// Those of handlers have this one.
+constexpr std::uint64_t kHandler = std::uint64_t{1} << 62;
 
 constexpr std::size_t kCommon = std::size_t{1} << 16;
 /// After so long there may be descriptors and memory again.
@@ -35,13 +37,14 @@ constexpr std::chrono::seconds kBetweenLooks{2};
 
 }  // namespace
 
-ServerLoop::ServerLoop(const Key& key, std::shared_ptr<Service> service, const Server::Options& options,
-                       Sockets sockets)
-    : service_(std::move(service)),
+ServerLoop::ServerLoop(const Key& key, Users users, const Server::Options& options, Sockets sockets)
+    : users_(std::move(users)),
       sockets_(std::move(sockets)),
+      in_line_(std::max<std::size_t>(options.in_line, 1)),
       mailbox_(std::make_shared<Mailbox>()),
       set_(::epoll_create1(EPOLL_CLOEXEC)),
       strangers_(key, static_cast<std::size_t>(std::max(1, options.strangers)), options.hello),
+      last_handler_(kHandler),
       common_(std::make_unique_for_overwrite<std::byte[]>(kCommon)) {
   if (!watch(EPOLL_CTL_ADD, mailbox_->number(), kMail, EPOLLIN) ||
       !watch(EPOLL_CTL_ADD, sockets_.local.socket.number(), kLocal, EPOLLIN) ||
@@ -60,7 +63,7 @@ bool ServerLoop::watch(int operation, int socket, std::uint64_t id, std::uint32_
 }
 
 int ServerLoop::longest_sleep() const {
-  Clock::time_point next = strangers_.limit();
+  Clock::time_point next = std::min(strangers_.limit(), taker_looks_);
   if (paused_) next = std::min(next, paused_until_);
   for (const std::uint64_t number : closing_)
     if (const auto found = peers_.find(number); found != peers_.end()) next = std::min(next, found->second->limit());
@@ -87,18 +90,26 @@ void ServerLoop::handle(std::uint64_t id, std::uint32_t events) {
   if (id == kMail) return read_mail();
   if (id == kLocal) return accept_from(sockets_.local.socket.number(), true);
   if (id == kTcp) return accept_from(sockets_.tcp.socket.number(), false);
-  (id & kPeer) != 0 ? handle_peer(id & ~kPeer, events) : hear(id);
+  if ((id & kPeer) != 0) return handle_peer(id & ~kPeer, events);
+  if ((id & kHandler) == 0) return hear(id);
+  const auto found = handlers_.find(id);
+  if (found != handlers_.end()) std::shared_ptr(found->second)->happened(events);
+}
+
+Watch ServerLoop::handle(std::shared_ptr<EventHandler> handler) {
+  handlers_.emplace(++last_handler_, std::move(handler));
+  return {set_.number(), last_handler_};
 }
 
 void ServerLoop::read_mail() {
-  const Mailbox::Letters letters = mailbox_->take();
-  for (const auto& body : letters.bodies) body();
-  if (letters.all) {
+  const Mailbox::Pending pending = mailbox_->take();
+  for (const auto& body : pending.bodies) body();
+  if (pending.all) {
     for (const auto& [number, peer] : peers_) attending_.push_back(peer);
     for (const auto& peer : attending_) attend(*peer);
     attending_.clear();
   }
-  for (const std::uint64_t number : letters.calls)
+  for (const std::uint64_t number : pending.calls)
     if (const auto found = peers_.find(number); found != peers_.end()) attend(*std::shared_ptr(found->second));
 }
 
@@ -182,14 +193,19 @@ void ServerLoop::hear(std::uint64_t id) {
 
 void ServerLoop::open(Strangers::Stranger stranger) {
   const int socket = stranger.socket.number();
+  if (users_.taker) {
+    watch(EPOLL_CTL_DEL, socket, 0, 0);
+    return users_.taker->take(std::move(stranger.socket), stranger.near);
+  }
   const std::uint64_t number = ++last_number_;
   try {
-    const auto peer = std::make_shared<OpenPeer>(std::move(stranger.socket), stranger.near, number, mailbox_);
+    const auto peer = std::make_shared<OpenPeer>(std::move(stranger), number, in_line_, mailbox_);
+    peer->set_watched(EPOLLIN);
     // What is to be done for it later takes no memory.
     closing_.reserve(peers_.size() + 1);
     attending_.reserve(peers_.size() + 1);
     peers_.emplace(number, peer);
-    service_->opened(peer);
+    users_.service->opened(peer);
     if (!peer->near()) ++distant_;
   } catch (const std::bad_alloc&) {
     peers_.erase(number);  // its socket is closed
@@ -204,16 +220,19 @@ void ServerLoop::handle_peer(std::uint64_t number, std::uint32_t events) {
   const std::shared_ptr<OpenPeer> peer = found->second;
   if ((events & EPOLLOUT) != 0) attend(*peer);
   if ((events & ~std::uint32_t{EPOLLOUT}) == 0 || peer->state() == OpenPeer::State::kGone) return;
-  if (const char* why = peer->receive(*service_, {common_.get(), kCommon})) end(number, why);
+  // Nothing is taken in, so that its end would be told of again and again.
+  if (peer->held() && (events & (EPOLLHUP | EPOLLERR)) != 0)
+    return end(number, "it has closed the connection, or ended");
+  if (const char* why = peer->receive(*users_.service, {common_.get(), kCommon})) end(number, why);
 }
 
 void ServerLoop::attend(OpenPeer& peer) {
   const bool open = peer.state() == OpenPeer::State::kOpen;
   if (const char* why = peer.attend()) return end(peer.number(), why);
   if (open && peer.state() != OpenPeer::State::kOpen) closing_.push_back(peer.number());
-  if (peer.waits_for_room() == peer.watched_for_room()) return;
-  peer.set_watched_for_room(peer.waits_for_room());
-  const std::uint32_t events = peer.watched_for_room() ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  const std::uint32_t events = (peer.held() ? 0U : EPOLLIN) | (peer.waits_for_room() ? EPOLLOUT : 0U);
+  if (events == peer.watched()) return;
+  peer.set_watched(events);
   watch(EPOLL_CTL_MOD, peer.socket(), kPeer | peer.number(), events);
 }
 
@@ -226,9 +245,9 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
   if (!peer->near()) --distant_;
   peer->end();
   try {
-    service_->closed(peer, why);
+    users_.service->closed(peer, why);
   } catch (const std::bad_alloc&) {  // of the text
-    service_->closed(peer, {});
+    users_.service->closed(peer, {});
   }
 }
 
@@ -247,6 +266,10 @@ void ServerLoop::look_at_clock() {
   refused_ += strangers_.take_refused();
   if (paused_ && paused_until_ <= now) listen();
   if (distant_ > 0 && silence_ + kBetweenLooks <= now) look_for_silence(now);
+  if (taker_looks_ <= now) {
+    taker_looks_ = Clock::time_point::max();
+    look_at_clock_by(users_.taker->look_at_clock(now));
+  }
   for (std::size_t i = closing_.size(); i-- > 0;)
     if (const auto found = peers_.find(closing_[i]); found != peers_.end() && found->second->limit() <= now)
       end(closing_[i], "it has been closed, and did not close in turn");
@@ -259,7 +282,10 @@ void ServerLoop::end_all() {
     (void)peer->attend();  // what the socket takes at once
     end(peer->number(), "this process has ended the connection");
   }
-  // What streams were told above may have left more; after this, nothing does.
+  if (users_.taker) users_.taker->end();
+  handlers_.clear();
+  sockets_ = {};
+  // What was told above may have left more; after this, nothing does.
   for (const auto& body : mailbox_->close().bodies) body();
 }
 

@@ -1,15 +1,19 @@
 /// What the thread of a server does.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
 #include "transport/host/host.hpp"
+#include "transport/native/event_loop.hpp"
 #include "transport/native/server.hpp"
 #include "transport/native/serving/listeners.hpp"
 #include "transport/native/serving/mailbox.hpp"
@@ -18,9 +22,14 @@
 
 namespace plait::transport::native {
 
-/// threads  One, that of run(), but for refused() and the mailbox.
-class ServerLoop {
+/// threads  One, that of run(), but for refused(), post() and the mailbox.
+class ServerLoop : public EventLoop {
  public:
+  /// Whom connections are for: one of the two.
+  struct Users {
+    std::shared_ptr<Service> service;
+    std::shared_ptr<ConnectionTaker> taker;
+  };
   struct Sockets {
     LocalListener local;
     TcpListener tcp;  ///< none: without a socket
@@ -29,12 +38,17 @@ class ServerLoop {
   };
 
   /// errors  kSystem
-  ServerLoop(const Key& key, std::shared_ptr<Service> service, const Server::Options& options, Sockets sockets);
+  ServerLoop(const Key& key, Users users, const Server::Options& options, Sockets sockets);
 
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
   std::int64_t refused() const { return refused_; }
   /// Until the mailbox is told to stop.
   void run();
+
+  Watch handle(std::shared_ptr<EventHandler> handler) override;
+  void forget(const Watch& watch) override { handlers_.erase(watch.id()); }
+  void look_at_clock_by(Clock::time_point time) override { taker_looks_ = std::min(taker_looks_, time); }
+  bool post(std::function<void()> body) override { return mailbox_->post(std::move(body)); }
 
  private:
   using Peers = std::unordered_map<std::uint64_t, std::shared_ptr<OpenPeer>>;
@@ -58,12 +72,16 @@ class ServerLoop {
   void look_for_silence(Clock::time_point now);
   void end_all();
 
-  const std::shared_ptr<Service> service_;
-  const Sockets sockets_;
+  const Users users_;
+  Sockets sockets_;
+  const std::size_t in_line_;
   const std::shared_ptr<Mailbox> mailbox_;
   base::Descriptor set_;
   Strangers strangers_;
   Peers peers_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<EventHandler>> handlers_;
+  std::uint64_t last_handler_;
+  Clock::time_point taker_looks_ = Clock::time_point::max();
   std::vector<std::uint64_t> closing_;                // has room for all peers, as the next one
   std::vector<std::shared_ptr<OpenPeer>> attending_;  // used within one call
   int distant_ = 0;                                   // peers of other hosts

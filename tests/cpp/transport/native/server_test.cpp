@@ -198,5 +198,55 @@ TEST(NativeServer, GoesOnWithoutDescriptors) {
   EXPECT_LT(Clock::now() - begin, seconds(2));
 }
 
+/// What is in line for one peer is bounded, and others do not notice.
+TEST(NativeServer, WhoAsksAndDoesNotTakeIsHeldBack) {
+  for (const char* const carrier : {"local:", "tcp:"}) {
+    Server::Options options;
+    options.network = "lo";
+    options.in_line = 8;
+    const Served served(options);
+    constexpr std::uint64_t kAnswer = 300'000;
+    served.ears->on_frame = [](const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte>) {
+      const auto produce = [](std::uint64_t offset, std::span<std::byte> into) {
+        for (std::size_t i = 0; i < into.size(); ++i) into[i] = byte_at(offset + i);
+        return true;
+      };
+      peer->stream({1, 0, head.tag, 0}, kAnswer, produce, nullptr);
+    };
+    const Bytes request = some_bytes(1000);
+    auto greedy = served.connect(carrier);
+    std::size_t asked = 0;
+    const std::string error = error_of([&] {
+      for (;; ++asked) {
+        const std::span<const std::byte> body = request;
+        greedy->send({1, 0, 0, request.size()}, std::span(&body, 1), in(milliseconds(700)));
+      }
+    });
+    EXPECT_EQ(error.substr(0, 4), std::to_string(ETIMEDOUT) + ' ') << error;
+    {
+      const std::scoped_lock lock(served.ears->mutex);
+      // Those that the socket has taken besides, of which a megabyte or two may be on its way.
+      EXPECT_LE(served.ears->frames, 8 + 65536 / 1024 + 1 + 30);
+      EXPECT_GT(asked, static_cast<std::size_t>(served.ears->frames));
+    }
+    // One that asks for much, and takes it later.
+    const auto other = served.connect(carrier);
+    constexpr std::uint64_t kRequests = 100;
+    for (std::uint64_t i = 0; i < kRequests; ++i) send(*other, {1, 0, i, request.size()}, request);
+    for (std::uint64_t i = 0; i < kRequests; ++i) {
+      std::uint64_t came = 0;
+      while (came < kAnswer) {
+        const FrameHead head = other->receive(soon());
+        ASSERT_EQ(head.tag, i);
+        const Bytes body = take_body(*other, head);
+        ASSERT_EQ(body.back(), byte_at(came + body.size() - 1));
+        came += body.size();
+      }
+    }
+    greedy.reset();
+    EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
+  }
+}
+
 }  // namespace
 }  // namespace plait::transport::native

@@ -1,0 +1,208 @@
+"""Starts processes that know each other without MPI, passes signals on to them, and ends all if one fails."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from plait import _core
+from plait.launch.variables import JOB, RANK, SIZE
+
+#: Seconds between the request to end and the order to.
+GRACE = 5.0
+
+_HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+_LOOKED_AFTER = {*_HANDED_ON, signal.SIGTSTP, signal.SIGCHLD}
+_OUTPUT, _ERRORS = 1, 2  # without buffers of this process
+_FROM_THE_KERNEL = 0x80  # si_code of signals that a terminal sends
+_PR_SET_PDEATHSIG = 1
+_LAST_WORDS = 2.0  # seconds for output that comes after the end of the ranks
+
+Remark = Callable[[str], None]
+
+
+def _name_of(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # of the system's real-time signals only two have names
+        return f"signal {number}"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A rank that did not end well."""
+
+    rank: int
+    process: int
+    code: int
+
+    @property
+    def status(self) -> int:
+        """The exit status that reports it: its own, or 128 plus the number of the signal that ended it."""
+        return self.code if self.code > 0 else 128 - self.code
+
+    def __str__(self) -> str:
+        """Say what happened."""
+        by = "" if self.code > 0 else _name_of(-self.code)
+        how = f"was ended by {by}" if by else f"ended with status {self.code}"
+        return f"rank {self.rank} (process {self.process}) {how}"
+
+
+def _code_of(child: subprocess.Popen[bytes]) -> int | None:
+    """Return a child's status, or minus the signal that ended it; None while it runs. It stays to be waited for."""
+    if child.returncode is not None:
+        return child.returncode
+    found = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if found is None:
+        return None
+    return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+
+
+class Ranks:
+    """The ranks of one program, which are children of this process. For its main thread, and one at a time."""
+
+    def __init__(self, command: Sequence[str], ranks: int, *, label: bool = False) -> None:
+        """Start them. Raises OSError if the program cannot be started: no process is left then."""
+        _core.remove_job_leftovers()
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._failure: Failure | None = None
+        self._readers: list[threading.Thread] = []
+        self._output = threading.Lock()
+        # Whoever reads a terminal has to be in the group that owns it.
+        self._first_stays = sys.stdin is not None and sys.stdin.isatty()
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _LOOKED_AFTER)
+        variables = {**os.environ, JOB: f"run-{os.getpid()}-{secrets.token_hex(8)}", SIZE: str(ranks)}
+        try:
+            for rank in range(ranks):
+                self._children.append(self._start(command, rank, {**variables, RANK: str(rank)}, label))
+        except BaseException:
+            self._end_all(0.0)
+            self.__exit__()
+            raise
+        for rank, child in enumerate(self._children):
+            for stream, target in ((child.stdout, _OUTPUT), (child.stderr, _ERRORS)):
+                if stream is not None:
+                    reader = threading.Thread(target=self._pass_on, args=(rank, stream, target), daemon=True)
+                    reader.start()
+                    self._readers.append(reader)
+
+    def _start(
+        self, command: Sequence[str], rank: int, variables: dict[str, str], label: bool
+    ) -> subprocess.Popen[bytes]:
+        parent, mask = os.getpid(), self._mask
+        stays = self._stays(rank)
+        libc = ctypes.CDLL(None)
+
+        def in_child() -> None:
+            if not stays:
+                os.setpgid(0, 0)
+            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)  # whatever becomes of this process
+            if os.getppid() != parent:
+                os._exit(1)
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+        return subprocess.Popen(
+            command,
+            env=variables,
+            stdin=None if rank == 0 else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if label else None,
+            stderr=subprocess.PIPE if label else None,
+            preexec_fn=in_child,
+        )
+
+    def _stays(self, rank: int) -> bool:
+        return rank == 0 and self._first_stays
+
+    def _pass_on(self, rank: int, stream: IO[bytes], target: int) -> None:
+        """Pass lines on, each with its rank in front. Where nobody reads them any more, the rank hears of it."""
+        front = f"[{rank}] ".encode()
+        with stream, contextlib.suppress(OSError):
+            for line in stream:
+                rest = front + line if line.endswith(b"\n") else front + line + b"\n"
+                with self._output:
+                    while rest:
+                        rest = rest[os.write(target, rest) :]
+
+    def wait(self, remark: Remark) -> int:
+        """Wait for all of them; return the exit status of the first that failed, or 0.
+
+        Signals go on to all ranks. Where one fails, the others are asked to end, and ended after some seconds.
+        """
+        kill_at: float | None = None
+        while self._running():
+            left = None if kill_at is None else max(0.0, kill_at - time.monotonic())
+            info = signal.sigtimedwait(_LOOKED_AFTER, 3600.0 if left is None else left)
+            if info is None and kill_at is not None and time.monotonic() >= kill_at:
+                self._send(signal.SIGKILL)
+                kill_at = None
+            elif info is not None and info.si_signo == signal.SIGTSTP:
+                self._stop_for_a_while()
+            elif info is not None and info.si_signo != signal.SIGCHLD:
+                self._send(info.si_signo, by_terminal=info.si_code == _FROM_THE_KERNEL)
+            if self._failure is None and (failed := self._failed()) is not None and self._running():
+                self._failure = failed
+                remark(f"{failed}; the other ranks are ended")
+                self._send(signal.SIGTERM)
+                self._send(signal.SIGCONT)
+                kill_at = time.monotonic() + GRACE
+        if self._failure is None and (failed := self._failed()) is not None:
+            self._failure = failed
+            remark(str(failed))
+        deadline = time.monotonic() + _LAST_WORDS
+        for reader in self._readers:
+            reader.join(max(0.0, deadline - time.monotonic()))
+        return 0 if self._failure is None else self._failure.status
+
+    def _running(self) -> bool:
+        return any(_code_of(child) is None for child in self._children)
+
+    def _failed(self) -> Failure | None:
+        codes = [(rank, child.pid, _code_of(child)) for rank, child in enumerate(self._children)]
+        failures = [Failure(rank, process, code) for rank, process, code in codes if code]
+        # Of several at a time one that a signal ended is the cause: the others may have noticed.
+        return min(failures, key=lambda failure: failure.code > 0, default=None)
+
+    def _send(self, number: int, *, by_terminal: bool = False) -> None:
+        for rank, child in enumerate(self._children):
+            if by_terminal and self._stays(rank):
+                continue  # it has got it as well
+            # Ended ones have their numbers until __exit__, and may have left processes of their own.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if self._stays(rank):
+                    os.kill(child.pid, number)
+                else:
+                    os.killpg(child.pid, number)
+
+    def _stop_for_a_while(self) -> None:
+        self._send(signal.SIGSTOP)
+        os.kill(os.getpid(), signal.SIGSTOP)  # until the shell lets it go on
+        self._send(signal.SIGCONT)
+
+    def _end_all(self, grace: float) -> None:
+        self._send(signal.SIGTERM)
+        deadline = time.monotonic() + grace
+        while self._running() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self._send(signal.SIGKILL)
+
+    def __enter__(self) -> Ranks:
+        """Return the ranks; leaving `with` ends those that still run."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the ranks that still run, and take signals as before."""
+        if self._running():
+            self._end_all(GRACE)
+        for child in self._children:
+            child.wait()
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)

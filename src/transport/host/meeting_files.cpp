@@ -1,0 +1,87 @@
+#include "transport/host/meeting_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::transport::host {
+
+using base::text;
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what, int code, const std::string& advice) {
+  throw Error(ErrorKind::kSystem, text(what, ": ", std::strerror(code), advice), code);
+}
+
+struct flock lock_of(short kind, LockRange range) {
+  struct flock lock{};
+  lock.l_type = kind;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(range.first);
+  lock.l_len = static_cast<off_t>(range.length);
+  return lock;
+}
+
+}  // namespace
+
+std::string meeting_folder() {
+  const char* named = std::getenv("PLAIT_MEET");
+  const bool own = named == nullptr || *named == '\0';
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const std::string folder = !own                                    ? std::string(named)
+                             : runtime != nullptr && *runtime == '/' ? text(runtime, "/plait")
+                                                                     : text("/tmp/plait-", ::getuid());
+  const auto advice = [&](const char* what) {
+    return text("; ", what, ", or name another folder that both programs see by PLAIT_MEET");
+  };
+  if (own && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    fail(text("cannot make the folder ", folder, " in which programs meet"), errno, advice("make it"));
+  struct stat found{};
+  if (::stat(folder.c_str(), &found) != 0)
+    fail(text("the folder ", folder, " in which programs are to meet"), errno, advice("make it"));
+  if (!S_ISDIR(found.st_mode))
+    fail(text("the folder ", folder, " in which programs are to meet"), ENOTDIR, advice("make it"));
+  if (found.st_uid != ::getuid())
+    fail(text("the folder ", folder, " in which programs meet belongs to another user"), EPERM, advice("use your own"));
+  if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    fail(text("the folder ", folder, " in which programs meet can be seen by other users"), EPERM,
+         advice(text("say chmod 700 ", folder).c_str()));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    fail(text("cannot write to the folder ", folder, " in which programs meet"), errno, advice("permit it"));
+  return folder;
+}
+
+bool is_locked(int file, LockRange range) {
+  struct flock lock = lock_of(F_WRLCK, range);
+  if (::fcntl(file, F_OFD_GETLK, &lock) != 0)
+    fail("cannot see who has locked a file in the folder in which programs meet", errno,
+         "; name a folder on a file system that has locks by PLAIT_MEET");
+  return lock.l_type != F_UNLCK;
+}
+
+bool take_lock(int file, LockRange range) {
+  struct flock lock = lock_of(F_WRLCK, range);
+  return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
+}
+
+void give_lock(int file, LockRange range) {
+  struct flock lock = lock_of(F_UNLCK, range);
+  ::fcntl(file, F_OFD_SETLK, &lock);
+}
+
+bool leads_to(const std::string& path, int file) {
+  struct stat named{};
+  struct stat open{};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(file, &open) == 0 && named.st_dev == open.st_dev &&
+         named.st_ino == open.st_ino;
+}
+
+}  // namespace plait::transport::host

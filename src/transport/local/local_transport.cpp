@@ -1,0 +1,163 @@
+#include "transport/local/local_transport.hpp"
+
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/process.hpp"
+#include "transport/counter.hpp"
+#include "transport/ending.hpp"
+#include "transport/local/mailboxes.hpp"
+#include "transport/local/peers.hpp"
+#include "transport/local/rendezvous.hpp"
+#include "transport/losses.hpp"
+#include "transport/native/active/native_active.hpp"
+#include "transport/node/group_meeting.hpp"
+#include "transport/node/leaving.hpp"
+#include "transport/node/peers.hpp"
+#include "transport/node/segment.hpp"
+#include "transport/node/windows.hpp"
+
+namespace plait::transport::local {
+
+namespace {
+
+class LocalTransport;
+
+/// Those of this process, which its end finds.
+struct Transports {
+  std::mutex mutex;
+  std::set<LocalTransport*> all;
+};
+Transports& transports() {
+  static base::PerProcess<Transports> kept;
+  return kept.get();
+}
+
+/// What the processes share besides windows and arrays: a group's control block, and then what each has.
+struct Shared {
+  static std::int64_t bytes(int size) {
+    const auto each = static_cast<std::int64_t>(sizeof(Mailbox) + sizeof(node::Departure));
+    return node::control_bytes(size) + each * size;
+  }
+  Shared(std::byte* memory, int size)
+      : control(memory),
+        mailboxes(reinterpret_cast<Mailbox*>(memory + node::control_bytes(size))),
+        departures(reinterpret_cast<node::Departure*>(mailboxes + size)) {}
+  std::byte* control;
+  Mailbox* mailboxes;
+  node::Departure* departures;
+};
+
+std::int64_t number_of(const std::vector<node::ProcessSeen>& processes) {
+  std::vector<std::int64_t> numbers;
+  for (const node::ProcessSeen& one : processes) numbers.insert(numbers.end(), {one.number, one.started});
+  return node::hash_of(numbers);
+}
+
+class LocalTransport : public Transport, public node::GroupMeeting {
+ public:
+  LocalTransport(const Job& job, std::chrono::duration<double> patience) : rank_(job.rank), size_(job.size) {
+    Rendezvous others(job, patience);
+    node_group_ = number_of(others.processes());
+    memory_.emplace(others, Shared::bytes(size_));
+    const Shared shared(memory_->data(), size_);
+    departure_ = shared.departures + rank_;
+    group_.emplace(shared.control, rank_, size_,
+                   std::make_unique<PeerLiveness>(shared.departures, progress_, node::watch(others.processes())));
+    mailboxes_.emplace(shared.mailboxes, rank_, group_->liveness());
+    const std::scoped_lock lock(transports().mutex);
+    transports().all.insert(this);
+  }
+  ~LocalTransport() override {
+    kept() = nullptr;  // it uses what goes now
+    {
+      const std::scoped_lock lock(transports().mutex);
+      transports().all.erase(this);
+    }
+    leave();
+  }
+  LocalTransport(const LocalTransport&) = delete;
+  LocalTransport& operator=(const LocalTransport&) = delete;
+
+  /// Tells the others that this process takes part in nothing any more.
+  void leave() noexcept { node::record_departure(*departure_, rank_, progress_); }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  int node_rank() const override { return rank_; }
+  int node_size() const override { return size_; }
+  int worker_on_node(int node_rank) const override { return node_rank; }
+  int node_rank_of(int worker) const override { return worker; }
+
+  SharedWindows& windows(std::int64_t bytes) override { return node::at_least(windows_, *this, bytes); }
+  Gates& gates() override { return *group_; }
+  std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return node::share(*this, bytes, node_group_); }
+  std::int64_t node_group() const override { return node_group_; }
+  std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
+
+  std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
+    return mailboxes_->send(to, bytes);
+  }
+  std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
+    return mailboxes_->receive(from, bytes);
+  }
+
+  void reduce_min(std::span<std::int64_t> values) override {
+    const node::Inside inside(progress_);
+    group_->reduce_min(values);
+  }
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    const node::Inside inside(progress_);
+    group_->broadcast(bytes, root);
+  }
+  void broadcast_to_nodes(std::span<std::byte>) override {}
+
+  std::unique_ptr<Counter> counter() override { return node::make_counter(*this); }
+
+  std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
+    // Without Losses: those who wait look at the processes themselves.
+    return native::make_native_active(*this, std::move(service), nullptr);
+  }
+
+ private:
+  // For the meeting of those who make something that they share.
+  node::Group& group() override { return *group_; }
+
+  int rank_;
+  int size_;
+  std::int64_t node_group_ = 0;
+  node::Progress progress_;
+  std::optional<node::Segment> memory_;
+  node::Departure* departure_ = nullptr;
+  std::optional<node::Group> group_;
+  std::optional<Mailboxes> mailboxes_;
+  std::unique_ptr<node::Windows> windows_;
+};
+
+void leave_all() {
+  node::set_leaving({});
+  const std::scoped_lock lock(transports().mutex);
+  for (LocalTransport* one : transports().all) one->leave();
+}
+
+/// Once in each process that takes part in a job, not in its children.
+void watch_the_end() {
+  static base::PerProcess<std::once_flag> watched;
+  std::call_once(watched.get(), [] {
+    at_ending(EndingStage::kLeave, leave_all);
+    std::atexit(run_endings);
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<Transport> make_transport(const Job& job, std::chrono::duration<double> patience) {
+  watch_the_end();
+  return base::make_owned<LocalTransport>(job, patience);
+}
+
+}  // namespace plait::transport::local

@@ -1,0 +1,17 @@
+/// Workers that are processes of one host, started together without MPI.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "transport/local/job.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::transport::local {
+
+/// Waits for the other processes of the job.  Collective over them.
+/// A process that ends tells the others by run_endings(), which is called when it exits.
+/// errors  as Rendezvous; kSystem, on every one: no shared memory.
+std::shared_ptr<Transport> make_transport(const Job& job, std::chrono::duration<double> patience);
+
+}  // namespace plait::transport::local

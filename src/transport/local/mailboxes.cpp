@@ -1,0 +1,150 @@
+#include "transport/local/mailboxes.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::transport::local {
+
+template <typename Message>
+class Mailboxes::MessageTicket : public Ticket {
+ public:
+  MessageTicket(Mailboxes& mailboxes, std::shared_ptr<Message> message)
+      : mailboxes_(mailboxes), message_(std::move(message)) {}
+  ~MessageTicket() override { drop(*message_); }
+  MessageTicket(const MessageTicket&) = delete;
+  MessageTicket& operator=(const MessageTicket&) = delete;
+  void complete() override { mailboxes_.wait(message_->done); }
+
+ private:
+  Mailboxes& mailboxes_;
+  std::shared_ptr<Message> message_;
+};
+
+std::unique_ptr<Ticket> Mailboxes::send(int to, std::span<const std::byte> bytes) {
+  auto sending = std::make_shared<Sending>();
+  sending->rest = bytes;
+  auto ticket = std::make_unique<MessageTicket<Sending>>(*this, sending);
+  outgoing_[to].push_back(std::move(sending));
+  push();
+  return ticket;
+}
+
+std::unique_ptr<Ticket> Mailboxes::receive(int from, std::span<std::byte> bytes) {
+  auto receiving = std::make_shared<Receiving>();
+  receiving->room = bytes;
+  auto ticket = std::make_unique<MessageTicket<Receiving>>(*this, receiving);
+  Incoming& incoming = incoming_[from];
+  if (incoming.unexpected.empty()) {
+    incoming.awaited.push_back(std::move(receiving));
+    return ticket;
+  }
+  // What is unexpected comes before what is awaited: of a message that is not whole the rest goes straight to its room.
+  Unexpected& first = incoming.unexpected.front();
+  if (!first.whole) incoming.awaited.push_back(receiving);
+  put(*receiving, first.bytes, first.whole);
+  incoming.unexpected.pop_front();
+  return ticket;
+}
+
+void Mailboxes::put(Receiving& receiving, std::span<const std::byte> part, bool last) {
+  std::span<std::byte>& room = receiving.room;
+  if (!receiving.dropped) {
+    if (part.size() > room.size() || (last && part.size() != room.size()))
+      throw Error(
+          ErrorKind::kSystem,
+          base::text("a message has ", part.size() > room.size() ? "more" : "fewer", " bytes than were awaited"),
+          EMSGSIZE);
+    std::copy(part.begin(), part.end(), room.begin());
+    room = room.subspan(part.size());
+  }
+  receiving.done = last;
+}
+
+bool Mailboxes::push_part(int to, Sending& sending) {
+  Mailbox& mailbox = all_[to];
+  std::uint32_t nobody = 0;
+  if (!mailbox.writer.compare_exchange_strong(nobody, static_cast<std::uint32_t>(rank_) + 1, std::memory_order_acq_rel))
+    return false;
+  const auto part = sending.rest.first(std::min(sending.rest.size(), static_cast<std::size_t>(Mailbox::kPart)));
+  std::copy(part.begin(), part.end(), mailbox.part.begin());
+  sending.rest = sending.rest.subspan(part.size());
+  sending.done = sending.rest.empty();
+  mailbox.from = rank_;
+  mailbox.last = sending.done ? 1 : 0;
+  mailbox.bytes = static_cast<std::int64_t>(part.size());
+  Gates::raise(mailbox.filled);
+  return true;
+}
+
+bool Mailboxes::push() {
+  bool pushed = false;
+  for (auto& [to, messages] : outgoing_)
+    while (!messages.empty() && push_part(to, *messages.front())) {
+      pushed = true;
+      if (messages.front()->done) messages.pop_front();
+    }
+  std::erase_if(outgoing_, [](const auto& one) { return one.second.empty(); });
+  return pushed;
+}
+
+bool Mailboxes::take() {
+  Mailbox& mailbox = all_[rank_];
+  if (mailbox.filled.load(std::memory_order_acquire) == taken_) return false;
+  const auto part = std::span<const std::byte>(mailbox.part).first(static_cast<std::size_t>(mailbox.bytes));
+  const bool last = mailbox.last != 0;
+  Incoming& incoming = incoming_[mailbox.from];
+  if (!incoming.awaited.empty()) {
+    Receiving& first = *incoming.awaited.front();
+    put(first, part, last);
+    if (last) incoming.awaited.pop_front();
+  } else {
+    if (incoming.unexpected.empty() || incoming.unexpected.back().whole) incoming.unexpected.emplace_back();
+    std::vector<std::byte>& bytes = incoming.unexpected.back().bytes;
+    bytes.insert(bytes.end(), part.begin(), part.end());
+    incoming.unexpected.back().whole = last;
+  }
+  ++taken_;
+  mailbox.writer.store(0, std::memory_order_release);
+  return true;
+}
+
+void Mailboxes::wait(const bool& done) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::microseconds kYielding{100};
+  constexpr std::chrono::milliseconds kUntilBoxesAreFree{1};  // which nobody wakes this process for
+  constexpr std::chrono::milliseconds kBetweenLooks{250};
+  auto moved = Clock::now();
+  auto looked = moved;
+  while (true) {
+    const bool pushed = push();
+    const bool taken = take();
+    if (done) return;
+    const auto now = Clock::now();
+    if (pushed || taken) {
+      moved = now;
+    } else if (now - moved < kYielding) {
+      ::sched_yield();
+    } else if (now - looked < kBetweenLooks) {
+      sleep_on(all_[rank_].filled, taken_, outgoing_.empty() ? kBetweenLooks : kUntilBoxesAreFree);
+    } else {
+      looked = now;
+      try {
+        liveness_.check();
+      } catch (...) {
+        // What has been sent by one that has left since is still to be taken.
+        while (take()) {
+        }
+        if (!done) throw;
+      }
+    }
+  }
+}
+
+}  // namespace plait::transport::local

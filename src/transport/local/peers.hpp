@@ -1,0 +1,29 @@
+/// The end of the other processes of a job.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/process_watch.hpp"
+#include "transport/gates.hpp"
+#include "transport/node/departure.hpp"
+
+namespace plait::transport::local {
+
+/// Processes end one by one, each when it is done: one that has left and done its part before is no loss.
+class PeerLiveness : public Liveness {
+ public:
+  /// `departures`: of all processes, by their ranks, in memory that they share; each writes its own.
+  PeerLiveness(const node::Departure* departures, const node::Progress& progress,
+               std::vector<std::shared_ptr<const base::ProcessWatch>> peers)
+      : departures_(departures), progress_(progress), peers_(std::move(peers)) {}
+  void check() override;
+
+ private:
+  const node::Departure* departures_;
+  const node::Progress& progress_;
+  std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
+};
+
+}  // namespace plait::transport::local

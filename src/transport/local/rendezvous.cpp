@@ -1,0 +1,265 @@
+#include "transport/local/rendezvous.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/folder.hpp"
+#include "base/text.hpp"
+#include "base/wait/interruption.hpp"
+#include "plait/error.hpp"
+#include "transport/host/host.hpp"
+#include "transport/host/meeting_files.hpp"
+
+namespace plait::transport::local {
+
+using base::text;
+
+namespace {
+
+constexpr std::string_view kSuffix = ".job";
+constexpr std::array<char, 16> kMagic{'p', 'l', 'a', 'i', 't', '-', 'j', 'o', 'b', ' ', '1'};
+/// Locks: the first byte of the file is for who changes it, one behind it for each rank.
+constexpr host::LockRange kTurn{0, 1};
+constexpr host::LockRange kEveryone{1, 0};
+constexpr host::LockRange lock_of(int rank) { return {1 + rank, 1}; }
+
+[[noreturn]] void fail_system(const std::string& what, int code) {
+  throw Error(ErrorKind::kSystem, text(what, ": ", std::strerror(code)), code);
+}
+
+/// Tells processes that have ended.
+class Watching : public Liveness {
+ public:
+  explicit Watching(std::vector<std::shared_ptr<const base::ProcessWatch>> all) : all_(std::move(all)) {}
+  void check() override {
+    for (std::size_t rank = 0; rank < all_.size(); ++rank)
+      if (all_[rank] && all_[rank]->ended()) node::throw_ended(static_cast<int>(rank));
+  }
+
+ private:
+  std::vector<std::shared_ptr<const base::ProcessWatch>> all_;
+};
+
+enum State : std::uint32_t { kWaiting, kComplete, kFailed };
+
+}  // namespace
+
+/// All zero but the magic, the size and the host at first.
+struct Rendezvous::Header {
+  std::array<char, 16> magic;
+  std::int64_t size;
+  std::array<char, 64> host;
+  std::atomic<std::uint32_t> state;
+  std::int32_t arrived;  // under the lock
+  std::int32_t kind;     // of the failure, as the next two
+  std::int32_t code;
+  std::array<char, 512> failure;
+};
+
+/// What a rank tells of itself.
+struct alignas(64) Rendezvous::Entry {
+  bool taken;
+  node::ProcessSeen process;
+};
+
+/// The file open, and its first byte locked.
+class Rendezvous::Turn {
+ public:
+  explicit Turn(const Rendezvous& of) : file_(of.file_.number()) {
+    while (!host::take_lock(file_, kTurn)) {
+      if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+        fail_system(text("cannot lock ", of.path_, "; name a folder on a file system that has locks by PLAIT_MEET"),
+                    errno);
+      base::check_interruption();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // held for some microseconds, as a rule
+    }
+  }
+  ~Turn() { host::give_lock(file_, kTurn); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  int file_;
+};
+
+Rendezvous::Entry& Rendezvous::entry(int rank) const {
+  return reinterpret_cast<Entry*>(memory_ + (sizeof(Header) + 63) / 64 * 64)[rank];
+}
+
+Rendezvous::Rendezvous(const Job& job, Seconds patience)
+    : job_(job), path_(text(host::meeting_folder(), '/', job.name, kSuffix)) {
+  const std::size_t head = (sizeof(Header) + 63) / 64 * 64 + sizeof(Entry) * static_cast<std::size_t>(job.size);
+  bytes_ = head + static_cast<std::size_t>(node::control_bytes(job.size));
+  try {
+    constexpr int kAttempts = 1000;  // each time the others have just come together, or gone
+    for (int attempt = 0; memory_ == nullptr; ++attempt) {
+      if (attempt == kAttempts) fail_system(text("cannot enter ", path_), EAGAIN);
+      file_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+      if (file_.number() < 0) fail_system(text("cannot make ", path_), errno);
+      const Turn turn(*this);
+      if (!host::leads_to(path_, file_.number())) continue;
+      if (host::is_locked(file_.number(), kEveryone)) {
+        if (!holds_job()) fail_system(text(path_, " is of another version of Plait, or of something else"), EPROTO);
+        map();
+      } else {
+        make();
+      }
+      register_rank();
+    }
+    wait(patience);
+    for (int rank = 0; rank < job.size; ++rank) processes_.push_back(entry(rank).process);
+    group_.emplace(memory_ + head, job.rank, job.size, std::make_unique<Watching>(node::watch(processes_)));
+  } catch (...) {
+    if (memory_ != nullptr) ::munmap(memory_, bytes_);
+    clear();
+    throw;
+  }
+}
+
+void Rendezvous::clear() const noexcept {
+  // Where another one has the first byte, that one, or who comes next, finds the file.
+  const int file = file_.number();
+  if (file >= 0 && host::take_lock(file) && host::leads_to(path_, file)) ::unlink(path_.c_str());
+}
+
+Rendezvous::~Rendezvous() {
+  if (memory_ != nullptr) ::munmap(memory_, bytes_);
+}
+
+bool Rendezvous::holds_job() const {
+  std::array<char, kMagic.size()> found{};
+  return ::pread(file_.number(), found.data(), found.size(), 0) == static_cast<ssize_t>(found.size()) &&
+         found == kMagic;
+}
+
+void Rendezvous::map() {
+  // Where the others say another size, the file may be shorter, and only the header be looked at.
+  void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
+  if (memory == MAP_FAILED) fail_system(text("cannot map ", path_), errno);
+  memory_ = static_cast<std::byte*>(memory);
+}
+
+void Rendezvous::make() {
+  if (::ftruncate(file_.number(), 0) != 0) fail_system(text("cannot write ", path_), errno);
+  if (const int code = ::posix_fallocate(file_.number(), 0, static_cast<off_t>(bytes_)); code != 0)
+    fail_system(text("cannot write ", path_), code);
+  map();
+  header().size = job_.size;
+  host::boot_id().copy(header().host.data(), header().host.size() - 1);
+  header().magic = kMagic;
+}
+
+void Rendezvous::register_rank() {
+  Header& shared = header();
+  if (shared.state.load(std::memory_order_acquire) == kFailed) throw_failure();
+  if (shared.size != job_.size)
+    fail(ErrorKind::kArgument, 0,
+         text("rank ", job_.rank, " of the job ", job_.name, " says that it has ", job_.size, " ranks, and others say ",
+              shared.size, "; give all of them the same PLAIT_SIZE"));
+  if (host::boot_id() != shared.host.data())
+    fail(ErrorKind::kArgument, 0,
+         text("rank ", job_.rank, " of the job ", job_.name,
+              " runs on another host than others; processes without MPI work together on one host, so start those of "
+              "several hosts with mpiexec"));
+  Entry& own = entry(job_.rank);
+  if (own.taken && host::is_locked(file_.number(), lock_of(job_.rank)))
+    fail(ErrorKind::kSystem, EADDRINUSE,
+         text("two processes say that they are rank ", job_.rank, " of the job ", job_.name, ": ", own.process.number,
+              " and ", ::getpid(), "; give each its own PLAIT_RANK, and another program another PLAIT_JOB"));
+  look_for_ended();
+  if (!host::take_lock(file_.number(), lock_of(job_.rank))) fail_system(text("cannot lock ", path_), errno);
+  own.process = node::this_process_seen();
+  if (!std::exchange(own.taken, true)) ++shared.arrived;
+  if (shared.arrived < job_.size) return;
+  ::unlink(path_.c_str());
+  shared.state.store(kComplete, std::memory_order_release);
+  wake_all(shared.state);
+}
+
+void Rendezvous::look_for_ended() {
+  for (int rank = 0; rank < job_.size; ++rank)
+    if (entry(rank).taken && rank != job_.rank && !host::is_locked(file_.number(), lock_of(rank)))
+      fail(ErrorKind::kSystem, EOWNERDEAD,
+           text("rank ", rank, " of the job ", job_.name, " (process ", entry(rank).process.number,
+                ") has ended, or given up, before all ", job_.size, " ranks had come"));
+}
+
+std::string Rendezvous::who_is_missing(Seconds patience) const {
+  constexpr int kNamed = 8;
+  std::string missing;
+  int count = 0;
+  for (int rank = 0; rank < job_.size; ++rank)
+    if (!entry(rank).taken && ++count <= kNamed) missing += text(count == 1 ? "" : ", ", rank);
+  if (count > kNamed) missing += text(" and ", count - kNamed, " more");
+  return text(
+      count == 1 ? "rank " : "ranks ", missing, " of the job ", job_.name, " (", job_.size,
+      count == 1 ? " ranks) has" : " ranks) have", " not come within ", patience.count(),
+      " s; every rank asks for the communicator of the job (plait.world() in Python), and a program that a rank "
+      "starts is none of them");
+}
+
+void Rendezvous::wait(Seconds patience) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kBetweenLooks{250};
+  std::atomic<std::uint32_t>& state = header().state;
+  const auto begin = Clock::now();
+  auto looked = begin;
+  while (state.load(std::memory_order_acquire) == kWaiting) {
+    sleep_on(state, kWaiting, base::kBetweenInterruptions);
+    base::check_interruption();
+    const auto now = Clock::now();
+    const bool late = now - begin >= patience;
+    if (now - looked < kBetweenLooks && !late) continue;
+    looked = now;
+    const Turn turn(*this);
+    if (state.load(std::memory_order_acquire) != kWaiting) break;
+    look_for_ended();
+    if (late) fail(ErrorKind::kSystem, ETIMEDOUT, who_is_missing(patience));
+  }
+  if (state.load(std::memory_order_acquire) == kFailed) throw_failure();
+}
+
+void Rendezvous::fail(ErrorKind kind, int code, std::string_view text) {
+  Header& shared = header();
+  if (shared.state.load(std::memory_order_acquire) == kWaiting) {
+    shared.kind = static_cast<std::int32_t>(kind);
+    shared.code = code;
+    const std::size_t length = text.copy(shared.failure.data(), shared.failure.size() - 1);
+    shared.failure[length] = '\0';
+    shared.state.store(kFailed, std::memory_order_release);
+    wake_all(shared.state);
+    ::unlink(path_.c_str());  // the name is free for the next attempt
+  }
+  throw Error(kind, std::string(text), code);
+}
+
+void Rendezvous::throw_failure() const {
+  const Header& shared = header();
+  throw Error(static_cast<ErrorKind>(shared.kind), shared.failure.data(), shared.code);
+}
+
+void remove_leftovers() {
+  const std::string folder = host::meeting_folder();
+  std::error_code ignored;
+  for (const std::string& name : base::names_in(folder, ignored)) {
+    if (!name.ends_with(kSuffix)) continue;
+    const std::string path = text(folder, '/', name);
+    const base::Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    // All of it: whoever is just making it has the first byte.
+    if (file.number() >= 0 && host::take_lock(file.number()) && host::leads_to(path, file.number()))
+      ::unlink(path.c_str());
+  }
+}
+
+}  // namespace plait::transport::local

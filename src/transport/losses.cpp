@@ -1,0 +1,51 @@
+#include "transport/losses.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::transport {
+
+namespace {
+
+/// What the lost process had sent may still come, and pass from rank to rank.
+constexpr std::chrono::seconds kGrace{5};
+
+}  // namespace
+
+void Losses::begin(std::function<void()> watch) {
+  const std::scoped_lock lock(mutex_);
+  watch_ = std::move(watch);
+}
+
+void Losses::end() {
+  const std::scoped_lock lock(mutex_);
+  watch_ = nullptr;
+}
+
+void Losses::record(int worker) {
+  // The time first: whoever finds the loss in check_waiting() is to find the time of it as well, and wait that long.
+  int none = -1;
+  since_ = Clock::now().time_since_epoch().count();
+  lost_.compare_exchange_strong(none, worker);
+}
+
+void Losses::check() const {
+  const int lost = lost_;
+  if (lost >= 0)
+    throw Error(ErrorKind::kSystem,
+                base::text("rank ", lost, " has ended or left; nothing more can be done by all ranks together"),
+                EOWNERDEAD);
+}
+
+void Losses::check_waiting() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (watch_) std::exchange(watch_, nullptr)();
+  }
+  if (Clock::now().time_since_epoch() - Clock::duration(since_) > kGrace) check();
+}
+
+}  // namespace plait::transport

@@ -1,0 +1,202 @@
+#include "transport/native/active/active_end.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <future>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/wait/patiently.hpp"
+#include "plait/error.hpp"
+#include "transport/ending.hpp"
+#include "transport/native/active/addresses.hpp"
+#include "transport/native/active/wire.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+/// Who waits looks for the answer itself for so long.
+constexpr std::chrono::microseconds kLookFor{50};
+/// How long the end of the program waits for threads that stop.
+constexpr std::chrono::seconds kOthersStop{5};
+/// Calls to one rank that its callers together have under way, as a rule.
+constexpr int kCallsToOne = 1024;
+/// Connections that have proved nothing yet: where all begin to call one at once, they are let in one by one.
+constexpr int kMostStrangers = 1024;
+
+/// The ends that the end of the program has to stop.
+struct RunningEnds {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<ActiveEnd*> running;
+  int stopping = 0;
+  bool watched = false;
+};
+RunningEnds& running_ends() {
+  static base::PerProcess<RunningEnds> kept;
+  return kept.get();
+}
+
+void stop_all_ends() {
+  std::set<ActiveEnd*> running;
+  {
+    const std::scoped_lock lock(running_ends().mutex);
+    running = running_ends().running;
+  }
+  for (ActiveEnd* one : running) one->stop();
+  // One that another thread stops may still be telling the others.
+  std::unique_lock lock(running_ends().mutex);
+  running_ends().changed.wait_for(lock, kOthersStop, [] { return running_ends().stopping == 0; });
+}
+
+}  // namespace
+
+class ActiveEnd::Taker : public ConnectionTaker {
+ public:
+  explicit Taker(ActiveEnd& end) : end_(end) {}
+  void take(base::Descriptor socket, bool near) override { end_.taken(std::move(socket), near); }
+  Clock::time_point look_at_clock(Clock::time_point now) override { return end_.look_at_clock(now); }
+  void end() override { end_.end_all(); }
+
+ private:
+  ActiveEnd& end_;
+};
+
+class ActiveEnd::Answers : public EventHandler {
+ public:
+  explicit Answers(ActiveEnd& end) : end_(end) {}
+  void happened(std::uint32_t) override { end_.look(true); }
+
+ private:
+  ActiveEnd& end_;
+};
+
+void ActiveEnd::start(Transport& transport) {
+  rank_ = transport.rank();
+  size_ = transport.size();
+  // What many callers together ask of one worker stays bounded.
+  most_slots_ = std::clamp(kCallsToOne / size_, 2, Caller::kMostSlots);
+  key_ = agree_on_key(transport);
+  std::string trouble;
+  try {
+    answers_ = base::Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+    if (answers_.number() < 0)
+      throw Error(ErrorKind::kSystem, base::text("cannot wait for answers: ", std::strerror(errno)), errno);
+    Server::Options options;
+    options.strangers = std::clamp(2 * size_, options.strangers, kMostStrangers);
+    server_ = Server::start(key_, std::make_shared<Taker>(*this), options);
+    loop_ = server_->loop();
+    std::promise<void> watched;
+    server_->post([&] {
+      answers_watch_ = loop_->handle(std::make_shared<Answers>(*this));
+      answers_watch_.begin(answers_.number(), EPOLLIN);
+      watched.set_value();
+    });
+    watched.get_future().wait();
+  } catch (const Error& error) {
+    trouble = error.what();
+  }
+  endpoints_ = exchange_endpoints(transport, server_ ? server_->endpoints() : Endpoints{}, trouble);
+  server_->post([this] { probe(); });
+  if (losses_) losses_->begin([this] { loop_->post([this] { watch_others(); }); });
+  const std::scoped_lock lock(running_ends().mutex);
+  running_ends().running.insert(this);
+  if (!std::exchange(running_ends().watched, true)) at_ending(EndingStage::kThreads, stop_all_ends);
+}
+
+CallFailure ActiveEnd::stopped() {
+  return {ErrorKind::kSystem, ESHUTDOWN, "the communicator has been freed, or MPI has ended; finish requests before"};
+}
+
+void ActiveEnd::stop() noexcept {
+  if (!owner_.here()) return;
+  {
+    const std::scoped_lock lock(running_ends().mutex);
+    if (running_ends().running.erase(this) == 0) {
+      if (!server_ || !endpoints_.empty()) return;  // but where it has not been started as a whole
+    }
+    ++running_ends().stopping;
+  }
+  if (losses_) losses_->end();
+  server_.reset();
+  const std::scoped_lock lock(running_ends().mutex);
+  --running_ends().stopping;
+  running_ends().changed.notify_all();
+}
+
+Caller* ActiveEnd::find_caller(int rank) {
+  const std::scoped_lock lock(mutex_);
+  if (stopped_) return nullptr;
+  auto& found = callers_[rank];
+  if (!found) found = std::make_unique<Caller>(*this, rank, most_slots_);
+  return found.get();
+}
+
+std::shared_ptr<Callee> ActiveEnd::callee_of(int rank) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = callees_.find(rank);
+  return found == callees_.end() ? nullptr : found->second;
+}
+
+std::vector<Caller*> ActiveEnd::callers() {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Caller*> all;
+  all.reserve(callers_.size());
+  for (const auto& [rank, caller] : callers_)
+    if (caller) all.push_back(caller.get());
+  return all;
+}
+
+void ActiveEnd::call(Call call) {
+  const int to = call.to;
+  Caller* const caller = find_caller(to);
+  if (caller == nullptr) {
+    const CallFailure why = stopped();
+    return call.done(&why);
+  }
+  if (!caller->call(std::move(call))) return;
+  const bool posted = base::patiently("connect to a rank", [&] { return loop_->post([this, to] { connect(to); }); });
+  if (!posted) caller->end(stopped());
+}
+
+void ActiveEnd::look(bool handler) {
+  std::array<epoll_event, 16> events;
+  const int found = ::epoll_wait(answers_.number(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < found; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if (Caller* const caller = find_caller(static_cast<int>(event.data.u64))) caller->happened(event.events, handler);
+  }
+}
+
+void ActiveEnd::look_until(base::FunctionRef<bool()> done) {
+  const std::unique_lock lock(looking_, std::try_to_lock);
+  if (!lock || done()) return;
+  // What comes meanwhile does not wake the server's thread.
+  answers_watch_.change(answers_.number(), 0);
+  const auto limit = Clock::now() + kLookFor;
+  do look(false);
+  while (!done() && Clock::now() < limit);
+  answers_watch_.change(answers_.number(), EPOLLIN);
+}
+
+void ActiveEnd::take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) {
+  if (const auto callee = callee_of(arrival.from)) return callee->take(into, std::move(done));
+  done(false);
+}
+
+void ActiveEnd::answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) {
+  if (const auto callee = callee_of(arrival.from)) return callee->answer(arrival.id, data, std::move(sent));
+  sent();
+}
+
+void ActiveEnd::refuse(const Arrival& arrival, const CallFailure& failure) {
+  if (const auto callee = callee_of(arrival.from)) callee->refuse(arrival.id, failure);
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,172 @@
+#include "transport/native/active/callee.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "transport/native/active/wire.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+FrameLine frame_of(ActiveFrame kind, std::uint64_t tag, std::span<const std::byte> body) {
+  FrameLine line(1);
+  line.front().head = frame_head(kind, tag, body.size());
+  line.front().body = body;
+  return line;
+}
+
+}  // namespace
+
+void Callee::open(base::Descriptor socket, bool near) {
+  const Watch watch = home_.loop.handle(shared_from_this());
+  try {
+    connection_ = std::make_unique<Connection>(std::move(socket), near, watch);
+  } catch (...) {
+    home_.loop.forget(watch);
+    throw;
+  }
+}
+
+void Callee::happened(std::uint32_t events) {
+  const auto self = shared_from_this();
+  if ((events & EPOLLOUT) != 0) connection_->flush();
+  {
+    // What follows the payload that is awaited stays where it is, unless nobody is there any more.
+    const std::scoped_lock lock(mutex_);
+    if (gone_) return;
+    if (payload_ == Payload::kAwaited) events &= EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+  }
+  if ((events & EPOLLIN) != 0) return received(connection_->receive(*this));
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) received(Connection::Received::kEnded);
+}
+
+void Callee::received(Connection::Received how) {
+  if (how == Connection::Received::kEnded) home_.events.ended(this, rank_, took_leave_);
+}
+
+std::optional<std::size_t> Callee::front_of(const FrameHead& head) {
+  const auto kind = static_cast<ActiveFrame>(head.kind);
+  if ((rank_ < 0) != (kind == ActiveFrame::kIntroduction)) return std::nullopt;
+  switch (kind) {
+    case ActiveFrame::kIntroduction:
+    case ActiveFrame::kLeaving:
+    case ActiveFrame::kLost: return 0;
+    case ActiveFrame::kCall:
+      if (head.bytes < sizeof(WireCall) || head.bytes > sizeof(WireCall) + kMostCallBytes) return std::nullopt;
+      return sizeof(WireCall);
+    default: return std::nullopt;
+  }
+}
+
+std::optional<std::span<std::byte>> Callee::begun(const FrameHead& head, std::span<const std::byte> front) {
+  if (static_cast<ActiveFrame>(head.kind) == ActiveFrame::kCall) return arrived(head, front);
+  return std::span<std::byte>();
+}
+
+std::optional<std::span<std::byte>> Callee::arrived(const FrameHead& head, std::span<const std::byte> front) {
+  WireCall wire;
+  std::memcpy(&wire, front.data(), sizeof wire);
+  const auto bytes = static_cast<std::int64_t>(head.bytes - sizeof wire);
+  const Arrival arrival{rank_, head.tag, wire.head, bytes, wire.room};
+  if (bytes == 0) {
+    home_.service.arrived(home_.active, arrival);
+    return std::span<std::byte>();
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    payload_ = Payload::kOffered;
+  }
+  home_.service.arrived(home_.active, arrival);
+  const std::scoped_lock lock(mutex_);
+  if (payload_ == Payload::kTaken) return into_;
+  payload_ = Payload::kAwaited;
+  return std::nullopt;
+}
+
+void Callee::take(std::span<std::byte> into, std::function<void(bool)> done) {
+  bool gone = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    gone = gone_;
+    if (!gone) {
+      // Before anything changes: who has no memory takes it anew.
+      const bool posts = payload_ == Payload::kAwaited;
+      if (posts && !home_.loop.post([self = shared_from_this()] { self->resume(); })) gone = true;
+      if (!gone) {
+        payload_ = Payload::kTaken;
+        into_ = into;
+        done_.swap(done);
+      }
+    }
+  }
+  if (gone) done(false);
+}
+
+void Callee::resume() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (gone_) return;
+  }
+  received(connection_->resume(into_, *this));
+}
+
+void Callee::whole(const FrameHead& head) {
+  switch (static_cast<ActiveFrame>(head.kind)) {
+    case ActiveFrame::kIntroduction: {
+      const auto rank = std::min<std::uint64_t>(head.tag, std::numeric_limits<int>::max());
+      if (home_.events.introduced(shared_from_this(), static_cast<int>(rank))) rank_ = static_cast<int>(rank);
+      return;
+    }
+    case ActiveFrame::kLeaving: took_leave_ = true; return;
+    case ActiveFrame::kLost: return home_.events.heard_of_loss(static_cast<int>(head.tag), rank_);
+    default: break;
+  }
+  std::function<void(bool)> done;
+  {
+    const std::scoped_lock lock(mutex_);
+    payload_ = Payload::kNone;
+    done.swap(done_);
+  }
+  if (done) done(true);
+}
+
+void Callee::answer(std::uint64_t call, std::span<const std::byte> data, std::function<void()> sent) {
+  FrameLine line = frame_of(ActiveFrame::kAnswer, call, data);
+  line.front().sent = std::move(sent);
+  connection_->send(line);
+}
+
+void Callee::refuse(std::uint64_t call, const CallFailure& failure) {
+  const WireRefusal wire{static_cast<std::int32_t>(failure.kind), failure.code};
+  auto body = std::make_shared<std::string>(reinterpret_cast<const char*>(&wire), sizeof wire);
+  body->append(failure.text, 0, kMostFront - sizeof wire);
+  FrameLine line = frame_of(ActiveFrame::kRefusal, call, std::as_bytes(std::span(*body)));
+  line.front().sent = [body] {};
+  connection_->send(line);
+}
+
+void Callee::tell_loss(int lost) {
+  FrameLine line = frame_of(ActiveFrame::kLost, static_cast<std::uint64_t>(lost), {});
+  connection_->send(line);
+}
+
+void Callee::end() noexcept {
+  std::function<void(bool)> done;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(gone_, true)) return;
+    done.swap(done_);
+  }
+  home_.loop.forget(connection_->watch());
+  connection_->close();
+  if (done) done(false);
+}
+
+}  // namespace plait::transport::native

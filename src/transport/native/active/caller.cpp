@@ -1,0 +1,218 @@
+#include "transport/native/active/caller.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/wait/patiently.hpp"
+#include "transport/native/active/wire.hpp"
+
+namespace plait::transport::native {
+
+bool Caller::call(Call call) {
+  Line one;
+  one.emplace_back(std::move(call));
+  FrameLine frames;
+  std::shared_ptr<Connection> connection;
+  bool connect = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (state_ != State::kGone) {
+      waiting_.splice(waiting_.end(), one);
+      connect = begin_connecting();
+      start_waiting(frames);
+      connection = connection_;
+    }
+  }
+  for (const Pending& failed : one) failed.call.done(&why_gone_);  // which stays as it is
+  if (!frames.empty()) connection->send(frames);
+  return connect;
+}
+
+bool Caller::watch() {
+  const std::scoped_lock lock(mutex_);
+  return begin_connecting();
+}
+
+/// Under the lock.
+bool Caller::begin_connecting() {
+  if (state_ != State::kUntried) return false;
+  state_ = State::kConnecting;
+  return true;
+}
+
+void Caller::unreachable(const CallFailure& why) {
+  Line failed;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (state_ != State::kConnecting) return;
+    state_ = State::kUntried;
+    failed.swap(waiting_);
+  }
+  for (const Pending& one : failed) one.call.done(&why);
+}
+
+void Caller::connected(base::Descriptor socket, bool near, const Watch& watch, int own) {
+  FrameLine frames(1);
+  frames.front().head = frame_head(ActiveFrame::kIntroduction, static_cast<std::uint64_t>(own));
+  auto made = std::make_shared<Connection>(std::move(socket), near, watch);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (state_ == State::kGone) return;
+    state_ = State::kConnected;
+    connection_ = made;
+    start_waiting(frames);
+  }
+  made->send(frames);
+}
+
+/// Under the lock.  What is to be sent is sent without it: who is told that it has gone takes it.
+void Caller::start_waiting(FrameLine& frames) {
+  while (state_ == State::kConnected && !waiting_.empty() && std::ssize(under_way_) < most_slots_) {
+    under_way_.splice(under_way_.end(), waiting_, waiting_.begin());
+    Pending& pending = under_way_.back();
+    const std::uint64_t tag = pending.tag = ++last_tag_;
+    OutgoingFrame& frame = pending.frame.front();
+    const Call& call = pending.call;
+    const WireCall wire{call.head, static_cast<std::int64_t>(call.room.size())};
+    frame.head = frame_head(ActiveFrame::kCall, tag, sizeof wire + call.payload.size());
+    std::memcpy(frame.front.data(), &wire, sizeof wire);
+    frame.front_bytes = sizeof wire;
+    frame.body = call.payload;
+    frame.sent = [this, tag] { part_ended(tag, false); };
+    frames.splice(frames.end(), pending.frame);
+  }
+}
+
+/// Under the lock.  Tags grow in the line, and the answer to one that was begun long ago comes soon.
+Caller::Line::iterator Caller::find(std::uint64_t tag) {
+  return std::find_if(under_way_.begin(), under_way_.end(), [tag](const Pending& one) { return one.tag == tag; });
+}
+
+void Caller::part_ended(std::uint64_t tag, bool answer) {
+  Line ended;
+  FrameLine frames;
+  std::shared_ptr<Connection> connection;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = find(tag);
+    if (found == under_way_.end()) return;
+    (answer ? found->answered : found->sent) = true;
+    if (!found->answered || !found->sent) return;
+    ended.splice(ended.end(), under_way_, found);
+    start_waiting(frames);
+    connection = connection_;
+  }
+  if (!frames.empty()) connection->send(frames);
+  const Pending& one = ended.front();
+  one.call.done(one.failure ? &*one.failure : nullptr);
+}
+
+void Caller::happened(std::uint32_t events, bool handler) {
+  std::unique_lock receiving(receiving_, std::defer_lock);
+  if (handler) {
+    receiving.lock();
+  } else if (!receiving.try_lock()) {
+    return;
+  }
+  const auto open = connection();
+  if (!open) return;
+  if ((events & EPOLLOUT) != 0) open->flush();
+  const bool ended = open->receive(*this) == Connection::Received::kEnded;
+  const bool took_leave = took_leave_;
+  receiving.unlock();
+  // Another thread leaves it to the server's, which finds the same.
+  if (ended && handler) events_.ended(nullptr, rank_, took_leave);
+}
+
+std::optional<std::size_t> Caller::front_of(const FrameHead& head) {
+  switch (static_cast<ActiveFrame>(head.kind)) {
+    case ActiveFrame::kAnswer: {
+      const std::scoped_lock lock(mutex_);
+      const auto found = find(head.tag);
+      if (found == under_way_.end() || found->call.room.size() != head.bytes) return std::nullopt;
+      return 0;
+    }
+    case ActiveFrame::kRefusal:
+      if (head.bytes < sizeof(WireRefusal)) return std::nullopt;
+      return head.bytes;
+    case ActiveFrame::kLeaving:
+    case ActiveFrame::kLost: return 0;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<std::span<std::byte>> Caller::begun(const FrameHead& head, std::span<const std::byte> front) {
+  const auto kind = static_cast<ActiveFrame>(head.kind);
+  const std::scoped_lock lock(mutex_);
+  const auto found = find(head.tag);
+  if (found == under_way_.end()) return std::span<std::byte>();
+  if (kind == ActiveFrame::kAnswer) return found->call.room;
+  if (kind != ActiveFrame::kRefusal) return std::span<std::byte>();
+  WireRefusal wire;
+  std::memcpy(&wire, front.data(), sizeof wire);
+  const auto text = front.subspan(sizeof wire);
+  base::patiently("take in why a call failed", [&] {
+    found->failure = CallFailure{static_cast<ErrorKind>(wire.kind), wire.code,
+                                 std::string(reinterpret_cast<const char*>(text.data()), text.size())};
+  });
+  return std::span<std::byte>();
+}
+
+void Caller::whole(const FrameHead& head) {
+  switch (static_cast<ActiveFrame>(head.kind)) {
+    case ActiveFrame::kAnswer:
+    case ActiveFrame::kRefusal: return part_ended(head.tag, true);
+    case ActiveFrame::kLeaving: took_leave_ = true; return;
+    case ActiveFrame::kLost: return events_.heard_of_loss(static_cast<int>(head.tag), rank_);
+    default: return;
+  }
+}
+
+void Caller::end(CallFailure why) noexcept {
+  const std::scoped_lock receiving(receiving_);  // nothing is being put into a caller's room any more
+  Line failed;
+  std::shared_ptr<Connection> connection;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (state_ == State::kGone) return;
+    state_ = State::kGone;
+    why_gone_ = std::move(why);
+    connection.swap(connection_);
+    failed.swap(under_way_);
+    failed.splice(failed.end(), waiting_);
+  }
+  if (connection) connection->close();
+  for (const Pending& one : failed) one.call.done(&why_gone_);
+}
+
+void Caller::leave(const FrameHead& last) noexcept {
+  if (const auto open = connection()) open->leave(last);
+}
+
+void Caller::tell_loss(int lost) {
+  FrameLine frames(1);
+  frames.front().head = frame_head(ActiveFrame::kLost, static_cast<std::uint64_t>(lost));
+  if (const auto open = connection()) open->send(frames);
+}
+
+std::shared_ptr<Connection> Caller::connection() const {
+  const std::scoped_lock lock(mutex_);
+  return connection_;
+}
+
+bool Caller::is_silent() const {
+  const auto open = connection();
+  return open && open->is_silent();
+}
+
+bool Caller::far() const {
+  const auto open = connection();
+  return open && !open->near();
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,178 @@
+#include "transport/native/active/connection_attempt.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+#include "transport/host/sockets.hpp"
+
+namespace plait::transport::native {
+
+void ConnectionAttempt::go_on(Clock::time_point now) {
+  const auto self = shared_from_this();
+  lacking_ = false;
+  try {
+    try_on(now);
+  } catch (const std::bad_alloc&) {  // there may be memory again soon
+    lacking_ = true;
+    last_ = now;
+    loop_.look_at_clock_by(next());
+  }
+}
+
+void ConnectionAttempt::try_on(Clock::time_point now) {
+  if (state_ != State::kTrying) return;
+  if (found_.empty()) {
+    found_.resize(addresses_.size());
+    first_ = now;
+    begin_round(now);
+  }
+  while (true) {
+    if (socket_.number() < 0 && !taken_ && now - first_ >= kLostAfter)
+      return finish(refused_ ? State::kRefused : tried_ ? State::kUnanswered : State::kUnable);
+    if (socket_.number() < 0 && at_ == addresses_.size()) {
+      // Of the addresses of one host, some may be another one's here: who refuses need not be the process.
+      if ((refused_ && !taken_) || addresses_.empty()) return finish(refused_ ? State::kRefused : State::kUnable);
+      if (now - round_ < pause()) return loop_.look_at_clock_by(next());
+      begin_round(now);
+    }
+    const Step step = socket_.number() < 0 ? begin(now) : greeting_ ? hear(now) : look(now);
+    if (step == Step::kThere) return finish(State::kThere);
+    if (step == Step::kWait) return loop_.look_at_clock_by(next());
+  }
+}
+
+Clock::duration ConnectionAttempt::pause() const {
+  return !addresses_.empty() && addresses_.front().local() ? kLocalRound : kRound;
+}
+
+void ConnectionAttempt::begin_round(Clock::time_point now) {
+  round_ = now;
+  at_ = 0;
+  taken_ = false;
+}
+
+Clock::time_point ConnectionAttempt::next() const {
+  if (state_ != State::kTrying) return Clock::time_point::max();
+  if (lacking_) return last_ + kRound;
+  if (socket_.number() < 0) return round_ + pause();
+  if (!greeting_) return std::min<Clock::time_point>(begun_ + kPatience, first_ + kLostAfter);
+  return only() ? Clock::time_point::max() : begun_ + kPatience;
+}
+
+void ConnectionAttempt::finish(State state) {
+  if (watch_) {
+    watch_->end(socket_.number());
+    loop_.forget(*std::exchange(watch_, std::nullopt));
+  }
+  state_ = state;
+  changed_(*this);
+}
+
+void ConnectionAttempt::end() {
+  if (state_ != State::kTrying) return;
+  if (watch_) loop_.forget(*std::exchange(watch_, std::nullopt));
+  socket_.close();
+  state_ = State::kUnable;
+}
+
+ConnectionAttempt::Step ConnectionAttempt::begin(Clock::time_point now) {
+  begun_ = now;
+  if (!watch_) watch_ = loop_.handle(shared_from_this());
+  const Address& to = addresses_[at_];
+  const auto* tcp = std::get_if<Address::Tcp>(&to.where);
+  const host::LocalAddress local(tcp == nullptr ? std::get<Address::Local>(to.where).name : std::string());
+  const SystemAddress remote(tcp == nullptr ? Address::Tcp{} : *tcp);
+  const int family = tcp == nullptr ? AF_UNIX : remote.storage.ss_family;
+  socket_ = base::Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket_.number() < 0) return failed(errno, std::strerror(errno));
+  tried_ = true;
+  tcp == nullptr ? host::widen(socket_.number(), 2 * kMostStreamed) : host::keep_alive(socket_.number());
+  const int code = tcp == nullptr ? ::connect(socket_.number(), local.name(), local.length)
+                                  : ::connect(socket_.number(), remote.name(), remote.length);
+  if (code != 0 && errno == EAGAIN) {  // a local server that has many callers
+    return failed(EAGAIN, "it has more callers than it takes at a time");
+  }
+  if (code != 0 && errno != EINPROGRESS && errno != EINTR) return failed(errno, std::strerror(errno));
+  if (!watch_->begin(socket_.number(), EPOLLOUT)) return failed(errno, std::strerror(errno));
+  return code == 0 ? greet() : Step::kWait;
+}
+
+/// Whether the connection is there.
+ConnectionAttempt::Step ConnectionAttempt::look(Clock::time_point now) {
+  pollfd one{socket_.number(), POLLOUT, 0};
+  if (::poll(&one, 1, 0) <= 0)
+    return now < std::min(begun_ + kPatience, first_ + kLostAfter) ? Step::kWait
+                                                                   : failed(ETIMEDOUT, "no answer in time");
+  int code = 0;
+  socklen_t size = sizeof code;
+  ::getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &code, &size);
+  if (code != 0) return failed(code, code == ECONNREFUSED ? "nobody listens there" : std::strerror(code));
+  return greet();
+}
+
+ConnectionAttempt::Step ConnectionAttempt::greet() {
+  try {
+    greeting_.emplace(key_);
+  } catch (const Error& error) {
+    return failed(EIO, error.what());
+  }
+  const auto hello = greeting_->hello();
+  if (::send(socket_.number(), hello.data(), hello.size(), MSG_DONTWAIT | MSG_NOSIGNAL) != std::ssize(hello))
+    return failed(ECONNRESET, "the connection was closed at once");
+  watch_->change(socket_.number(), EPOLLIN);
+  return Step::kWait;
+}
+
+ConnectionAttempt::Step ConnectionAttempt::hear(Clock::time_point now) {
+  while (true) {
+    const auto room = greeting_->room();
+    const ssize_t got = ::recv(socket_.number(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+      return only() || now - begun_ < kPatience
+                 ? Step::kWait
+                 : failed(EAGAIN, "somebody listens there, but did not say in time what Plait says");
+    // One that was waited for, and ends, refuses next time.
+    if (now - begun_ >= kPatience) first_ = now;
+    if (got < 0) return failed(ECONNRESET, std::strerror(errno));
+    if (got == 0) return failed(ECONNRESET, "the connection was closed before either had proved anything");
+    const auto step = greeting_->took(static_cast<std::size_t>(got));
+    if (step == ClientGreeting::Step::kMore) continue;
+    // Another program, at an address that is not of one host alone.
+    if (step == ClientGreeting::Step::kFailed) return failed(ECONNREFUSED, greeting_->why());
+    const auto proof = greeting_->proof();
+    if (::send(socket_.number(), proof.data(), proof.size(), MSG_DONTWAIT | MSG_NOSIGNAL) == std::ssize(proof))
+      return Step::kThere;
+    return failed(ECONNRESET, "the connection was closed before this end had proved anything");
+  }
+}
+
+ConnectionAttempt::Step ConnectionAttempt::failed(int code, const std::string& why) {
+  refused_ = refused_ || code == ECONNREFUSED;
+  taken_ = taken_ || code == EAGAIN;
+  found_[at_] = why;
+  if (watch_) loop_.forget(*std::exchange(watch_, std::nullopt));
+  greeting_.reset();
+  socket_.close();
+  ++at_;
+  return Step::kNext;
+}
+
+std::string ConnectionAttempt::story() const {
+  std::string text;
+  for (std::size_t i = 0; i < found_.size(); ++i)
+    text +=
+        base::text(text.empty() ? "" : "; ", addresses_[i].text(), ": ", found_[i].empty() ? "not tried" : found_[i]);
+  return text.empty() ? "it has no address that leads there from here" : text;
+}
+
+}  // namespace plait::transport::native

@@ -1,0 +1,94 @@
+/// Connecting to a process without waiting for it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "transport/native/address.hpp"
+#include "transport/native/event_loop.hpp"
+#include "transport/native/hello.hpp"
+#include "transport/native/key.hpp"
+
+namespace plait::transport::native {
+
+/// Tries one address after the other, and all of them again, for a host that does not answer may be back soon.  A process
+/// that has been stopped takes a connection, and says nothing until it goes on: it is waited for.
+///
+/// On the thread of its loop.
+class ConnectionAttempt : public EventHandler, public std::enable_shared_from_this<ConnectionAttempt> {
+ public:
+  /// After so long without any answer a host counts as lost.
+  static constexpr std::chrono::seconds kLostAfter{9};
+  /// Longest wait for one address of a host; a packet or two may be lost meanwhile.
+  static constexpr std::chrono::seconds kPatience{4};
+  /// Least time from one round of all addresses to the next, and where they are of this host.
+  static constexpr std::chrono::milliseconds kRound{1000};
+  static constexpr std::chrono::milliseconds kLocalRound{20};
+
+  enum class State : std::uint8_t {
+    kTrying,
+    kThere,       ///< socket() returns it; the other end has proved that it knows the key
+    kRefused,     ///< the host is there, and nobody of this key listens
+    kUnanswered,  ///< none of its addresses has answered
+    kUnable,      ///< this process could make no socket, or knows no address
+  };
+  using Changed = std::function<void(ConnectionAttempt&)>;
+
+  /// `changed` is called by go_on() when the state has.
+  ConnectionAttempt(EventLoop& loop, std::vector<Address> addresses, const Key& key, Changed changed)
+      : loop_(loop), addresses_(std::move(addresses)), key_(key), changed_(std::move(changed)) {}
+
+  /// To be called from time to time; events call it as well.
+  void go_on(Clock::time_point now);
+  void happened(std::uint32_t) override { go_on(Clock::now()); }
+  /// Nothing is called any more.
+  void end();
+  /// When something is to be done though nothing happens.
+  Clock::time_point next() const;
+  State state() const { return state_; }
+  base::Descriptor socket() { return std::move(socket_); }
+  bool near() const { return addresses_[at_].local(); }
+  /// What was found at each address last, for people.
+  std::string story() const;
+
+ private:
+  enum class Step : std::uint8_t { kWait, kThere, kNext };
+  void try_on(Clock::time_point now);
+  void finish(State state);
+  void begin_round(Clock::time_point now);
+  Step begin(Clock::time_point now);
+  Step look(Clock::time_point now);
+  Step greet();
+  Step hear(Clock::time_point now);
+  Step failed(int code, const std::string& why);
+  bool only() const { return addresses_.size() == 1; }
+  Clock::duration pause() const;
+
+  EventLoop& loop_;
+  const std::vector<Address> addresses_;
+  const Key key_;
+  const Changed changed_;
+  State state_ = State::kTrying;
+  std::size_t at_ = 0;
+  base::Descriptor socket_;
+  std::optional<Watch> watch_;
+  std::optional<ClientGreeting> greeting_;  // where the connection is there
+  std::vector<std::string> found_;          // at each address
+  bool tried_ = false;                      // any of them
+  bool refused_ = false;
+  bool taken_ = false;    // in this round, somebody listens who is busy, or has been stopped
+  bool lacking_ = false;  // memory
+  Clock::time_point last_;
+  Clock::time_point first_;
+  Clock::time_point round_;  // of all addresses
+  Clock::time_point begun_;  // of this address
+};
+
+}  // namespace plait::transport::native

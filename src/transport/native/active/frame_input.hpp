@@ -1,0 +1,62 @@
+/// Cuts what comes on a connection into frames, whose bodies go straight to where they are wanted.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "transport/native/active/wire.hpp"
+#include "transport/native/frame.hpp"
+
+namespace plait::transport::native {
+
+/// Who takes frames.
+class FrameTaker {
+ public:
+  virtual ~FrameTaker() = default;
+  /// How many bytes of a frame's body come in one piece, at most kMostFront; none: there is no such frame.
+  virtual std::optional<std::size_t> front_of(const FrameHead& head) = 0;
+  /// A frame has begun to come.  Returns where the rest of its body is to be put, as long as that is; none: that is told
+  /// later, by FrameInput::resume.
+  virtual std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> front) = 0;
+  /// It is there as a whole.
+  virtual void whole(const FrameHead& head) = 0;
+};
+
+/// threads  One at a time.
+class FrameInput {
+ public:
+  enum class Outcome : std::uint8_t {
+    kMore,     ///< the next bytes may come
+    kStalled,  ///< resume() comes first
+    kWrong,    ///< these are no frames of active messages
+  };
+
+  /// Where the next bytes are to be put, one place behind the other.
+  std::array<iovec, 2> room();
+  /// So many bytes of room() have been filled.
+  Outcome took(std::size_t bytes, FrameTaker& taker);
+  /// Where the rest of the body is to be put that was begun last.
+  Outcome resume(std::span<std::byte> rest, FrameTaker& taker);
+
+ private:
+  enum class State : std::uint8_t { kHead, kFront, kRest, kStalled };
+
+  Outcome go_on(FrameTaker& taker);
+  bool take_rest(std::span<std::byte> rest, FrameTaker& taker);
+  std::span<const std::byte> there() const { return std::span(scratch_).subspan(begin_, end_ - begin_); }
+
+  State state_ = State::kHead;
+  FrameHead head_;
+  std::size_t front_ = 0;
+  std::span<std::byte> rest_;  // what is to come of it
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::array<std::byte, 2 * kMostFront> scratch_;  // what has come and has no place yet
+};
+
+}  // namespace plait::transport::native

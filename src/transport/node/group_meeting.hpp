@@ -1,0 +1,36 @@
+/// How processes agree once there is memory that the node shares.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "transport/node/group.hpp"
+#include "transport/node/meeting.hpp"
+
+namespace plait::transport::node {
+
+/// By the control block of a group.
+class GroupMeeting : public Meeting {
+ public:
+  void from_first(std::span<std::byte> bytes) override { group().broadcast(bytes, 0); }
+  bool all(bool mine) override {
+    std::array<std::int64_t, 1> least{mine ? 1 : 0};
+    group().reduce_min(least);
+    return least[0] != 0;
+  }
+  std::vector<std::int64_t> gather(std::int64_t mine) override { return group().gather(mine); }
+  void largest(std::span<std::int64_t> values) override {
+    for (std::int64_t& value : values) value = -value;
+    reduce_min(values);
+    for (std::int64_t& value : values) value = -value;
+  }
+
+ private:
+  virtual Group& group() = 0;
+  /// Over the node, or everyone.
+  virtual void reduce_min(std::span<std::int64_t> values) = 0;
+};
+
+}  // namespace plait::transport::node

@@ -1,0 +1,43 @@
+#include "transport/node/peers.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::transport::node {
+
+ProcessSeen this_process_seen() {
+  struct stat space{};
+  const bool known = ::stat("/proc/self/ns/pid", &space) == 0;
+  const base::ProcessId self = base::this_process();
+  return {known ? static_cast<std::int64_t>(space.st_ino) : -1 - self.number, self.number, self.started};
+}
+
+std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessSeen> all) {
+  // Descriptors rather than numbers, which other processes may get.
+  const ProcessSeen mine = this_process_seen();
+  std::vector<std::shared_ptr<const base::ProcessWatch>> watches;
+  watches.reserve(all.size());
+  for (const ProcessSeen& one : all) {
+    const bool reachable = one.name_space == mine.name_space && one.number != mine.number;
+    watches.push_back(reachable ? base::ProcessWatch::of({one.number, one.started}) : nullptr);
+  }
+  return watches;
+}
+
+std::int64_t hash_of(std::span<const std::int64_t> numbers) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const std::int64_t one : numbers) hash = (hash ^ static_cast<std::uint64_t>(one)) * 1099511628211ULL;
+  return static_cast<std::int64_t>(hash >> 2U);
+}
+
+void throw_ended(int worker) {
+  throw Error(ErrorKind::kSystem,
+              base::text("rank ", worker, " has ended during a collective call; nothing more can be done together"),
+              EOWNERDEAD);
+}
+
+}  // namespace plait::transport::node

@@ -1,0 +1,31 @@
+/// The processes of a node, and the end of each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/process_watch.hpp"
+
+namespace plait::transport::node {
+
+/// A process as others see it.  Numbers mean the same only inside one namespace.
+struct ProcessSeen {
+  std::int64_t name_space = 0;
+  std::int64_t number = 0;
+  std::int64_t started = 0;
+};
+
+ProcessSeen this_process_seen();
+
+/// Watches each of them but this process: nullptr for that, and where the kernel offers no watch.
+std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessSeen> all);
+
+/// A number of numbers in this order: FNV-1a, folded to 62 bits.
+std::int64_t hash_of(std::span<const std::int64_t> numbers);
+
+/// errors  kSystem (EOWNERDEAD): the worker has ended, in the words of all transports.
+[[noreturn]] void throw_ended(int worker);
+
+}  // namespace plait::transport::node

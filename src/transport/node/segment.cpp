@@ -1,0 +1,233 @@
+#include "transport/node/segment.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/text.hpp"
+#include "plait/error.hpp"
+
+namespace plait::transport::node {
+
+namespace {
+
+/// Makes a segment of a new name.  Returns an errno, 0 where it worked.
+int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
+  static std::atomic<unsigned> counter{0};
+  for (int tries = 0; tries < 100; ++tries) {
+    const std::string wanted = base::text("/plait-", ::getpid(), '-', counter++);
+    wanted.copy(name.data(), name.size() - 1);
+    name[wanted.size()] = '\0';
+    const int file = ::shm_open(name.data(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) return errno;
+    // Reserved now, because touching a page that cannot be had later is a fatal signal.
+    const int code = reserve ? ::posix_fallocate(file, 0, bytes) : ::ftruncate(file, bytes) == 0 ? 0 : errno;
+    ::close(file);
+    if (code != 0) ::shm_unlink(name.data());
+    return code;
+  }
+  return EEXIST;
+}
+
+/// The name of a segment, which goes with this.
+class Name {
+ public:
+  Name() = default;
+  ~Name() {
+    if (made_) ::shm_unlink(text());
+  }
+  Name(const Name&) = delete;
+  Name& operator=(const Name&) = delete;
+  /// Made by the first process of the node, for all of it.  Returns an errno, 0 where it worked.
+  int find(Meeting& meeting, std::int64_t bytes, bool reserve);
+  const char* text() const { return text_.data(); }
+
+ private:
+  std::array<char, 64> text_{};
+  bool made_ = false;
+};
+
+/// Maps a file at a multiple of the large page, so that large pages can be used.
+std::byte* map_aligned(int file, std::size_t bytes) {
+  constexpr auto kAlign = static_cast<std::size_t>(kAreaPage);
+  void* room = ::mmap(nullptr, bytes + kAlign, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(room);
+  const std::size_t front = (kAlign - reinterpret_cast<std::uintptr_t>(begin) % kAlign) % kAlign;
+  void* memory = ::mmap(begin + front, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+  const int code = errno;
+  if (front > 0) ::munmap(begin, front);
+  if (memory != MAP_FAILED) {
+    ::munmap(begin + front + bytes, kAlign - front);
+    return begin + front;
+  }
+  ::munmap(begin + front, bytes + kAlign - front);
+  errno = code;
+  return nullptr;
+}
+
+/// Whether a file could be opened on every process of a node; where not, it is closed on those that could.
+bool all_opened(Meeting& meeting, int& file) {
+  const bool all = meeting.all(file >= 0);
+  if (!all && file >= 0) {
+    ::close(file);
+    file = -1;
+  }
+  return all;
+}
+
+/// The value of the node's first process.
+template <typename Value>
+void from_first(Meeting& meeting, Value& value) {
+  meeting.from_first(std::as_writable_bytes(std::span(&value, 1)));
+}
+
+int Name::find(Meeting& meeting, std::int64_t bytes, bool reserve) {
+  int code = meeting.node_rank() == 0 ? create(text_, bytes, reserve) : 0;
+  made_ = meeting.node_rank() == 0 && code == 0;
+  from_first(meeting, code);
+  from_first(meeting, text_);
+  return code;
+}
+
+/// Memory without a name, which the kernel gives large pages where /dev/shm has none, and no limit of its own.  The
+/// others find it through the first process.  -1 on all of the node where that cannot be.
+int open_large_pages(Meeting& meeting, std::int64_t bytes) {
+  std::array<std::int64_t, 2> first{::getpid(), -1};
+  int file = -1;
+  if (meeting.node_rank() == 0) {
+    file = ::memfd_create("plait", MFD_CLOEXEC);
+    if (file >= 0 && ::ftruncate(file, bytes) != 0) {
+      ::close(file);
+      file = -1;
+    }
+    first[1] = file;
+  }
+  from_first(meeting, first);
+  if (meeting.node_rank() != 0 && first[1] >= 0) {
+    const std::string name = base::text("/proc/", first[0], "/fd/", first[1]);
+    file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
+    struct stat found{};
+    // Another file of that number would be one of a process in another space of numbers.
+    if (file >= 0 && (::fstat(file, &found) != 0 || found.st_size != bytes)) {
+      ::close(file);
+      file = -1;
+    }
+  }
+  return all_opened(meeting, file) ? file : -1;
+}
+
+/// The same by a name in /dev/shm, which is gone when this returns.
+int open_named(Meeting& meeting, std::int64_t bytes, int& code) {
+  Name name;
+  code = name.find(meeting, bytes, false);
+  int file = code == 0 ? ::shm_open(name.text(), O_RDWR, 0600) : -1;
+  if (code == 0 && file < 0) code = errno;
+  const bool all = all_opened(meeting, file);
+  if (!all && code == 0) code = EACCES;
+  return file;
+}
+
+/// Gives a part its pages now, because touching one that cannot be had later is a fatal signal.  Returns an errno.
+int populate(int file, std::byte* memory, std::int64_t offset, std::int64_t bytes) {
+  if (bytes == 0) return 0;
+  // More than the machine has would be found out by the kernel ending processes.
+  if (bytes / ::sysconf(_SC_PAGESIZE) >= ::sysconf(_SC_PHYS_PAGES)) return ENOMEM;
+  ::madvise(memory + offset, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+  if (::madvise(memory + offset, static_cast<std::size_t>(bytes), MADV_POPULATE_WRITE) == 0) return 0;
+  if (errno != EINVAL) return errno == EFAULT ? ENOSPC : errno;
+#endif
+  return ::posix_fallocate(file, offset, bytes);
+}
+
+}  // namespace
+
+Segment::Segment(Meeting& meeting, std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
+  Name name;
+  int code = name.find(meeting, bytes, true);
+  if (code == 0) {
+    const int file = ::shm_open(name.text(), O_RDWR, 0600);
+    if (file < 0) {
+      code = errno;
+    } else {
+      void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+      if (memory == MAP_FAILED) {
+        code = errno;
+      } else {
+        data_ = static_cast<std::byte*>(memory);
+      }
+      ::close(file);
+    }
+  }
+  std::array<std::int64_t, 1> largest{code};
+  try {
+    meeting.largest(largest);
+  } catch (...) {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+    throw;
+  }
+  if (largest[0] != 0) {
+    if (data_ != nullptr) ::munmap(data_, bytes_);
+    const auto worst = static_cast<int>(largest[0]);
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot share ", base::bytes_text(bytes), " of memory inside a node: ", std::strerror(worst),
+                           "; allow less with memory=, or enlarge /dev/shm"),
+                worst);
+  }
+}
+
+std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int64_t group) {
+  const int rank = meeting.node_rank();
+  const int size = meeting.node_size();
+  const std::int64_t mine = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
+  const std::vector<std::int64_t> parts = meeting.gather(mine);
+  std::int64_t total = kAreaPage;  // the header's page
+  std::int64_t before = kAreaPage;
+  for (int i = 0; i < size; ++i) {
+    if (i < rank) before += parts[static_cast<std::size_t>(i)];
+    total += parts[static_cast<std::size_t>(i)];
+  }
+  std::int64_t number = new_area_number();
+  from_first(meeting, number);
+  int code = 0;
+  int file = open_large_pages(meeting, total);
+  if (file < 0) file = open_named(meeting, total, code);
+  std::byte* memory = nullptr;
+  if (code == 0) {
+    memory = map_aligned(file, static_cast<std::size_t>(total));
+    code = memory == nullptr ? errno : populate(file, memory, before, mine);
+    if (code == 0 && rank == 0) code = ::posix_fallocate(file, 0, kAreaHeader);
+  }
+  if (file >= 0) ::close(file);
+  // The size as well, so that all nodes say the same.
+  std::array<std::int64_t, 2> worst{code, code == 0 ? 0 : total};
+  meeting.largest(worst);
+  if (worst[0] != 0) {
+    if (memory != nullptr) ::munmap(memory, static_cast<std::size_t>(total));
+    const auto cause = static_cast<int>(worst[0]);
+    throw Error(ErrorKind::kSystem,
+                base::text("cannot share arrays of ", base::bytes_text(worst[1]),
+                           " inside a node: ", std::strerror(cause), "; free memory, or enlarge /dev/shm"),
+                cause);
+  }
+  register_area(number, group, memory, total, size);
+  meeting.largest(std::span(worst).first(1));  // all have registered it
+  return std::make_unique<SharedPart>(number, memory + before, bytes);
+}
+
+Segment::~Segment() {
+  if (data_ != nullptr) ::munmap(data_, bytes_);
+}
+
+}  // namespace plait::transport::node

@@ -1,0 +1,34 @@
+/// What the processes of a node make in memory that they share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "transport/counter.hpp"
+#include "transport/node/meeting.hpp"
+#include "transport/node/segment.hpp"
+#include "transport/transport.hpp"
+
+namespace plait::transport::node {
+
+class Windows : public SharedWindows {
+ public:
+  Windows(Meeting& meeting, std::int64_t bytes) : segment_(meeting, bytes * meeting.node_size()), bytes_(bytes) {}
+  std::byte* part(int node_rank) const override { return segment_.data() + node_rank * bytes_; }
+  std::int64_t bytes() const override { return bytes_; }
+
+ private:
+  Segment segment_;
+  std::int64_t bytes_;
+};
+
+/// These windows, or larger ones in their stead where they have fewer bytes.  Collective over the node.
+/// errors  as Segment
+Windows& at_least(std::unique_ptr<Windows>& windows, Meeting& meeting, std::int64_t bytes);
+
+/// A counter that the processes of a node share.  Collective over the node.
+/// errors  as Segment
+std::unique_ptr<Counter> make_counter(Meeting& meeting);
+
+}  // namespace plait::transport::node

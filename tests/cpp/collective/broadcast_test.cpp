@@ -1,0 +1,62 @@
+#include "collective/broadcast.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include "collective/agree.hpp"
+#include "plait/error.hpp"
+#include "transport/thread/team.hpp"
+#include "transport/transport.hpp"
+
+namespace {
+
+using plait::Error;
+using plait::ErrorKind;
+using namespace plait::collective;
+using plait::transport::Transport;
+using plait::transport::thread::run_team;
+
+TEST(Broadcast, BringsATextOfAnyLength) {
+  run_team(3, [](Transport& transport) {
+    for (const int length : {0, 1, 503, 504, 505, 8695, 8696, 8697, 100'000}) {
+      std::string text(static_cast<std::size_t>(length), ' ');
+      for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i % 23);
+      const std::string heard = broadcast_text(transport, transport.rank() == 0 ? text : "of another rank");
+      EXPECT_EQ(heard, text) << length;
+    }
+  });
+}
+
+TEST(Broadcast, TellsNumbersOfTheFirstWorker) {
+  run_team(3, [](Transport& transport) {
+    std::array<std::int64_t, 2> numbers{-5, std::int64_t{1} << 60};
+    if (transport.rank() > 0) numbers = {-7, 3};
+    tell_numbers(transport, nullptr, numbers);
+    EXPECT_EQ(numbers[0], -5);
+    EXPECT_EQ(numbers[1], std::int64_t{1} << 60);
+  });
+}
+
+TEST(Broadcast, AnErrorComesInPlaceOfTheNumbers) {
+  for (const int size : {1, 3})
+    for (const int failing : {0, size - 1})
+      run_team(size, [=](Transport& transport) {
+        const std::exception_ptr mine = caught([&] {
+          if (transport.rank() == failing) throw Error(ErrorKind::kSystem, "no step", 5);
+        });
+        std::array<std::int64_t, 2> numbers{};
+        try {
+          tell_numbers(transport, mine, numbers);
+          ADD_FAILURE() << "rank " << transport.rank() << " has heard of no error";
+        } catch (const Error& error) {
+          EXPECT_EQ(error.system_code(), 5);
+          EXPECT_NE(std::string(error.what()).find("no step"), std::string::npos);
+        }
+      });
+}
+
+}  // namespace

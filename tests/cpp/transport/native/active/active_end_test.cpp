@@ -1,0 +1,347 @@
+// Active messages between threads that call each other by sockets, as processes do.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "job_case.hpp"
+#include "native_case.hpp"
+#include "transport/native/active/active_end.hpp"
+#include "transport/native/active/addresses.hpp"
+#include "transport/native/active/native_active.hpp"
+#include "transport/thread/team.hpp"
+#include "wrapped_transport.hpp"
+
+namespace plait::transport::native {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// Sends back what a call brings, or as many bytes as it wants; refuses heads that begin with 9.
+class Echo : public CallService {
+ public:
+  void arrived(Active& active, const Arrival& arrival) override {
+    const bool held_back = hold;
+    if (held_back) held.push_back(arrival);
+    ++calls;
+    if (!held_back) serve(active, arrival);
+  }
+  void left(int worker) override {
+    const std::scoped_lock lock(leaving_);
+    gone_.insert(worker);
+  }
+  std::set<int> gone() {
+    const std::scoped_lock lock(leaving_);
+    return gone_;
+  }
+
+  void serve(Active& active, const Arrival& arrival) {
+    if (arrival.payload_bytes == 0)
+      return answer(active, arrival, std::make_shared<Bytes>(room_of(arrival), byte_of(arrival)));
+    auto body = std::make_shared<Bytes>(static_cast<std::size_t>(arrival.payload_bytes));
+    active.take(arrival, *body, [this, &active, arrival, body](bool there) {
+      if (there) {
+        answer(active, arrival, body);
+      } else {
+        ++untaken;
+      }
+    });
+  }
+
+  std::atomic<int> calls{0};
+  std::atomic<int> untaken{0};
+  std::atomic<int> unsent{0};
+  std::atomic<bool> hold{false};
+  std::vector<Arrival> held;  // of the handler's thread
+
+ private:
+  static std::size_t room_of(const Arrival& arrival) { return static_cast<std::size_t>(arrival.room_bytes); }
+  static std::byte byte_of(const Arrival& arrival) { return arrival.head[0]; }
+  void answer(Active& active, const Arrival& arrival, const std::shared_ptr<Bytes>& body) {
+    if (byte_of(arrival) == std::byte{9}) return active.refuse(arrival, {ErrorKind::kSystem, EBADF, "not here"});
+    body->resize(room_of(arrival));
+    ++unsent;
+    active.answer(arrival, *body, [this, body] { --unsent; });
+  }
+
+  std::mutex leaving_;
+  std::set<int> gone_;
+};
+
+/// One call, and its end.
+class Told {
+ public:
+  std::function<void(const CallFailure*)> done() {
+    return [this](const CallFailure* failure) {
+      const std::scoped_lock lock(mutex_);
+      if (failure != nullptr) failure_ = *failure;
+      failed_ = failure != nullptr;
+      ++ends_;
+      changed_.notify_all();
+    };
+  }
+  bool ended() {
+    const std::scoped_lock lock(mutex_);
+    return ends_ > 0;
+  }
+  /// Empty: it was answered.
+  std::string wait(Active& active) {
+    active.look_until([this] { return ended(); });
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, seconds(20), [this] { return ends_ > 0; })) return "nothing has come";
+    EXPECT_EQ(ends_, 1);
+    return failed_ ? std::to_string(failure_.code) + " " + failure_.text : "";
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  CallFailure failure_;
+  bool failed_ = false;
+  int ends_ = 0;
+};
+
+Call call_to(int to, Told& told, std::span<const std::byte> payload, std::span<std::byte> room, int head = 0) {
+  Call call;
+  call.to = to;
+  call.head[0] = static_cast<std::byte>(head);
+  call.payload = payload;
+  call.room = room;
+  call.done = told.done();
+  return call;
+}
+
+struct End {
+  explicit End(Transport& transport) : active(make_native_active(transport, echo, losses)) {}
+  ~End() { active->stop(); }
+  std::shared_ptr<Echo> echo = std::make_shared<Echo>();
+  std::shared_ptr<Losses> losses = std::make_shared<Losses>();
+  std::shared_ptr<Active> active;
+};
+
+void meet(Transport& transport) {
+  std::int64_t one = 1;
+  transport.reduce_min(std::span(&one, 1));
+}
+
+template <typename Condition>
+bool soon_true(Condition&& condition) {
+  const auto limit = soon();
+  while (!condition() && Clock::now() < limit) std::this_thread::sleep_for(milliseconds(1));
+  return condition();
+}
+
+void call_in_all_sizes(Transport& transport) {
+  End end(transport);
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{4000}, std::size_t{70'000},
+                                  std::size_t{1} << 20, std::size_t{5'000'001}}) {
+    for (int to = 0; to < transport.size(); ++to) {
+      const Bytes payload = some_bytes(bytes, static_cast<unsigned>(to));
+      Bytes room(bytes);
+      Told told;
+      end.active->call(call_to(to, told, payload, room));
+      ASSERT_EQ(told.wait(*end.active), "");
+      ASSERT_EQ(room, payload);
+      Told read;
+      end.active->call(call_to(to, read, {}, room, 7));
+      ASSERT_EQ(read.wait(*end.active), "");
+      ASSERT_EQ(room, Bytes(bytes, std::byte{7}));
+    }
+  }
+  meet(transport);
+  EXPECT_TRUE(end.echo->gone().empty());
+  meet(transport);
+}
+
+TEST(NativeActive, CallsOfAllSizesAreAnswered) { thread::run_team(3, call_in_all_sizes); }
+
+TEST(NativeActive, RanksWithoutMpiAnswerCalls) { job_case::run_job(3, call_in_all_sizes); }
+
+TEST(NativeActive, ManyCallsAreUnderWayAndStandInLine) {
+  thread::run_team(4, [](Transport& transport) {
+    End end(transport);
+    constexpr std::size_t kCalls = 300;
+    std::deque<Told> told(kCalls);
+    std::deque<Bytes> rooms;
+    std::deque<Bytes> payloads;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+      const std::size_t bytes = i % 7 == 0 ? 200'000 : i;
+      payloads.push_back(some_bytes(bytes, static_cast<unsigned>(i)));
+      rooms.emplace_back(bytes);
+      end.active->call(call_to(static_cast<int>(i % 4), told[i], payloads[i], rooms[i]));
+    }
+    for (std::size_t i = kCalls; i-- > 0;) {
+      ASSERT_EQ(told[i].wait(*end.active), "");
+      ASSERT_EQ(rooms[i], payloads[i]);
+    }
+    meet(transport);
+  });
+}
+
+TEST(NativeActive, RefusalsSayWhy) {
+  thread::run_team(2, [](Transport& transport) {
+    End end(transport);
+    const Bytes payload = some_bytes(100'000);
+    for (const bool brings : {false, true}) {
+      Told told;
+      Bytes room(10);
+      end.active->call(
+          call_to(1 - transport.rank(), told, brings ? std::span(payload) : std::span<const std::byte>(), room, 9));
+      EXPECT_EQ(told.wait(*end.active), std::to_string(EBADF) + " not here");
+    }
+    meet(transport);
+  });
+}
+
+/// What a call brings is taken when the service wants it, and what follows it waits.
+TEST(NativeActive, PayloadsWaitUntilTheyAreTaken) {
+  thread::run_team(2, [](Transport& transport) {
+    End end(transport);
+    if (transport.rank() == 0) end.echo->hold = true;
+    meet(transport);
+    if (transport.rank() == 1) {
+      const Bytes payload = some_bytes(3'000'000);
+      std::array<Bytes, 3> rooms{Bytes(3'000'000), Bytes(3'000'000), Bytes(5)};
+      std::array<Told, 3> told;
+      end.active->call(call_to(0, told[0], payload, rooms[0]));
+      end.active->call(call_to(0, told[1], payload, rooms[1]));
+      end.active->call(call_to(0, told[2], {}, rooms[2], 3));
+      meet(transport);
+      for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(told[i].wait(*end.active), "");
+      EXPECT_EQ(rooms[0], payload);
+      EXPECT_EQ(rooms[1], payload);
+      EXPECT_EQ(rooms[2], Bytes(5, std::byte{3}));
+    } else {
+      EXPECT_TRUE(soon_true([&] { return end.echo->calls == 1; }));
+      std::this_thread::sleep_for(milliseconds(50));
+      EXPECT_EQ(end.echo->calls, 1);  // the others are behind what the first one brings
+      end.echo->hold = false;
+      end.echo->serve(*end.active, end.echo->held.front());
+      meet(transport);
+    }
+    meet(transport);
+  });
+}
+
+TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
+  thread::run_team(3, [](Transport& transport) {
+    auto end = std::make_unique<End>(transport);
+    Bytes room(4);
+    if (transport.rank() == 2) {
+      end->echo->hold = true;
+      meet(transport);
+      EXPECT_TRUE(soon_true([&] { return end->echo->calls == 2; }));
+      Told own;
+      Told late;
+      end->active->stop();
+      end->active->call(call_to(0, late, {}, room));
+      EXPECT_NE(late.wait(*end->active).find("has been freed"), std::string::npos);
+      // What it still answers goes nowhere, and is let go of.
+      end->echo->serve(*end->active, end->echo->held.front());
+      EXPECT_EQ(end->echo->unsent, 0);
+      meet(transport);
+    } else {
+      meet(transport);
+      Told told;
+      const auto begin = Clock::now();
+      end->active->call(call_to(2, told, {}, room));
+      EXPECT_EQ(told.wait(*end->active),
+                std::to_string(EOWNERDEAD) + " rank 2 has ended or left; nothing of it can be reached any more");
+      EXPECT_LT(Clock::now() - begin, seconds(5));
+      Told again;
+      end->active->call(call_to(2, again, {}, room));
+      EXPECT_NE(again.wait(*end->active).find("rank 2 has ended or left"), std::string::npos);
+      meet(transport);
+      EXPECT_TRUE(soon_true([&] { return end->echo->gone() == std::set<int>{2}; }));
+      EXPECT_NO_THROW(end->losses->check());  // it took leave
+      Told other;
+      end->active->call(call_to(1 - transport.rank(), other, {}, room));
+      EXPECT_EQ(other.wait(*end->active), "");
+    }
+    meet(transport);
+  });
+}
+
+TEST(NativeActive, OneThatStoppedBeforeItWasCalledIsGone) {
+  thread::run_team(2, [](Transport& transport) {
+    End end(transport);
+    if (transport.rank() == 1) end.active->stop();
+    meet(transport);
+    if (transport.rank() == 0) {
+      Told told;
+      Bytes room(4);
+      end.active->call(call_to(1, told, {}, room));
+      EXPECT_NE(told.wait(*end.active).find("rank 1 has ended or left"), std::string::npos);
+    }
+    meet(transport);
+  });
+}
+
+/// Between many, each has connections with some, who tell each other of a loss.
+TEST(NativeActive, ALossIsToldToAll) {
+  constexpr int kRanks = 70;
+  thread::run_team(kRanks, [](Transport& transport) {
+    End end(transport);
+    meet(transport);
+    end.losses->check_waiting();  // it waits for all, and has them watched
+    meet(transport);
+    if (transport.rank() == 3) dynamic_cast<PeerEvents&>(*end.active).heard_of_loss(41, 2);
+    const auto told = [&] {
+      try {
+        end.losses->check();
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find(transport.rank() == 41 ? "rank " : "rank 41 "), std::string::npos);
+        return true;
+      }
+      return false;
+    };
+    EXPECT_TRUE(transport.rank() == 41 || soon_true(told)) << transport.rank();
+    meet(transport);
+  });
+}
+
+TEST(NativeActive, AddressesComeAcrossNodes) {
+  thread::run_team(5, [](Transport& team) {
+    wrapped::SeveralNodes transport(team, 2);
+    Endpoints own = own_host();
+    own.name = "host" + std::to_string(team.rank());
+    for (int i = 0; i < 100; ++i) own.addresses.push_back("tcp:10.0.0.1:" + std::to_string(1000 + i));
+    const auto all = exchange_endpoints(transport, own, "");
+    ASSERT_EQ(all.size(), 5U);
+    for (std::size_t rank = 0; rank < 5; ++rank) {
+      EXPECT_EQ(all[rank].name, "host" + std::to_string(rank));
+      EXPECT_GE(all[rank].addresses.size(), 20U);  // as many as there is room for
+      EXPECT_EQ(all[rank].addresses.front(), "tcp:10.0.0.1:1000");
+    }
+    const Key key = agree_on_key(transport);
+    EXPECT_EQ(key.text().size(), 64U);
+  });
+}
+
+TEST(NativeActive, TheTroubleOfOneIsAnErrorOfAll) {
+  thread::run_team(4, [](Transport& team) {
+    wrapped::SeveralNodes transport(team, 2);
+    try {
+      exchange_endpoints(transport, own_host(), team.rank() == 2 ? "no socket" : "");
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "rank 2: no socket");
+    }
+  });
+}
+
+}  // namespace
+}  // namespace plait::transport::native

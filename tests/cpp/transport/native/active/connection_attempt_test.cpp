@@ -1,0 +1,178 @@
+// Connecting without waiting, at times that the test gives.
+#include "transport/native/active/connection_attempt.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "native_case.hpp"
+#include "transport/host/sockets.hpp"
+
+namespace plait::transport::native {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using State = ConnectionAttempt::State;
+
+/// Waits for events itself.
+class OwnLoop : public EventLoop {
+ public:
+  Watch handle(std::shared_ptr<EventHandler> handler) override {
+    handlers_[++last_] = std::move(handler);
+    return {set_.number(), last_};
+  }
+  void forget(const Watch& watch) override { handlers_.erase(watch.id()); }
+  void look_at_clock_by(Clock::time_point time) override { next = time; }
+  bool post(std::function<void()>) override { return false; }
+
+  void turn() {
+    epoll_event event{};
+    if (::epoll_wait(set_.number(), &event, 1, 10) != 1) return;
+    const auto found = handlers_.find(event.data.u64);
+    ASSERT_NE(found, handlers_.end()) << "an event of a socket that nobody waits for";
+    std::shared_ptr(found->second)->happened(event.events);
+  }
+  Clock::time_point next{};
+
+ private:
+  base::Descriptor set_{::epoll_create1(EPOLL_CLOEXEC)};
+  std::uint64_t last_ = 0;
+  std::map<std::uint64_t, std::shared_ptr<EventHandler>> handlers_;
+};
+
+/// A socket that listens, and does no more.
+class Mute {
+ public:
+  explicit Mute(bool tcp, int backlog = 8) : socket_(::socket(tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (tcp) {
+      sockaddr_in name{};
+      name.sin_family = AF_INET;
+      name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      socklen_t length = sizeof name;
+      ::bind(socket_.number(), reinterpret_cast<sockaddr*>(&name), length);
+      ::getsockname(socket_.number(), reinterpret_cast<sockaddr*>(&name), &length);
+      text = "tcp:127.0.0.1:" + std::to_string(ntohs(name.sin_port));
+    } else {
+      text = "local:plait-mute-" + std::to_string(::getpid());
+      const host::LocalAddress name(text.substr(6));
+      ::bind(socket_.number(), name.name(), name.length);
+    }
+    ::listen(socket_.number(), backlog);
+  }
+  void close() { socket_.close(); }
+  base::Descriptor accept() const { return base::Descriptor(::accept(socket_.number(), nullptr, nullptr)); }
+  std::string text;
+
+ private:
+  base::Descriptor socket_;
+};
+
+class NativeConnectionAttempt : public ::testing::Test {
+ protected:
+  std::shared_ptr<ConnectionAttempt> begin(const std::vector<std::string>& texts, const Key& of) {
+    std::vector<Address> addresses;
+    for (const std::string& text : texts) addresses.push_back(*Address::parse(text));
+    auto made = std::make_shared<ConnectionAttempt>(loop, addresses, of, [this](ConnectionAttempt&) { ++changes; });
+    made->go_on(now);
+    return made;
+  }
+  State outcome(ConnectionAttempt& attempt) {
+    const auto limit = soon();
+    while (attempt.state() == State::kTrying && Clock::now() < limit) loop.turn();
+    return attempt.state();
+  }
+  /// Time passes, in steps.
+  State pass(ConnectionAttempt& attempt, milliseconds time) {
+    for (const auto end = now + time; now < end && attempt.state() == State::kTrying; now += milliseconds(250))
+      attempt.go_on(now);
+    return attempt.state();
+  }
+
+  const Key key = Key::random();
+  OwnLoop loop;
+  Clock::time_point now = Clock::now();
+  int changes = 0;
+};
+
+TEST_F(NativeConnectionAttempt, LeadsToWhoKnowsTheKey) {
+  for (const std::string carrier : {"local:", "tcp:127."}) {
+    Served served;
+    const auto addresses = served.only(carrier).addresses;
+    ASSERT_FALSE(addresses.empty());
+    const auto attempt = begin(addresses, served.key);
+    ASSERT_EQ(outcome(*attempt), State::kThere) << attempt->story();
+    EXPECT_EQ(attempt->near(), carrier == "local:");
+    EXPECT_GE(attempt->socket().number(), 0);
+    EXPECT_TRUE(served.peer());
+  }
+  EXPECT_EQ(changes, 2);
+}
+
+TEST_F(NativeConnectionAttempt, OneThatRefusesIsKnownAtOnce) {
+  for (const bool tcp : {false, true}) {
+    Mute gone(tcp);
+    gone.close();
+    const auto attempt = begin({gone.text}, key);
+    EXPECT_EQ(outcome(*attempt), State::kRefused);
+    EXPECT_NE(attempt->story().find(gone.text), std::string::npos);
+  }
+}
+
+TEST_F(NativeConnectionAttempt, AnotherKeyIsAnotherProcess) {
+  Served served;
+  const auto attempt = begin(served.only("local:").addresses, key);
+  EXPECT_EQ(outcome(*attempt), State::kRefused);
+  EXPECT_NE(attempt->story().find("another key"), std::string::npos) << attempt->story();
+}
+
+TEST_F(NativeConnectionAttempt, AnAddressOfSomebodyElseIsPassedOver) {
+  Mute gone(true);
+  gone.close();
+  Served other;
+  Served served;
+  const auto attempt = begin(
+      {gone.text, other.only("tcp:127.").addresses.front(), served.only("tcp:127.").addresses.front()}, served.key);
+  EXPECT_EQ(outcome(*attempt), State::kThere) << attempt->story();
+}
+
+/// A host that does not answer: its line of callers is full, and what calls it is dropped.
+TEST_F(NativeConnectionAttempt, AHostThatDoesNotAnswerIsLostAfterNineSeconds) {
+  const Mute full(true, 0);
+  const auto first = begin({full.text}, key);
+  while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
+  const auto attempt = begin({full.text}, key);
+  EXPECT_EQ(pass(*attempt, milliseconds(8900)), State::kTrying);
+  EXPECT_EQ(pass(*attempt, milliseconds(500)), State::kUnanswered) << attempt->story();
+}
+
+/// A process that is stopped: its system takes the connection, and it says nothing.
+TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedFor) {
+  for (const bool tcp : {false, true}) {
+    Mute mute(tcp);
+    const auto attempt = begin({mute.text}, key);
+    EXPECT_EQ(pass(*attempt, seconds(60)), State::kTrying);
+    mute.close();  // it ends: what waited in its line is closed
+    EXPECT_EQ(pass(*attempt, seconds(20)), State::kRefused);
+  }
+}
+
+TEST_F(NativeConnectionAttempt, OneThatIsEndedCallsNobody) {
+  const Mute mute(false);
+  const auto attempt = begin({mute.text}, key);
+  attempt->end();
+  attempt->go_on(now + seconds(100));
+  EXPECT_EQ(changes, 0);
+  EXPECT_EQ(attempt->next(), Clock::time_point::max());
+}
+
+}  // namespace
+}  // namespace plait::transport::native

@@ -1,0 +1,83 @@
+"""Programs whose ranks are started without MPI."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+
+HEAD = """
+import os, signal, sys, time
+import numpy as np
+import plait
+comm = plait.world()
+rank, size = comm.rank, comm.size
+"""
+PLAIT = (sys.executable, "-m", "plait.cli")
+
+
+def python(source: str) -> list[str]:
+    """The command of a program whose ranks have met."""
+    return [sys.executable, "-c", HEAD + textwrap.dedent(source)]
+
+
+def start(ranks: int | None, command: Sequence[str], *options: str, **more) -> subprocess.Popen[str]:
+    """Starts `plait run`."""
+    number = [] if ranks is None else ["-n", str(ranks)]
+    return subprocess.Popen(
+        [*PLAIT, "run", *number, *options, "--", *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **{"stdin": subprocess.DEVNULL, **more},
+    )
+
+
+def run(ranks: int | None, command: Sequence[str], *options: str, **more) -> tuple[int, str]:
+    """Status and output of `plait run`."""
+    given = more.pop("input", None)
+    if given is not None:
+        more["stdin"] = subprocess.PIPE
+    with start(ranks, command, *options, **more) as job:
+        try:
+            output, _ = job.communicate(given, timeout=100)
+        except BaseException:
+            job.kill()
+            raise
+    return job.returncode, output
+
+
+def check(ranks: int, source: str) -> str:
+    """What the ranks of a program print, which end well."""
+    status, output = run(ranks, python(source))
+    assert status == 0, output
+    return output
+
+
+@contextlib.contextmanager
+def by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[subprocess.Popen[str]]]:
+    """Starts a process for each of these settings, as a shell does; they end with the block."""
+    ranks = [
+        subprocess.Popen(
+            command,
+            env={**os.environ, **own},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for own in settings
+    ]
+    try:
+        yield ranks
+    finally:
+        for one in ranks:
+            if one.poll() is None:
+                one.kill()
+            one.communicate()
+
+
+def job(rank: int, size: int, name: str = "hand") -> dict[str, str]:
+    """The settings of a rank."""
+    return {"PLAIT_JOB": name, "PLAIT_SIZE": str(size), "PLAIT_RANK": str(rank)}

@@ -1,0 +1,221 @@
+"""Files, redistributions, streams, pipes and traces between ranks without MPI, against NumPy."""
+
+import json
+import os
+import subprocess
+import sys
+
+import jobs
+import numpy as np
+import pytest
+
+import plait
+import plait.trace
+
+ORACLE = """
+import random
+chance = random.Random(SEED)
+
+def layout_of(shape, ranks):
+    grid, dist, left = [], [], ranks
+    for _ in shape:
+        whole = [d for d in range(1, left + 1) if left % d == 0]
+        p = chance.choice(whole)
+        left //= p
+        grid.append(p)
+    grid[chance.randrange(len(grid))] *= left
+    for p in grid:
+        dist.append(chance.choice(["block", "balanced", "cyclic", "cyclic(2)", "cyclic(5)", "block(50)"]))
+    return plait.Layout(shape, dist, grid=tuple(grid), order=chance.choice("CF"))
+
+def part_of(whole, layout):
+    return np.asarray(whole[np.ix_(*layout.indices(rank))], order="F" if layout.order == "F" else "C")
+
+def same(found, expected):
+    assert found.shape == expected.shape and found.dtype == expected.dtype, (found.shape, expected.shape)
+    assert (found == expected).all()
+
+SHAPES = [(1,), (37,), (5, 7), (24, 18), (3, 50, 2), (6, 1, 11)]
+"""
+
+
+def oracle(seed, source):
+    return ORACLE.replace("SEED", str(seed)) + source
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_files_in_every_layout(ranks, tmp_path, nothing_left):
+    source = """
+for case in range(25):
+    shape = chance.choice(SHAPES)
+    whole = (np.arange(np.prod(shape)) * 1.5 + case).reshape(shape).astype(chance.choice(["f8", "i4", "u1", "c16"]))
+    options = dict(strategy=chance.choice(["direct", "two-phase", None]), memory=chance.choice([0, 200, 4096]))
+    first, second = layout_of(shape, size), layout_of(shape, size)
+    name = os.path.join(FOLDER, f"{case}.npy")
+    with plait.open(name, "w", comm=comm, shape=shape, dtype=whole.dtype, order=chance.choice("CF"), **options) as file:
+        file.write(part_of(whole, first), first)
+    same(np.load(name), whole)
+    with plait.open(name, comm=comm, **options) as file:
+        same(file.read(second), part_of(whole, second))
+    comm.barrier()
+print("well")
+""".replace("FOLDER", repr(str(tmp_path)))
+    assert jobs.check(ranks, oracle(ranks, source)) == "well\n" * ranks
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6])
+def test_redistributions_in_every_layout(ranks):
+    source = """
+for case in range(25):
+    shape = chance.choice(SHAPES)
+    whole = (np.arange(np.prod(shape)) + case).reshape(shape).astype(chance.choice(["f8", "i2"]))
+    first, second = layout_of(shape, size), layout_of(shape, size)
+    options = dict(memory=chance.choice([None, 64, 4096]))
+    same(plait.redistribute(part_of(whole, first), first, second, comm, **options), part_of(whole, second))
+    shared = plait.empty(first, whole.dtype, comm=comm)  # whose memory all ranks see
+    shared[...] = part_of(whole, first)
+    target = plait.empty(second, whole.dtype, comm=comm)
+    plait.redistribute(shared, first, second, comm, out=target)
+    same(target, part_of(whole, second))
+    plan = plait.Redistribution(first, second, whole.dtype, comm)
+    plan.source[...] = part_of(whole, first)
+    same(plan.run(), part_of(whole, second))
+print("well")
+"""
+    assert jobs.check(ranks, oracle(10 + ranks, source)) == "well\n" * ranks
+
+
+def test_nonblocking_accesses(tmp_path):
+    source = f"""
+    layout = plait.Layout((60, 40), "(cyclic(3), *)", grid=(size,))
+    whole = np.arange(2400.0).reshape(60, 40)
+    mine = np.ascontiguousarray(whole[layout.indices(rank)[0]])
+    with plait.open("{tmp_path}/a.npy", "w", comm=comm, shape=(60, 40), dtype="f8") as file:
+        file.iwrite(mine, layout).wait()
+    with plait.open("{tmp_path}/a.npy", comm=comm) as file:
+        requests = [file.iread(layout) for _ in range(5)]
+        for request in reversed(requests):
+            assert (request.wait() == mine).all()
+    print("well")
+    """
+    assert jobs.check(3, source) == "well\n" * 3
+
+
+@pytest.mark.parametrize("mode", [1, 2, 3, 4])
+def test_streams(mode, tmp_path):
+    np.arange(3000, dtype="i8").tofile(tmp_path / "numbers")
+    source = f"""
+    with plait.open("{tmp_path}/numbers", comm=comm, shape=(3000,), dtype="i8") as file:
+        with file.stream({mode}) as stream:
+            found = [stream.read(100) for _ in range({"30 if rank == 0 else 0" if mode == 1 else "10"})]
+    got = comm.allgather([one.tolist() for one in found])
+    if rank == 0:
+        flat = [number for one in got for part in one for number in part]
+        if {mode} in (1, 2, 3):
+            assert sorted(flat) == list(range(3000)), len(flat)
+        else:
+            assert all(one == got[0] for one in got) and flat[:1000] == list(range(1000))
+        print("well")
+    """
+    assert jobs.check(3, source) == "well\n"
+
+
+def test_a_collective_fails_together(tmp_path):
+    source = f"""
+    layout = plait.Layout((60, 40), "(block, *)", grid=(size,))
+    try:
+        with plait.open("{tmp_path}/a.npy", "w", comm=comm, shape=(60, 40), dtype="f8") as file:
+            file.write(np.zeros((3, 3) if rank == 1 else layout.local_shape(rank)), layout)
+    except plait.ArgumentError as error:
+        print(error)
+    """
+    lines = jobs.check(3, source).splitlines()
+    assert len(lines) == 3
+    assert len(set(lines)) == 1
+    assert "(on rank 1)" in lines[0]
+    assert list(tmp_path.glob("*.npy")) == []
+
+
+def test_a_forgotten_communicator_is_noticed(tmp_path):
+    source = f"""
+    comm.barrier()
+    try:
+        with plait.open("{tmp_path}/a.npy", "w", shape=(4,), dtype="f8") as file:
+            comm.barrier()
+            file.write(np.zeros(4))
+    except plait.ArgumentError as error:
+        print(error)
+        comm.barrier() if "is writing" in str(error) else None
+    """
+    status, output = jobs.run(2, jobs.python(source))
+    assert status in (0, 1)
+    assert "pass all ranks a communicator" in output
+
+
+@pytest.mark.parametrize(("writers", "readers"), [(3, 2), (2, 3), (3, 1), (1, 4)])
+def test_pipes_between_two_runs(writers, readers):
+    write = """
+    layout = plait.Layout((40, 30), "(block, cyclic(2))", grid=(size, 1))
+    with plait.open("pipe:flow", "w", comm=comm, shape=(40, 30), dtype="f8") as file:
+        for step in range(4):
+            whole = np.arange(1200.0).reshape(40, 30) + step
+            file.write(np.ascontiguousarray(whole[np.ix_(*layout.indices(rank))]), layout)
+    """
+    read = """
+    layout = plait.Layout((40, 30), "(*, cyclic(3))", grid=(size,))
+    steps = 0
+    with plait.open("pipe:flow", comm=comm) as file:
+        for step in file:
+            found = file.read(layout)
+            whole = np.arange(1200.0).reshape(40, 30) + steps
+            assert (found == whole[np.ix_(*layout.indices(rank))]).all()
+            steps += 1
+    print(steps)
+    """
+    with jobs.start(writers, jobs.python(write)) as writer:
+        assert jobs.check(readers, read) == "4\n" * readers
+        assert writer.communicate(timeout=60)[0] == ""
+    assert writer.returncode == 0
+
+
+def test_a_pipe_to_a_process_by_itself():
+    write = """
+    layout = plait.Layout((40,), "(cyclic)", grid=(size,))
+    with plait.open("pipe:flow", "w", comm=comm, shape=(40,), dtype="i8") as file:
+        file.write(np.arange(40)[layout.indices(rank)[0]].copy(), layout)
+    """
+    with jobs.start(3, jobs.python(write)) as writer, plait.open("pipe:flow") as file:
+        for _ in file:
+            assert file.read().tolist() == list(range(40))
+        assert writer.wait(timeout=60) == 0
+
+
+def test_traces_know_the_ranks(tmp_path):
+    source = f"""
+    layout = plait.Layout((60, 40), "(block, *)", grid=(size,))
+    with plait.open("{tmp_path}/a.npy", "w", comm=comm, shape=(60, 40), dtype="f8") as file:
+        file.write(np.zeros(layout.local_shape(rank)), layout)
+    """
+    status, output = jobs.run(3, jobs.python(source), env={**os.environ, "PLAIT_TRACE": str(tmp_path / "t.plait")})
+    assert status == 0, output
+    assert "write" in json.dumps(plait.trace.report(tmp_path / "t.plait"))
+    with plait.trace.open(tmp_path / "t.plait") as trace:
+        list(trace)
+        assert sorted(process.rank for process in trace.processes) == [0, 1, 2]
+
+
+def test_recorded_programs_know_their_ranks(tmp_path):
+    path = tmp_path / "t.plait"
+    source = f"open('{tmp_path}/' + str(rank), 'w').write('x')"
+    command = [*jobs.PLAIT, "trace", "record", "-q", "-o", path, "--", *jobs.PLAIT, "run", "-n", "3"]
+    found = subprocess.run([*map(str, command), *jobs.python(source)], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    with plait.trace.open(path) as trace:
+        list(trace)
+        assert {process.rank for process in trace.processes} >= {0, 1, 2}
+
+
+def test_programs_without_a_job_are_not_changed():
+    source = "import plait; plait.world(); import sys; print([m for m in sys.modules if 'mpi4py' in m])"
+    found = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"

@@ -1,0 +1,79 @@
+"""Files on other ranks' disks, and Shared Files, of ranks without MPI."""
+
+import time
+
+import jobs
+import pytest
+
+
+def test_one_sided_files(tmp_path, nothing_left):
+    source = f"""
+    from plait import distant
+    own = "{tmp_path}/own" + str(rank)
+    with distant.open(own, "w", comm=comm) as files:
+        for to in range(size):
+            files.write(rank * 4000, np.full(1000, 100 * rank + to, "i4"), to)
+        comm.barrier()
+        for home in range(size):
+            for part in range(size):
+                found = files.read(part * 4000, np.empty(1000, "i4"), home)
+                assert (found == 100 * part + home).all(), (home, part)
+        comm.barrier()
+    print("well")
+    """
+    assert jobs.check(3, source) == "well\n" * 3
+
+
+@pytest.mark.parametrize("place", ["one", "striped"])
+def test_shared_files(place, tmp_path):
+    source = f"""
+    from plait import shared
+    with shared.open("{tmp_path}/all", "w", comm=comm, place="{place}") as file:
+        file.write(rank * 5000, np.full(5000, rank, "u1"))
+        comm.barrier()
+        found = file.read(0, np.empty(5000 * size, "u1"))
+        assert (found == np.repeat(np.arange(size), 5000)).all()
+        comm.barrier()
+    print("well")
+    """
+    assert jobs.check(3, source) == "well\n" * 3
+
+
+def test_arrays_on_the_ranks_disks(tmp_path, nothing_left):
+    source = f"""
+    whole = np.arange(2400.0).reshape(60, 40)
+    rows = plait.Layout((60, 40), "(cyclic(3), *)", grid=(size,))
+    columns = plait.Layout((60, 40), "(*, block)", grid=(size,))
+    with plait.open("distant:a?folder={tmp_path}", "w", comm=comm, shape=(60, 40), dtype="f8") as file:
+        file.write(np.ascontiguousarray(whole[rows.indices(rank)[0]]), rows)
+    with plait.open("distant:a?folder={tmp_path}", comm=comm) as file:
+        assert (file.read(columns) == whole[:, columns.indices(rank)[1]]).all()
+    print("well")
+    """
+    assert jobs.check(3, source) == "well\n" * 3
+
+
+def test_a_killed_rank_is_an_error_of_calls_to_it(tmp_path):
+    source = f"""
+    from plait import distant
+    with distant.open("{tmp_path}/own" + str(rank), "w", comm=comm, temporary=True) as files:
+        files.write(0, np.zeros(1000), (rank + 1) % size)
+        comm.barrier()
+        print("there", flush=True)
+        if rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.5)
+        try:
+            comm.barrier()
+        except plait.Error as error:
+            print(time.time(), error, flush=True)
+        os._exit(0)
+    """
+    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        for one in ranks:
+            assert one.stdout.readline() == "there\n"
+        ended = time.time()
+        for one in (ranks[0], ranks[2]):
+            seconds, _, words = one.communicate(timeout=30)[0].partition(" ")
+            assert "rank 1 has ended" in words
+            assert float(seconds) - ended < 2.5

@@ -1,0 +1,82 @@
+"""Ranks without MPI in C, C++ and Fortran."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import jobs
+import numpy as np
+import pytest
+from fortran import compile_program, needs_fortran
+
+import plait
+
+ROOT = Path(__file__).parents[3]
+LIBRARIES = Path(plait.__file__).parent
+CPP = """
+#include <plait/comm.hpp>
+#include <plait/error.hpp>
+#include <cstdio>
+#include <string>
+
+int main() {
+  const plait::Comm comm = plait::Comm::world();
+  comm.barrier();
+  std::string all;
+  for (const std::string& one : comm.allgather(std::to_string(comm.rank() * 10))) all += one + ' ';
+  if (plait::Comm::world(0).rank() != comm.rank()) return 1;  // the same again
+  try {
+    plait::Comm::world(-1);
+    return 2;
+  } catch (const plait::Error&) {
+  }
+  std::printf("%d of %d: %s\\n", comm.rank(), comm.size(), all.c_str());
+}
+"""
+
+
+def compiled(source, folder, *flags):
+    compiler = shutil.which("gcc" if source.suffix == ".c" else "g++")
+    if compiler is None:
+        pytest.skip("no compiler")
+    result = folder / source.stem
+    options = ["-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", *flags]
+    libraries = [f"-L{LIBRARIES}", "-lplait", f"-Wl,-rpath,{LIBRARIES}"]
+    done = subprocess.run(
+        [compiler, *options, source, "-o", result, *libraries], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return result
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_c(ranks, tmp_path):
+    program = compiled(ROOT / "tests/c/job_ranks.c", tmp_path, "-std=c11", "-Wpedantic")
+    status, output = jobs.run(ranks, [program, tmp_path / "a.npy"])
+    assert (status, sorted(output.splitlines())) == (0, [f"rank {rank} of {ranks}" for rank in range(ranks)]), output
+    assert (np.load(tmp_path / "a.npy") == np.arange(48.0).reshape(8, 6)).all()
+
+
+def test_cpp(tmp_path):
+    source = tmp_path / "ranks.cpp"
+    source.write_text(CPP)
+    status, output = jobs.run(3, [compiled(source, tmp_path, "-std=c++20")])
+    assert (status, sorted(output.splitlines())) == (0, [f"{rank} of 3: 0 10 20 " for rank in range(3)]), output
+
+
+@needs_fortran
+@pytest.mark.parametrize("kind", [4, 8])
+def test_fortran(kind, tmp_path):
+    program = compile_program("job_ranks.f90", tmp_path, kind)
+    status, output = jobs.run(3, [program, tmp_path / "a.npy"])
+    assert (status, sorted(output.splitlines())) == (0, [f"rank {rank} of 3" for rank in range(3)]), output
+    assert (np.arange(48.0).reshape(8, 6) == np.load(tmp_path / "a.npy").T).all()
+
+
+@needs_fortran
+def test_primitives_of_1993(tmp_path):
+    program = compile_program("matrix.f90", tmp_path)
+    status, output = jobs.run(2, [program], cwd=tmp_path)
+    assert (status, "fda" in output) == (0, True), output
+    expected = np.array([[i + 0.001 * j for j in range(1, 8)] for i in range(1, 10)])
+    np.testing.assert_allclose(np.fromfile(tmp_path / "matrix.bin").reshape(9, 7, order="F"), expected, rtol=1e-15)

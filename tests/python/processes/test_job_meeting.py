@@ -1,0 +1,270 @@
+"""How ranks without MPI find each other, and what happens where they do not, or where one goes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import jobs
+import pytest
+
+import plait
+
+ASK = "import plait, sys\ntry:\n    plait.world(timeout={})\nexcept plait.Error as error:\n    sys.exit(str(error))"
+TWO = jobs.job(0, 2), jobs.job(1, 2)
+
+
+def asking(seconds):
+    return [sys.executable, "-c", ASK.format(seconds)]
+
+
+def answers(ranks):
+    return [one.communicate(timeout=60)[0] for one in ranks]
+
+
+def test_a_process_by_itself():
+    comm = plait.world()
+    assert (comm.rank, comm.size, comm.Get_rank(), comm.Get_size()) == (0, 1, 0, 1)
+    comm.barrier()
+    assert (comm.allgather([1]), comm.bcast("x"), repr(comm)) == ([[1]], "x", "<plait.Comm rank 0 of 1>")
+
+
+def test_ranks_started_by_hand():
+    source = "comm.barrier(); print(comm.allgather((rank, 'x' * rank)), comm.bcast({1: rank}, root=2))"
+    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 4) for rank in (3, 0, 2, 1))) as ranks:
+        assert answers(ranks) == ["[(0, ''), (1, 'x'), (2, 'xx'), (3, 'xxx')] {1: 2}\n"] * 4
+
+
+def test_jobs_of_two_names_at_a_time():
+    settings = [jobs.job(rank, 2, name) for name in ("one", "two") for rank in range(2)]
+    source = "print(os.environ['PLAIT_JOB'], comm.allgather(os.environ['PLAIT_JOB']))"
+    with jobs.by_hand(jobs.python(source), *settings) as ranks:
+        assert answers(ranks) == ["one ['one', 'one']\n"] * 2 + ["two ['two', 'two']\n"] * 2
+
+
+def test_a_name_may_be_used_again_and_again():
+    for _ in range(3):
+        with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
+            assert answers(ranks) == ["2\n", "2\n"]
+
+
+@pytest.mark.parametrize(
+    ("size", "present", "missing"),
+    [(2, [0], "rank 1"), (4, [1, 2], "ranks 0, 3"), (20, [3], "ranks 0, 1, 2, 4, 5, 6, 7, 8 and 11 more")],
+)
+def test_missing_ranks_are_named_in_time(size, present, missing):
+    began = time.monotonic()
+    with jobs.by_hand(asking(1.5), *(jobs.job(rank, size) for rank in present)) as ranks:
+        found = answers(ranks)
+    assert time.monotonic() - began < 15
+    for text in found:
+        assert text.startswith(f"{missing} of the job hand ({size} ranks) ha"), text
+        assert "not come within 1.5 s" in text
+
+
+def test_a_wait_may_be_interrupted():
+    with jobs.by_hand(jobs.python(""), jobs.job(0, 2)) as (rank,):
+        time.sleep(1.5)
+        rank.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert "KeyboardInterrupt" in rank.communicate(timeout=30)[0]
+    assert time.monotonic() - began < 5
+
+
+def test_a_rank_that_ends_before_all_have_come(meeting_folder):
+    with jobs.by_hand(asking(30), jobs.job(0, 3), jobs.job(1, 3)) as ranks:
+        while not (meeting_folder / "hand.job").exists():
+            time.sleep(0.01)
+        time.sleep(1.5)  # both are there
+        ranks[1].kill()
+        began = time.monotonic()
+        text = ranks[0].communicate(timeout=30)[0]
+    assert text.startswith(f"rank 1 of the job hand (process {ranks[1].pid}) has ended, or given up, before all 3"), (
+        text
+    )
+    assert time.monotonic() - began < 2
+
+
+def test_sizes_that_differ():
+    with jobs.by_hand(asking(20), jobs.job(0, 3), jobs.job(1, 2)) as ranks:
+        for text in answers(ranks):
+            assert "says that it has" in text, text
+            assert "give all of them the same PLAIT_SIZE" in text
+
+
+def test_two_processes_of_one_rank():
+    with jobs.by_hand(asking(20), jobs.job(1, 3), jobs.job(1, 3)) as ranks:
+        found = answers(ranks)
+    assert found[0] == found[1]
+    assert found[0].startswith("two processes say that they are rank 1 of the job hand: ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"PLAIT_SIZE": "2", "PLAIT_RANK": "0"}, "PLAIT_JOB is not"),
+        ({"PLAIT_SIZE": "2", "PLAIT_JOB": "a"}, "PLAIT_RANK is not"),
+        ({"PLAIT_RANK": "0", "PLAIT_JOB": "a"}, "PLAIT_SIZE is not"),
+        (
+            {"PLAIT_SIZE": "2", "PLAIT_RANK": "2", "PLAIT_JOB": "a"},
+            "PLAIT_RANK is '2', and must be a number from 0 to 1",
+        ),
+        ({"PLAIT_SIZE": "2", "PLAIT_RANK": "-1", "PLAIT_JOB": "a"}, "PLAIT_RANK is '-1'"),
+        ({"PLAIT_SIZE": "0", "PLAIT_RANK": "0", "PLAIT_JOB": "a"}, "PLAIT_SIZE is '0'"),
+        ({"PLAIT_SIZE": "2x", "PLAIT_RANK": "0", "PLAIT_JOB": "a"}, "PLAIT_SIZE is '2x'"),
+        ({"PLAIT_SIZE": "99999", "PLAIT_RANK": "0", "PLAIT_JOB": "a"}, "a number from 1 to 4096"),
+        ({"PLAIT_SIZE": "2", "PLAIT_RANK": "0", "PLAIT_JOB": "a/b"}, "PLAIT_JOB is 'a/b'"),
+        ({"PLAIT_SIZE": "2", "PLAIT_RANK": "0", "PLAIT_JOB": ".a"}, "PLAIT_JOB is '.a'"),
+        ({"PLAIT_SIZE": "2", "PLAIT_RANK": "0", "PLAIT_JOB": "a" * 250}, "at most "),
+    ],
+)
+def test_wrong_settings(settings, words):
+    with jobs.by_hand(asking(5), settings) as (rank,):
+        text = rank.communicate(timeout=30)[0]
+    assert words in text
+    assert "plait run" in text
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan"), "soon", None, True])
+def test_wrong_timeouts(timeout):
+    with pytest.raises(plait.ArgumentError, match="timeout="):
+        plait.world(timeout=timeout)
+
+
+def test_a_folder_that_others_see(meeting_folder):
+    meeting_folder.chmod(0o755)
+    with jobs.by_hand(asking(5), jobs.job(0, 2)) as (rank,):
+        assert "can be seen by other users" in rank.communicate(timeout=30)[0]
+
+
+def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
+    (meeting_folder / "hand.job").write_text("something")  # of a job that was killed, as nobody holds it
+    with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
+        assert answers(ranks) == ["2\n", "2\n"]
+
+
+def test_a_launcher_of_mpi_is_told_from_a_job():
+    source = "from plait import _core\ntry:\n    _core.Comm.world(1.0)\nexcept ValueError as error:\n    print(error)"
+    found = subprocess.run(
+        [sys.executable, "-c", source],
+        env={**os.environ, "PMI_RANK": "1", "PMI_SIZE": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.startswith("this process is rank 1 of a job that an MPI launcher has started")
+
+
+WAITING = """
+print("there", flush=True)
+try:
+    for _ in range(10**9): {}
+except plait.Error as error:
+    print(rank, type(error).__mro__[1].__name__, error.errno, error, round(time.time(), 2), flush=True)
+"""
+ENDED = "has ended during a collective call; nothing more can be done together"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "comm.barrier()",
+        "comm.allgather(b'x' * 300000)",
+        "plait.empty(plait.Layout((8, 8), '(block, *)', grid=(size,)), 'f8', comm=comm)",
+    ],
+)
+def test_a_killed_rank_is_an_error_on_the_others_within_a_second(call):
+    with jobs.by_hand(jobs.python(WAITING.format(call)), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        for one in ranks:
+            assert one.stdout.readline() == "there\n"
+        time.sleep(0.5)
+        killed = time.time()
+        ranks[1].kill()
+        found = [ranks[0].communicate(timeout=30)[0], ranks[2].communicate(timeout=30)[0]]
+    for text in found:
+        assert "rank 1 has ended" in text, text
+        assert float(text.split()[-1]) - killed < 1.5
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("raise RuntimeError('no more')", "rank 1 has left the program (RuntimeError: no more)"),
+        ("sys.exit(0)", "rank 1 has left the program;"),
+        ("os._exit(0)", ENDED),
+    ],
+)
+def test_a_rank_that_leaves_tells_why(end, words):
+    source = f"""
+    comm.barrier()
+    if rank == 1: {end}
+    time.sleep(0.5)
+    try:
+        comm.barrier()
+    except plait.Error as error:
+        print(error)
+    """
+    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        found = answers(ranks)
+    assert words in found[0], found
+    assert words in found[2]
+
+
+def test_a_rank_that_has_done_its_part_may_end():
+    source = """
+    import signal
+    if rank == 0:
+        comm.barrier()  # which the last one comes to when rank 1 has long ended
+        print(comm.rank)
+    elif rank == 1:
+        import threading
+        from plait import _core
+        threading.Timer(1.0, lambda: None)
+        comm.barrier()
+    else:
+        time.sleep(1)
+        comm.barrier()
+        time.sleep(1)
+        print("slow", flush=True)
+    """
+    with jobs.by_hand(jobs.python(source), *(jobs.job(rank, 3) for rank in range(3))) as ranks:
+        assert answers(ranks) == ["0\n", "", "slow\n"]
+
+
+def test_a_forked_child_has_no_part_in_the_job():
+    source = """
+    import os
+    child = os.fork()
+    if child == 0:
+        for call in (comm.barrier, plait.world):
+            try:
+                call()
+            except plait.ArgumentError as error:
+                assert "belongs to process" in str(error), error
+            else:
+                os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    comm.barrier()
+    print("well")
+    """
+    with jobs.by_hand(jobs.python(source), *TWO) as ranks:
+        assert answers(ranks) == ["well\n", "well\n"]
+
+
+def test_nothing_of_the_job_is_left_behind(meeting_folder):
+    before = set(os.listdir("/dev/shm"))
+    source = """
+    memory = plait.empty(plait.Layout((1000, 1000), "(block, *)", grid=(size,)), "f8", comm=comm)
+    comm.barrier()
+    print("there", flush=True)
+    time.sleep(60)
+    """
+    with jobs.by_hand(jobs.python(source), *TWO) as ranks:
+        for one in ranks:
+            assert one.stdout.readline() == "there\n"
+        for one in ranks:
+            one.kill()
+    assert set(os.listdir("/dev/shm")) <= before
+    assert list(meeting_folder.iterdir()) == []

@@ -1,0 +1,246 @@
+"""`plait run`: what it starts, hands on and ends with."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import jobs
+import pytest
+from click.testing import CliRunner
+
+from plait.cli import main
+
+SLEEP = "print('there', flush=True)\ntime.sleep(60)"
+
+
+def there(job, ranks):
+    """Waits until so many ranks have said that they are there."""
+    assert [job.stdout.readline() for _ in range(ranks)] == ["there\n"] * ranks
+
+
+def ended(process):
+    """Whether a process has ended, or only waits to be waited for."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_ranks_have_numbers(ranks):
+    output = jobs.check(ranks, "print(rank, size, os.environ['PLAIT_RANK'], os.environ['PLAIT_SIZE'])")
+    assert sorted(output.splitlines()) == [f"{rank} {ranks} {rank} {ranks}" for rank in range(ranks)]
+
+
+def test_as_many_as_cores():
+    status, output = jobs.run(None, ["sh", "-c", "echo rank $PLAIT_RANK"])
+    assert (status, len(output.splitlines())) == (0, len(os.sched_getaffinity(0)))
+
+
+def test_a_program_that_does_not_ask_for_its_job():
+    assert jobs.run(3, ["true"]) == (0, "")
+
+
+def test_options_of_the_program_are_its_own():
+    status, output = jobs.run(1, ["echo", "-n", "3", "--label"])
+    assert (status, output) == (0, "3 --label")
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_the_status_is_that_of_the_rank_that_fails(bad):
+    began = time.monotonic()
+    status, output = jobs.run(3, jobs.python(f"comm.barrier()\nif rank == {bad}: sys.exit(7)\ntime.sleep(60)"))
+    assert (status, time.monotonic() - began < 20) == (7, True), output
+    assert f"plait: rank {bad} (process " in output
+    assert "ended with status 7; the other ranks are ended\n" in output
+
+
+def test_the_status_of_a_rank_that_a_signal_ends():
+    status, output = jobs.run(2, jobs.python("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(60)"))
+    assert status == 128 + signal.SIGKILL
+    assert "was ended by SIGKILL" in output
+
+
+def test_ranks_that_ignore_the_request_are_ended():
+    began = time.monotonic()
+    source = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ncomm.barrier()\nif rank: sys.exit(3)\ntime.sleep(60)"
+    status, _ = jobs.run(2, jobs.python(source))
+    assert status == 3
+    assert 4 < time.monotonic() - began < 30
+
+
+def test_what_ranks_have_started_ends_with_them():
+    source = """
+    import subprocess
+    child = subprocess.Popen(["sleep", "60"])
+    print(child.pid, flush=True)
+    comm.barrier()
+    if rank: os._exit(2)
+    time.sleep(60)
+    """
+    status, output = jobs.run(2, jobs.python(source))
+    assert status == 2
+    children = [int(line) for line in output.splitlines() if line.isdigit()]
+    assert len(children) == 2
+    deadline = time.monotonic() + 5
+    while not all(map(ended, children)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert all(map(ended, children))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])
+def test_signals_go_to_all_ranks(number):
+    source = f"""
+    got = []
+    signal.signal({int(number)}, lambda *_: got.append(1))
+    comm.barrier()
+    print("there", flush=True)
+    while not got: time.sleep(0.01)
+    print("got it", flush=True)
+    """
+    with jobs.start(3, jobs.python(source)) as job:
+        there(job, 3)
+        job.send_signal(number)
+        assert job.communicate(timeout=30)[0] == "got it\n" * 3
+    assert job.returncode == 0
+
+
+def test_keys_of_a_terminal_reach_each_rank_once():
+    source = """
+    got = []
+    signal.signal(signal.SIGINT, lambda *_: got.append(1))
+    comm.barrier()
+    print("there", flush=True)
+    while not got: time.sleep(0.01)
+    time.sleep(1)
+    print("keys", len(got), sys.stdin.readline().strip() if rank == 0 else "none", flush=True)
+    """
+    main_end, rank_end = os.openpty()
+    command = [*jobs.PLAIT, "run", "-n", "3", *jobs.python(source)]
+
+    def own_terminal():
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    with subprocess.Popen(
+        command, stdin=rank_end, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=own_terminal
+    ) as job:
+        there(job, 3)
+        os.write(main_end, b"\x03")
+        time.sleep(0.5)
+        os.write(main_end, b"typed\n")
+        output = job.communicate(timeout=30)[0]
+    os.close(main_end)
+    os.close(rank_end)
+    assert sorted(output.splitlines()) == ["keys 1 none", "keys 1 none", "keys 1 typed"]
+    assert job.returncode == 0
+
+
+def test_a_signal_that_ends_the_ranks_is_the_status():
+    with jobs.start(2, jobs.python(SLEEP)) as job:
+        there(job, 2)
+        job.send_signal(signal.SIGTERM)
+        assert job.wait(timeout=30) == 128 + signal.SIGTERM
+
+
+def test_ranks_end_with_a_run_that_is_killed():
+    with jobs.start(2, jobs.python("print(os.getpid(), flush=True)\ntime.sleep(60)")) as job:
+        ranks = [int(job.stdout.readline()) for _ in range(2)]
+        job.kill()
+        job.wait()
+        deadline = time.monotonic() + 10
+        while not all(map(ended, ranks)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+    assert all(map(ended, ranks))
+
+
+def test_rank_0_has_the_standard_input():
+    status, output = jobs.run(3, jobs.python("print(rank, sys.stdin.read().strip())"), input="some words\n")
+    assert status == 0
+    assert sorted(output.splitlines()) == ["0 some words", "1 ", "2 "]
+
+
+def test_labels():
+    source = "print('one'); print('two', end='', flush=True); print('three', file=sys.stderr, end='')"
+    status, output = jobs.run(2, jobs.python(source), "--label")
+    assert status == 0
+    assert sorted(output.splitlines()) == [f"[{rank}] {word}" for rank in range(2) for word in ("one", "three", "two")]
+
+
+def test_labelled_output_that_nobody_reads_ends_the_job():
+    command = [*jobs.PLAIT, "run", "-n", "2", "-l", "yes"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
+        assert job.stdout.readline() in (b"[0] y\n", b"[1] y\n")
+        job.stdout.close()
+        assert job.wait(timeout=30) == 128 + signal.SIGPIPE
+
+
+def test_no_such_program(tmp_path):
+    assert jobs.run(2, ["./missing"]) == (127, "plait: ./missing: No such file or directory\n")
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    assert jobs.run(2, [str(plain)]) == (126, f"plait: {plain}: Permission denied\n")
+
+
+@pytest.mark.parametrize("arguments", [["-n", "0", "true"], ["-n", "many", "true"], ["-n", "2"], ["--wrong", "true"]])
+def test_wrong_options(arguments):
+    result = CliRunner().invoke(main, ["run", *arguments])
+    assert (result.exit_code, "Usage:" in result.output) == (2, True)
+
+
+def test_help_has_examples():
+    result = CliRunner().invoke(main, ["run", "--help"])
+    assert (result.exit_code, "plait run -n 4 python simulate.py" in result.output) == (0, True)
+
+
+def test_a_run_clears_what_a_killed_job_has_left(meeting_folder):
+    with jobs.by_hand(jobs.python(""), jobs.job(0, 2, "killed")) as (rank,):
+        while not any(meeting_folder.iterdir()):
+            time.sleep(0.01)
+        rank.kill()
+        rank.wait()
+    assert [one.name for one in meeting_folder.iterdir()] == ["killed.job"]
+    assert jobs.run(1, ["true"])[0] == 0
+    assert list(meeting_folder.iterdir()) == []
+
+
+def test_a_run_leaves_a_job_that_is_coming_together_alone(meeting_folder):
+    with jobs.by_hand(jobs.python("print(size)"), jobs.job(0, 2), jobs.job(1, 2)) as ranks:
+        os.kill(ranks[1].pid, signal.SIGSTOP)
+        while not any(meeting_folder.iterdir()):
+            time.sleep(0.01)
+        assert jobs.run(1, ["true"])[0] == 0
+        os.kill(ranks[1].pid, signal.SIGCONT)
+        assert [one.communicate(timeout=30)[0] for one in ranks] == ["2\n", "2\n"]
+
+
+def test_a_run_inside_a_run():
+    command = [*jobs.PLAIT, "run", "-n", "2", *jobs.python("print(rank, size)")]
+    status, output = jobs.run(2, command)
+    assert (status, sorted(output.splitlines())) == (0, ["0 2", "0 2", "1 2", "1 2"])
+
+
+def test_copy_works_as_a_rank(tmp_path):
+    import numpy as np
+
+    np.save(tmp_path / "from.npy", np.arange(1000.0).reshape(50, 20))
+    command = [*jobs.PLAIT, "copy", str(tmp_path / "from.npy"), str(tmp_path / "to.npy")]
+    status, output = jobs.run(3, command)
+    assert (status, "by 3 ranks" in output, output.count("\n")) == (0, True, 1), output
+    assert (np.load(tmp_path / "to.npy") == np.arange(1000.0).reshape(50, 20)).all()
+
+
+def test_completion_knows_the_command():
+    result = subprocess.run(
+        [sys.executable, "-m", "plait.cli"],
+        env={**os.environ, "_PLAIT_COMPLETE": "bash_complete", "COMP_WORDS": "plait ru", "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "plain,run" in result.stdout
